@@ -1,0 +1,369 @@
+//! The resolved layout: every record, field, enum and constant of both wire versions, with
+//! nothing left to decide.
+//!
+//! The compiler makes it from the YAML files, `atf-codegen` writes it as JSON, and whoever needs
+//! an offset (emitters, the macro, tests, other tools) reads it from there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A wire version: the value of the header's byte 5.
+pub type Wire = u8;
+
+/// Everything that an emitter needs to know about the format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// The wire versions, ascending.
+    pub wires: Vec<Wire>,
+    /// The source documents that the layout rests on, by id.
+    pub sources: Vec<SourceDocument>,
+    /// Named constants, in the order of the spec.
+    pub constants: Vec<Constant>,
+    /// Open enumerations and sets of flags, in the order of the spec.
+    pub enums: Vec<Enum>,
+    /// The records, index file first, in the order in which they stand in a file.
+    pub records: Vec<Record>,
+}
+
+/// A document that describes the format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceDocument {
+    /// Its id, `S0` to `S4`.
+    pub id: String,
+    /// What it calls itself.
+    pub title: String,
+    /// The wire version that it describes.
+    pub wire: Wire,
+}
+
+/// A named constant whose value may differ by wire version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constant {
+    /// Its name in C, for example `ATF_NO_DETAIL_SEQ`.
+    pub name: String,
+    /// What it means, one sentence.
+    pub doc: String,
+    /// The sources that it rests on.
+    pub sources: Vec<String>,
+    /// Its type and value in each wire version.
+    pub values: Vec<ConstantValue>,
+}
+
+/// The value of a constant in one wire version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConstantValue {
+    /// The wire version.
+    pub wire: Wire,
+    /// The scalar that holds it.
+    #[serde(rename = "type")]
+    pub scalar: Scalar,
+    /// The value.
+    pub value: u64,
+}
+
+/// An open enumeration (values outside it may occur) or a set of flags.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enum {
+    /// Its name in the spec, for example `event_kind`.
+    pub name: String,
+    /// What its members are called in C, up to the member's name: `ATF_EVENT_KIND`.
+    pub c_prefix: String,
+    /// What it means, one sentence.
+    pub doc: String,
+    /// True when each member is one bit and members combine.
+    pub flags: bool,
+    /// The members, ascending.
+    pub members: Vec<Member>,
+}
+
+/// One member of an enumeration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// Its name in the spec, lower case: `mach_continuous`.
+    pub name: String,
+    /// Its value; for flags, the mask.
+    pub value: u64,
+    /// What it means, one sentence.
+    pub doc: String,
+    /// The sources that it rests on.
+    pub sources: Vec<String>,
+}
+
+/// A record: a struct of fixed size that stands in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its name in the spec, for example `index_header`.
+    pub name: String,
+    /// Its name in C, as the sources spell it: `AtfIndexHeader`.
+    pub c_name: String,
+    /// What it is called in prose: `Index header`.
+    pub title: String,
+    /// The file in which it stands: `index.atf` or `detail.atf`.
+    pub file: String,
+    /// What it is, one paragraph.
+    pub doc: String,
+    /// Its size in bytes, the same in every wire version.
+    pub size: u32,
+    /// What follows it without a fixed size, where something does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed_by: Option<String>,
+    /// Its layout in each wire version, ascending.
+    pub layouts: Vec<RecordLayout>,
+}
+
+/// The fields of a record in one wire version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordLayout {
+    /// The wire version.
+    pub wire: Wire,
+    /// The fields by ascending offset, without gap or overlap.
+    pub fields: Vec<Field>,
+}
+
+/// A field of a record in one wire version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// Its name, as the sources spell it.
+    pub name: String,
+    /// Bytes from the start of the record.
+    pub offset: u32,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: Type,
+    /// What it means.
+    pub doc: String,
+    /// The unit of its value: `ns`, `bytes`, `events`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<String>,
+    /// What its value must fulfil, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<String>,
+    /// True for bytes without meaning: written 0, ignored when read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reserved: bool,
+    /// The enumeration or flags that its value belongs to.
+    #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
+    pub enumeration: Option<String>,
+    /// The one value that it may have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// The value that means "none".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub none: Option<u64>,
+    /// The sources that it rests on; empty where no source knows the field.
+    pub sources: Vec<String>,
+}
+
+/// A fixed value: bytes as text, or a number.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number.
+    Number(u64),
+    /// ASCII bytes, for an array of `u8`.
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Text(text) => write!(f, "\"{text}\""),
+        }
+    }
+}
+
+/// An unsigned little-endian integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scalar {
+    /// 8 bits.
+    U8,
+    /// 16 bits.
+    U16,
+    /// 32 bits.
+    U32,
+    /// 64 bits.
+    U64,
+}
+
+impl Scalar {
+    /// Its size in bytes.
+    #[must_use]
+    pub const fn size(self) -> u32 {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+            Self::U64 => 8,
+        }
+    }
+
+    /// Its greatest value.
+    #[must_use]
+    pub const fn max(self) -> u64 {
+        u64::MAX >> (64 - 8 * self.size())
+    }
+
+    /// Its name, the same in the spec and in Rust.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::U64 => "u64",
+        }
+    }
+}
+
+/// The type of a field: a scalar or an array of scalars, written `u32` or `u8[4]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// The scalar, or an array's element.
+    pub scalar: Scalar,
+    /// The number of elements, for an array.
+    pub count: Option<u32>,
+}
+
+impl Type {
+    /// Its size in bytes.
+    #[must_use]
+    pub const fn size(self) -> u32 {
+        match self.count {
+            Some(count) => self.scalar.size().saturating_mul(count),
+            None => self.scalar.size(),
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.scalar.name())?;
+        match self.count {
+            Some(count) => write!(f, "[{count}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Type {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, count) = match text.strip_suffix(']').and_then(|t| t.split_once('[')) {
+            Some((name, count)) => (name, Some(count)),
+            None => (text, None),
+        };
+        let scalar = match name {
+            "u8" => Scalar::U8,
+            "u16" => Scalar::U16,
+            "u32" => Scalar::U32,
+            "u64" => Scalar::U64,
+            _ => {
+                return Err(format!(
+                    "`{text}` is no type: expected u8, u16, u32, u64, or an array such as u8[4]"
+                ));
+            }
+        };
+        let count = match count.map(str::parse::<u32>) {
+            None => None,
+            Some(Ok(count @ 1..=65536)) => Some(count),
+            Some(_) => return Err(format!("`{text}`: an array has 1 to 65536 elements")),
+        };
+        Ok(Self { scalar, count })
+    }
+}
+
+impl Serialize for Type {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Type {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl Layout {
+    /// The record of that name.
+    #[must_use]
+    pub fn record(&self, name: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.name == name)
+    }
+
+    /// The enumeration of that name.
+    #[must_use]
+    pub fn enumeration(&self, name: &str) -> Option<&Enum> {
+        self.enums.iter().find(|enumeration| enumeration.name == name)
+    }
+}
+
+impl Record {
+    /// The record's fields in a wire version.
+    #[must_use]
+    pub fn layout(&self, wire: Wire) -> Option<&RecordLayout> {
+        self.layouts.iter().find(|layout| layout.wire == wire)
+    }
+
+    /// Its name in Rust: the spec's name in camel case, `IndexHeader`.
+    #[must_use]
+    pub fn rust_name(&self) -> String {
+        camel_case(&self.name)
+    }
+
+    /// Whether both wire versions lay it out alike (fixed values such as `version` may differ).
+    #[must_use]
+    pub fn is_same_in_every_wire(&self) -> bool {
+        let shape = |layout: &RecordLayout| {
+            let field = |f: &Field| (f.name.clone(), f.offset, f.ty, f.none);
+            layout.fields.iter().map(field).collect::<Vec<_>>()
+        };
+        self.layouts.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]))
+    }
+}
+
+impl RecordLayout {
+    /// The field of that name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+impl Field {
+    /// The offset behind its last byte.
+    #[must_use]
+    pub const fn end(&self) -> u32 {
+        self.offset.saturating_add(self.ty.size())
+    }
+}
+
+impl Enum {
+    /// Its name in Rust: the spec's name in camel case, `EventKind`.
+    #[must_use]
+    pub fn rust_name(&self) -> String {
+        camel_case(&self.name)
+    }
+
+    /// A member's name in C: `ATF_CLOCK_MACH_CONTINUOUS`.
+    #[must_use]
+    pub fn c_name(&self, member: &Member) -> String {
+        format!("{}_{}", self.c_prefix, member.name.to_ascii_uppercase())
+    }
+}
+
+fn camel_case(name: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map_or_else(String::new, |first| {
+            first.to_ascii_uppercase().to_string() + letters.as_str()
+        })
+    };
+    name.split('_').map(word).collect()
+}

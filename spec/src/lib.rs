@@ -1,0 +1,2 @@
+//! The layout spec of ATF v2.
+pub mod layout;
