@@ -1,0 +1,3 @@
+//! One emitter for each target language.
+pub mod c;
+pub mod rust;
