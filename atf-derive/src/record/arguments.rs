@@ -1,0 +1,108 @@
+//! What stands in the attribute: the record's name, its wire version and, if pinned, its size.
+
+use atf_spec::layout::{Layout, Record, RecordLayout, Wire};
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::{ParseStream, Parser};
+use syn::{LitInt, Token};
+
+use crate::errors::{Errors, names};
+
+/// `index_header, wire = 1, size = 64`
+pub(super) struct Arguments {
+    record: Ident,
+    wire: Option<LitInt>,
+    size: Option<LitInt>,
+}
+
+impl Arguments {
+    /// The arguments, or `None` where they are not even well-formed.
+    pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
+        let parser = |input: ParseStream<'_>| Self::parse_stream(input, errors);
+        let parsed = parser.parse2(tokens);
+        parsed.map_err(|error| errors.add(error)).ok()
+    }
+
+    fn parse_stream(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        let mut arguments = Self {
+            record: input.parse()?,
+            wire: None,
+            size: None,
+        };
+        while !input.is_empty() {
+            input.parse::<Token![,]>()?;
+            if input.is_empty() {
+                break;
+            }
+            let key = input.parse::<Ident>()?;
+            input.parse::<Token![=]>()?;
+            let value = input.parse::<LitInt>()?;
+            let place = match key.to_string().as_str() {
+                "wire" => &mut arguments.wire,
+                "size" => &mut arguments.size,
+                _ => {
+                    errors.at(
+                        &key,
+                        format!("unknown key `{key}`: expected `wire` or `size`"),
+                    );
+                    continue;
+                }
+            };
+            if place.replace(value).is_some() {
+                errors.at(&key, format!("duplicate key `{key}`"));
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// The record and its layout in the wire version, after a check of the size.
+    pub(super) fn choose<'a>(
+        &self,
+        layout: &'a Layout,
+        errors: &mut Errors,
+    ) -> Option<(&'a Record, &'a RecordLayout)> {
+        let name = self.record.to_string();
+        let Some(record) = layout.record(&name) else {
+            let known = names(layout.records.iter().map(|record| record.name.as_str()));
+            errors.at(
+                &self.record,
+                format!("the spec has no record `{name}`, only {known}"),
+            );
+            return None;
+        };
+        let fields = self.layout_of(record, errors)?;
+        if let Some(size) = &self.size
+            && size.base10_parse().ok() != Some(record.size)
+        {
+            let has = format!(
+                "{name} is {} bytes in wire version {}",
+                record.size, fields.wire
+            );
+            errors.at(size, format!("{has}, not {size}"));
+        }
+        Some((record, fields))
+    }
+
+    fn layout_of<'a>(&self, record: &'a Record, errors: &mut Errors) -> Option<&'a RecordLayout> {
+        let wires = record
+            .layouts
+            .iter()
+            .map(|fields| format!("`wire = {}`", fields.wire));
+        let wires = wires.collect::<Vec<_>>().join(" or ");
+        let Some(wire) = &self.wire else {
+            errors.at(&self.record, format!("{} needs {wires}", record.name));
+            return None;
+        };
+        let fields = wire
+            .base10_parse::<Wire>()
+            .ok()
+            .and_then(|wire| record.layout(wire));
+        if fields.is_none() {
+            let name = &record.name;
+            errors.at(
+                wire,
+                format!("{name} has no wire version {wire}: expected {wires}"),
+            );
+        }
+        fields
+    }
+}

@@ -1,0 +1,115 @@
+//! Documentation comments: what the layout says of a record, a field or a member.
+
+use atf_spec::layout::{Enum, Field, Layout, Member, Record, Wire};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// Documentation attributes, one for each line of each paragraph.
+pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
+    let lines = paragraphs
+        .iter()
+        .enumerate()
+        .flat_map(|(index, paragraph)| {
+            let separator = if index == 0 { None } else { Some("") };
+            separator.into_iter().chain(paragraph.trim_end().lines())
+        });
+    let lines = lines.map(|line| {
+        if line.is_empty() {
+            String::new()
+        } else {
+            format!(" {line}")
+        }
+    });
+    quote!(#(#[doc = #lines])*)
+}
+
+/// What a record is, where it stands and how large it is.
+pub(super) fn record(record: &Record, wire: Wire) -> Vec<String> {
+    let mut place = format!(
+        "`{}` of `{}` in wire version {wire}: {} bytes, alignment 1, little-endian.",
+        record.name, record.file, record.size
+    );
+    if let Some(what) = &record.followed_by {
+        place.push_str(&format!("\nFollowed by: {what}."));
+    }
+    vec![record.doc.clone(), place]
+}
+
+/// What a field means, and a list of the facts about it.
+pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
+    let mut facts = vec![place(field)];
+    facts.extend(field.units.iter().map(|unit| format!("Unit: {unit}.")));
+    facts.extend(field.value.iter().map(|value| format!("Always `{value}`.")));
+    facts.extend(
+        field
+            .none
+            .iter()
+            .map(|none| format!("`{none}` means none.")),
+    );
+    let enumeration = field
+        .enumeration
+        .as_deref()
+        .and_then(|name| layout.enumeration(name));
+    facts.extend(enumeration.map(values));
+    facts.extend(field.constraints.iter().cloned());
+    facts.push(sources(&field.sources));
+    vec![field.doc.clone(), list(&facts)]
+}
+
+/// What an enumeration means.
+pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
+    let kind = if enumeration.flags {
+        "Flags"
+    } else {
+        "Open enumeration"
+    };
+    vec![
+        enumeration.doc.clone(),
+        format!(
+            "{kind} `{}`: values that the spec does not name are kept.",
+            enumeration.name
+        ),
+    ]
+}
+
+/// What a member means.
+pub(super) fn member(member: &Member) -> Vec<String> {
+    vec![member.doc.clone(), sources(&member.sources)]
+}
+
+fn place(field: &Field) -> String {
+    let size = field.ty.size();
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    let order = if field.ty.scalar.size() == 1 {
+        ""
+    } else {
+        ", little-endian"
+    };
+    format!("Offset {}, {size} {bytes}{order}.", field.offset)
+}
+
+fn values(enumeration: &Enum) -> String {
+    let kind = if enumeration.flags { "Flags" } else { "One of" };
+    let members = enumeration
+        .members
+        .iter()
+        .map(|m| format!("{} `{}`", m.value, m.name));
+    format!(
+        "{kind} `{}`: {}.",
+        enumeration.name,
+        members.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn sources(ids: &[String]) -> String {
+    match ids {
+        [] => "Source: none; a decision of the spec.".to_owned(),
+        [id] => format!("Source: {id}."),
+        ids => format!("Sources: {}.", ids.join(", ")),
+    }
+}
+
+fn list(facts: &[String]) -> String {
+    let lines = facts.iter().map(|fact| format!("- {fact}"));
+    lines.collect::<Vec<_>>().join("\n")
+}

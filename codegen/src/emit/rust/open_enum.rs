@@ -1,0 +1,162 @@
+//! An open enumeration or a set of flags as a newtype that keeps unknown values.
+
+use atf_spec::layout::{Enum, Layout, Scalar};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
+
+use super::{Options, constant_ident, doc, scalar_ident};
+
+const SCALARS: [Scalar; 4] = [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64];
+
+/// A newtype over the widest scalar among the fields that use the enumeration, with a constant
+/// for each member, its name, and the conversions that lose nothing.
+///
+/// # Panics
+///
+/// If a name in the layout is no Rust identifier.
+#[must_use]
+pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> TokenStream {
+    let Options {
+        attributes,
+        visibility,
+        ident,
+        ..
+    } = options;
+    let separator = (!attributes.is_empty()).then(|| quote!(#[doc = ""]));
+    let docs = doc::attributes(&doc::enumeration(enumeration));
+    let scalar = widest_scalar(layout, enumeration);
+    let ty = scalar_ident(scalar);
+    let members = members(enumeration);
+    let methods = methods(enumeration);
+    let debug = debug(enumeration, ident);
+    let conversions = conversions(scalar, ident);
+    quote! {
+        #(#attributes)*
+        #separator
+        #docs
+        #[derive(
+            ::core::clone::Clone,
+            ::core::marker::Copy,
+            ::core::cmp::PartialEq,
+            ::core::cmp::Eq,
+            ::core::cmp::PartialOrd,
+            ::core::cmp::Ord,
+            ::core::hash::Hash
+        )]
+        #[repr(transparent)]
+        #visibility struct #ident(
+            /// The value as it stands on the wire.
+            pub #ty
+        );
+        impl #ident { #members #methods }
+        #debug
+        #conversions
+    }
+}
+
+/// The widest scalar among the fields that use the enumeration; `u64` holds any member where no
+/// field does.
+fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
+    let layouts = layout.records.iter().flat_map(|record| &record.layouts);
+    let users = layouts
+        .flat_map(|layout| &layout.fields)
+        .filter(|field| field.enumeration.as_ref() == Some(&enumeration.name));
+    users
+        .map(|field| field.ty.scalar)
+        .max()
+        .unwrap_or(Scalar::U64)
+}
+
+fn members(enumeration: &Enum) -> TokenStream {
+    let members = enumeration.members.iter().map(|member| {
+        let docs = doc::attributes(&doc::member(member));
+        let name = constant_ident(&member.name);
+        let value = Literal::u64_unsuffixed(member.value);
+        quote!(#docs pub const #name: Self = Self(#value);)
+    });
+    quote!(#(#members)*)
+}
+
+fn methods(enumeration: &Enum) -> TokenStream {
+    let arms = enumeration.members.iter().map(|member| {
+        let (name, value) = (&member.name, Literal::u64_unsuffixed(member.value));
+        quote!(#value => ::core::option::Option::Some(#name))
+    });
+    let contains = enumeration.flags.then(|| {
+        quote! {
+            /// Whether all bits of `other` are set.
+            #[must_use]
+            pub const fn contains(self, other: Self) -> bool {
+                self.0 & other.0 == other.0
+            }
+        }
+    });
+    quote! {
+        /// The member's name in the spec, or `None` for a value that the spec does not name.
+        #[must_use]
+        pub const fn name(self) -> ::core::option::Option<&'static str> {
+            match self.0 {
+                #(#arms,)*
+                _ => ::core::option::Option::None,
+            }
+        }
+        #contains
+    }
+}
+
+fn debug(enumeration: &Enum, ident: &Ident) -> TokenStream {
+    let named = format!("{ident}({{}})");
+    let unnamed = if enumeration.flags {
+        format!("{ident}({{:#x}})")
+    } else {
+        named.clone()
+    };
+    quote! {
+        impl ::core::fmt::Debug for #ident {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                match self.name() {
+                    ::core::option::Option::Some(name) => ::core::write!(f, #named, name),
+                    ::core::option::Option::None => ::core::write!(f, #unnamed, self.0),
+                }
+            }
+        }
+    }
+}
+
+/// From each scalar that fits into the newtype, and into each scalar that it fits into.
+fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
+    let convert = |other: Scalar, value: TokenStream| {
+        if other == scalar {
+            value
+        } else {
+            quote!(::core::convert::From::from(#value))
+        }
+    };
+    let from = SCALARS
+        .into_iter()
+        .filter(|other| *other <= scalar)
+        .map(|other| {
+            let (ty, value) = (scalar_ident(other), convert(other, quote!(value)));
+            quote! {
+                impl ::core::convert::From<#ty> for #ident {
+                    fn from(value: #ty) -> Self {
+                        Self(#value)
+                    }
+                }
+            }
+        });
+    let into = SCALARS
+        .into_iter()
+        .filter(|other| *other >= scalar)
+        .map(|other| {
+            let (ty, value) = (scalar_ident(other), convert(other, quote!(value.0)));
+            quote! {
+                impl ::core::convert::From<#ident> for #ty {
+                    fn from(value: #ident) -> Self {
+                        #value
+                    }
+                }
+            }
+        });
+    quote!(#(#from)* #(#into)*)
+}

@@ -1,0 +1,200 @@
+//! A record as a packed struct of alignment-1 fields, with constants and assertions.
+
+use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Value, Wire};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::{Options, constant_ident, doc, scalar_ident};
+
+/// A record in one wire version: the struct, its constants, and assertions of its size, its
+/// alignment and each field's offset.
+///
+/// # Panics
+///
+/// If the record has no layout in that wire version, or a name in it is no Rust identifier.
+#[must_use]
+pub fn record(layout: &Layout, record: &Record, wire: Wire, options: &Options) -> TokenStream {
+    let fields = record
+        .layout(wire)
+        .expect("the caller chose a wire version of the record");
+    let structure = structure(layout, record, fields, options);
+    let constants = constants(layout, record, fields, &options.ident);
+    let assertions = assertions(record, fields, &options.ident);
+    quote!(#structure #constants #assertions)
+}
+
+fn structure(
+    layout: &Layout,
+    record: &Record,
+    fields: &RecordLayout,
+    options: &Options,
+) -> TokenStream {
+    let Options {
+        attributes,
+        visibility,
+        ident,
+        ..
+    } = options;
+    let docs = documentation(!attributes.is_empty(), &doc::record(record, fields.wire));
+    let fields = fields.fields.iter().map(|field| {
+        let attributes = options
+            .fields
+            .get(&field.name)
+            .map_or(&[][..], Vec::as_slice);
+        let docs = documentation(!attributes.is_empty(), &doc::field(layout, field));
+        let name = format_ident!("{}", field.name);
+        let ty = wire_type(field.ty);
+        quote!(#(#attributes)* #docs pub #name: #ty)
+    });
+    quote! {
+        #(#attributes)*
+        #docs
+        #[derive(
+            ::core::clone::Clone,
+            ::core::marker::Copy,
+            ::core::fmt::Debug,
+            ::core::cmp::PartialEq,
+            ::core::cmp::Eq
+        )]
+        #[derive(
+            ::zerocopy::FromBytes,
+            ::zerocopy::IntoBytes,
+            ::zerocopy::KnownLayout,
+            ::zerocopy::Immutable,
+            ::zerocopy::Unaligned
+        )]
+        #[repr(C, packed)]
+        #visibility struct #ident { #(#fields),* }
+    }
+}
+
+/// The generated documentation, set apart from the attributes that may stand before it.
+fn documentation(apart: bool, paragraphs: &[String]) -> TokenStream {
+    let separator = apart.then(|| quote!(#[doc = ""]));
+    let docs = doc::attributes(paragraphs);
+    quote!(#separator #docs)
+}
+
+fn constants(
+    layout: &Layout,
+    record: &Record,
+    fields: &RecordLayout,
+    ident: &Ident,
+) -> TokenStream {
+    let name = &record.name;
+    let wire = Literal::u8_unsuffixed(fields.wire);
+    let size = Literal::u32_unsuffixed(record.size);
+    let definition = raw_string(&c_definition(layout, record, fields.wire));
+    let of_fields = fields.fields.iter().map(field_constants);
+    quote! {
+        impl #ident {
+            /// The record's name in the spec.
+            pub const RECORD: &'static str = #name;
+            /// The wire version of this layout.
+            pub const WIRE: u8 = #wire;
+            /// The record's size in bytes.
+            pub const SIZE: usize = #size;
+            #(#of_fields)*
+            /// The same layout in C: a packed struct and its assertions.
+            pub const C_DEFINITION: &'static str = #definition;
+        }
+    }
+}
+
+/// A constant for a field's fixed value and one for its value that means "none".
+fn field_constants(field: &Field) -> TokenStream {
+    let fixed = field.value.as_ref().map(|value| {
+        let docs = doc::attributes(&[format!("The value of `{}`.", field.name)]);
+        let name = constant_ident(&field.name);
+        let ty = value_type(field.ty);
+        let value = match value {
+            Value::Text(text) => {
+                let bytes = Literal::byte_string(text.as_bytes());
+                quote!(*#bytes)
+            }
+            Value::Number(number) => {
+                let number = Literal::u64_unsuffixed(*number);
+                quote!(#number)
+            }
+        };
+        quote!(#docs pub const #name: #ty = #value;)
+    });
+    let none = field.none.map(|none| {
+        let docs = doc::attributes(&[format!("The value of `{}` that means none.", field.name)]);
+        let name = format_ident!("{}_NONE", constant_ident(&field.name));
+        let ty = value_type(field.ty);
+        let none = Literal::u64_unsuffixed(none);
+        quote!(#docs pub const #name: #ty = #none;)
+    });
+    quote!(#fixed #none)
+}
+
+/// One constant for each assertion, so that rustc reports all that fail.
+fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStream {
+    let (name, wire) = (&record.name, fields.wire);
+    let size = Literal::u32_unsuffixed(record.size);
+    let size_message = format!("{name} must be {size} bytes in wire version {wire}");
+    let align_message = format!("{name} must have alignment 1 in wire version {wire}");
+    let offsets = fields.fields.iter().map(|field| {
+        let field_ident = format_ident!("{}", field.name);
+        let offset = Literal::u32_unsuffixed(field.offset);
+        let message = format!(
+            "{name}.{} must be at offset {offset} in wire version {wire}",
+            field.name
+        );
+        quote! {
+            const _: () = ::core::assert!(
+                ::core::mem::offset_of!(#ident, #field_ident) == #offset, #message
+            );
+        }
+    });
+    quote! {
+        const _: () = ::core::assert!(::core::mem::size_of::<#ident>() == #size, #size_message);
+        const _: () = ::core::assert!(::core::mem::align_of::<#ident>() == 1, #align_message);
+        #(#offsets)*
+    }
+}
+
+/// The type of a field's value: `u32`, `[u8; 4]`.
+fn value_type(ty: Type) -> TokenStream {
+    array(quote_scalar(ty.scalar), ty.count)
+}
+
+/// The type of a field in the struct, of alignment 1 and little-endian on every host.
+fn wire_type(ty: Type) -> TokenStream {
+    let scalar = match ty.scalar {
+        Scalar::U8 => quote!(u8),
+        Scalar::U16 => quote!(::zerocopy::little_endian::U16),
+        Scalar::U32 => quote!(::zerocopy::little_endian::U32),
+        Scalar::U64 => quote!(::zerocopy::little_endian::U64),
+    };
+    array(scalar, ty.count)
+}
+
+fn quote_scalar(scalar: Scalar) -> TokenStream {
+    let ident = scalar_ident(scalar);
+    quote!(#ident)
+}
+
+fn array(element: TokenStream, count: Option<u32>) -> TokenStream {
+    match count.map(Literal::u32_unsuffixed) {
+        Some(count) => quote!([#element; #count]),
+        None => element,
+    }
+}
+
+/// A raw string literal, so that text of several lines stays readable.
+fn raw_string(text: &str) -> Literal {
+    let mut hashes = "#".to_owned();
+    while text.contains(&format!("\"{hashes}")) {
+        hashes.push('#');
+    }
+    let literal = format!("r{hashes}\"{text}\"{hashes}");
+    literal
+        .parse()
+        .expect("a raw string with more hashes than its text")
+}
+
+fn c_definition(_layout: &Layout, record: &Record, wire: Wire) -> String {
+    format!("/* {} in wire version {wire} */\n", record.c_name)
+}
