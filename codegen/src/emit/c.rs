@@ -1,1 +1,110 @@
-//! C headers.
+//! C headers, which are C++ headers too, and the probe that proves them.
+//!
+//! The templates in `templates/c/` hold the C; [`view`] prepares the names and numbers that they
+//! place. Fields appear in the layout's order without padding, and the asserts state the layout's
+//! offsets: where the two disagree, the C compiler stops at that very field.
+
+mod text;
+mod view;
+
+use std::collections::BTreeMap;
+
+use atf_spec::layout::{Layout, Record, Wire};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use self::view::{Header, Names};
+use crate::{GENERATED, GeneratedFile};
+
+/// Where the headers belong, from the root of the repository.
+const INCLUDE: &str = "atf/include";
+
+/// Each template with its name; `{% include %}` finds the others by it.
+const TEMPLATES: [(&str, &str); 8] = [
+    ("accessors.h", include_str!("../../templates/c/accessors.h")),
+    (
+        "definition.h",
+        include_str!("../../templates/c/definition.h"),
+    ),
+    ("header.h", include_str!("../../templates/c/header.h")),
+    ("macros.h", include_str!("../../templates/c/macros.h")),
+    (
+        "module.modulemap",
+        include_str!("../../templates/c/module.modulemap"),
+    ),
+    ("probe.c", include_str!("../../templates/c/probe.c")),
+    ("record.h", include_str!("../../templates/c/record.h")),
+    ("shared.h", include_str!("../../templates/c/shared.h")),
+];
+
+/// The headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h` with one
+/// wire version each under the names of the sources, `atf_wire.h` with all of them side by side,
+/// and the module map.
+#[must_use]
+pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
+    let mut headers: Vec<Header<'_>> = layout
+        .wires
+        .iter()
+        .map(|&wire| Header::of_one_wire(layout, wire))
+        .collect();
+    headers.push(Header::of_every_wire(layout));
+
+    let file = |name: &str, text| GeneratedFile {
+        path: format!("{INCLUDE}/{name}"),
+        text,
+    };
+    let modules = render("module.modulemap", &BTreeMap::from([("headers", &headers)]));
+    headers
+        .iter()
+        .map(|header| file(&header.file, render("header.h", header)))
+        .chain([file("module.modulemap", modules)])
+        .collect()
+}
+
+/// The packed C definition of one record with its asserts, in the words of `atf_v1.h` or
+/// `atf_v2.h`, with the includes and macros that it needs to compile alone.
+///
+/// # Panics
+/// When the record has no layout in this wire version; a resolved layout has one for each of its
+/// wire versions.
+#[must_use]
+pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String {
+    let record = view::Record::new(layout, record, wire, Names::OfTheSources)
+        .expect("a record has a layout in each wire version");
+    render("definition.h", &BTreeMap::from([("record", record)]))
+}
+
+/// A program in C and C++ that prints, one item a line, what the compiler made of `atf_wire.h`:
+/// each record with its size, each field with its offset and size, each constant with its value.
+#[must_use]
+pub fn probe(layout: &Layout) -> GeneratedFile {
+    GeneratedFile {
+        path: "codegen/tests/c/generated/probe.c".to_owned(),
+        text: render("probe.c", &Header::of_every_wire(layout)),
+    }
+}
+
+fn render(template: &str, data: &impl Serialize) -> String {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build()
+        .expect("the default delimiters are distinct");
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("wrap", text::wrap);
+    environment.add_global("generated", GENERATED);
+    for (name, source) in TEMPLATES {
+        environment
+            .add_template(name, source)
+            .expect("the templates are well-formed");
+    }
+    environment
+        .get_template(template)
+        .and_then(|template| template.render(Serde(data)))
+        .expect("the templates know their data")
+}

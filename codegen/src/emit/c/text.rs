@@ -1,0 +1,83 @@
+//! Prose and literals in C.
+
+use atf_spec::layout::Scalar;
+
+/// The width at which prose wraps: comments have 96 columns, of which ` */` may take three.
+const COLUMNS: usize = 93;
+
+/// Fills a comment: `prose` in lines of at most 93 columns, each but the first behind `prefix`,
+/// which stands before the first in the template. A newline in the prose is kept.
+pub(super) fn wrap(prose: &str, prefix: &str) -> String {
+    let prose = prose.replace("*/", "* /").replace("/*", "/ *");
+    let mut lines = Vec::new();
+    for paragraph in prose.trim().lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            let width = prefix.chars().count() + line.chars().count() + 1 + word.chars().count();
+            if !line.is_empty() && width > COLUMNS {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    // An empty line gets no blank at its end.
+    let lines = lines.iter().enumerate().map(|(number, line)| match number {
+        0 => line.clone(),
+        _ => format!("{prefix}{line}").trim_end().to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A number as C literal, typed by a suffix alone: so `#if` and Swift understand it too. The
+/// greatest value of a type stands in hexadecimal.
+pub(super) fn number(value: u64, scalar: Scalar) -> String {
+    let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
+    if value == scalar.max() {
+        format!("0x{value:X}{suffix}")
+    } else {
+        format!("{value}{suffix}")
+    }
+}
+
+/// A string literal of these bytes.
+pub(super) fn string(bytes: &str) -> String {
+    format!("\"{}\"", bytes.escape_default())
+}
+
+/// An initialiser of an array with these bytes, without the zero behind a string.
+pub(super) fn initialiser(bytes: &str) -> String {
+    let bytes: Vec<String> = bytes.bytes().map(|byte| format!("0x{byte:02X}")).collect();
+    format!("{{ {} }}", bytes.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{COLUMNS, wrap};
+
+    #[test]
+    fn wrapped_lines_fill_their_columns_and_no_more() {
+        let prose = "word ".repeat(60);
+        let text = format!(" * {}", wrap(&prose, " * "));
+        let widths: Vec<usize> = text.lines().map(str::len).collect();
+        assert!(widths.iter().all(|&width| width <= COLUMNS), "{text}");
+        assert!(widths[0] > COLUMNS - " word".len(), "{text}");
+        assert_eq!(text.matches("word").count(), 60);
+    }
+
+    #[test]
+    fn prose_cannot_end_its_comment_or_begin_another() {
+        assert_eq!(
+            wrap("thread_*/index.atf and /* no", ""),
+            "thread_* /index.atf and / * no"
+        );
+    }
+
+    #[test]
+    fn newlines_are_kept_and_leave_no_blank_at_the_end() {
+        assert_eq!(wrap("one\n\ntwo", " * "), "one\n *\n * two");
+    }
+}

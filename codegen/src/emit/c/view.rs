@@ -1,0 +1,308 @@
+//! What the templates are given: the layout in names and literals of C.
+
+use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
+use serde::Serialize;
+
+use super::text;
+
+/// What the records and what depends on the wire version are called.
+#[derive(Clone, Copy)]
+pub(super) enum Names {
+    /// As the sources spell them, `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for one wire version.
+    OfTheSources,
+    /// With the wire version in them, `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
+    WithTheWire(Wire),
+}
+
+impl Names {
+    fn record(self, record: &layout::Record) -> String {
+        match self {
+            Self::OfTheSources => record.c_name.clone(),
+            Self::WithTheWire(wire) => format!("AtfV{wire}{}", record.rust_name()),
+        }
+    }
+
+    /// `atf_` or `atf_v1_`, before the name of a record.
+    fn prefix(self) -> String {
+        match self {
+            Self::OfTheSources => "atf_".to_owned(),
+            Self::WithTheWire(wire) => format!("atf_v{wire}_"),
+        }
+    }
+
+    fn constant(self, name: &str) -> String {
+        let name = name.strip_prefix("ATF_").unwrap_or(name);
+        self.prefix().to_ascii_uppercase() + name
+    }
+}
+
+/// A header.
+#[derive(Serialize)]
+pub(super) struct Header<'a> {
+    /// Its file name.
+    pub(super) file: String,
+    /// Its module's name in Swift.
+    module: String,
+    /// Its include guard.
+    guard: String,
+    /// The guards of the headers that use the same names.
+    rivals: Vec<String>,
+    sources: &'a [SourceDocument],
+    /// What is the same in every wire version.
+    enums: Vec<Enum<'a>>,
+    constants: Vec<Constant<'a>>,
+    wires: Vec<WireVersion<'a>>,
+}
+
+impl<'a> Header<'a> {
+    /// The header of one wire version, under the names of the sources.
+    pub(super) fn of_one_wire(layout: &'a Layout, wire: Wire) -> Self {
+        let rivals = layout.wires.iter().filter(|&&other| other != wire);
+        Self {
+            file: format!("atf_v{wire}.h"),
+            module: format!("AtfV{wire}"),
+            guard: guard(wire),
+            rivals: rivals.map(|&other| guard(other)).collect(),
+            wires: vec![WireVersion::new(layout, wire, Names::OfTheSources)],
+            ..Self::of_every_wire(layout)
+        }
+    }
+
+    /// The header of every wire version, under names of their own.
+    pub(super) fn of_every_wire(layout: &'a Layout) -> Self {
+        let version = |&wire| WireVersion::new(layout, wire, Names::WithTheWire(wire));
+        Self {
+            file: "atf_wire.h".to_owned(),
+            module: "AtfWire".to_owned(),
+            guard: "ATF_WIRE_H".to_owned(),
+            rivals: Vec::new(),
+            sources: &layout.sources,
+            enums: layout.enums.iter().map(Enum::new).collect(),
+            constants: shared_constants(layout),
+            wires: layout.wires.iter().map(version).collect(),
+        }
+    }
+}
+
+fn guard(wire: Wire) -> String {
+    format!("ATF_V{wire}_H")
+}
+
+/// What depends on the wire version.
+#[derive(Serialize)]
+struct WireVersion<'a> {
+    wire: Wire,
+    /// `atf_` or `atf_v1_`.
+    prefix: String,
+    constants: Vec<Constant<'a>>,
+    records: Vec<Record<'a>>,
+}
+
+impl<'a> WireVersion<'a> {
+    fn new(layout: &'a Layout, wire: Wire, names: Names) -> Self {
+        let constants = layout
+            .constants
+            .iter()
+            .filter(|constant| !is_shared(layout, constant));
+        let constant = |constant: &'a layout::Constant| {
+            let value = constant.values.iter().find(|value| value.wire == wire)?;
+            Some(Constant::new(
+                constant,
+                value,
+                names.constant(&constant.name),
+            ))
+        };
+        let records = layout.records.iter();
+        Self {
+            wire,
+            prefix: names.prefix(),
+            constants: constants.filter_map(constant).collect(),
+            records: records
+                .filter_map(|r| Record::new(layout, r, wire, names))
+                .collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Enum<'a> {
+    doc: &'a str,
+    flags: bool,
+    members: Vec<Constant<'a>>,
+}
+
+impl<'a> Enum<'a> {
+    fn new(enumeration: &'a layout::Enum) -> Self {
+        let member = |member: &'a layout::Member| Constant {
+            name: enumeration.c_name(member),
+            doc: &member.doc,
+            sources: sources(&member.sources),
+            value: match enumeration.flags {
+                true => format!("0x{:X}u", member.value),
+                false => text::number(member.value, Scalar::U32),
+            },
+        };
+        Self {
+            doc: &enumeration.doc,
+            flags: enumeration.flags,
+            members: enumeration.members.iter().map(member).collect(),
+        }
+    }
+}
+
+/// A documented macro.
+#[derive(Serialize)]
+struct Constant<'a> {
+    name: String,
+    doc: &'a str,
+    sources: String,
+    value: String,
+}
+
+impl<'a> Constant<'a> {
+    fn new(constant: &'a layout::Constant, value: &layout::ConstantValue, name: String) -> Self {
+        Self {
+            name,
+            doc: &constant.doc,
+            sources: sources(&constant.sources),
+            value: text::number(value.value, value.scalar),
+        }
+    }
+}
+
+/// The constants whose type and value are the same in every wire version.
+fn shared_constants(layout: &Layout) -> Vec<Constant<'_>> {
+    let shared = layout
+        .constants
+        .iter()
+        .filter(|constant| is_shared(layout, constant));
+    let constant = |constant| Constant::new(constant, &constant.values[0], constant.name.clone());
+    shared.map(constant).collect()
+}
+
+fn is_shared(layout: &Layout, constant: &layout::Constant) -> bool {
+    let same = constant
+        .values
+        .windows(2)
+        .all(|pair| (pair[0].scalar, pair[0].value) == (pair[1].scalar, pair[1].value));
+    same && constant.values.len() == layout.wires.len()
+}
+
+/// A record in one wire version.
+#[derive(Serialize)]
+pub(super) struct Record<'a> {
+    name: &'a str,
+    title: &'a str,
+    file: &'a str,
+    doc: &'a str,
+    size: u32,
+    followed_by: Option<&'a str>,
+    wire: Wire,
+    /// Its type in C.
+    c_type: String,
+    /// What its fixed values begin with: `ATF_INDEX_HEADER`.
+    constant: String,
+    fields: Vec<Field<'a>>,
+}
+
+impl<'a> Record<'a> {
+    /// None where the record has no layout in this wire version.
+    pub(super) fn new(
+        layout: &'a Layout,
+        record: &'a layout::Record,
+        wire: Wire,
+        names: Names,
+    ) -> Option<Self> {
+        let fields = &record.layout(wire)?.fields;
+        Some(Self {
+            name: &record.name,
+            title: &record.title,
+            file: &record.file,
+            doc: &record.doc,
+            size: record.size,
+            followed_by: record.followed_by.as_deref(),
+            wire,
+            c_type: names.record(record),
+            constant: names.constant(&record.name.to_ascii_uppercase()),
+            fields: fields
+                .iter()
+                .map(|field| Field::new(layout, field))
+                .collect(),
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Field<'a> {
+    name: &'a str,
+    /// Its name within an identifier, where a second `_` in a row is C++'s own.
+    stem: &'a str,
+    constant: String,
+    offset: u32,
+    size: u32,
+    /// The type of its elements in C, their number in an array and their size.
+    c_type: String,
+    count: Option<u32>,
+    element_size: u32,
+    bits: u32,
+    doc: &'a str,
+    facts: String,
+    number: Option<String>,
+    string: Option<String>,
+    initialiser: Option<String>,
+}
+
+impl<'a> Field<'a> {
+    fn new(layout: &'a Layout, field: &'a layout::Field) -> Self {
+        let scalar = field.ty.scalar;
+        let stem = field.name.trim_start_matches('_');
+        let (number, bytes) = match &field.value {
+            Some(Value::Number(value)) => (Some(text::number(*value, scalar)), None),
+            Some(Value::Text(bytes)) => (None, Some(bytes)),
+            None => (None, None),
+        };
+        Self {
+            name: &field.name,
+            stem,
+            constant: stem.to_ascii_uppercase(),
+            offset: field.offset,
+            size: field.ty.size(),
+            c_type: format!("uint{}_t", 8 * scalar.size()),
+            count: field.ty.count,
+            element_size: scalar.size(),
+            bits: 8 * scalar.size(),
+            doc: &field.doc,
+            facts: facts(layout, field),
+            number,
+            string: bytes.map(|bytes| text::string(bytes)),
+            initialiser: bytes.map(|bytes| text::initialiser(bytes)),
+        }
+    }
+}
+
+/// What is known of a field beside its meaning, in sentences.
+fn facts(layout: &Layout, field: &layout::Field) -> String {
+    let mut facts = vec![format!("Offset {}.", field.offset)];
+    facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));
+    facts.extend(field.value.as_ref().map(|value| format!("Always {value}.")));
+    facts.extend(field.none.map(|none| format!("0x{none:X} means none.")));
+    let enumeration = field
+        .enumeration
+        .as_ref()
+        .and_then(|name| layout.enumeration(name));
+    facts.extend(enumeration.map(|enumeration| match enumeration.flags {
+        true => format!("Bits: {}_*.", enumeration.c_prefix),
+        false => format!("Values: {}_*.", enumeration.c_prefix),
+    }));
+    facts.extend(field.constraints.iter().cloned());
+    facts.push(sources(&field.sources));
+    facts.join(" ")
+}
+
+fn sources(ids: &[String]) -> String {
+    if ids.is_empty() {
+        "No source.".to_owned()
+    } else {
+        format!("[{}]", ids.join(" "))
+    }
+}

@@ -1,0 +1,93 @@
+/* {{ generated }} */
+/**
+{% if rivals %}
+ * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in wire
+ * version {{ wires[0].wire }}, under the names of the source documents.
+{% else %}
+ * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in every wire
+ * version, side by side. The header's member `version` tells which one a file is in.
+{% endif %}
+ *
+ * The format is little-endian only. The structs place the bytes alike on every host, but on a
+ * big-endian one their members of two bytes or more have wrong values. The accessors at the end
+ * are right on every host and at every address:
+{% for version in wires %}
+ *     {{ version.prefix }}<record>_get_<member>, {{ version.prefix }}<record>_set_<member>
+{% endfor %}
+ * The structs are packed: take no pointer to a member of two bytes or more.
+ *
+ * Sources, cited in brackets:
+{% for source in sources %}
+ *     {{ (source.id ~ ": " ~ source.title ~ " (wire version " ~ source.wire ~ ")") | wrap(" *         ") }}
+{% endfor %}
+ */
+{% if rivals %}
+#if defined({{ rivals | join(") || defined(") }})
+#error "Another wire version has the same names: for both, include atf_wire.h instead"
+#elif !defined({{ guard }})
+{% else %}
+#ifndef {{ guard }}
+{% endif %}
+#define {{ guard }}
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+{% include "shared.h" %}
+{% for version in wires %}
+
+/* ---- Wire version {{ version.wire }}: constants ---- */
+{% for constant in version.constants %}
+
+/** {{ (constant.doc ~ " " ~ constant.sources) | wrap(" *  ") }} */
+#define {{ constant.name }} {{ constant.value }}
+{% endfor %}
+{% for record in version.records %}
+
+/* {{ record.title }} of {{ record.file }}: size in bytes, fixed values. */
+#define {{ record.constant }}_SIZE {{ record.size }}u
+{% for field in record.fields %}
+{% if field.number %}
+#define {{ record.constant }}_{{ field.constant }} {{ field.number }}
+{% elif field.string %}
+#define {{ record.constant }}_{{ field.constant }} {{ field.string }}
+#define {{ record.constant }}_{{ field.constant }}_INIT {{ field.initialiser }}
+{% endif %}
+{% endfor %}
+{% endfor %}
+{% endfor %}
+
+{% include "macros.h" %}
+#pragma pack(push, 1)
+{% for version in wires %}
+
+/* ---- Wire version {{ version.wire }}: records ---- */
+{% for record in version.records %}
+
+{% include "record.h" %}
+{% endfor %}
+{% endfor %}
+
+#pragma pack(pop)
+#undef ATF_LAYOUT_PACKED
+#undef ATF_LAYOUT_ASSERT
+#undef ATF_LAYOUT_RECORD
+#undef ATF_LAYOUT_FIELD
+{% for version in wires %}
+
+/* ---- Wire version {{ version.wire }}: accessors ---- */
+{% for record in version.records %}
+
+{% include "accessors.h" %}
+{% endfor %}
+{% endfor %}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* GCC and Clang pack by the attribute, MSVC by the pragma. */
+#if defined(__GNUC__) || defined(__clang__)
+#define ATF_LAYOUT_PACKED __attribute__((packed))
+#else
+#define ATF_LAYOUT_PACKED
+#endif
+
+#ifdef __cplusplus
+#define ATF_LAYOUT_ASSERT(condition, message) static_assert(condition, message)
+#else
+#define ATF_LAYOUT_ASSERT(condition, message) _Static_assert(condition, message)
+#endif
+
+/* Each record has the size, and each field the place and size, that the layout gives it. */
+#define ATF_LAYOUT_RECORD(record, type, size, wire)                                             \
+    ATF_LAYOUT_ASSERT(sizeof(type) == size,                                                     \
+                      #record " (" #type ") must be " #size " bytes in wire version " #wire)
+
+#define ATF_LAYOUT_FIELD(record, type, field, offset, size, wire)                               \
+    ATF_LAYOUT_ASSERT(offsetof(type, field) == offset,                                          \
+                      #record "." #field " (" #type ") must be at offset " #offset              \
+                      " in wire version " #wire);                                               \
+    ATF_LAYOUT_ASSERT(sizeof(((type *)0)->field) == size,                                       \
+                      #record "." #field " (" #type ") must be " #size                          \
+                      " bytes in wire version " #wire)
+
