@@ -1,0 +1,132 @@
+//! The bytes that C programs read and write are those of the sources' tables.
+//!
+//! All expected bytes here and in `c/` are typed by hand; none comes from the layout.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{Bench, Compiler, headers, layout, text};
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/c")
+        .join(name)
+}
+
+#[test]
+fn accessors_read_and_write_the_bytes_of_both_wire_versions() {
+    let bench = Bench::new(&headers(&layout(), ".h"));
+    for compiler in Compiler::all() {
+        for source in ["accessors_v1.c", "accessors_v2.c"] {
+            for options in [[].as_slice(), &["-DSIDE_BY_SIDE"]] {
+                let output = compiler.run(&bench, &program(source), options, &[]);
+                let said = text(&output.stdout);
+                assert!(
+                    output.status.success(),
+                    "{compiler} {options:?} {source}:\n{said}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
+    let bench = Bench::new(&headers(&layout(), "atf_v1.h"));
+    for compiler in Compiler::all() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let output = compiler.run(&bench, &program("s1_tracer.c"), &[], &[folder.path()]);
+        assert!(
+            output.status.success(),
+            "{compiler}: {}",
+            text(&output.stderr)
+        );
+        for (name, expected) in [("index.atf", INDEX), ("detail.atf", DETAIL)] {
+            let found = fs::read(folder.path().join(name)).expect("the tracer wrote it");
+            assert_eq!(lines(&found), lines(&bytes(expected)), "{compiler}: {name}");
+        }
+    }
+}
+
+/// Thread 5 on macOS, arm64: calls and returns of the symbols 7 and 9 of module 1.
+const INDEX: &str = "
+    41 54 49 32  01 01 02 03  01 00 00 00  05 00 00 00
+    01 00 00 00  00 00 00 00  20 00 00 00  04 00 00 00
+    40 00 00 00  00 00 00 00  C0 00 00 00  00 00 00 00
+    E8 03 00 00  00 00 00 00  A0 0F 00 00  00 00 00 00
+
+    E8 03 00 00  00 00 00 00  07 00 00 00  01 00 00 00
+    05 00 00 00  01 00 00 00  01 00 00 00  FF FF FF FF
+    D0 07 00 00  00 00 00 00  07 00 00 00  01 00 00 00
+    05 00 00 00  02 00 00 00  01 00 00 00  00 00 00 00
+    B8 0B 00 00  00 00 00 00  09 00 00 00  01 00 00 00
+    05 00 00 00  01 00 00 00  01 00 00 00  FF FF FF FF
+    A0 0F 00 00  00 00 00 00  09 00 00 00  01 00 00 00
+    05 00 00 00  02 00 00 00  01 00 00 00  01 00 00 00
+
+    32 49 54 41  00 00 00 00  04 00 00 00  00 00 00 00
+    E8 03 00 00  00 00 00 00  A0 0F 00 00  00 00 00 00
+    80 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00
+    00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00";
+
+/// The details of the two returns, the first with four bytes of stack.
+const DETAIL: &str = "
+    41 54 44 32  01 01 02 03  00 00 00 00  05 00 00 00
+    00 00 00 00
+    40 00 00 00 00 00 00 00
+    02 00 00 00 00 00 00 00
+    FC 00 00 00 00 00 00 00
+    01 00 00 00 00 00 00 00
+    03 00 00 00 00 00 00 00
+    00 00 00 00
+
+    80 00 00 00  04 00  00 00  01 00 00 00  05 00 00 00
+    D0 07 00 00 00 00 00 00
+    07 00 00 00 01 00 00 00
+    00 11 00 00 00 00 00 00
+    01 11 00 00 00 00 00 00
+    02 11 00 00 00 00 00 00
+    03 11 00 00 00 00 00 00
+    04 11 00 00 00 00 00 00
+    05 11 00 00 00 00 00 00
+    06 11 00 00 00 00 00 00
+    07 11 00 00 00 00 00 00
+    01 22 00 00 00 00 00 00
+    02 22 00 00 00 00 00 00
+    03 22 00 00 00 00 00 00
+    04 00  00 00
+    DE AD BE EF
+
+    7C 00 00 00  04 00  00 00  03 00 00 00  05 00 00 00
+    A0 0F 00 00 00 00 00 00
+    09 00 00 00 01 00 00 00
+    00 11 00 00 00 00 00 00
+    01 11 00 00 00 00 00 00
+    02 11 00 00 00 00 00 00
+    03 11 00 00 00 00 00 00
+    04 11 00 00 00 00 00 00
+    05 11 00 00 00 00 00 00
+    06 11 00 00 00 00 00 00
+    07 11 00 00 00 00 00 00
+    01 22 00 00 00 00 00 00
+    02 22 00 00 00 00 00 00
+    03 22 00 00 00 00 00 00
+    00 00  00 00
+
+    32 44 54 41  00 00 00 00  02 00 00 00  00 00 00 00
+    FC 00 00 00  00 00 00 00  D0 07 00 00  00 00 00 00
+    A0 0F 00 00  00 00 00 00  00 00 00 00  00 00 00 00
+    00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00";
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let byte = |digits| u8::from_str_radix(digits, 16).expect("two hexadecimal digits");
+    hex.split_whitespace().map(byte).collect()
+}
+
+/// Sixteen bytes a line behind their offset, so that a difference shows where it is.
+fn lines(bytes: &[u8]) -> Vec<String> {
+    let line = |(row, bytes): (usize, &[u8])| format!("{:04x}: {bytes:02X?}", 16 * row);
+    bytes.chunks(16).enumerate().map(line).collect()
+}

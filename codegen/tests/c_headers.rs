@@ -1,0 +1,168 @@
+//! Every header compiles, alone and in the company that it allows, for every kind of target.
+
+mod support;
+
+use atf_codegen::{GENERATED, emit};
+
+use support::{Bench, Compiler, headers, layout, name};
+
+#[test]
+fn each_header_compiles_alone_and_twice() {
+    let files = headers(&layout(), ".h");
+    let bench = Bench::new(&files);
+    for compiler in Compiler::all() {
+        for file in &files {
+            let include = format!("#include \"{}\"\n", name(file));
+            let said = compiler.check(&bench, &include.repeat(2), &[]);
+            assert_eq!(said, Ok(()), "{compiler}: {}", name(file));
+        }
+    }
+}
+
+#[test]
+fn the_header_of_all_wire_versions_goes_with_that_of_each() {
+    let files = headers(&layout(), ".h");
+    let bench = Bench::new(&files);
+    for compiler in Compiler::all() {
+        for file in &files {
+            let [one, all] =
+                [name(file), "atf_wire.h"].map(|name| format!("#include \"{name}\"\n"));
+            for source in [format!("{one}{all}"), format!("{all}{one}")] {
+                assert_eq!(
+                    compiler.check(&bench, &source, &[]),
+                    Ok(()),
+                    "{compiler}: {source}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn two_wire_versions_under_the_same_names_are_one_clear_error() {
+    let bench = Bench::new(&headers(&layout(), ".h"));
+    for compiler in Compiler::all() {
+        for [first, second] in [["atf_v1.h", "atf_v2.h"], ["atf_v2.h", "atf_v1.h"]] {
+            let source = format!("#include \"{first}\"\n#include \"{second}\"\n");
+            let said = compiler
+                .check(&bench, &source, &[])
+                .expect_err("the names are the same");
+            assert!(
+                said.contains("include atf_wire.h instead"),
+                "{compiler}: {said}"
+            );
+            assert_eq!(said.matches("error:").count(), 1, "{compiler}: {said}");
+        }
+    }
+}
+
+/// Apple, Android of 64 and 32 bits, Windows, 32-bit x86, and big-endian hosts.
+const TARGETS: [&str; 9] = [
+    "arm64-apple-macos",
+    "arm64-apple-ios",
+    "aarch64-linux-android",
+    "armv7a-linux-androideabi",
+    "x86_64-pc-windows-msvc",
+    "aarch64-pc-windows-msvc",
+    "i686-linux-gnu",
+    "s390x-linux-gnu",
+    "powerpc64-linux-gnu",
+];
+
+#[test]
+fn every_target_lays_the_records_out_alike() {
+    let bench = Bench::new(&headers(&layout(), ".h"));
+    let sources =
+        ["1", "2"].map(|wire| format!("#include \"atf_wire.h\"\n#include \"atf_v{wire}.h\"\n"));
+    for compiler in Compiler::of_foreign_targets() {
+        for target in TARGETS {
+            for source in &sources {
+                let options = ["-target", target, "-ffreestanding", "-nostdinc++"];
+                let said = compiler.check(&bench, source, &options);
+                assert_eq!(said, Ok(()), "{compiler} -target {target}");
+            }
+        }
+    }
+}
+
+/// GCC and Clang obey both the attribute and the pragma; MSVC knows the pragma only.
+#[test]
+fn each_way_of_packing_is_enough_and_none_is_noticed() {
+    let without = |marks: &[&str]| {
+        let mut files = headers(&layout(), "atf_wire.h");
+        for mark in marks {
+            assert!(
+                files[0].text.contains(mark),
+                "{mark} is not there to be taken away"
+            );
+            files[0].text = files[0].text.replace(mark, "");
+        }
+        Bench::new(&files)
+    };
+    let attribute = "__attribute__((packed))";
+    let pragmas = ["#pragma pack(push, 1)", "#pragma pack(pop)"];
+    let by_pragma = without(&[attribute]);
+    let by_attribute = without(&pragmas);
+    let unpacked = without(&[attribute, pragmas[0], pragmas[1]]);
+    for compiler in Compiler::all() {
+        let check = |bench| compiler.check(bench, "#include \"atf_wire.h\"\n", &[]);
+        assert_eq!(check(&by_pragma), Ok(()), "{compiler}");
+        assert_eq!(check(&by_attribute), Ok(()), "{compiler}");
+        let said = check(&unpacked).expect_err("a detail header has unaligned fields");
+        assert!(
+            said.contains("detail_header.events_offset"),
+            "{compiler}: {said}"
+        );
+    }
+}
+
+#[test]
+fn the_module_map_names_each_header() {
+    let files = emit::c::headers(&layout());
+    let bench = Bench::new(&files);
+    let map = format!(
+        "-fmodule-map-file={}",
+        bench.path().join("module.modulemap").display()
+    );
+    let cache = format!(
+        "-fmodules-cache-path={}",
+        bench.path().join("cache").display()
+    );
+    let modules = ["AtfV1", "AtfV2", "AtfWire"];
+    assert_eq!(files.len(), modules.len() + 1, "the headers and the map");
+    for compiler in Compiler::of_foreign_targets() {
+        for module in modules {
+            let source = format!("#pragma clang module import {module}\nint os = ATF_OS_IOS;\n");
+            let options = ["-fmodules", "-fcxx-modules", &map, &cache];
+            let said = compiler.check(&bench, &source, &options);
+            assert_eq!(said, Ok(()), "{compiler}: {module}");
+        }
+    }
+}
+
+#[test]
+fn generated_files_say_so_and_are_the_same_every_time() {
+    let layout = layout();
+    let generate = || {
+        let mut files = emit::c::headers(&layout);
+        files.push(emit::c::probe(&layout));
+        files
+    };
+    let files = generate();
+    assert_eq!(files, generate());
+    for file in files {
+        let first = file.text.lines().next();
+        assert!(
+            first.is_some_and(|line| line.contains(GENERATED)),
+            "{}",
+            file.path
+        );
+        assert!(
+            file.text.ends_with('\n') && !file.text.ends_with("\n\n"),
+            "{}",
+            file.path
+        );
+        let blank_at_end = file.text.lines().find(|line| line.ends_with(' '));
+        assert_eq!(blank_at_end, None, "{}", file.path);
+    }
+}

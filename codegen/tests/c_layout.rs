@@ -1,0 +1,253 @@
+//! What C compilers make of the headers is the layout, and where it is not they say where.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use atf_codegen::emit;
+use atf_spec::layout::{Field, Layout, Record, Value, Wire};
+
+use support::{Bench, Compiler, headers, layout, text};
+
+#[test]
+fn compilers_find_every_size_offset_and_value_of_the_layout() {
+    let layout = layout();
+    let expected = expected_probe(&layout);
+    let bench = Bench::new(&headers(&layout, ".h"));
+    let probe = bench.path().join("probe.c");
+    fs::write(&probe, emit::c::probe(&layout).text).expect("a temporary file");
+    for compiler in Compiler::all() {
+        let output = compiler.run(&bench, &probe, &[], &[]);
+        assert!(output.status.success(), "{compiler}");
+        let found = text(&output.stdout);
+        let found: BTreeSet<&str> = found.lines().collect();
+        let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        let missing: Vec<_> = expected.difference(&found).collect();
+        let unknown: Vec<_> = found.difference(&expected).collect();
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "{compiler}: {missing:?}, {unknown:?}"
+        );
+    }
+}
+
+/// The lines that the probe must print.
+fn expected_probe(layout: &Layout) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (record, wire) in records(layout) {
+        let constant = format!("ATF_V{wire}_{}", record.name.to_uppercase());
+        lines.push(format!("v{wire} {} {}", record.name, record.size));
+        lines.push(format!("{constant}_SIZE {}", record.size));
+        for field in fields(record, wire) {
+            let (name, size) = (&field.name, field.ty.size());
+            lines.push(format!(
+                "v{wire} {}.{name} {} {size}",
+                record.name, field.offset
+            ));
+            let constant = format!("{constant}_{}", name.to_uppercase());
+            match &field.value {
+                Some(Value::Number(value)) => lines.push(format!("{constant} {value}")),
+                Some(Value::Text(value)) => lines.push(format!("{constant} {value}")),
+                None => {}
+            }
+        }
+    }
+    for constant in &layout.constants {
+        for value in &constant.values {
+            let name = constant
+                .name
+                .replace("ATF_", &format!("ATF_V{}_", value.wire));
+            lines.push(format!("{name} {}", value.value));
+        }
+    }
+    for enumeration in &layout.enums {
+        for member in &enumeration.members {
+            lines.push(format!("{} {}", enumeration.c_name(member), member.value));
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_wrong_offset_stops_the_compiler_at_that_field_and_no_other() {
+    let mut layout = layout();
+    let field = field_mut(&mut layout, "index_header", 1, "event_count");
+    field.offset += 1;
+    let wrong = "index_header.event_count";
+    let message = format!("must be at offset {} in wire version 1", field.offset);
+
+    let bench = Bench::new(&headers(&layout, ".h"));
+    for compiler in Compiler::all() {
+        for (header, c_name) in [("v1", "AtfIndexHeader"), ("wire", "AtfV1IndexHeader")] {
+            let source = format!("#include \"atf_{header}.h\"\n");
+            let said = compiler
+                .check(&bench, &source, &[])
+                .expect_err("the offset is wrong");
+            let message = format!("{wrong} ({c_name}) {message}");
+            assert!(said.contains(&message), "{compiler}: {said}");
+            assert_eq!(
+                named(&layout, &said),
+                [wrong.to_owned()].into(),
+                "{compiler}: {said}"
+            );
+        }
+        let untouched = compiler.check(&bench, "#include \"atf_v2.h\"\n", &[]);
+        assert_eq!(untouched, Ok(()), "{compiler}: wire version 2");
+    }
+}
+
+#[test]
+fn each_record_compiles_alone_and_each_of_its_asserts_can_fail() {
+    let layout = layout();
+    let bench = Bench::new(&[]);
+    let compilers = Compiler::all();
+    for (record, wire) in records(&layout) {
+        let sound = emit::c::record_definition(&layout, record, wire);
+        let mut wrong = record.clone();
+        wrong.size += 1;
+        let layouts = wrong
+            .layouts
+            .iter_mut()
+            .filter(|layout| layout.wire == wire);
+        layouts
+            .flat_map(|layout| &mut layout.fields)
+            .for_each(|field| field.offset += 1);
+        let wrong = emit::c::record_definition(&layout, &wrong, wire);
+        let mut all: BTreeSet<String> = fields(record, wire)
+            .iter()
+            .map(|f| format!("{}.{}", record.name, f.name))
+            .collect();
+        all.insert(record.name.clone());
+
+        for compiler in &compilers {
+            let context = format!("{compiler}: {} in wire version {wire}", record.name);
+            assert_eq!(compiler.check(&bench, &sound, &[]), Ok(()), "{context}");
+            let said = compiler
+                .check(&bench, &wrong, &[])
+                .expect_err("everything is wrong");
+            assert_eq!(named(&layout, &said), all, "{context}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_field_of_another_size_stops_the_compiler() {
+    let layout = layout();
+    let record = layout
+        .record("detail_function_payload")
+        .expect("a record of the format");
+    let sound = emit::c::record_definition(&layout, record, 1);
+    let wrong = sound.replace("uint16_t _reserved;", "uint32_t _reserved;");
+    assert_ne!(sound, wrong);
+    for compiler in Compiler::all() {
+        let said = compiler
+            .check(&Bench::new(&[]), &wrong, &[])
+            .expect_err("a size is wrong");
+        let named = named(&layout, &said);
+        let expected = ["", "._reserved"].map(|field| format!("{}{field}", record.name));
+        assert_eq!(named, expected.into(), "{compiler}: {said}");
+    }
+}
+
+/// A mark in each piece of prose and beside each number that no compiler sees.
+#[test]
+fn all_that_the_layout_says_is_in_the_comments() {
+    let mut layout = layout();
+    let mut marks = Vec::new();
+    let mut mark = |place: &mut String, name: String| {
+        let name = name.replace('_', "-");
+        *place = format!("The mark <{name}>.");
+        marks.push(format!("<{name}>"));
+    };
+    for constant in &mut layout.constants {
+        mark(&mut constant.doc, constant.name.clone());
+    }
+    for enumeration in &mut layout.enums {
+        mark(&mut enumeration.doc, enumeration.name.clone());
+        for member in &mut enumeration.members {
+            mark(
+                &mut member.doc,
+                format!("{}.{}", enumeration.name, member.name),
+            );
+        }
+    }
+    for source in &mut layout.sources {
+        mark(&mut source.title, source.id.clone());
+    }
+    for record in &mut layout.records {
+        mark(&mut record.title, format!("{}-title", record.name));
+        mark(&mut record.doc, record.name.clone());
+        mark(
+            record.followed_by.get_or_insert_default(),
+            format!("{}-behind", record.name),
+        );
+        for field in record
+            .layouts
+            .iter_mut()
+            .flat_map(|layout| &mut layout.fields)
+        {
+            // The same in both wire versions, so that each header must hold the marks of its own.
+            let name = format!("{}.{}", record.name, field.name);
+            mark(&mut field.doc, name.clone());
+            mark(field.units.get_or_insert_default(), format!("{name}-unit"));
+            field.constraints = vec![String::new(), String::new()];
+            mark(&mut field.constraints[0], format!("{name}-first"));
+            mark(&mut field.constraints[1], format!("{name}-second"));
+            field.sources = vec![String::new()];
+            mark(&mut field.sources[0], format!("{name}-source"));
+        }
+    }
+    let all = headers(&layout, "atf_wire.h").remove(0).text;
+    for mark in &marks {
+        assert!(all.contains(mark), "{mark} is missing");
+    }
+    for line in all
+        .lines()
+        .filter(|line| line.trim_start().starts_with(['*', '/']))
+    {
+        assert!(line.chars().count() <= 96, "{line}");
+    }
+}
+
+fn records(layout: &Layout) -> impl Iterator<Item = (&Record, Wire)> {
+    let wires = |record: &Record| record.layouts.iter().map(|l| l.wire).collect::<Vec<_>>();
+    layout
+        .records
+        .iter()
+        .flat_map(move |r| wires(r).into_iter().map(move |wire| (r, wire)))
+}
+
+fn fields(record: &Record, wire: Wire) -> &[Field] {
+    &record
+        .layout(wire)
+        .expect("the wire version is the record's own")
+        .fields
+}
+
+fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -> &'a mut Field {
+    let records = layout.records.iter_mut().filter(|r| r.name == record);
+    let layouts = records
+        .flat_map(|r| &mut r.layouts)
+        .filter(|l| l.wire == wire);
+    let mut fields = layouts
+        .flat_map(|l| &mut l.fields)
+        .filter(|f| f.name == name);
+    fields.next().expect("a field of the format")
+}
+
+/// The records and fields, `record` and `record.field`, that a compiler's errors name.
+fn named(layout: &Layout, said: &str) -> BTreeSet<String> {
+    let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).collect();
+    let mut subjects = BTreeSet::new();
+    for (record, wire) in records(layout) {
+        subjects.insert(record.name.clone());
+        let fields = fields(record, wire).iter();
+        subjects.extend(fields.map(|field| format!("{}.{}", record.name, field.name)));
+    }
+    subjects.retain(|subject| {
+        let words = format!("{subject} (");
+        errors.iter().any(|line| line.contains(&words))
+    });
+    subjects
+}

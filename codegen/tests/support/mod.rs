@@ -1,0 +1,236 @@
+//! The compilers of C and C++ that this machine has, and a folder for them to work in.
+//!
+//! A compiler that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment
+//! it is a failure. At least one compiler of C is needed always.
+
+#![allow(dead_code, reason = "no test program uses all of it")]
+
+use std::fmt;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use atf_codegen::{GeneratedFile, emit};
+use atf_spec::layout::Layout;
+use tempfile::TempDir;
+
+/// The resolved layout, as it is committed.
+pub(crate) fn layout() -> Layout {
+    serde_json::from_str(include_str!("../../../atf-derive/layout.json"))
+        .expect("the committed layout is a layout")
+}
+
+/// The files whose names end so, of the headers of this layout.
+pub(crate) fn headers(layout: &Layout, ending: &str) -> Vec<GeneratedFile> {
+    let mut files = emit::c::headers(layout);
+    files.retain(|file| file.path.ends_with(ending));
+    assert!(!files.is_empty(), "no file ends with {ending}");
+    files
+}
+
+/// The last part of a generated file's path.
+pub(crate) fn name(file: &GeneratedFile) -> &str {
+    file.path
+        .rsplit('/')
+        .next()
+        .expect("rsplit gives at least one part")
+}
+
+/// A temporary folder with headers in it, on the include path of all that is compiled there.
+pub(crate) struct Bench(TempDir);
+
+impl Bench {
+    /// A folder with these files, each under the last part of its path.
+    pub(crate) fn new(files: &[GeneratedFile]) -> Self {
+        let bench = Self(tempfile::tempdir().expect("a temporary folder"));
+        for file in files {
+            bench.write(name(file), &file.text);
+        }
+        bench
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).expect("a temporary file");
+        path
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    C,
+    Cpp,
+}
+
+/// A compiler, for one of the languages.
+#[derive(Clone, Copy)]
+pub(crate) struct Compiler {
+    program: &'static str,
+    language: Language,
+}
+
+impl fmt::Display for Compiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.program)
+    }
+}
+
+impl Compiler {
+    const WANTED: [Self; 4] = [
+        Self::new("gcc", Language::C),
+        Self::new("g++", Language::Cpp),
+        Self::new("clang", Language::C),
+        Self::new("clang++", Language::Cpp),
+    ];
+
+    const fn new(program: &'static str, language: Language) -> Self {
+        Self { program, language }
+    }
+
+    /// The compilers that are here: gcc, g++, clang and clang++, or else cc and c++.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut found: Vec<Self> = Self::WANTED.into_iter().filter(Self::is_here).collect();
+        let others = [
+            Self::new("cc", Language::C),
+            Self::new("c++", Language::Cpp),
+        ];
+        for other in others {
+            if found
+                .iter()
+                .all(|compiler| compiler.language != other.language)
+                && other.is_here()
+            {
+                found.push(other);
+            }
+        }
+        let languages: Vec<Language> = found.iter().map(|compiler| compiler.language).collect();
+        assert!(
+            languages.contains(&Language::C),
+            "these tests need a compiler of C"
+        );
+        found
+    }
+
+    /// The compilers that know foreign targets: clang and clang++.
+    pub(crate) fn of_foreign_targets() -> Vec<Self> {
+        let clang = |compiler: &Self| compiler.program.starts_with("clang");
+        Self::WANTED
+            .into_iter()
+            .filter(clang)
+            .filter(Self::is_here)
+            .collect()
+    }
+
+    fn is_here(&self) -> bool {
+        let mut command = Command::new(self.program);
+        command.arg("--version").stdin(Stdio::null());
+        let here = command.output().is_ok_and(|output| output.status.success());
+        if !here {
+            let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+            assert!(
+                !required,
+                "{self} is missing, and ATF_REQUIRE_TOOLS=1 requires it"
+            );
+            // Past the test harness, which keeps what `eprintln!` says of a passing test.
+            let _ = writeln!(std::io::stderr(), "\nSKIPPED: {self} is not installed");
+        }
+        here
+    }
+
+    /// Compiles a source text without output. The error is what the compiler says.
+    pub(crate) fn check(
+        &self,
+        bench: &Bench,
+        source: &str,
+        options: &[&str],
+    ) -> Result<(), String> {
+        let mut command = self.command(bench);
+        command
+            .arg("-fsyntax-only")
+            .args(options)
+            .arg("-")
+            .stdin(Stdio::piped());
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{self}: {error}"));
+        let mut stdin = child.stdin.take().expect("stdin is a pipe");
+        stdin
+            .write_all(source.as_bytes())
+            .expect("the compiler reads its source");
+        drop(stdin);
+        let output = child.wait_with_output().expect("the compiler ends");
+        if output.status.success() {
+            Ok(())
+        } else {
+            Err(text(&output.stderr))
+        }
+    }
+
+    /// Builds a program from a file and runs it.
+    ///
+    /// # Panics
+    /// When it does not compile.
+    pub(crate) fn run(
+        &self,
+        bench: &Bench,
+        source: &Path,
+        options: &[&str],
+        arguments: &[&Path],
+    ) -> Output {
+        let program = tempfile::tempdir_in(bench.path()).expect("a temporary folder");
+        let program = program.path().join("program");
+        let built = self
+            .command(bench)
+            .args(options)
+            .arg(source)
+            .arg("-o")
+            .arg(&program)
+            .output();
+        let built = built.unwrap_or_else(|error| panic!("{self}: {error}"));
+        let said = text(&built.stderr);
+        assert!(
+            built.status.success(),
+            "{self} {}:\n{said}",
+            source.display()
+        );
+        Command::new(&program)
+            .args(arguments)
+            .output()
+            .expect("the program was just built")
+    }
+
+    fn command(&self, bench: &Bench) -> Command {
+        let (language, standard) = match self.language {
+            Language::C => ("c", "-std=c11"),
+            Language::Cpp => ("c++", "-std=c++17"),
+        };
+        let mut command = Command::new(self.program);
+        command
+            .args([
+                "-x",
+                language,
+                standard,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Wconversion",
+            ])
+            .arg("-Werror")
+            .arg("-I")
+            .arg(bench.path())
+            .env("LC_ALL", "C");
+        command
+    }
+}
+
+/// What a program wrote.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
