@@ -1,1 +1,51 @@
-//! Under construction.
+//! Reads ATF v2 (ADA Trace Format), a binary format for function traces: every call and return of
+//! every thread, and registers and stack for some of them.
+//!
+//! | file | what it holds | reader |
+//! |---|---|---|
+//! | `thread_N/index.atf` | all events of a thread, 32 bytes each | [`index::IndexReader`] |
+//! | `thread_N/detail.atf` | registers and stack of some events | [`detail::DetailReader`] |
+//! | a folder `thread_N` | both, with their links | `thread::ThreadReader` |
+//! | a session's folder | all threads and `manifest.json` | `session::SessionReader` |
+//!
+//! Two incompatible layouts carry the name ATF v2. The header's `version` byte tells them apart,
+//! and each reader reads both into one set of types: see [`Wire`].
+//!
+//! # What readers promise
+//!
+//! Whatever the bytes are, a reader does not panic, does not allocate more than a small multiple
+//! of the file's size, and gives no event that is not in the file. It reads files that were cut
+//! off anywhere, up to their last whole event. What is wrong with a file is an [`Error`] with
+//! kind, field and byte offset. Only a header that says nothing certain of the events keeps a file
+//! from being opened; all else is data, for example [`Completeness`] and [`Checksum`].
+//!
+//! Files are read at positions and never mapped, so one that shrinks meanwhile gives an error.
+
+#![forbid(unsafe_code)]
+// Numbers from a file are never trusted: what could panic on one is written so that it cannot.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
+
+mod checksum;
+mod completeness;
+pub mod detail;
+mod error;
+mod footer;
+mod header;
+pub mod index;
+mod kind;
+mod source;
+mod window;
+pub mod wire;
+
+pub use checksum::Checksum;
+pub use completeness::{Completeness, CountSource, PartialFooter};
+pub use error::{Error, ErrorKind, Result};
+pub use kind::FileKind;
+pub use source::{FileSource, ReadAt};
+pub use wire::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};

@@ -1,0 +1,83 @@
+//! An event of `detail.atf`.
+
+use crate::wire::{DetailEventType, Wire, v1, v2};
+
+/// What each event of `detail.atf` begins with, from either wire version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DetailEventHeader {
+    /// Bytes of the event, header and payload.
+    pub total_length: u32,
+    /// What happened; unknown types are kept.
+    pub event_type: DetailEventType,
+    /// Flags of the event; no source names one.
+    pub flags: u16,
+    /// The event of `index.atf` that it belongs to, counted from 0.
+    pub index_seq: u64,
+    /// Which thread. Wire version 2 does not record it: there it is the header's.
+    pub thread_id: u32,
+    /// When, in nanoseconds: the same as in the index event.
+    pub timestamp: u64,
+}
+
+impl DetailEventHeader {
+    /// Its size in bytes, in either wire version.
+    pub const SIZE: usize = v1::DetailEventHeader::SIZE;
+
+    /// Decodes the header of an event in a file whose header has this wire version and thread.
+    /// Any bytes are one; whether `total_length` fits, the file tells.
+    #[must_use]
+    pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
+        match wire {
+            Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),
+            Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes), thread_id),
+        }
+    }
+
+    fn from_v1(raw: &v1::DetailEventHeader) -> Self {
+        Self {
+            total_length: raw.total_length.get(),
+            event_type: raw.event_type.get().into(),
+            flags: raw.flags.get(),
+            index_seq: raw.index_seq.get().into(),
+            thread_id: raw.thread_id.get(),
+            timestamp: raw.timestamp.get(),
+        }
+    }
+
+    fn from_v2(raw: &v2::DetailEventHeader, thread_id: u32) -> Self {
+        Self {
+            total_length: raw.total_length.get(),
+            event_type: raw.event_type.get().into(),
+            flags: raw.flags.get(),
+            index_seq: raw.index_seq.get(),
+            thread_id,
+            timestamp: raw.timestamp.get(),
+        }
+    }
+}
+
+/// One event of `detail.atf`: its header and where it stands. Its payload is read on demand, since
+/// it can be as large as the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DetailEvent {
+    /// Its position, counted from 0.
+    pub seq: u64,
+    /// Where it stands, bytes from the start of the file.
+    pub offset: u64,
+    /// Its header.
+    pub header: DetailEventHeader,
+}
+
+impl DetailEvent {
+    /// Where its payload stands, bytes from the start of the file.
+    #[must_use]
+    pub fn payload_offset(&self) -> u64 {
+        self.offset.saturating_add(DetailEventHeader::SIZE as u64)
+    }
+
+    /// Bytes of its payload.
+    #[must_use]
+    pub fn payload_size(&self) -> u64 {
+        u64::from(self.header.total_length).saturating_sub(DetailEventHeader::SIZE as u64)
+    }
+}

@@ -1,0 +1,65 @@
+//! The footer of `detail.atf`.
+
+use std::mem::offset_of;
+
+use crate::error::ErrorKind;
+use crate::footer::{FOOTER_SIZE, Footer};
+use crate::wire;
+
+/// The footer of `detail.atf`, 64 bytes behind its last event, the same in both wire versions.
+///
+/// Its length comes before its times; in the footer of `index.atf` it comes behind them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DetailFooter {
+    /// CRC-32C of the events section; 0 where none was made.
+    pub checksum: u32,
+    /// Number of events.
+    pub event_count: u64,
+    /// Bytes of the events section.
+    pub bytes_length: u64,
+    /// Timestamp of the first event, in nanoseconds.
+    pub time_start_ns: u64,
+    /// Timestamp of the last event, in nanoseconds.
+    pub time_end_ns: u64,
+}
+
+impl DetailFooter {
+    /// Its size in bytes.
+    pub const SIZE: usize = FOOTER_SIZE;
+
+    /// Where in the footer its count stands.
+    pub(super) const COUNT_OFFSET: usize = offset_of!(wire::DetailFooter, event_count);
+}
+
+impl Footer for DetailFooter {
+    const MAGIC: [u8; 4] = wire::DetailFooter::MAGIC;
+
+    fn decode(bytes: &[u8; FOOTER_SIZE]) -> Self {
+        let raw: wire::DetailFooter = zerocopy::transmute!(*bytes);
+        Self {
+            checksum: raw.checksum.get(),
+            event_count: raw.event_count.get(),
+            bytes_length: raw.bytes_length.get(),
+            time_start_ns: raw.time_start_ns.get(),
+            time_end_ns: raw.time_end_ns.get(),
+        }
+    }
+
+    fn reserved_is_zero(bytes: &[u8; FOOTER_SIZE]) -> bool {
+        let raw: wire::DetailFooter = zerocopy::transmute!(*bytes);
+        raw.reserved.iter().all(|byte| *byte == 0)
+    }
+
+    /// The count is compared with the events themselves, once they are counted.
+    fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
+        if self.bytes_length == section_bytes {
+            return Vec::new();
+        }
+        let kind = ErrorKind::LengthDoesNotFit {
+            found: self.bytes_length,
+            section_bytes,
+        };
+        let offset = offset_of!(wire::DetailFooter, bytes_length);
+        vec![(kind, "footer.bytes_length", offset)]
+    }
+}

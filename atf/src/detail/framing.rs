@@ -1,0 +1,262 @@
+//! Where each event of `detail.atf` begins: one hop from event to event.
+
+use super::{DetailEventHeader, DetailFooter, DetailHeader};
+use crate::completeness::{Completeness, CountSource, PartialFooter};
+use crate::error::{Error, ErrorKind, Result};
+use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
+use crate::source::Input;
+use crate::window::{Window, end_without_zeros};
+
+const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
+
+/// The events section: the place of each event, and what stands behind the last one.
+#[derive(Debug)]
+pub(super) struct Framing {
+    /// Where each event begins, bytes from the start of the file.
+    pub(super) offsets: Vec<u64>,
+    /// The offset behind the last event.
+    pub(super) end: u64,
+    pub(super) count_source: CountSource,
+    pub(super) completeness: Completeness,
+    /// Why hopping stopped short of the section's end.
+    pub(super) problem: Option<Error>,
+    /// The verified footer.
+    pub(super) footer: Option<Placed<DetailFooter>>,
+}
+
+impl Framing {
+    /// Looks for a footer where it may stand, and hops through the events before it or, where
+    /// there is none, to the end of the file.
+    pub(super) fn find(input: &Input, header: &DetailHeader) -> Result<Self> {
+        let events = header.events_offset;
+        let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
+        let last = input.size().checked_sub(FOOTER_SIZE as u64);
+        let damaged = match first(input, events, stated.into_iter().chain(last))? {
+            Verdict::Verified(footer) => {
+                let hop = Hop::new(input, header, footer.offset, false)?;
+                return Ok(hop.with_footer(input, header, footer));
+            }
+            Verdict::Damaged(damaged) => Some(damaged),
+            Verdict::NoFooter => last_resort(input, header, stated.filter(|at| last == Some(*at)))?,
+        };
+        let end = damaged
+            .as_ref()
+            .map_or(input.size(), |damaged| damaged.offset);
+        let mut hop = Hop::new(input, header, end, true)?;
+        match (
+            std::mem::replace(&mut hop.footer, Verdict::NoFooter),
+            damaged,
+        ) {
+            (Verdict::Verified(footer), _) => Ok(hop.with_footer(input, header, footer)),
+            (_, Some(damaged)) | (Verdict::Damaged(damaged), None) => {
+                Ok(hop.with_damaged_footer(damaged))
+            }
+            (Verdict::NoFooter, None) => hop.without_footer(input, header, stated),
+        }
+    }
+}
+
+/// Where a rewritten header says that the last 64 bytes are the footer, they are no events,
+/// unless they are zeros that never reached the disk.
+fn last_resort(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
+    let Some(at) = at.filter(|at| *at >= header.events_offset) else {
+        return Ok(None);
+    };
+    if end_without_zeros(input, at, input.size())? == at {
+        return Ok(None);
+    }
+    condemn::<DetailFooter>(input, header.events_offset, at).map(Some)
+}
+
+/// How far one comes from event to event.
+struct Hop {
+    offsets: Vec<u64>,
+    /// The offset behind the last event.
+    end: u64,
+    /// What stands there instead of an event.
+    problem: Option<Error>,
+    /// A footer that stands there.
+    footer: Verdict<DetailFooter>,
+}
+
+impl Hop {
+    /// Hops to `end`, or to the first place that holds no event that ends before it. A footer in
+    /// the place of an event, with something behind it, stops the hop where it is looked for.
+    fn new(input: &Input, header: &DetailHeader, end: u64, look_for_footer: bool) -> Result<Self> {
+        let mut window = Window::new(input);
+        let start = header.events_offset;
+        let mut hop = Self {
+            offsets: Vec::new(),
+            end: start,
+            problem: None,
+            footer: Verdict::NoFooter,
+        };
+        while hop.end < end {
+            let available = end.saturating_sub(hop.end);
+            if available < EVENT_HEADER_SIZE {
+                let kind = ErrorKind::EventCutShort {
+                    available,
+                    needed: EVENT_HEADER_SIZE,
+                };
+                hop.problem = Some(hop.problem(input, kind, ""));
+                break;
+            }
+            let bytes = window.record(hop.end)?;
+            if look_for_footer && bytes.first_chunk() == Some(&DetailFooter::MAGIC) {
+                hop.footer = judge(input, start, hop.end)?;
+                if !matches!(hop.footer, Verdict::NoFooter) {
+                    break;
+                }
+            }
+            let event = DetailEventHeader::decode(header.wire, header.thread_id, &bytes);
+            let found = event.total_length;
+            if !(EVENT_HEADER_SIZE..=available).contains(&found.into()) {
+                let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
+                let kind = ErrorKind::BadTotalLength {
+                    found,
+                    min,
+                    available,
+                };
+                hop.problem = Some(hop.problem(input, kind, ".total_length"));
+                break;
+            }
+            hop.offsets.push(hop.end);
+            hop.end = hop.end.saturating_add(found.into());
+        }
+        hop.offsets.shrink_to_fit();
+        Ok(hop)
+    }
+
+    /// An error about the place behind the last event.
+    fn problem(&self, input: &Input, kind: ErrorKind, field: &str) -> Error {
+        let field = format!("events[{}]{field}", self.offsets.len());
+        input.error(kind).with_field(field).with_offset(self.end)
+    }
+
+    fn with_footer(
+        self,
+        input: &Input,
+        header: &DetailHeader,
+        footer: Placed<DetailFooter>,
+    ) -> Framing {
+        let Placed {
+            footer:
+                DetailFooter {
+                    event_count: found,
+                    bytes_length,
+                    ..
+                },
+            offset,
+            ..
+        } = footer;
+        let expected = self.offsets.len() as u64;
+        if self.problem.is_none() && found != expected {
+            let kind = ErrorKind::Disagrees {
+                found,
+                expected,
+                by: "the events section",
+            };
+            let problem = (kind, "footer.event_count", DetailFooter::COUNT_OFFSET);
+            let problems = vec![footer::error(input, offset, problem)];
+            return self.with_damaged_footer(Damaged { offset, problems });
+        }
+        let rewritten = header.event_count == found && header.bytes_length == bytes_length;
+        Framing {
+            count_source: match self.problem {
+                Some(_) => CountSource::Framing,
+                None => CountSource::Footer,
+            },
+            completeness: match header.is_placeholder() && !rewritten {
+                true => Completeness::FooterUnderPlaceholder,
+                false => Completeness::Finalized,
+            },
+            footer: Some(footer),
+            offsets: self.offsets,
+            end: self.end,
+            problem: self.problem,
+        }
+    }
+
+    fn with_damaged_footer(self, damaged: Damaged) -> Framing {
+        let Damaged { offset, problems } = damaged;
+        Framing {
+            count_source: CountSource::Framing,
+            completeness: Completeness::DamagedFooter {
+                offset,
+                trailing_bytes: offset.saturating_sub(self.end),
+                problems,
+            },
+            footer: None,
+            offsets: self.offsets,
+            end: self.end,
+            problem: self.problem,
+        }
+    }
+
+    /// Tells an event that was cut off, the beginning of a footer, and zeros apart.
+    fn without_footer(
+        mut self,
+        input: &Input,
+        header: &DetailHeader,
+        stated: Option<u64>,
+    ) -> Result<Framing> {
+        let rest = input.size().saturating_sub(self.end);
+        let mut trailing_bytes = rest;
+        let mut zero_tail_bytes = 0;
+        let mut partial_footer = None;
+        if begins_footer(input, self.end, rest, stated)? {
+            partial_footer = Some(PartialFooter {
+                offset: self.end,
+                size: rest,
+            });
+            trailing_bytes = 0;
+        } else if rest >= EVENT_HEADER_SIZE
+            && end_without_zeros(input, self.end, input.size())? == self.end
+        {
+            self.drop_torn_event(input, header)?;
+            let data_end = end_without_zeros(input, self.end, input.size())?;
+            trailing_bytes = data_end.saturating_sub(self.end);
+            zero_tail_bytes = input.size().saturating_sub(data_end);
+        }
+        // Only a length that no event has is wrong here: one past the end was cut off.
+        let impossible = matches!(
+            self.problem.as_ref().map(Error::kind),
+            Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
+        );
+        Ok(Framing {
+            count_source: CountSource::Framing,
+            completeness: Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            },
+            footer: None,
+            offsets: self.offsets,
+            end: self.end,
+            problem: self.problem.filter(|_| impossible && zero_tail_bytes == 0),
+        })
+    }
+
+    /// An event without timestamp before zeros was torn: its beginning was written, its end not.
+    fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
+        let Some(last) = self.offsets.last().copied() else {
+            return Ok(());
+        };
+        let event = DetailEventHeader::decode(header.wire, header.thread_id, &input.record(last)?);
+        if event.timestamp == 0 {
+            self.offsets.pop();
+            self.end = last;
+        }
+        Ok(())
+    }
+}
+
+/// Whether the last `rest` bytes begin a footer: with its magic, or where the header has it.
+fn begins_footer(input: &Input, at: u64, rest: u64, stated: Option<u64>) -> Result<bool> {
+    if rest == 0 || rest >= FOOTER_SIZE as u64 {
+        return Ok(false);
+    }
+    let magic = DetailFooter::MAGIC;
+    let has_magic = rest >= magic.len() as u64 && input.record(at)? == magic;
+    Ok(has_magic || stated == Some(at))
+}

@@ -1,0 +1,74 @@
+//! The header of `detail.atf`.
+
+use std::mem::offset_of;
+
+use crate::error::Result;
+use crate::header::{HEADER_SIZE, check_events_offset, wire};
+use crate::wire::{self, Arch, Os, Wire};
+
+/// The header of `detail.atf`, 64 bytes at its start, laid out alike in both wire versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetailHeader {
+    /// The wire version of the file.
+    pub wire: Wire,
+    /// The processor.
+    pub arch: Arch,
+    /// The operating system.
+    pub os: Os,
+    /// Reserved.
+    pub flags: u32,
+    /// The thread of the whole file.
+    pub thread_id: u32,
+    /// Bytes from the start of the file to the first event.
+    pub events_offset: u64,
+    /// Number of events.
+    pub event_count: u64,
+    /// Bytes of the events section.
+    pub bytes_length: u64,
+    /// The least `index_seq` of all events; means nothing without events.
+    pub index_seq_start: u64,
+    /// The greatest `index_seq` of all events; means nothing without events.
+    pub index_seq_end: u64,
+}
+
+impl DetailHeader {
+    /// Its size in bytes.
+    pub const SIZE: usize = HEADER_SIZE;
+
+    /// Decodes and checks a header at the start of a file of `file_size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`BadMagic`](crate::ErrorKind::BadMagic), [`BadEndian`](crate::ErrorKind::BadEndian),
+    /// [`UnknownVersion`](crate::ErrorKind::UnknownVersion),
+    /// [`BadEventsOffset`](crate::ErrorKind::BadEventsOffset), each pointing at its field.
+    pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
+        let wire = wire(bytes, wire::DetailHeader::MAGIC)?;
+        let raw: wire::DetailHeader = zerocopy::transmute!(*bytes);
+        let this = Self {
+            wire,
+            arch: raw.arch.into(),
+            os: raw.os.into(),
+            flags: raw.flags.get(),
+            thread_id: raw.thread_id.get(),
+            events_offset: raw.events_offset.get(),
+            event_count: raw.event_count.get(),
+            bytes_length: raw.bytes_length.get(),
+            index_seq_start: raw.index_seq_start.get(),
+            index_seq_end: raw.index_seq_end.get(),
+        };
+        let offset = offset_of!(wire::DetailHeader, events_offset);
+        check_events_offset(this.events_offset, file_size, offset)?;
+        Ok(this)
+    }
+
+    /// Whether it is as a writer puts it down first: count, length and range 0. A finalized file
+    /// without events looks the same.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        self.event_count == 0
+            && self.bytes_length == 0
+            && self.index_seq_start == 0
+            && self.index_seq_end == 0
+    }
+}

@@ -1,0 +1,76 @@
+//! Events one after the other.
+
+use std::iter::FusedIterator;
+use std::ops::Range;
+
+use super::{DetailEvent, DetailReader};
+use crate::error::Result;
+use crate::window::Window;
+
+/// Looks events up through a buffer: for many lookups that lie near one another, or ascend.
+///
+/// Made by [`DetailReader::cursor`].
+#[derive(Debug)]
+pub struct DetailCursor<'a> {
+    reader: &'a DetailReader,
+    window: Window<'a>,
+}
+
+impl<'a> DetailCursor<'a> {
+    pub(super) fn new(reader: &'a DetailReader) -> Self {
+        Self {
+            reader,
+            window: Window::new(&reader.input),
+        }
+    }
+
+    /// The event at position `seq`, or `None` behind the last one.
+    ///
+    /// # Errors
+    ///
+    /// As [`DetailReader::get`].
+    pub fn get(&mut self, seq: u64) -> Result<Option<DetailEvent>> {
+        let Some(place) = self.reader.place(seq) else {
+            return Ok(None);
+        };
+        let bytes = self.window.record(place.start)?;
+        self.reader.event(seq, place, &bytes).map(Some)
+    }
+}
+
+/// The events of a file in their order; ends after an error.
+///
+/// Made by [`DetailReader::events`].
+#[derive(Debug)]
+pub struct Events<'a> {
+    cursor: DetailCursor<'a>,
+    left: Range<u64>,
+}
+
+impl<'a> Events<'a> {
+    pub(super) fn new(reader: &'a DetailReader) -> Self {
+        Self {
+            cursor: reader.cursor(),
+            left: 0..reader.event_count(),
+        }
+    }
+}
+
+impl Iterator for Events<'_> {
+    type Item = Result<DetailEvent>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.cursor.get(self.left.next()?).transpose();
+        if !matches!(item, Some(Ok(_))) {
+            self.left = 0..0;
+        }
+        item
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        // An error ends the iteration early.
+        (0, self.left.size_hint().1)
+    }
+}
+
+impl FusedIterator for Events<'_> {}

@@ -1,0 +1,16 @@
+//! `detail.atf`: registers and stack of some events of one thread, of variable length.
+
+mod event;
+mod footer;
+mod framing;
+mod header;
+mod iter;
+mod payload;
+mod reader;
+
+pub use event::{DetailEvent, DetailEventHeader};
+pub use footer::DetailFooter;
+pub use header::DetailHeader;
+pub use iter::{DetailCursor, Events};
+pub use payload::FunctionPayload;
+pub use reader::DetailReader;

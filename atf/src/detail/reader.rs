@@ -1,0 +1,380 @@
+//! Reading `detail.atf`.
+
+use std::mem::offset_of;
+use std::ops::Range;
+use std::path::Path;
+
+use super::framing::Framing;
+use super::{
+    DetailCursor, DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, Events,
+    FunctionPayload,
+};
+use crate::checksum::Checksum;
+use crate::completeness::{Completeness, CountSource};
+use crate::error::{Error, ErrorKind, Result};
+use crate::footer::{FOOTER_SIZE, Placed};
+use crate::header;
+use crate::source::{Input, ReadAt};
+use crate::wire::{self, Wire};
+
+/// Reads a `detail.atf` of either wire version, finalized or cut off.
+///
+/// Opening hops once from event to event and keeps where each begins, 8 bytes for each event;
+/// every lookup after that costs the same. Only a header that says nothing certain of the events
+/// is an error; all else is given as data: [`completeness`](Self::completeness),
+/// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
+/// [`disagreements`](Self::disagreements).
+///
+/// ```
+/// use atf::detail::DetailReader;
+/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+///
+/// let detail = DetailReader::open(format!("{sample}/thread_0/detail.atf"))?;
+/// let event = detail.get(117)?.expect("the file has 118 events");
+/// let payload = detail.function_payload(&event)?.expect("it records a call or a return");
+/// println!("index_seq {}: sp {:#x}", event.header.index_seq, payload.sp);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct DetailReader {
+    pub(super) input: Input,
+    header: DetailHeader,
+    header_bytes: [u8; DetailHeader::SIZE],
+    framing: Framing,
+}
+
+impl DetailReader {
+    /// Opens a file and reads it at positions; nothing is mapped.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(Input::open(path.as_ref())?)
+    }
+
+    /// Reads bytes in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_source`](Self::from_source).
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        Self::from_source(bytes.into())
+    }
+
+    /// Reads from anything that can be read at positions.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::TooShort`] at the source's end, those of [`DetailHeader::decode`],
+    /// [`ErrorKind::UnprovenEventsOffset`] at `header.events_offset`, and
+    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
+        Self::new(Input::new(source))
+    }
+
+    fn new(input: Input) -> Result<Self> {
+        let open = |input: &Input| {
+            let header_bytes = header::read(input)?;
+            let header = DetailHeader::decode(&header_bytes, input.size())?;
+            let framing = Framing::find(input, &header)?;
+            let offset = offset_of!(wire::DetailHeader, events_offset);
+            header::check_proven(header.events_offset, framing.footer.is_some(), offset)?;
+            Ok((header_bytes, header, framing))
+        };
+        match open(&input) {
+            Ok((header_bytes, header, framing)) => Ok(Self {
+                input,
+                header,
+                header_bytes,
+                framing,
+            }),
+            Err(error) => Err(Error::with_path(error, input.path())),
+        }
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &DetailHeader {
+        &self.header
+    }
+
+    /// The header as it stands in the file, reserved bytes included.
+    #[must_use]
+    pub fn header_bytes(&self) -> &[u8; DetailHeader::SIZE] {
+        &self.header_bytes
+    }
+
+    /// The wire version.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.header.wire
+    }
+
+    /// The verified footer.
+    #[must_use]
+    pub fn footer(&self) -> Option<&DetailFooter> {
+        self.placed().map(|placed| &placed.footer)
+    }
+
+    /// The verified footer as it stands in the file, reserved bytes included.
+    #[must_use]
+    pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
+        self.placed().map(|placed| &placed.bytes)
+    }
+
+    /// Where the verified footer stands, bytes from the start of the file.
+    #[must_use]
+    pub fn footer_offset(&self) -> Option<u64> {
+        self.placed().map(|placed| placed.offset)
+    }
+
+    /// Bytes behind the verified footer, where nothing belongs.
+    #[must_use]
+    pub fn bytes_after_footer(&self) -> u64 {
+        self.placed()
+            .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
+    }
+
+    /// The size of the file in bytes, when it was opened.
+    #[must_use]
+    pub fn file_size(&self) -> u64 {
+        self.input.size()
+    }
+
+    /// The number of events that can be read.
+    #[must_use]
+    pub fn event_count(&self) -> u64 {
+        self.framing.offsets.len() as u64
+    }
+
+    /// What [`event_count`](Self::event_count) rests on.
+    #[must_use]
+    pub fn count_source(&self) -> CountSource {
+        self.framing.count_source
+    }
+
+    /// How the file ends.
+    #[must_use]
+    pub fn completeness(&self) -> &Completeness {
+        &self.framing.completeness
+    }
+
+    /// Why no event can be found behind the last one, though the section goes on: its
+    /// [`offset`](Error::offset) is the place. [`ErrorKind::BadTotalLength`] or
+    /// [`ErrorKind::EventCutShort`].
+    #[must_use]
+    pub fn framing_problem(&self) -> Option<&Error> {
+        self.framing.problem.as_ref()
+    }
+
+    /// The offset behind the last event, bytes from the start of the file.
+    #[must_use]
+    pub fn events_end(&self) -> u64 {
+        self.framing.end
+    }
+
+    /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
+    #[must_use]
+    pub fn event_offset(&self, seq: u64) -> Option<u64> {
+        self.place(seq).map(|place| place.start)
+    }
+
+    /// The event at position `seq`, or `None` behind the last one. It costs one read of 24 bytes;
+    /// [`cursor`](Self::cursor) reads ahead.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`], or where the file changed since it was opened
+    /// [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`], at the event's offset.
+    pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
+        let Some(place) = self.place(seq) else {
+            return Ok(None);
+        };
+        let bytes = self.input.record(place.start)?;
+        self.event(seq, place, &bytes).map(Some)
+    }
+
+    /// Looks events up through a buffer.
+    #[must_use]
+    pub fn cursor(&self) -> DetailCursor<'_> {
+        DetailCursor::new(self)
+    }
+
+    /// All events in the file's order.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events::new(self)
+    }
+
+    /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says
+    /// how many bytes that are: less than asked only at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] where the file was cut since it was
+    /// opened.
+    pub fn read_payload(
+        &self,
+        event: &DetailEvent,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<usize> {
+        let left = event.payload_size().saturating_sub(start);
+        let size = usize::try_from(left)
+            .unwrap_or(usize::MAX)
+            .min(buffer.len());
+        let buffer = buffer.get_mut(..size).unwrap_or_default();
+        self.input
+            .read_exact(event.payload_offset().saturating_add(start), buffer)?;
+        Ok(size)
+    }
+
+    /// The whole payload of an event, at most `limit` bytes: a payload can be as large as the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::PayloadTooLarge`] at the event's payload, and those of
+    /// [`read_payload`](Self::read_payload).
+    pub fn payload(&self, event: &DetailEvent, limit: usize) -> Result<Vec<u8>> {
+        let found = event.payload_size();
+        let fits = found
+            .checked_add(event.payload_offset())
+            .is_some_and(|end| found <= limit as u64 && end <= self.input.size());
+        if !fits {
+            let kind = ErrorKind::PayloadTooLarge {
+                found,
+                limit: limit as u64,
+            };
+            return Err(self.input.error(kind).with_offset(event.payload_offset()));
+        }
+        let mut payload = vec![0; usize::try_from(found).unwrap_or(limit)];
+        self.read_payload(event, 0, &mut payload)?;
+        Ok(payload)
+    }
+
+    /// The payload of a call or a return, or `None` where the event has another shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_payload`](Self::read_payload).
+    pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
+        let limit = FunctionPayload::LARGEST;
+        if event.payload_size() > limit as u64 {
+            return Ok(None);
+        }
+        Ok(FunctionPayload::decode(&self.payload(event, limit)?))
+    }
+
+    /// Reads all events and compares them with the footer's checksum.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`]; a bad checksum is no error.
+    pub fn checksum(&self) -> Result<Checksum> {
+        let Some(placed) = self.placed() else {
+            return Ok(Checksum::NotChecked);
+        };
+        let start = self.header.events_offset;
+        Checksum::verify(&self.input, placed.footer.checksum, start, placed.offset)
+    }
+
+    /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
+        let last = self.event_count().saturating_sub(1);
+        let range = self.get(0)?.zip(self.get(last)?);
+        Ok(range.map(|(first, last)| (first.header.timestamp, last.header.timestamp)))
+    }
+
+    /// Where a header that was rewritten disagrees with what is believed instead: a verified
+    /// footer (S2), or else the events that are there. Kind [`ErrorKind::Disagrees`].
+    #[must_use]
+    pub fn disagreements(&self) -> Vec<Error> {
+        let header = &self.header;
+        if header.is_placeholder() {
+            return Vec::new();
+        }
+        let (count, bytes, by) = match self.footer() {
+            Some(footer) => (footer.event_count, footer.bytes_length, "the footer"),
+            None => {
+                let bytes = self.events_end().saturating_sub(header.events_offset);
+                (self.event_count(), bytes, "the file")
+            }
+        };
+        let count_offset = offset_of!(wire::DetailHeader, event_count);
+        let bytes_offset = offset_of!(wire::DetailHeader, bytes_length);
+        let facts = [
+            (
+                "header.event_count",
+                count_offset,
+                header.event_count,
+                count,
+            ),
+            (
+                "header.bytes_length",
+                bytes_offset,
+                header.bytes_length,
+                bytes,
+            ),
+        ];
+        let wrong = facts
+            .into_iter()
+            .filter(|(_, _, found, expected)| found != expected);
+        let error = |(field, offset, found, expected)| {
+            let error = self.input.error(ErrorKind::Disagrees {
+                found,
+                expected,
+                by,
+            });
+            error.with_field(field).with_offset(offset as u64)
+        };
+        wrong.map(error).collect()
+    }
+
+    /// Where event `seq` begins and ends.
+    pub(super) fn place(&self, seq: u64) -> Option<Range<u64>> {
+        let seq = usize::try_from(seq).ok()?;
+        let start = *self.framing.offsets.get(seq)?;
+        let end = self
+            .framing
+            .offsets
+            .get(seq.checked_add(1)?)
+            .unwrap_or(&self.framing.end);
+        Some(start..*end)
+    }
+
+    /// The event of these bytes; its length must be what it was when the file was opened.
+    pub(super) fn event(
+        &self,
+        seq: u64,
+        place: Range<u64>,
+        bytes: &[u8; DetailEventHeader::SIZE],
+    ) -> Result<DetailEvent> {
+        let header = DetailEventHeader::decode(self.header.wire, self.header.thread_id, bytes);
+        let found = header.total_length;
+        let available = place.end.saturating_sub(place.start);
+        if u64::from(found) != available {
+            let min = u32::try_from(available).unwrap_or(u32::MAX);
+            let error = self.input.error(ErrorKind::BadTotalLength {
+                found,
+                min,
+                available,
+            });
+            let field = format!("events[{seq}].total_length");
+            return Err(error.with_field(field).with_offset(place.start));
+        }
+        Ok(DetailEvent {
+            seq,
+            offset: place.start,
+            header,
+        })
+    }
+
+    fn placed(&self) -> Option<&Placed<DetailFooter>> {
+        self.framing.footer.as_ref()
+    }
+}

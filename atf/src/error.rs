@@ -1,0 +1,313 @@
+//! Where in which file what is wrong.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::wire::Wire;
+use crate::wire::v1::IndexEvent;
+
+/// A `Result` with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is wrong, and where: file, field and byte offset.
+///
+/// Readers return it when they cannot go on, and give it as data for what they merely note, for
+/// example in [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
+/// [`kind`](Self::kind) and [`offset`](Self::offset); the wording may improve at any time.
+///
+/// It is one word wide.
+///
+/// ```
+/// let error = atf::index::IndexReader::from_bytes(*b"ATI2").unwrap_err();
+/// assert_eq!(error.kind(), &atf::ErrorKind::TooShort { found: 4, needed: 64 });
+/// assert_eq!(error.to_string(), "header: the file has 4 bytes, a header needs 64 (at 0x4)");
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    kind: ErrorKind,
+    path: Option<PathBuf>,
+    field: Option<Cow<'static, str>>,
+    offset: Option<u64>,
+    io: Option<Arc<io::Error>>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            path: None,
+            field: None,
+            offset: None,
+            io: None,
+        }))
+    }
+
+    /// An error of the operating system.
+    pub(crate) fn io(error: io::Error) -> Self {
+        let mut this = Self::new(ErrorKind::Io(error.kind()));
+        this.0.io = Some(Arc::new(error));
+        this
+    }
+
+    pub(crate) fn with_field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
+        self.0.field = Some(field.into());
+        self
+    }
+
+    pub(crate) fn with_offset(mut self, offset: u64) -> Self {
+        self.0.offset = Some(offset);
+        self
+    }
+
+    pub(crate) fn with_path(mut self, path: Option<&Path>) -> Self {
+        self.0.path = path.map(Path::to_path_buf);
+        self
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The file or folder that it is about, as it was opened.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_deref()
+    }
+
+    /// The field that it is about: `header.event_size`, `footer.event_count`,
+    /// `events[12].total_length`, or in a manifest `threads[2].id`.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        self.0.field.as_deref()
+    }
+
+    /// The place that it is about, in bytes from the start of the file.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.0.path {
+            write!(f, "{}: ", path.display())?;
+        }
+        if let Some(field) = &self.0.field {
+            write!(f, "{field}: ")?;
+        }
+        write!(f, "{}", self.0.kind)?;
+        match self.0.offset {
+            Some(offset) => write!(f, " (at {offset:#x})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}, \"{self}\")", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0
+            .io
+            .as_deref()
+            .map(|error| error as &(dyn std::error::Error + 'static))
+    }
+}
+
+/// What is wrong.
+///
+/// The message of each kind follows the field's path: `footer.event_count: 3 events need …`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The operating system refused; [`source`](std::error::Error::source) has its error.
+    #[error("{0}")]
+    Io(io::ErrorKind),
+    /// Only regular files are opened: a FIFO or a device could block for ever.
+    #[error("not a regular file but a {found}")]
+    NotRegular {
+        /// What it is: `folder`, `FIFO`, …
+        found: &'static str,
+    },
+    /// A symbolic link in a session could lead out of it, so it is not followed.
+    #[error("a symbolic link, which is not followed inside a session")]
+    SymbolicLink,
+    /// The file was cut after it was opened.
+    #[error("the file ended {missing} bytes early: it was longer when it was opened")]
+    UnexpectedEnd {
+        /// How many bytes of the read are not there any more.
+        missing: u64,
+    },
+
+    /// The file cannot hold a header.
+    #[error("the file has {found} bytes, a header needs {needed}")]
+    TooShort {
+        /// The file's size in bytes.
+        found: u64,
+        /// The header's size in bytes.
+        needed: u64,
+    },
+    /// The file does not begin with the magic bytes of its kind.
+    #[error("\"{}\", expected \"{}\"", found.escape_ascii(), expected.escape_ascii())]
+    BadMagic {
+        /// The bytes in the file.
+        found: [u8; 4],
+        /// The bytes of that kind of file or footer.
+        expected: [u8; 4],
+    },
+    /// ATF is little-endian only.
+    #[error("{found:#04x}, expected {expected:#04x}: only little-endian files exist")]
+    BadEndian {
+        /// The byte in the file.
+        found: u8,
+        /// The byte of little-endian files.
+        expected: u8,
+    },
+    /// No such wire version is known.
+    #[error("{found}, expected 1 or 2")]
+    UnknownVersion {
+        /// The byte in the file.
+        found: u8,
+    },
+    /// The header has the layout of one wire version and the number of the other.
+    #[error("says {version}, but the header has the layout of {layout}")]
+    WrongLayoutForVersion {
+        /// What the `version` byte says.
+        version: Wire,
+        /// What the fields show.
+        layout: Wire,
+    },
+    /// Index events have one size.
+    #[error("{found}, expected {expected}")]
+    BadEventSize {
+        /// Bytes for each event, says the header.
+        found: u32,
+        /// Bytes for each event.
+        expected: u32,
+    },
+    /// The events cannot begin there.
+    #[error("{found}, expected {min} to {max}: behind the header and inside the file")]
+    BadEventsOffset {
+        /// Where the events begin, says the header.
+        found: u64,
+        /// The end of the header.
+        min: u64,
+        /// The end of the file.
+        max: u64,
+    },
+    /// Events that do not follow the header at once need a verified footer that agrees.
+    #[error("{found}, and no footer confirms that events begin there")]
+    UnprovenEventsOffset {
+        /// Where the events begin, says the header.
+        found: u64,
+    },
+
+    /// The footer's count does not fit the bytes between header and footer.
+    #[error(
+        "{found} events need {} bytes, the events section has {section_bytes}",
+        u128::from(*found).saturating_mul(IndexEvent::SIZE as u128)
+    )]
+    CountDoesNotFit {
+        /// The footer's count.
+        found: u64,
+        /// Bytes between `events_offset` and the footer.
+        section_bytes: u64,
+    },
+    /// The footer's length is not that of the bytes between header and footer.
+    #[error("{found} bytes, the events section has {section_bytes}")]
+    LengthDoesNotFit {
+        /// The footer's length in bytes.
+        found: u64,
+        /// Bytes between `events_offset` and the footer.
+        section_bytes: u64,
+    },
+    /// Two places state one fact differently.
+    #[error("{found}, {by} has {expected}")]
+    Disagrees {
+        /// What stands at this field.
+        found: u64,
+        /// What stands at the place that is believed.
+        expected: u64,
+        /// The place that is believed: `the footer`, `the events section`, …
+        by: &'static str,
+    },
+    /// A detail event is shorter than its header or reaches past the end of its section.
+    #[error("{found}, expected {min} to {available}")]
+    BadTotalLength {
+        /// Bytes of the event, it says.
+        found: u32,
+        /// Bytes of an event without payload.
+        min: u32,
+        /// Bytes from here to the end of the section.
+        available: u64,
+    },
+    /// The detail section ends in the midst of an event's header.
+    #[error("{available} bytes are left in the events section, an event needs {needed}")]
+    EventCutShort {
+        /// Bytes from here to the end of the section.
+        available: u64,
+        /// Bytes of an event without payload.
+        needed: u64,
+    },
+    /// The payload is longer than the caller wants to read.
+    #[error("{found} bytes, more than the limit of {limit}")]
+    PayloadTooLarge {
+        /// The payload's length in bytes.
+        found: u64,
+        /// The caller's limit in bytes.
+        limit: u64,
+    },
+
+    /// The folder has neither a manifest nor thread folders.
+    #[error("no session: neither a manifest.json nor a folder thread_N")]
+    NotASession,
+    /// The manifest lists a thread that has no folder.
+    #[error("listed in the manifest, but there is no such folder")]
+    MissingFolder,
+
+    /// The manifest begins with a byte-order mark, which JSON forbids.
+    #[error("begins with a byte-order mark")]
+    ByteOrderMark,
+    /// The manifest has no content.
+    #[error("is empty")]
+    Empty,
+    /// The manifest is no UTF-8 text.
+    #[error("is not UTF-8 text")]
+    NotUtf8,
+    /// The manifest is no JSON text; the parser's message.
+    #[error("is not JSON: {0}")]
+    NotJson(String),
+    /// A value of the manifest has the wrong type or is out of range.
+    #[error("{found}, expected {expected}")]
+    WrongType {
+        /// The value, shortened.
+        found: String,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// A key of the manifest that is not known.
+    #[error("unknown key")]
+    UnknownKey,
+    /// A key of the manifest that its object has already; the first one counts.
+    #[error("the key occurs before")]
+    DuplicateKey,
+    /// A thread that the manifest lists already.
+    #[error("thread {id} is listed before")]
+    DuplicateThread {
+        /// The thread's id.
+        id: u32,
+    },
+}

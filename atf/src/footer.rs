@@ -1,0 +1,161 @@
+//! Where a footer stands, and whether it can be believed.
+
+use std::mem::offset_of;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Input;
+use crate::wire::DetailFooter;
+
+/// Bytes of a footer, the same for both files and wire versions.
+pub(crate) const FOOTER_SIZE: usize = DetailFooter::SIZE;
+
+/// What finding a footer needs to know of it; the footers of both files fulfil it.
+pub(crate) trait Footer: Sized {
+    /// Its first four bytes.
+    const MAGIC: [u8; 4];
+
+    fn decode(bytes: &[u8; FOOTER_SIZE]) -> Self;
+
+    /// Whether the bytes without meaning are 0.
+    fn reserved_is_zero(bytes: &[u8; FOOTER_SIZE]) -> bool;
+
+    /// What cannot be true of an events section of that many bytes: kind, field, and the field's
+    /// offset in the footer.
+    fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
+}
+
+/// A footer and its place.
+#[derive(Debug, Clone)]
+pub(crate) struct Placed<F> {
+    pub(crate) footer: F,
+    pub(crate) bytes: [u8; FOOTER_SIZE],
+    /// Bytes from the start of the file.
+    pub(crate) offset: u64,
+}
+
+impl<F> Placed<F> {
+    /// The offset behind it.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(FOOTER_SIZE as u64)
+    }
+}
+
+/// What stands at a place where a footer may stand.
+#[derive(Debug)]
+pub(crate) enum Verdict<F> {
+    /// A footer whose magic, count, length and own position agree.
+    Verified(Placed<F>),
+    /// A footer that contradicts the file.
+    Damaged(Damaged),
+    /// Something else.
+    NoFooter,
+}
+
+/// A footer that contradicts the file.
+#[derive(Debug)]
+pub(crate) struct Damaged {
+    pub(crate) offset: u64,
+    pub(crate) problems: Vec<Error>,
+}
+
+/// Judges the 64 bytes at `offset`.
+///
+/// Magic and zero reserved bytes make a footer, good or damaged, never events; so do numbers that
+/// fit a section with events under a damaged magic. Nothing else is one.
+pub(crate) fn judge<F: Footer>(
+    input: &Input,
+    events_offset: u64,
+    offset: u64,
+) -> Result<Verdict<F>> {
+    let end = offset.checked_add(FOOTER_SIZE as u64);
+    if offset < events_offset || end.is_none_or(|end| end > input.size()) {
+        return Ok(Verdict::NoFooter);
+    }
+    let bytes = input.record(offset)?;
+    let footer = F::decode(&bytes);
+    let numbers = footer.problems(offset.saturating_sub(events_offset));
+    let magic = magic_problem::<F>(&bytes);
+    if magic.is_none() && numbers.is_empty() {
+        return Ok(Verdict::Verified(Placed {
+            footer,
+            bytes,
+            offset,
+        }));
+    }
+    let is_footer = magic.is_none() || (numbers.is_empty() && offset > events_offset);
+    if !is_footer || !F::reserved_is_zero(&bytes) {
+        return Ok(Verdict::NoFooter);
+    }
+    Ok(Verdict::Damaged(damaged(
+        input,
+        offset,
+        magic.into_iter().chain(numbers),
+    )))
+}
+
+/// The damaged footer at a place where nothing but a footer can stand.
+pub(crate) fn condemn<F: Footer>(
+    input: &Input,
+    events_offset: u64,
+    offset: u64,
+) -> Result<Damaged> {
+    let bytes = input.record(offset)?;
+    let numbers = F::decode(&bytes).problems(offset.saturating_sub(events_offset));
+    Ok(damaged(
+        input,
+        offset,
+        magic_problem::<F>(&bytes).into_iter().chain(numbers),
+    ))
+}
+
+/// The first candidate that verifies, else the first that is damaged.
+pub(crate) fn first<F: Footer>(
+    input: &Input,
+    events_offset: u64,
+    candidates: impl IntoIterator<Item = u64>,
+) -> Result<Verdict<F>> {
+    let mut best = Verdict::NoFooter;
+    for offset in candidates {
+        let verdict = judge(input, events_offset, offset)?;
+        match (&best, &verdict) {
+            (_, Verdict::Verified(_)) => return Ok(verdict),
+            (Verdict::NoFooter, Verdict::Damaged(_)) => best = verdict,
+            _ => {}
+        }
+    }
+    Ok(best)
+}
+
+/// An error about a field of a footer at `offset`.
+pub(crate) fn error(
+    input: &Input,
+    offset: u64,
+    (kind, field, field_offset): (ErrorKind, &'static str, usize),
+) -> Error {
+    input
+        .error(kind)
+        .with_field(field)
+        .with_offset(offset.saturating_add(field_offset as u64))
+}
+
+fn damaged(
+    input: &Input,
+    offset: u64,
+    problems: impl Iterator<Item = (ErrorKind, &'static str, usize)>,
+) -> Damaged {
+    Damaged {
+        offset,
+        problems: problems
+            .map(|problem| error(input, offset, problem))
+            .collect(),
+    }
+}
+
+fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<(ErrorKind, &'static str, usize)> {
+    let found = bytes.first_chunk().copied().unwrap_or_default();
+    let kind = ErrorKind::BadMagic {
+        found,
+        expected: F::MAGIC,
+    };
+    (found != F::MAGIC).then_some((kind, "footer.magic", offset_of!(DetailFooter, magic)))
+}

@@ -1,0 +1,83 @@
+//! What the headers of both files have in common.
+
+use std::mem::offset_of;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Input;
+use crate::wire::{DetailHeader, Wire};
+
+/// Bytes of a header, the same for both files and wire versions.
+pub(crate) const HEADER_SIZE: usize = DetailHeader::SIZE;
+
+/// Reads the header's bytes; the file must be long enough.
+pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
+    if input.size() < HEADER_SIZE as u64 {
+        let kind = ErrorKind::TooShort {
+            found: input.size(),
+            needed: HEADER_SIZE as u64,
+        };
+        return Err(input
+            .error(kind)
+            .with_field("header")
+            .with_offset(input.size()));
+    }
+    input.record(0)
+}
+
+/// An error about a field of the header.
+pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Error {
+    Error::new(kind)
+        .with_field(field)
+        .with_offset(offset as u64)
+}
+
+/// Checks magic, byte order and version, which stand alike in each header.
+pub(crate) fn wire(bytes: &[u8; HEADER_SIZE], magic: [u8; 4]) -> Result<Wire> {
+    let identity: DetailHeader = zerocopy::transmute!(*bytes);
+    if identity.magic != magic {
+        let kind = ErrorKind::BadMagic {
+            found: identity.magic,
+            expected: magic,
+        };
+        return Err(error(kind, "header.magic", offset_of!(DetailHeader, magic)));
+    }
+    if identity.endian != DetailHeader::ENDIAN {
+        let kind = ErrorKind::BadEndian {
+            found: identity.endian,
+            expected: DetailHeader::ENDIAN,
+        };
+        return Err(error(
+            kind,
+            "header.endian",
+            offset_of!(DetailHeader, endian),
+        ));
+    }
+    let kind = ErrorKind::UnknownVersion {
+        found: identity.version,
+    };
+    Wire::from_version(identity.version)
+        .ok_or_else(|| error(kind, "header.version", offset_of!(DetailHeader, version)))
+}
+
+/// Checks that the events begin behind the header and inside the file.
+pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) -> Result<()> {
+    let min = HEADER_SIZE as u64;
+    if (min..=size).contains(&found) {
+        return Ok(());
+    }
+    let kind = ErrorKind::BadEventsOffset {
+        found,
+        min,
+        max: size,
+    };
+    Err(error(kind, "header.events_offset", field_offset))
+}
+
+/// Checks that a footer confirms events that do not follow the header at once.
+pub(crate) fn check_proven(found: u64, verified: bool, field_offset: usize) -> Result<()> {
+    if verified || found == HEADER_SIZE as u64 {
+        return Ok(());
+    }
+    let kind = ErrorKind::UnprovenEventsOffset { found };
+    Err(error(kind, "header.events_offset", field_offset))
+}

@@ -1,0 +1,62 @@
+//! An event of `index.atf`.
+
+use crate::wire::{EventKind, Wire, v1, v2};
+
+/// One event of `index.atf`, from either wire version.
+///
+/// Its position in the file is its `index_seq`, counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexEvent {
+    /// When, in nanoseconds of the header's clock.
+    pub timestamp_ns: u64,
+    /// Which function: module in the upper 32 bits, symbol in the lower; both are opaque.
+    pub function_id: u64,
+    /// Which thread. Wire version 2 does not record it: there it is the header's.
+    pub thread_id: u32,
+    /// What happened; unknown kinds are kept.
+    pub event_kind: EventKind,
+    /// Depth of the call stack as the tracer counted it; `None` in wire version 2, which does not
+    /// record it. Tracers in the field start at 1 and repeat a call's depth at its return.
+    pub call_depth: Option<u32>,
+    /// The event of `detail.atf` that belongs to it, counted from 0; `None` where there is none.
+    pub detail_seq: Option<u64>,
+}
+
+impl IndexEvent {
+    /// Its size in bytes, in either wire version.
+    pub const SIZE: usize = v1::IndexEvent::SIZE;
+
+    /// Decodes an event of a file whose header has this wire version and thread. Any bytes are an
+    /// event.
+    #[must_use]
+    pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
+        match wire {
+            Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),
+            Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes), thread_id),
+        }
+    }
+
+    fn from_v1(raw: &v1::IndexEvent) -> Self {
+        let detail_seq = raw.detail_seq.get();
+        Self {
+            timestamp_ns: raw.timestamp_ns.get(),
+            function_id: raw.function_id.get(),
+            thread_id: raw.thread_id.get(),
+            event_kind: raw.event_kind.get().into(),
+            call_depth: Some(raw.call_depth.get()),
+            detail_seq: (detail_seq != v1::IndexEvent::DETAIL_SEQ_NONE).then(|| detail_seq.into()),
+        }
+    }
+
+    fn from_v2(raw: &v2::IndexEvent, thread_id: u32) -> Self {
+        let detail_seq = raw.detail_seq.get();
+        Self {
+            timestamp_ns: raw.timestamp_ns.get(),
+            function_id: raw.function_id.get(),
+            thread_id,
+            event_kind: raw.event_kind.into(),
+            call_depth: None,
+            detail_seq: (detail_seq != v2::IndexEvent::DETAIL_SEQ_NONE).then_some(detail_seq),
+        }
+    }
+}

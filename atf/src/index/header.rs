@@ -1,0 +1,151 @@
+//! The header of `index.atf`.
+
+use std::mem::offset_of;
+
+use crate::error::{ErrorKind, Result};
+use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
+use crate::wire::{Arch, Clock, IndexFlags, Os, Wire, offset, v1, v2};
+
+/// The header of `index.atf`, 64 bytes at its start, from either wire version.
+///
+/// A writer puts down a placeholder first and rewrites it when it finalizes the file (S0, S1), so
+/// count, times and `footer_offset` are 0 or wrong in a file that was cut off. Where header and
+/// verified footer disagree, the footer counts (S2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexHeader {
+    /// The wire version that it is written in.
+    pub wire: Wire,
+    /// The processor.
+    pub arch: Arch,
+    /// The operating system.
+    pub os: Os,
+    /// Flags; unknown bits are kept.
+    pub flags: IndexFlags,
+    /// The thread of the whole file. Whether it is the operating system's id is the tracer's
+    /// business.
+    pub thread_id: u32,
+    /// The clock of the timestamps. Tracers in the field write 1 on Linux too.
+    pub clock_type: Clock,
+    /// Bytes of an event: always 32.
+    pub event_size: u32,
+    /// Number of events; 32 bits in wire version 1.
+    pub event_count: u64,
+    /// Bytes from the start of the file to the first event.
+    pub events_offset: u64,
+    /// Bytes from the start of the file to the footer.
+    pub footer_offset: u64,
+    /// Timestamp of the first event, in nanoseconds.
+    pub time_start_ns: u64,
+    /// Timestamp of the last event, in nanoseconds.
+    pub time_end_ns: u64,
+}
+
+impl IndexHeader {
+    /// Its size in bytes, in either wire version.
+    pub const SIZE: usize = HEADER_SIZE;
+
+    /// Decodes and checks a header at the start of a file of `file_size` bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`BadMagic`](ErrorKind::BadMagic), [`BadEndian`](ErrorKind::BadEndian),
+    /// [`UnknownVersion`](ErrorKind::UnknownVersion), [`BadEventSize`](ErrorKind::BadEventSize),
+    /// [`BadEventsOffset`](ErrorKind::BadEventsOffset), each pointing at its field, and
+    /// [`WrongLayoutForVersion`](ErrorKind::WrongLayoutForVersion), pointing at `version`: a
+    /// header of version 2 with 32 events would pass for a placeholder of version 1.
+    pub fn decode(bytes: &[u8; Self::SIZE], file_size: u64) -> Result<Self> {
+        let this = match wire(bytes, v1::IndexHeader::MAGIC)? {
+            Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),
+            Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes)),
+        };
+        this.check_layout(bytes)?;
+        let expected = v1::IndexHeader::EVENT_SIZE;
+        if this.event_size != expected {
+            let kind = ErrorKind::BadEventSize {
+                found: this.event_size,
+                expected,
+            };
+            let offset = offset!(this.wire, IndexHeader.event_size);
+            return Err(error(kind, "header.event_size", offset));
+        }
+        let offset = offset!(this.wire, IndexHeader.events_offset);
+        check_events_offset(this.events_offset, file_size, offset)?;
+        Ok(this)
+    }
+
+    /// Whether it is as a writer puts it down first: flags, count and times 0, `footer_offset` 0
+    /// or the end of the header. A finalized file without events can look the same.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        u32::from(self.flags) == 0
+            && self.event_count == 0
+            && self.time_start_ns == 0
+            && self.time_end_ns == 0
+            && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
+    }
+
+    /// Whether `flags` says that a `detail.atf` stands beside the file. In a file that is not
+    /// finalized it means nothing.
+    #[must_use]
+    pub fn has_detail_file(&self) -> bool {
+        self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
+    }
+
+    /// The layout of one wire version under the number of the other shows in the place where
+    /// version 2 has `event_size` and version 1 reserved bytes.
+    fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
+        let as_v1: v1::IndexHeader = zerocopy::transmute!(*bytes);
+        let as_v2: v2::IndexHeader = zerocopy::transmute!(*bytes);
+        let layout = match self.wire {
+            Wire::V1 if as_v2.event_size.get() == v2::IndexHeader::EVENT_SIZE => Wire::V2,
+            Wire::V2 if as_v1._reserved2.get() == 0 => Wire::V1,
+            wire => wire,
+        };
+        if layout == self.wire {
+            return Ok(());
+        }
+        let kind = ErrorKind::WrongLayoutForVersion {
+            version: self.wire,
+            layout,
+        };
+        Err(error(
+            kind,
+            "header.version",
+            offset_of!(v1::IndexHeader, version),
+        ))
+    }
+
+    fn from_v1(raw: &v1::IndexHeader) -> Self {
+        Self {
+            wire: Wire::V1,
+            arch: raw.arch.into(),
+            os: raw.os.into(),
+            flags: raw.flags.get().into(),
+            thread_id: raw.thread_id.get(),
+            clock_type: raw.clock_type.into(),
+            event_size: raw.event_size.get(),
+            event_count: raw.event_count.get().into(),
+            events_offset: raw.events_offset.get(),
+            footer_offset: raw.footer_offset.get(),
+            time_start_ns: raw.time_start_ns.get(),
+            time_end_ns: raw.time_end_ns.get(),
+        }
+    }
+
+    fn from_v2(raw: &v2::IndexHeader) -> Self {
+        Self {
+            wire: Wire::V2,
+            arch: raw.arch.into(),
+            os: raw.os.into(),
+            flags: raw.flags.get().into(),
+            thread_id: raw.thread_id.get(),
+            clock_type: raw.clock_type.into(),
+            event_size: raw.event_size.get(),
+            event_count: raw.event_count.get(),
+            events_offset: raw.events_offset.get(),
+            footer_offset: raw.footer_offset.get(),
+            time_start_ns: raw.time_start_ns.get(),
+            time_end_ns: raw.time_end_ns.get(),
+        }
+    }
+}

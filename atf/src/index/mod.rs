@@ -1,0 +1,16 @@
+//! `index.atf`: every call and return of one thread, 32 bytes each.
+
+mod event;
+mod footer;
+mod header;
+mod holes;
+mod iter;
+mod reader;
+mod section;
+
+pub use event::IndexEvent;
+pub use footer::IndexFooter;
+pub use header::IndexHeader;
+pub use holes::{Hole, Holes};
+pub use iter::{Events, IndexCursor};
+pub use reader::IndexReader;

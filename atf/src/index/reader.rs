@@ -1,0 +1,296 @@
+//! Reading `index.atf`.
+
+use std::path::Path;
+
+use super::section::Section;
+use super::{Events, Holes, IndexCursor, IndexEvent, IndexFooter, IndexHeader};
+use crate::checksum::Checksum;
+use crate::completeness::{Completeness, CountSource};
+use crate::error::{Error, ErrorKind, Result};
+use crate::footer::{FOOTER_SIZE, Placed};
+use crate::header;
+use crate::source::{Input, ReadAt};
+use crate::wire::{Wire, offset};
+
+/// Reads an `index.atf` of either wire version, finalized or cut off.
+///
+/// Opening decodes the header and finds the end of the events. Only a header that says nothing
+/// certain of the events is an error; all else is given as data: [`completeness`], [`checksum`],
+/// [`holes`], [`disagreements`].
+///
+/// [`completeness`]: Self::completeness
+/// [`checksum`]: Self::checksum
+/// [`holes`]: Self::holes
+/// [`disagreements`]: Self::disagreements
+///
+/// ```
+/// use atf::index::IndexReader;
+/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+///
+/// let index = IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+/// assert_eq!(index.event_count(), 900);
+/// let mut calls = 0;
+/// for event in index.events() {
+///     if event?.event_kind == atf::EventKind::CALL {
+///         calls += 1;
+///     }
+/// }
+/// assert_eq!(calls, 450);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct IndexReader {
+    pub(super) input: Input,
+    header: IndexHeader,
+    header_bytes: [u8; IndexHeader::SIZE],
+    section: Section,
+}
+
+impl IndexReader {
+    /// Opens a file and reads it at positions; nothing is mapped.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::new(Input::open(path.as_ref())?)
+    }
+
+    /// Reads bytes in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_source`](Self::from_source).
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        Self::from_source(bytes.into())
+    }
+
+    /// Reads from anything that can be read at positions.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::TooShort`] at the source's end, those of [`IndexHeader::decode`],
+    /// [`ErrorKind::UnprovenEventsOffset`] at `header.events_offset`, and
+    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
+        Self::new(Input::new(source))
+    }
+
+    fn new(input: Input) -> Result<Self> {
+        let open = |input: &Input| {
+            let header_bytes = header::read(input)?;
+            let header = IndexHeader::decode(&header_bytes, input.size())?;
+            let section = Section::find(input, &header)?;
+            let offset = offset!(header.wire, IndexHeader.events_offset);
+            header::check_proven(header.events_offset, section.footer.is_some(), offset)?;
+            Ok((header_bytes, header, section))
+        };
+        match open(&input) {
+            Ok((header_bytes, header, section)) => Ok(Self {
+                input,
+                header,
+                header_bytes,
+                section,
+            }),
+            Err(error) => Err(Error::with_path(error, input.path())),
+        }
+    }
+
+    /// The header.
+    #[must_use]
+    pub fn header(&self) -> &IndexHeader {
+        &self.header
+    }
+
+    /// The header as it stands in the file, reserved bytes included.
+    #[must_use]
+    pub fn header_bytes(&self) -> &[u8; IndexHeader::SIZE] {
+        &self.header_bytes
+    }
+
+    /// The wire version.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.header.wire
+    }
+
+    /// The verified footer.
+    #[must_use]
+    pub fn footer(&self) -> Option<&IndexFooter> {
+        self.placed().map(|placed| &placed.footer)
+    }
+
+    /// The verified footer as it stands in the file, reserved bytes included.
+    #[must_use]
+    pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
+        self.placed().map(|placed| &placed.bytes)
+    }
+
+    /// Where the verified footer stands, bytes from the start of the file.
+    #[must_use]
+    pub fn footer_offset(&self) -> Option<u64> {
+        self.placed().map(|placed| placed.offset)
+    }
+
+    /// Bytes behind the verified footer, where nothing belongs.
+    #[must_use]
+    pub fn bytes_after_footer(&self) -> u64 {
+        self.placed()
+            .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
+    }
+
+    /// The size of the file in bytes, when it was opened.
+    #[must_use]
+    pub fn file_size(&self) -> u64 {
+        self.input.size()
+    }
+
+    /// The number of events that can be read.
+    #[must_use]
+    pub fn event_count(&self) -> u64 {
+        self.section.event_count
+    }
+
+    /// What [`event_count`](Self::event_count) rests on.
+    #[must_use]
+    pub fn count_source(&self) -> CountSource {
+        self.section.count_source
+    }
+
+    /// How the file ends.
+    #[must_use]
+    pub fn completeness(&self) -> &Completeness {
+        &self.section.completeness
+    }
+
+    /// The offset behind the last event, bytes from the start of the file.
+    #[must_use]
+    pub fn events_end(&self) -> u64 {
+        let bytes = self.event_count().saturating_mul(IndexEvent::SIZE as u64);
+        self.header.events_offset.saturating_add(bytes)
+    }
+
+    /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
+    #[must_use]
+    pub fn event_offset(&self, seq: u64) -> Option<u64> {
+        let bytes = seq.checked_mul(IndexEvent::SIZE as u64)?;
+        let offset = self.header.events_offset.checked_add(bytes)?;
+        (seq < self.event_count()).then_some(offset)
+    }
+
+    /// The event at position `seq`, or `None` behind the last one. It costs one read of 32 bytes;
+    /// [`cursor`](Self::cursor) reads ahead.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] where the file was cut since it was
+    /// opened, at the event's offset.
+    pub fn get(&self, seq: u64) -> Result<Option<IndexEvent>> {
+        let Some(offset) = self.event_offset(seq) else {
+            return Ok(None);
+        };
+        Ok(Some(self.decode(&self.input.record(offset)?)))
+    }
+
+    /// Looks events up through a buffer.
+    #[must_use]
+    pub fn cursor(&self) -> IndexCursor<'_> {
+        IndexCursor::new(self)
+    }
+
+    /// All events in the file's order, which writers keep ascending in time.
+    #[must_use]
+    pub fn events(&self) -> Events<'_> {
+        Events::new(self)
+    }
+
+    /// The blocks of zeros among the events, found in one pass over the file.
+    #[must_use]
+    pub fn holes(&self) -> Holes<'_> {
+        Holes::new(self)
+    }
+
+    /// Reads all events and compares them with the footer's checksum.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get); a bad checksum is no error.
+    pub fn checksum(&self) -> Result<Checksum> {
+        let Some(footer) = self.footer() else {
+            return Ok(Checksum::NotChecked);
+        };
+        let (start, end) = (self.header.events_offset, self.events_end());
+        Checksum::verify(&self.input, footer.checksum, start, end)
+    }
+
+    /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
+        let last = self.event_count().saturating_sub(1);
+        let range = self.get(0)?.zip(self.get(last)?);
+        Ok(range.map(|(first, last)| (first.timestamp_ns, last.timestamp_ns)))
+    }
+
+    /// Where a header that was rewritten disagrees with what is believed instead: a verified
+    /// footer (S2), or else the events that are there. Kind [`ErrorKind::Disagrees`].
+    #[must_use]
+    pub fn disagreements(&self) -> Vec<Error> {
+        let header = &self.header;
+        if header.is_placeholder() {
+            return Vec::new();
+        }
+        let count = (
+            "header.event_count",
+            offset!(header.wire, IndexHeader.event_count),
+        );
+        let place = (
+            "header.footer_offset",
+            offset!(header.wire, IndexHeader.footer_offset),
+        );
+        let start = (
+            "header.time_start_ns",
+            offset!(header.wire, IndexHeader.time_start_ns),
+        );
+        let end = (
+            "header.time_end_ns",
+            offset!(header.wire, IndexHeader.time_end_ns),
+        );
+        let facts = match self.placed() {
+            Some(Placed { footer, offset, .. }) => vec![
+                (count, header.event_count, footer.event_count, "the footer"),
+                (place, header.footer_offset, *offset, "the file"),
+                (
+                    start,
+                    header.time_start_ns,
+                    footer.time_start_ns,
+                    "the footer",
+                ),
+                (end, header.time_end_ns, footer.time_end_ns, "the footer"),
+            ],
+            None => vec![(count, header.event_count, self.event_count(), "the file")],
+        };
+        let wrong = facts
+            .into_iter()
+            .filter(|(_, found, expected, _)| found != expected);
+        let error = |((field, offset), found, expected, by)| {
+            let error = self.input.error(ErrorKind::Disagrees {
+                found,
+                expected,
+                by,
+            });
+            error.with_field(field).with_offset(offset as u64)
+        };
+        wrong.map(error).collect()
+    }
+
+    pub(super) fn decode(&self, bytes: &[u8; IndexEvent::SIZE]) -> IndexEvent {
+        IndexEvent::decode(self.header.wire, self.header.thread_id, bytes)
+    }
+
+    fn placed(&self) -> Option<&Placed<IndexFooter>> {
+        self.section.footer.as_ref()
+    }
+}

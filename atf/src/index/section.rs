@@ -1,0 +1,225 @@
+//! Where the events of `index.atf` end.
+
+use std::mem::offset_of;
+
+use super::{IndexEvent, IndexFooter, IndexHeader};
+use crate::completeness::{Completeness, CountSource, PartialFooter};
+use crate::error::Result;
+use crate::footer::{Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
+use crate::source::Input;
+use crate::window::{Window, end_without_zeros};
+use crate::wire;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
+/// The events section: its length, what that rests on, and what stands behind.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) event_count: u64,
+    pub(super) count_source: CountSource,
+    pub(super) completeness: Completeness,
+    /// The verified footer.
+    pub(super) footer: Option<Placed<IndexFooter>>,
+}
+
+impl Section {
+    /// Looks for a footer where it may stand, and for the last whole event where there is none.
+    pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
+        let events = header.events_offset;
+        let stated = (!header.is_placeholder()).then_some(header.footer_offset);
+        let last = input.size().checked_sub(FOOTER_SIZE as u64);
+        let damaged = match first(input, events, stated.into_iter().chain(last))? {
+            Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
+            Verdict::Damaged(damaged) => Some(damaged),
+            Verdict::NoFooter => None,
+        };
+        let data_end = end_without_zeros(input, events, input.size())?;
+        if let Some(footer) = scan(input, events, data_end)? {
+            return Ok(Self::with_footer(header, footer));
+        }
+        let footer_end = header.footer_offset.checked_add(FOOTER_SIZE as u64);
+        let holds_footer = footer_end.is_some_and(|end| end <= input.size());
+        match damaged {
+            Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
+            None if is_bounded(header) && holds_footer && data_end > header.footer_offset => {
+                let damaged = condemn::<IndexFooter>(input, events, header.footer_offset)?;
+                Ok(Self::with_damaged_footer(header, damaged))
+            }
+            None => Self::without_footer(input, header, data_end),
+        }
+    }
+
+    fn with_footer(header: &IndexHeader, footer: Placed<IndexFooter>) -> Self {
+        let rewritten = header.event_count == footer.footer.event_count
+            && header.footer_offset == footer.offset
+            && header.time_start_ns == footer.footer.time_start_ns
+            && header.time_end_ns == footer.footer.time_end_ns;
+        let completeness = match header.is_placeholder() && !rewritten {
+            true => Completeness::FooterUnderPlaceholder,
+            false => Completeness::Finalized,
+        };
+        Self {
+            event_count: footer.footer.event_count,
+            count_source: CountSource::Footer,
+            completeness,
+            footer: Some(footer),
+        }
+    }
+
+    fn with_damaged_footer(header: &IndexHeader, damaged: Damaged) -> Self {
+        let Damaged { offset, problems } = damaged;
+        let bytes = offset.saturating_sub(header.events_offset);
+        Self {
+            event_count: bytes / EVENT_SIZE,
+            count_source: CountSource::FooterPosition,
+            completeness: Completeness::DamagedFooter {
+                offset,
+                trailing_bytes: bytes % EVENT_SIZE,
+                problems,
+            },
+            footer: None,
+        }
+    }
+
+    /// Whole events up to the end, without zeros and what may be the beginning of a footer.
+    fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
+        let events = header.events_offset;
+        let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
+            event_count,
+            count_source: CountSource::FileSize,
+            completeness: Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            },
+            footer: None,
+        };
+        if let Some((seq, partial)) = partial_footer(input, header, data_end)? {
+            let footer_end = partial.offset.saturating_add(partial.size);
+            let zeros = input.size().saturating_sub(footer_end);
+            return Ok(unfinalized(seq, 0, zeros, Some(partial)));
+        }
+        let whole = input.size().saturating_sub(events) / EVENT_SIZE;
+        let whole_end = event_end(events, whole);
+        let touched = match data_end > whole_end {
+            true => touched_events(events, end_without_zeros(input, events, whole_end)?),
+            false => touched_events(events, data_end),
+        };
+        let zeros = whole_end.saturating_sub(event_end(events, touched));
+        let rest = input.size().saturating_sub(whole_end);
+        if zeros == 0 {
+            return Ok(unfinalized(touched, rest, 0, None));
+        }
+        if data_end > whole_end {
+            return Ok(unfinalized(touched, rest, zeros, None));
+        }
+        // An event of no kind before zeros was torn: its beginning was written, its end was not.
+        let intact = match touched.checked_sub(1) {
+            Some(last) if is_of_no_kind(input, header, last)? => last,
+            _ => touched,
+        };
+        let torn_bytes = match intact < touched {
+            true => data_end.saturating_sub(event_end(events, intact)),
+            false => 0,
+        };
+        let tail_start = event_end(events, intact).saturating_add(torn_bytes);
+        Ok(unfinalized(
+            intact,
+            torn_bytes,
+            input.size().saturating_sub(tail_start),
+            None,
+        ))
+    }
+}
+
+/// Whether the header was rewritten and its count fits its `footer_offset`: then no event stands
+/// at the footer's place, whatever does.
+fn is_bounded(header: &IndexHeader) -> bool {
+    let bytes = header.event_count.checked_mul(EVENT_SIZE);
+    let end = bytes.and_then(|bytes| bytes.checked_add(header.events_offset));
+    !header.is_placeholder() && end == Some(header.footer_offset)
+}
+
+/// The offset behind that many events.
+fn event_end(events_offset: u64, count: u64) -> u64 {
+    events_offset.saturating_add(count.saturating_mul(EVENT_SIZE))
+}
+
+/// How many events have a byte before `end`.
+fn touched_events(events_offset: u64, end: u64) -> u64 {
+    end.saturating_sub(events_offset).div_ceil(EVENT_SIZE)
+}
+
+fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> {
+    let bytes = input.record(event_end(header.events_offset, seq))?;
+    let event = IndexEvent::decode(header.wire, header.thread_id, &bytes);
+    Ok(u32::from(event.event_kind) == 0)
+}
+
+/// Looks at each place where an event could stand for a footer that verifies there: the one with
+/// something behind it, of which the header does not know.
+fn scan(input: &Input, events_offset: u64, end: u64) -> Result<Option<Placed<IndexFooter>>> {
+    let mut window = Window::new(input);
+    let mut offset = events_offset;
+    while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
+        if window.record(offset)? == IndexFooter::MAGIC
+            && let Verdict::Verified(footer) = judge(input, events_offset, offset)?
+        {
+            return Ok(Some(footer));
+        }
+        offset = offset.saturating_add(EVENT_SIZE);
+    }
+    Ok(None)
+}
+
+/// The beginning of a footer that was cut off, or whose end is zeros, and the number of events
+/// before it. With 32 to 63 of its bytes it would pass for an event.
+fn partial_footer(
+    input: &Input,
+    header: &IndexHeader,
+    data_end: u64,
+) -> Result<Option<(u64, PartialFooter)>> {
+    let touched = touched_events(header.events_offset, data_end);
+    for seq in [touched.checked_sub(2), touched.checked_sub(1)]
+        .into_iter()
+        .flatten()
+    {
+        let offset = event_end(header.events_offset, seq);
+        let left = input.size().saturating_sub(offset);
+        let size = match left < FOOTER_SIZE as u64 {
+            true => left,
+            false => data_end.saturating_sub(offset),
+        };
+        if begins_footer(input, header, seq, size)? {
+            return Ok(Some((seq, PartialFooter { offset, size })));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the `size` bytes at the place of event `seq` begin a footer: its magic, and its count
+/// or start time where they are there to compare.
+fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
+    const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
+    const COUNT_END: usize = offset_of!(wire::IndexFooter, time_start_ns);
+    const TIME_END: usize = offset_of!(wire::IndexFooter, time_end_ns);
+    let mut bytes = [0; FOOTER_SIZE];
+    let size = usize::try_from(size)
+        .unwrap_or(FOOTER_SIZE)
+        .min(FOOTER_SIZE);
+    let offset = event_end(header.events_offset, seq);
+    input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
+    if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
+        return Ok(is_bounded(header) && header.footer_offset == offset);
+    }
+    if seq == 0 {
+        return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));
+    }
+    let footer = IndexFooter::decode(&bytes);
+    if size < COUNT_END || footer.event_count == seq {
+        return Ok(true);
+    }
+    let first = input.record(header.events_offset)?;
+    let first = IndexEvent::decode(header.wire, header.thread_id, &first);
+    Ok(size >= TIME_END && footer.time_start_ns == first.timestamp_ns)
+}

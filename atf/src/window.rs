@@ -1,0 +1,137 @@
+//! A moving view of a source, so that a scan costs one read for many records.
+
+use crate::error::{ErrorKind, Result};
+use crate::source::Input;
+
+/// Bytes of the first window, and of one after a jump.
+const FIRST: usize = 4 << 10;
+/// Bytes of the largest window.
+const LARGEST: usize = 256 << 10;
+
+/// A buffered view: reads ahead on a sequential scan, little after a jump.
+///
+/// Each window that follows the one before is twice as large, up to 256 KiB. Bytes in memory are
+/// shown as they are, without a buffer.
+#[derive(Debug)]
+pub(crate) struct Window<'a> {
+    input: &'a Input,
+    /// Where the buffer begins in the source.
+    start: u64,
+    buffer: Vec<u8>,
+    next_size: usize,
+}
+
+impl<'a> Window<'a> {
+    pub(crate) fn new(input: &'a Input) -> Self {
+        Self {
+            input,
+            start: 0,
+            buffer: Vec::new(),
+            next_size: FIRST,
+        }
+    }
+
+    /// The `size` bytes at `offset`; `size` is that of a record, never of a section.
+    pub(crate) fn bytes(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
+        let view = self.at_least(offset, size)?;
+        Ok(view.get(..size).unwrap_or_default())
+    }
+
+    /// A record of `N` bytes at `offset`.
+    pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
+        let bytes = self.bytes(offset, N)?;
+        Ok(bytes.first_chunk().copied().unwrap_or([0; N]))
+    }
+
+    /// As many bytes as are at hand from `offset`, at least one, none behind `end`.
+    pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
+        let most = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let view = self.at_least(offset, 1)?;
+        Ok(view.get(..most).unwrap_or(view))
+    }
+
+    /// Bytes from `offset`, `size` or more.
+    fn at_least(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
+        let available = self.input.size().saturating_sub(offset);
+        if available < size as u64 {
+            let missing = (size as u64).saturating_sub(available);
+            let error = self.input.error(ErrorKind::UnexpectedEnd { missing });
+            return Err(error.with_offset(offset));
+        }
+        if let Some(all) = self.input.as_bytes() {
+            let start = usize::try_from(offset).unwrap_or(usize::MAX);
+            return Ok(all.get(start..).unwrap_or_default());
+        }
+        if self.view(offset).len() < size {
+            self.fill(offset, size, available)?;
+        }
+        Ok(self.view(offset))
+    }
+
+    /// What the buffer holds from `offset`.
+    fn view(&self, offset: u64) -> &[u8] {
+        let skip = offset
+            .checked_sub(self.start)
+            .and_then(|skip| usize::try_from(skip).ok());
+        skip.and_then(|skip| self.buffer.get(skip..))
+            .unwrap_or_default()
+    }
+
+    fn fill(&mut self, offset: u64, size: usize, available: u64) -> Result<()> {
+        let end = self.start.saturating_add(self.buffer.len() as u64);
+        let follows = (self.start..=end).contains(&offset);
+        self.next_size = match follows {
+            true => self.next_size.saturating_mul(2).min(LARGEST),
+            false => FIRST,
+        };
+        let most = usize::try_from(available).unwrap_or(usize::MAX);
+        self.buffer.resize(self.next_size.max(size).min(most), 0);
+        self.start = offset;
+        let read = match self.input.read(offset, &mut self.buffer) {
+            Ok(read) => read,
+            Err(error) => {
+                self.buffer.clear();
+                return Err(error);
+            }
+        };
+        self.buffer.truncate(read);
+        if read >= size {
+            return Ok(());
+        }
+        let missing = size.saturating_sub(read) as u64;
+        Err(self
+            .input
+            .error(ErrorKind::UnexpectedEnd { missing })
+            .with_offset(offset))
+    }
+}
+
+/// The offset behind the last byte in `start..end` that is not 0, or `start` where all are.
+pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
+    let mut buffer = Vec::new();
+    let mut end = end;
+    while end > start {
+        let size = end.saturating_sub(start).min(LARGEST as u64);
+        let chunk_start = end.saturating_sub(size);
+        let chunk = match input.as_bytes() {
+            Some(all) => slice(all, chunk_start, end),
+            None => {
+                buffer.resize(usize::try_from(size).unwrap_or(LARGEST), 0);
+                input.read_exact(chunk_start, &mut buffer)?;
+                &buffer
+            }
+        };
+        if let Some(last) = chunk.iter().rposition(|byte| *byte != 0) {
+            return Ok(chunk_start.saturating_add(last as u64).saturating_add(1));
+        }
+        end = chunk_start;
+    }
+    Ok(start)
+}
+
+fn slice(bytes: &[u8], start: u64, end: u64) -> &[u8] {
+    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+    range
+        .and_then(|(start, end)| bytes.get(start..end))
+        .unwrap_or_default()
+}
