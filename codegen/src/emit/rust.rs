@@ -24,7 +24,6 @@ use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
 
 /// What the user of an expansion chooses; all else comes from the layout.
-#[derive(Clone)]
 pub struct Options {
     /// Attributes and documentation that stand before the generated ones.
     pub attributes: Vec<Attribute>,
@@ -55,6 +54,15 @@ pub fn value_type(ty: Type) -> String {
     match ty.count {
         Some(count) => format!("[{}; {count}]", ty.scalar.name()),
         None => ty.scalar.name().to_owned(),
+    }
+}
+
+/// A number, or the name of the scalar's greatest one: `u64::MAX`.
+fn number(scalar: Scalar, number: u64) -> String {
+    if number == scalar.max() {
+        format!("{}::MAX", scalar.name())
+    } else {
+        number.to_string()
     }
 }
 

@@ -4,6 +4,8 @@ use atf_spec::layout::{Enum, Field, Layout, Member, Record, Wire};
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use super::number;
+
 /// Documentation attributes, one for each line of each paragraph.
 pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     let lines = paragraphs
@@ -40,12 +42,8 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     let mut facts = vec![place(field)];
     facts.extend(field.units.iter().map(|unit| format!("Unit: {unit}.")));
     facts.extend(field.value.iter().map(|value| format!("Always `{value}`.")));
-    facts.extend(
-        field
-            .none
-            .iter()
-            .map(|none| format!("`{none}` means none.")),
-    );
+    let none = field.none.map(|none| number(field.ty.scalar, none));
+    facts.extend(none.map(|none| format!("`{none}` means none.")));
     let enumeration = field
         .enumeration
         .as_deref()

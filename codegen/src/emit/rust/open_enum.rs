@@ -105,17 +105,13 @@ fn methods(enumeration: &Enum) -> TokenStream {
 }
 
 fn debug(enumeration: &Enum, ident: &Ident) -> TokenStream {
-    let named = format!("{ident}({{}})");
-    let unnamed = if enumeration.flags {
-        format!("{ident}({{:#x}})")
-    } else {
-        named.clone()
-    };
+    let number = if enumeration.flags { "{:#x}" } else { "{}" };
+    let (named, unnamed) = (format!("{ident}({{name}})"), format!("{ident}({number})"));
     quote! {
         impl ::core::fmt::Debug for #ident {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 match self.name() {
-                    ::core::option::Option::Some(name) => ::core::write!(f, #named, name),
+                    ::core::option::Option::Some(name) => ::core::write!(f, #named),
                     ::core::option::Option::None => ::core::write!(f, #unnamed, self.0),
                 }
             }

@@ -4,7 +4,8 @@ use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Value,
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Options, constant_ident, doc, scalar_ident};
+use super::{Options, constant_ident, doc, number, scalar_ident};
+use crate::emit::c::record_definition;
 
 /// A record in one wire version: the struct, its constants, and assertions of its size, its
 /// alignment and each field's offset.
@@ -84,7 +85,7 @@ fn constants(
     let name = &record.name;
     let wire = Literal::u8_unsuffixed(fields.wire);
     let size = Literal::u32_unsuffixed(record.size);
-    let definition = raw_string(&c_definition(layout, record, fields.wire));
+    let definition = raw_string(&record_definition(layout, record, fields.wire));
     let of_fields = fields.fields.iter().map(field_constants);
     quote! {
         impl #ident {
@@ -123,7 +124,8 @@ fn field_constants(field: &Field) -> TokenStream {
         let docs = doc::attributes(&[format!("The value of `{}` that means none.", field.name)]);
         let name = format_ident!("{}_NONE", constant_ident(&field.name));
         let ty = value_type(field.ty);
-        let none = Literal::u64_unsuffixed(none);
+        let none = number(field.ty.scalar, none);
+        let none: TokenStream = none.parse().expect("a number or a path");
         quote!(#docs pub const #name: #ty = #none;)
     });
     quote!(#fixed #none)
@@ -193,8 +195,4 @@ fn raw_string(text: &str) -> Literal {
     literal
         .parse()
         .expect("a raw string with more hashes than its text")
-}
-
-fn c_definition(_layout: &Layout, record: &Record, wire: Wire) -> String {
-    format!("/* {} in wire version {wire} */\n", record.c_name)
 }
