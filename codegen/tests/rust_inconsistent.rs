@@ -1,0 +1,149 @@
+//! The emitter does not check the layout, rustc does: an offset that does not fit stops the build
+//! at that very field, and every one that does not fit is named.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use atf_codegen::emit::rust::{self, Options};
+use atf_spec::layout::{Layout, Record, RecordLayout, Wire};
+use quote::{format_ident, quote};
+use syn::{Attribute, Item, ItemMod};
+use tempfile::TempDir;
+
+/// Stands for zerocopy, whose derive macros are no part of this test, so that rustc alone can
+/// compile the emitted structs.
+const ZEROCOPY: &str = "
+    pub mod little_endian {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U16([u8; 2]);
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U32([u8; 4]);
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U64([u8; 8]);
+    }
+";
+
+fn layout() -> Layout {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../atf-derive/layout.json");
+    let text = fs::read_to_string(path).expect("the resolved layout is committed");
+    serde_json::from_str(&text).expect("the committed layout is well-formed")
+}
+
+/// A record in one wire version as a module, without the derives of zerocopy.
+fn module(name: &str, layout: &Layout, record: &Record, wire: Wire) -> ItemMod {
+    let name = format_ident!("{name}");
+    let tokens = rust::record(layout, record, wire, &Options::new("Emitted"));
+    let mut module = syn::parse2(quote!(pub mod #name { #tokens })).expect("a module of items");
+    without_zerocopy(&mut module);
+    module
+}
+
+/// Takes the derives of zerocopy away.
+fn without_zerocopy(module: &mut ItemMod) {
+    let items = module.content.as_mut().map(|(_, items)| items.iter_mut());
+    for item in items.into_iter().flatten() {
+        if let Item::Struct(item) = item {
+            let is_core =
+                |attribute: &Attribute| !quote!(#attribute).to_string().contains("zerocopy");
+            item.attrs.retain(is_core);
+        }
+    }
+}
+
+/// Compiles the modules as a library.
+fn compile(modules: &[ItemMod]) -> Output {
+    let folder = TempDir::new().expect("a temporary folder");
+    rustc(folder.path(), "zerocopy", ZEROCOPY);
+    let file = syn::parse2(quote!(#(#modules)*)).expect("a file of modules");
+    rustc(folder.path(), "records", &prettyplease::unparse(&file))
+}
+
+fn rustc(folder: &Path, name: &str, text: &str) -> Output {
+    let source = folder.join(name).with_extension("rs");
+    fs::write(&source, text).expect("a temporary folder can be written");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+    Command::new(rustc)
+        .args([
+            "--edition",
+            "2024",
+            "--crate-type",
+            "rlib",
+            "--emit",
+            "metadata",
+        ])
+        .args(["--extern", "zerocopy"])
+        .args(["-L", ".", "--crate-name", name])
+        .arg(source)
+        .current_dir(folder)
+        .output()
+        .expect("rustc runs")
+}
+
+/// What the assertions that fail say.
+fn failed_assertions(output: &Output) -> BTreeSet<String> {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let messages = errors
+        .lines()
+        .filter_map(|line| line.split_once("evaluation panicked: "));
+    messages.map(|(_, message)| message.to_owned()).collect()
+}
+
+#[test]
+fn a_consistent_layout_compiles() {
+    let layout = layout();
+    let mut modules = Vec::new();
+    for record in &layout.records {
+        for RecordLayout { wire, .. } in &record.layouts {
+            modules.push(module(
+                &format!("{}_v{wire}", record.name),
+                &layout,
+                record,
+                *wire,
+            ));
+        }
+    }
+    let output = compile(&modules);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn each_wrong_offset_stops_rustc_at_that_field() {
+    let layout = layout();
+    let (mut modules, mut expected) = (Vec::new(), BTreeSet::new());
+    for record in &layout.records {
+        for (version, RecordLayout { wire, fields }) in record.layouts.iter().enumerate() {
+            for (index, field) in fields.iter().enumerate() {
+                let mut wrong = record.clone();
+                wrong.layouts[version].fields[index].offset += 1;
+                let name = format!("{}_v{wire}_{}", record.name, field.name);
+                modules.push(module(&name, &layout, &wrong, *wire));
+                expected.insert(format!(
+                    "{}.{} must be at offset {} in wire version {wire}",
+                    record.name,
+                    field.name,
+                    field.offset + 1
+                ));
+            }
+        }
+    }
+    let output = compile(&modules);
+    assert!(!output.status.success());
+    assert_eq!(failed_assertions(&output), expected);
+}
+
+#[test]
+fn a_wrong_size_stops_rustc_at_the_record() {
+    let layout = layout();
+    let mut wrong = layout
+        .record("index_footer")
+        .expect("a record of the format")
+        .clone();
+    wrong.size = 68;
+    let output = compile(&[module("index_footer", &layout, &wrong, 1)]);
+    let expected = "index_footer must be 68 bytes in wire version 1".to_owned();
+    assert_eq!(failed_assertions(&output), BTreeSet::from([expected]));
+}
