@@ -12,22 +12,31 @@ use crate::errors::{Errors, names};
 /// The expansion, or the errors in its place.
 pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let name = syn::parse2::<Ident>(arguments).map_err(|error| errors.add(error));
-    let item = syn::parse2::<ItemStruct>(item).map_err(|error| errors.add(error));
-    let (Ok(name), Ok(item)) = (name, item) else {
-        return errors.into_tokens();
+    let name = match syn::parse2::<Ident>(arguments) {
+        Ok(name) => name,
+        Err(error) => {
+            let message = "expected the name of an enumeration, such as `event_kind`";
+            errors.add(syn::Error::new(error.span(), message));
+            return errors.into_tokens();
+        }
     };
     let Some(enumeration) = layout.enumeration(&name.to_string()) else {
         let known = names(layout.enums.iter().map(|e| e.name.as_str()));
-        errors.at(
-            &name,
-            format!("the spec has no enumeration `{name}`, only {known}"),
-        );
+        let message = format!("the spec has no enumeration `{name}`, only {known}");
+        errors.at(&name, message);
         return errors.into_tokens();
     };
+    let ident = enumeration.rust_name();
+    let expected = format!("{name} is open: expected `struct {ident};`");
+    let item = match syn::parse2::<ItemStruct>(item) {
+        Ok(item) => item,
+        Err(error) => {
+            errors.add(syn::Error::new(error.span(), expected));
+            return errors.into_tokens();
+        }
+    };
     if !matches!(item.fields, Fields::Unit) || !item.generics.params.is_empty() {
-        errors.at(&item.ident, format!("expected `struct {};`", item.ident));
-        return errors.into_tokens();
+        errors.at(&item.ident, expected);
     }
     let options = Options {
         attributes: item.attrs,
@@ -35,5 +44,8 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         ident: item.ident,
         fields: BTreeMap::new(),
     };
-    rust::open_enum(layout, enumeration, &options)
+    let expansion = rust::open_enum(layout, enumeration, &options);
+    let mut tokens = errors.into_tokens();
+    tokens.extend(expansion);
+    tokens
 }

@@ -16,12 +16,18 @@ use arguments::Arguments;
 pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let arguments = Arguments::parse(arguments, &mut errors);
-    let item = syn::parse2::<ItemStruct>(item)
-        .map_err(|error| errors.add(error))
-        .ok();
     let chosen = arguments.and_then(|arguments| arguments.choose(layout, &mut errors));
-    let (Some((record, fields)), Some(item)) = (chosen, item) else {
+    let Some((record, fields)) = chosen else {
         return errors.into_tokens();
+    };
+    let item = match syn::parse2::<ItemStruct>(item) {
+        Ok(item) => item,
+        Err(error) => {
+            let (name, ident) = (&record.name, record.rust_name());
+            let message = format!("{name} is a struct: expected `struct {ident};`");
+            errors.add(syn::Error::new(error.span(), message));
+            return errors.into_tokens();
+        }
     };
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
         errors.at(

@@ -23,6 +23,10 @@ impl Arguments {
     }
 
     fn parse_stream(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        if input.is_empty() {
+            let message = "expected a record, such as `index_header, wire = 1`";
+            return Err(syn::Error::new(input.span(), message));
+        }
         let mut arguments = Self {
             record: input.parse()?,
             wire: None,
@@ -40,15 +44,15 @@ impl Arguments {
                 "wire" => &mut arguments.wire,
                 "size" => &mut arguments.size,
                 _ => {
-                    errors.at(
-                        &key,
-                        format!("unknown key `{key}`: expected `wire` or `size`"),
-                    );
+                    let message = format!("unknown key `{key}`: expected `wire` or `size`");
+                    errors.at(&key, message);
                     continue;
                 }
             };
-            if place.replace(value).is_some() {
+            if place.is_some() {
                 errors.at(&key, format!("duplicate key `{key}`"));
+            } else {
+                *place = Some(value);
             }
         }
         Ok(arguments)

@@ -89,7 +89,7 @@ impl Pinned<'_> {
         for attribute in offsets {
             match attribute.parse_args::<LitInt>() {
                 Ok(offset) if offset.base10_parse().ok() == Some(self.field.offset) => {}
-                Ok(offset) => errors.at(&offset, format!("{}, not {offset}", self.is())),
+                Ok(offset) => errors.at(&offset, format!("{}, not at {offset}", self.is())),
                 Err(error) => errors.add(error),
             }
         }
