@@ -244,6 +244,14 @@ pub enum ErrorKind {
         /// The place that is believed: `the footer`, `the events section`, …
         by: &'static str,
     },
+    /// The header's flag and the thread's folder disagree on whether there is a `detail.atf`.
+    #[error("has_detail_file is {flag}, but that there is a detail.atf is {file}")]
+    WrongDetailFlag {
+        /// What the flag says.
+        flag: bool,
+        /// Whether the file is there.
+        file: bool,
+    },
     /// A detail event is shorter than its header or reaches past the end of its section.
     #[error("{found}, expected {min} to {available}")]
     BadTotalLength {
@@ -298,6 +306,9 @@ pub enum ErrorKind {
         /// What is expected.
         expected: &'static str,
     },
+    /// A key that an object of the manifest must have.
+    #[error("missing")]
+    MissingKey,
     /// A key of the manifest that is not known.
     #[error("unknown key")]
     UnknownKey,

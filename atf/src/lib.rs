@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | `thread_N/index.atf` | all events of a thread, 32 bytes each | [`index::IndexReader`] |
 //! | `thread_N/detail.atf` | registers and stack of some events | [`detail::DetailReader`] |
-//! | a folder `thread_N` | both, with their links | `thread::ThreadReader` |
-//! | a session's folder | all threads and `manifest.json` | `session::SessionReader` |
+//! | a folder `thread_N` | both, with their links | [`thread::ThreadReader`] |
+//! | a session's folder | all threads and `manifest.json` | [`session::SessionReader`] |
 //!
 //! Two incompatible layouts carry the name ATF v2. The header's `version` byte tells them apart,
 //! and each reader reads both into one set of types: see [`Wire`].
@@ -39,7 +39,10 @@ mod footer;
 mod header;
 pub mod index;
 mod kind;
+pub mod manifest;
+pub mod session;
 mod source;
+pub mod thread;
 mod window;
 pub mod wire;
 

@@ -161,6 +161,16 @@ impl Input {
         })
     }
 
+    /// Opens a file of a session, where a symbolic link could lead out of it.
+    pub(crate) fn open_unlinked(path: &Path) -> Result<Self> {
+        let metadata = fs::symlink_metadata(path);
+        let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
+        if metadata.is_symlink() {
+            return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
+        }
+        Self::open(path)
+    }
+
     /// The size in bytes when it was opened.
     pub(crate) fn size(&self) -> u64 {
         self.size

@@ -73,7 +73,7 @@ impl DetailReader {
         Self::new(Input::new(source))
     }
 
-    fn new(input: Input) -> Result<Self> {
+    pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
             let header_bytes = header::read(input)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;

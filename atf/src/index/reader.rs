@@ -76,7 +76,7 @@ impl IndexReader {
         Self::new(Input::new(source))
     }
 
-    fn new(input: Input) -> Result<Self> {
+    pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
             let header_bytes = header::read(input)?;
             let header = IndexHeader::decode(&header_bytes, input.size())?;

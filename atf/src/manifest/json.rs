@@ -1,0 +1,260 @@
+//! JSON whose values know their place.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::error::{Error, ErrorKind};
+
+/// How many problems are kept: hostile text has one for every second byte.
+const MOST_PROBLEMS: usize = 100;
+/// How many characters of a wrong value are shown.
+const SHOWN: usize = 40;
+
+/// The way from the root to a value: `threads[2].id`.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    Root,
+    Key(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(Self::Root, key) => f.write_str(key),
+            Self::Key(parent, key) => write!(f, "{parent}.{key}"),
+            Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// An object: each key with its first value.
+pub(super) struct Object<'a> {
+    raw: &'a RawValue,
+    members: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+impl Object<'_> {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.members.contains_key(key)
+    }
+}
+
+/// A text, and what is wrong with its values.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    /// Where the text begins in the file.
+    start: u64,
+    pub(super) problems: Vec<Error>,
+    pub(super) problem_count: u64,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, start: u64) -> Self {
+        Self {
+            text,
+            start,
+            problems: Vec::new(),
+            problem_count: 0,
+        }
+    }
+
+    /// Notes a problem at a byte of the text.
+    pub(super) fn problem_at(&mut self, offset: usize, place: Place<'_>, kind: ErrorKind) {
+        self.problem_count = self.problem_count.saturating_add(1);
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
+        let error = Error::new(kind).with_offset(self.start.saturating_add(offset as u64));
+        let error = match place {
+            Place::Root => error,
+            place => error.with_field(place.to_string()),
+        };
+        self.problems.push(error);
+    }
+
+    /// Notes a problem at a value.
+    pub(super) fn problem(&mut self, raw: &RawValue, place: Place<'_>, kind: ErrorKind) {
+        // The value is a part of the text: its place is the distance of the two.
+        let offset = raw
+            .get()
+            .as_ptr()
+            .addr()
+            .saturating_sub(self.text.as_ptr().addr());
+        self.problem_at(offset, place, kind);
+    }
+
+    /// The value that the text begins with, though something else may follow.
+    pub(super) fn root(&mut self) -> Option<&'a RawValue> {
+        let mut values = serde_json::Deserializer::from_str(self.text).into_iter::<&RawValue>();
+        let root = match values.next() {
+            Some(Ok(root)) => root,
+            Some(Err(error)) => {
+                let offset = byte_offset(self.text, error.line(), error.column());
+                self.problem_at(offset, Place::Root, ErrorKind::NotJson(message(&error)));
+                return None;
+            }
+            None => {
+                self.problem_at(0, Place::Root, ErrorKind::Empty);
+                return None;
+            }
+        };
+        let end = values.byte_offset();
+        let rest = self.text.get(end..).unwrap_or_default();
+        let blank = rest.len().saturating_sub(rest.trim_ascii_start().len());
+        if blank < rest.len() {
+            let kind = ErrorKind::NotJson("something follows the value".to_owned());
+            self.problem_at(end.saturating_add(blank), Place::Root, kind);
+        }
+        Some(root)
+    }
+
+    /// An object, whose keys should be among the known ones and occur once.
+    pub(super) fn object(
+        &mut self,
+        raw: &'a RawValue,
+        place: Place<'_>,
+        known: &[&str],
+    ) -> Option<Object<'a>> {
+        let all: Members<'a> = self.typed(raw, place, "an object")?;
+        let mut members = BTreeMap::new();
+        for (key, value) in all.0 {
+            let problem = match members.entry(key) {
+                Entry::Vacant(entry) if known.contains(&&**entry.key()) => {
+                    entry.insert(value);
+                    continue;
+                }
+                Entry::Vacant(entry) => (entry.into_key(), ErrorKind::UnknownKey),
+                Entry::Occupied(entry) => (entry.key().clone(), ErrorKind::DuplicateKey),
+            };
+            self.problem(value, Place::Key(&place, &problem.0), problem.1);
+        }
+        Some(Object { raw, members })
+    }
+
+    /// A member of an object as a `T`; absent is no problem.
+    pub(super) fn member<T: Deserialize<'a>>(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+        expected: &'static str,
+    ) -> Option<T> {
+        let raw = *object.members.get(key)?;
+        self.typed(raw, Place::Key(&place, key), expected)
+    }
+
+    /// As [`member`](Self::member), where absent is a problem.
+    pub(super) fn required<T: Deserialize<'a>>(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+        expected: &'static str,
+    ) -> Option<T> {
+        if !object.has(key) {
+            self.problem(object.raw, Place::Key(&place, key), ErrorKind::MissingKey);
+        }
+        self.member(object, place, key, expected)
+    }
+
+    /// A member that is the text of a hexadecimal number, `"0x1f"`.
+    pub(super) fn hex(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) -> Option<u64> {
+        const EXPECTED: &str = "a hexadecimal number in text, \"0x1f\"";
+        let text: Cow<'a, str> = self.member::<Text<'a>>(object, place, key, EXPECTED)?.0;
+        let digits = text
+            .strip_prefix("0x")
+            .filter(|digits| !digits.starts_with('+'));
+        let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        if let (None, Some(raw)) = (number, object.members.get(key)) {
+            let kind = ErrorKind::WrongType {
+                found: shown(raw),
+                expected: EXPECTED,
+            };
+            self.problem(raw, Place::Key(&place, key), kind);
+        }
+        number
+    }
+
+    fn typed<T: Deserialize<'a>>(
+        &mut self,
+        raw: &'a RawValue,
+        place: Place<'_>,
+        expected: &'static str,
+    ) -> Option<T> {
+        if let Ok(value) = serde_json::from_str(raw.get()) {
+            return Some(value);
+        }
+        self.problem(
+            raw,
+            place,
+            ErrorKind::WrongType {
+                found: shown(raw),
+                expected,
+            },
+        );
+        None
+    }
+}
+
+/// The members of an object in their order, repeated keys included.
+struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry::<Text<'de>, _>()? {
+                    members.push((key.0, value));
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(All)
+    }
+}
+
+/// A text, borrowed where nothing in it is escaped.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The beginning of a value.
+fn shown(raw: &RawValue) -> String {
+    let text = raw.get();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The parser's message without its place, which the error has in bytes.
+fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" at line ")
+        .map_or(text.clone(), |(message, _)| message.to_owned())
+}
+
+/// The byte at a line and column, both counted from 1; the parser counts columns in bytes.
+fn byte_offset(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
+    let start = lines.map(str::len).fold(0, usize::saturating_add);
+    start
+        .saturating_add(column.saturating_sub(1))
+        .min(text.len())
+}

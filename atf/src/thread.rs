@@ -1,0 +1,189 @@
+//! The two files of a thread, and the links between their events.
+
+use std::io;
+use std::mem::offset_of;
+use std::path::{Path, PathBuf};
+
+use crate::detail::{DetailEvent, DetailReader};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{IndexEvent, IndexReader};
+use crate::source::Input;
+use crate::wire::{self, offset};
+
+/// The name of the file with all events of a thread.
+pub const INDEX_FILE: &str = "index.atf";
+/// The name of the file with details of some of them.
+pub const DETAIL_FILE: &str = "detail.atf";
+
+/// Reads a thread's folder: `index.atf`, and `detail.atf` where it is there.
+///
+/// The header's flag does not decide whether to look for details: in a file that was cut off it
+/// means nothing. A detail file that cannot be opened does not keep the index from being read.
+///
+/// ```
+/// use atf::thread::ThreadReader;
+/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+///
+/// let thread = ThreadReader::open(format!("{sample}/thread_0"))?;
+/// for event in thread.index().events() {
+///     let event = event?;
+///     if let Some(detail) = thread.forward(&event)? {
+///         assert_eq!(thread.backward(&detail)?, Some(event));
+///     }
+/// }
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadReader {
+    path: PathBuf,
+    index: IndexReader,
+    detail: Option<Result<DetailReader>>,
+}
+
+impl ThreadReader {
+    /// Opens the files of a thread's folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] where `index.atf` is one.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let path = folder.as_ref().to_path_buf();
+        let index = IndexReader::new(Input::open_unlinked(&path.join(INDEX_FILE))?)?;
+        let detail = match Input::open_unlinked(&path.join(DETAIL_FILE)) {
+            Ok(input) => Some(DetailReader::new(input)),
+            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
+            Err(error) => Some(Err(error)),
+        };
+        Ok(Self {
+            path,
+            index,
+            detail,
+        })
+    }
+
+    /// The folder, as it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All events.
+    #[must_use]
+    pub fn index(&self) -> &IndexReader {
+        &self.index
+    }
+
+    /// The details, where the folder has them and they could be opened.
+    #[must_use]
+    pub fn detail(&self) -> Option<&DetailReader> {
+        self.detail.as_ref()?.as_ref().ok()
+    }
+
+    /// Why the details could not be opened.
+    #[must_use]
+    pub fn detail_error(&self) -> Option<&Error> {
+        self.detail.as_ref()?.as_ref().err()
+    }
+
+    /// Whether the folder has a `detail.atf`, readable or not.
+    #[must_use]
+    pub fn has_detail_file(&self) -> bool {
+        self.detail.is_some()
+    }
+
+    /// The detail event that an index event links to. `None` where it links to none, and where
+    /// the link leads nowhere: [`detail_seq`](IndexEvent::detail_seq) tells the two apart.
+    ///
+    /// # Errors
+    ///
+    /// As [`DetailReader::get`].
+    pub fn forward(&self, event: &IndexEvent) -> Result<Option<DetailEvent>> {
+        match self.detail().zip(event.detail_seq) {
+            Some((detail, seq)) => detail.get(seq),
+            None => Ok(None),
+        }
+    }
+
+    /// The index event that a detail event links to, or `None` where the link leads nowhere.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexReader::get`].
+    pub fn backward(&self, event: &DetailEvent) -> Result<Option<IndexEvent>> {
+        self.index.get(event.header.index_seq)
+    }
+
+    /// Where the two files disagree: wire version, `thread_id`, `arch` and `os`, of kind
+    /// [`ErrorKind::Disagrees`] at the detail file's field; and the flag `has_detail_file` of a
+    /// finalized index, of kind [`ErrorKind::WrongDetailFlag`].
+    ///
+    /// In wire version 2 this is the only sign of a misplaced detail file.
+    #[must_use]
+    pub fn disagreements(&self) -> Vec<Error> {
+        self.wrong_flag()
+            .into_iter()
+            .chain(self.wrong_headers())
+            .collect()
+    }
+
+    fn wrong_flag(&self) -> Option<Error> {
+        let header = self.index.header();
+        let (flag, file) = (header.has_detail_file(), self.has_detail_file());
+        if flag == file || header.is_placeholder() {
+            return None;
+        }
+        let error = Error::new(ErrorKind::WrongDetailFlag { flag, file });
+        let offset = offset!(header.wire, IndexHeader.flags) as u64;
+        let path = self.path.join(INDEX_FILE);
+        Some(
+            error
+                .with_field("header.flags")
+                .with_offset(offset)
+                .with_path(Some(&path)),
+        )
+    }
+
+    fn wrong_headers(&self) -> Vec<Error> {
+        let Some(detail) = self.detail() else {
+            return Vec::new();
+        };
+        let (index, detail) = (self.index.header(), detail.header());
+        let (version, thread_id, arch, os) = (
+            offset_of!(wire::DetailHeader, version),
+            offset_of!(wire::DetailHeader, thread_id),
+            offset_of!(wire::DetailHeader, arch),
+            offset_of!(wire::DetailHeader, os),
+        );
+        let versions = (detail.wire.version().into(), index.wire.version().into());
+        let facts: [(_, _, (u64, u64)); 4] = [
+            ("header.version", version, versions),
+            (
+                "header.thread_id",
+                thread_id,
+                (detail.thread_id.into(), index.thread_id.into()),
+            ),
+            (
+                "header.arch",
+                arch,
+                (detail.arch.0.into(), index.arch.0.into()),
+            ),
+            ("header.os", os, (detail.os.0.into(), index.os.0.into())),
+        ];
+        let path = self.path.join(DETAIL_FILE);
+        let wrong = facts
+            .into_iter()
+            .filter(|(_, _, (found, expected))| found != expected);
+        let error = |(field, offset, (found, expected))| {
+            let error = Error::new(ErrorKind::Disagrees {
+                found,
+                expected,
+                by: INDEX_FILE,
+            });
+            error
+                .with_field(field)
+                .with_offset(offset as u64)
+                .with_path(Some(&path))
+        };
+        wrong.map(error).collect()
+    }
+}
