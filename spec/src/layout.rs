@@ -4,6 +4,7 @@
 //! The compiler makes it from the YAML files, `atf-codegen` writes it as JSON, and whoever needs
 //! an offset (emitters, the macro, tests, other tools) reads it from there.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -25,6 +26,18 @@ pub struct Layout {
     pub enums: Vec<Enum>,
     /// The records, index file first, in the order in which they stand in a file.
     pub records: Vec<Record>,
+    /// The YAML files that it was made from, each with the [`digest`] of its bytes, so that a build
+    /// in a checkout notices a layout that is older than its spec.
+    #[serde(default)]
+    pub inputs: BTreeMap<String, String>,
+}
+
+/// The digest of a file's bytes, for [`Layout::inputs`]: FNV-1a of 64 bits, in hexadecimal. It
+/// notices edits; it is no defence against anyone.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
 /// A document that describes the format.
@@ -300,7 +313,9 @@ impl Layout {
     /// The enumeration of that name.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enum> {
-        self.enums.iter().find(|enumeration| enumeration.name == name)
+        self.enums
+            .iter()
+            .find(|enumeration| enumeration.name == name)
     }
 }
 
@@ -324,7 +339,9 @@ impl Record {
             let field = |f: &Field| (f.name.clone(), f.offset, f.ty, f.none);
             layout.fields.iter().map(field).collect::<Vec<_>>()
         };
-        self.layouts.windows(2).all(|pair| shape(&pair[0]) == shape(&pair[1]))
+        self.layouts
+            .windows(2)
+            .all(|pair| shape(&pair[0]) == shape(&pair[1]))
     }
 }
 

@@ -1,3 +1,12 @@
-//! One emitter for each target language.
+//! One emitter for each target.
+
 pub mod c;
+pub mod json;
 pub mod rust;
+
+#[cfg(feature = "command")]
+pub mod markdown;
+#[cfg(feature = "command")]
+pub mod rules;
+#[cfg(feature = "command")]
+pub mod schema;

@@ -1,0 +1,101 @@
+//! `spec diff`: what differs between two wire versions.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use atf_spec::layout::{Field, Wire};
+use atf_spec::load::Spec;
+
+use super::Context;
+
+/// Options of `spec diff`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  $ atf-codegen spec diff 1 2")]
+pub(super) struct Options {
+    /// The one wire version
+    from: Wire,
+    /// The other
+    to: Wire,
+}
+
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    for wire in [options.from, options.to] {
+        if !context.spec.wires().any(|known| known == wire) {
+            let why = format!("there is no wire version {wire}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+    }
+    let out = diff(context.spec, options.from, options.to);
+    io::stdout().write_all(out.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
+    let layout = atf_spec::resolve::resolve(spec);
+    let mut out = String::new();
+    for record in &layout.records {
+        let (Some(old), Some(new)) = (record.layout(from), record.layout(to)) else {
+            continue;
+        };
+        let mut lines = Vec::new();
+        for field in &old.fields {
+            match new.field(&field.name) {
+                None => lines.push(format!("- {:14} {}", field.name, describe(field))),
+                Some(other) if describe(field) == describe(other) => {}
+                Some(other) => {
+                    let line = format!(
+                        "~ {:14} {} → {}",
+                        field.name,
+                        describe(field),
+                        describe(other)
+                    );
+                    lines.push(line);
+                }
+            }
+        }
+        for field in new
+            .fields
+            .iter()
+            .filter(|field| old.field(&field.name).is_none())
+        {
+            lines.push(format!("+ {:14} {}", field.name, describe(field)));
+        }
+        if lines.is_empty() {
+            let _ = writeln!(out, "{}: the same", record.name);
+        } else {
+            let _ = writeln!(out, "{}:", record.name);
+            for line in lines {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+    }
+    for constant in &layout.constants {
+        let value = |wire| constant.values.iter().find(|value| value.wire == wire);
+        if let (Some(old), Some(new)) = (value(from), value(to))
+            && old.value != new.value
+        {
+            let (old, new) = (
+                (old.scalar.name(), old.value),
+                (new.scalar.name(), new.value),
+            );
+            let _ = writeln!(
+                out,
+                "{}: {} {:#x} → {} {:#x}",
+                constant.name, old.0, old.1, new.0, new.1
+            );
+        }
+    }
+    out
+}
+
+fn describe(field: &Field) -> String {
+    let mut text = format!("{} at {}", field.ty, field.offset);
+    if let Some(value) = &field.value {
+        let _ = write!(text, " = {value}");
+    }
+    if let Some(none) = field.none {
+        let _ = write!(text, ", none = {none:#x}");
+    }
+    text
+}

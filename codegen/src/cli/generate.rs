@@ -1,0 +1,172 @@
+//! `generate`: writes the generated files, or says which are stale.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use atf_codegen::emit;
+use atf_codegen::{GENERATED, GeneratedFile};
+use clap::ValueEnum;
+
+use super::Context;
+
+/// What can be generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum Target {
+    /// C headers, a Swift module map, and the program that prints their layout
+    C,
+    /// What the macro expands to, as text
+    Rust,
+    /// The resolved layout, which the macro and other tools read
+    Json,
+    /// The format's reference: tables, diagrams, rules, and how conflicts were settled
+    Markdown,
+    /// JSON Schemas of the spec's YAML files and of manifest.json
+    Schema,
+    /// The rules as a table in Rust, for the conformance kit
+    Rules,
+}
+
+/// Options of `generate`.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Example:\n  $ atf-codegen generate --check\n  stale: atf/include/atf_v1.h\n  mend with: cargo run -p atf-codegen -- generate c"
+)]
+pub(super) struct Options {
+    /// What to generate [default: all]
+    #[arg(value_name = "TARGET")]
+    targets: Vec<Target>,
+    /// Write below this folder instead of the repository's root
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write nothing; name stale files and exit with status 1 if there are any
+    #[arg(long)]
+    check: bool,
+}
+
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    let root = options.out.as_ref().unwrap_or(&context.root);
+    let targets: BTreeSet<Target> = if options.targets.is_empty() {
+        Target::value_variants().iter().copied().collect()
+    } else {
+        options.targets.iter().copied().collect()
+    };
+    let mut stale = BTreeSet::new();
+    for target in targets {
+        let files = files(target, context)?;
+        for file in &files {
+            let path = root.join(&file.path);
+            let is_fresh = match std::fs::read(&path) {
+                Ok(bytes) => bytes == file.text.as_bytes(),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+                Err(error) => return Err(at(&path, &error)),
+            };
+            if is_fresh {
+                continue;
+            }
+            if options.check {
+                writeln!(io::stdout(), "stale: {}", file.path)?;
+                stale.insert(target);
+            } else {
+                write(&path, &file.text).map_err(|error| at(&path, &error))?;
+                writeln!(io::stdout(), "wrote {}", file.path)?;
+            }
+        }
+        for path in leftovers(root, &files)? {
+            if options.check {
+                writeln!(
+                    io::stdout(),
+                    "stale: {path} (nothing generates it any more)"
+                )?;
+                stale.insert(target);
+            } else {
+                let whole = root.join(&path);
+                std::fs::remove_file(&whole).map_err(|error| at(&whole, &error))?;
+                writeln!(io::stdout(), "removed {path}")?;
+            }
+        }
+    }
+    if stale.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let names: Vec<String> = stale
+        .iter()
+        .filter_map(|target| target.to_possible_value())
+        .map(|value| value.get_name().to_owned())
+        .collect();
+    writeln!(
+        io::stdout(),
+        "mend with: cargo run -p atf-codegen -- generate {}",
+        names.join(" ")
+    )?;
+    Ok(ExitCode::FAILURE)
+}
+
+fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>> {
+    let layout = context
+        .compiled
+        .layout()
+        .ok_or_else(|| io::Error::other("the spec has faults"))?;
+    Ok(match target {
+        Target::C => {
+            let mut files = emit::c::headers(&layout);
+            files.push(emit::c::probe(&layout));
+            files
+        }
+        Target::Rust => emit::rust::files(&layout),
+        Target::Json => vec![emit::json::layout(&layout)],
+        Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
+        Target::Schema => emit::schema::files(context.spec),
+        Target::Rules => vec![emit::rules::table(context.spec)],
+    })
+}
+
+/// Files that an earlier run generated beside these and that this one does not: those that say
+/// so in their first lines.
+fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
+    let folders: BTreeSet<&str> = files
+        .iter()
+        .filter_map(|file| file.path.rsplit_once('/'))
+        .map(|(folder, _)| folder)
+        .collect();
+    let mark = GENERATED.trim_start_matches("@generated ");
+    let mut leftovers = Vec::new();
+    for folder in folders {
+        let entries = match std::fs::read_dir(root.join(folder)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(at(&root.join(folder), &error)),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let path = format!("{folder}/{name}");
+            if files.iter().any(|file| file.path == path) || !entry.file_type()?.is_file() {
+                continue;
+            }
+            let mut head = Vec::new();
+            std::fs::File::open(entry.path())?
+                .take(512)
+                .read_to_end(&mut head)?;
+            if String::from_utf8_lossy(&head).contains(mark) {
+                leftovers.push(path);
+            }
+        }
+    }
+    leftovers.sort();
+    Ok(leftovers)
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}
+
+fn at(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}

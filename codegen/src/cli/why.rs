@@ -1,0 +1,148 @@
+//! `spec why`: what each source claims of a field, a record, an enumeration or a topic, and how
+//! it was settled.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use atf_spec::reconcile::{Claim, Disagreement, Key};
+
+use super::Context;
+use super::text::paragraph;
+
+/// Options of `spec why`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  $ atf-codegen spec why index_footer.reserved")]
+pub(super) struct Options {
+    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/ or a silence
+    subject: String,
+}
+
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    let subject = options.subject.as_str();
+    let mut out = String::new();
+    let is_known = introduce(context, subject, &mut out);
+    let mut has_claims = false;
+    for (key, claims) in context
+        .found
+        .claims
+        .iter()
+        .filter(|(key, _)| key.subject == subject)
+    {
+        has_claims = true;
+        explain(context, key, claims, &mut out);
+    }
+    if !is_known && !has_claims {
+        let why = format!(
+            "the spec has no `{subject}`; name RECORD.FIELD, a record, an enumeration or a topic"
+        );
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    for rule in context.spec.all_rules().map(|(_, rule)| rule) {
+        let is_about = rule
+            .about
+            .iter()
+            .chain(rule.settled_by.iter())
+            .any(|about| about.value == subject);
+        if is_about {
+            paragraph(&mut out, 2, &format!("{}: {}", rule.id, rule.rule));
+        }
+    }
+    io::stdout().write_all(out.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the spec itself says of the subject.
+fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
+    let spec = context.spec;
+    let field = subject.split_once('.').and_then(|(record, field)| {
+        spec.record(record)?
+            .fields
+            .iter()
+            .find(|known| known.name.value == field)
+    });
+    if let Some(field) = field {
+        let _ = writeln!(out, "{subject}");
+        paragraph(out, 2, &field.means);
+        for wire in spec.wires() {
+            let place = match field.place_in(wire) {
+                Some((offset, ty)) => format!("{ty} at {offset}"),
+                None => "absent".to_owned(),
+            };
+            let _ = writeln!(out, "  wire version {wire}: {place}");
+        }
+    } else if let Some(record) = spec.record(subject) {
+        let _ = writeln!(out, "{subject}: {} bytes in {}", record.size, record.file);
+        paragraph(out, 2, &record.means);
+    } else if let Some(known) = spec
+        .enums
+        .enums
+        .iter()
+        .find(|known| known.name.value == subject)
+    {
+        let _ = writeln!(out, "{subject}");
+        paragraph(out, 2, &known.means);
+    } else if let Some(topic) = spec
+        .topics
+        .iter()
+        .find(|topic| topic.topic.value == subject)
+    {
+        let _ = writeln!(out, "{subject}");
+        paragraph(out, 2, &topic.question);
+        for (term, means) in topic.terms.iter() {
+            paragraph(out, 4, &format!("{term}: {means}"));
+        }
+    } else if let Some(silence) = spec
+        .decisions
+        .silences
+        .iter()
+        .find(|silence| silence.silence.value == subject)
+    {
+        let _ = writeln!(out, "{subject}: no source says");
+        paragraph(out, 2, &silence.question);
+        paragraph(out, 2, &silence.decision);
+        paragraph(out, 4, &silence.reason);
+        let _ = writeln!(out, "    confidence: {}", silence.confidence.name());
+        let tests: Vec<&str> = silence.tested_by.iter().map(|test| test.as_str()).collect();
+        let _ = writeln!(out, "    tested by: {}", tests.join(", "));
+    } else {
+        return false;
+    }
+    out.push('\n');
+    true
+}
+
+fn explain(context: &Context<'_>, key: &Key, claims: &[Claim], out: &mut String) {
+    let _ = writeln!(out, "  {}", key.property);
+    for claim in claims {
+        let verb = claim.how.verb();
+        let place = context.compiled.files.locate(claim.place);
+        let _ = writeln!(out, "    {}  {} ({verb})", claim.source, claim.value);
+        let says = claim
+            .says
+            .as_ref()
+            .map_or(String::new(), |says| format!(" — {says}"));
+        paragraph(out, 8, &format!("{}{says} [{place}]", claim.section));
+    }
+    let found = context
+        .found
+        .disagreements
+        .iter()
+        .find(|found| found.key == *key);
+    match found.and_then(|found: &Disagreement| found.settlement.as_ref()) {
+        None => out.push_str("    all agree\n"),
+        Some(settlement) => {
+            let decision = &settlement.decision;
+            let title = format!("{}: {}", decision.decision.name(), decision.title);
+            paragraph(out, 4, &title);
+            paragraph(out, 6, &decision.reason);
+            let place = context.compiled.files.locate(settlement.place);
+            let _ = writeln!(
+                out,
+                "      confidence: {} [{place}]",
+                decision.confidence.name()
+            );
+        }
+    }
+    out.push('\n');
+}

@@ -1,0 +1,85 @@
+//! The rules as a table in Rust, for the conformance kit: a check names its rule by a constant,
+//! so that a check without a rule does not compile.
+
+use atf_spec::load::Spec;
+use atf_spec::model::{Binds, ReaderDoes, RuleSpec, Severity};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+use crate::{GENERATED, GeneratedFile};
+
+/// `conformance/src/rules/table.rs`.
+///
+/// # Panics
+///
+/// Never: the tokens are a Rust file by construction.
+#[must_use]
+pub fn table(spec: &Spec) -> GeneratedFile {
+    let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
+    let rules = spec.all_rules().map(|(_, rule)| self::rule(rule));
+    let doc = " The rules of the spec, in its order.";
+    let tokens = quote! {
+        use super::{Party, ReaderDoes, Rule, Severity};
+
+        #(#rules)*
+
+        #[doc = #doc]
+        pub static ALL: &[&Rule] = &[#(&#names),*];
+    };
+    let file = syn::parse2(tokens).expect("the table is a Rust file");
+    let doc = "//! All rules of the format, one static for each id.";
+    let text = format!(
+        "// {GENERATED}\n\n{doc}\n\n{}",
+        prettyplease::unparse(&file)
+    );
+    GeneratedFile {
+        path: "conformance/src/rules/table.rs".to_owned(),
+        text,
+    }
+}
+
+fn name(rule: &RuleSpec) -> syn::Ident {
+    format_ident!("{}", rule.id.replace('-', "_"))
+}
+
+fn rule(rule: &RuleSpec) -> TokenStream {
+    let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
+    let doc = format!(" {text}");
+    let wires = rule.wire.iter().map(|wire| wire.value);
+    let severity = match rule.severity.value {
+        Severity::Advice => quote!(Severity::Advice),
+        Severity::Should => quote!(Severity::Should),
+        Severity::Must => quote!(Severity::Must),
+    };
+    let reader = match rule.reader.value {
+        ReaderDoes::Ignore => quote!(ReaderDoes::Ignore),
+        ReaderDoes::Warn => quote!(ReaderDoes::Warn),
+        ReaderDoes::Recover => quote!(ReaderDoes::Recover),
+        ReaderDoes::Reject => quote!(ReaderDoes::Reject),
+    };
+    let binds = rule.binds.iter().map(|party| match party {
+        Binds::Writer => quote!(Party::Writer),
+        Binds::Reader => quote!(Party::Reader),
+        Binds::Validator => quote!(Party::Validator),
+    });
+    let about = rule.about.iter().map(|about| about.as_str());
+    let sources = rule.sources.iter().map(|source| source.as_str());
+    let note = match &rule.note {
+        Some(note) => quote!(Some(#note)),
+        None => quote!(None),
+    };
+    quote! {
+        #[doc = #doc]
+        pub static #name: Rule = Rule {
+            id: #id,
+            rule: #text,
+            wires: &[#(#wires),*],
+            severity: #severity,
+            binds: &[#(#binds),*],
+            reader: #reader,
+            about: &[#(#about),*],
+            sources: &[#(#sources),*],
+            note: #note,
+        };
+    }
+}

@@ -1,0 +1,140 @@
+//! Records: every wire version's fields fill the record, one behind the other.
+
+use super::names::Unique;
+use crate::diagnostic::Diagnostic;
+use crate::layout::{Scalar, Type, Value, Wire};
+use crate::load::Spec;
+use crate::model::{FieldSpec, RecordSpec};
+use crate::yaml::{At, Place};
+
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let wires: Vec<Wire> = spec.wires().collect();
+    for (name, _) in spec.format.wires.iter() {
+        if name.parse::<Wire>().is_err() {
+            faults.push(Diagnostic::error(
+                name.place,
+                "a wire version is an integer from 0 to 255",
+            ));
+        }
+    }
+    for record in &spec.records {
+        let mut names = Unique::new("field");
+        for field in &record.fields {
+            names.add(&field.name, faults);
+            check_field(spec, field, &wires, faults);
+        }
+        for wire in &wires {
+            check_filled(record, *wire, faults);
+        }
+    }
+}
+
+/// The fields of a wire version fill the record without gap and overlap.
+fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
+    let name = record.record.as_str();
+    let mut end = 0_u32;
+    let mut before: Option<(&str, Place)> = None;
+    for (field, offset, ty) in record.fields_in(wire) {
+        let path = format!("{name}.{}", field.name);
+        let wrong = if offset.value > end {
+            "a gap in front of"
+        } else {
+            "an overlap at"
+        };
+        if offset.value != end {
+            let why = format!("{wrong} {path} in wire version {wire}");
+            let says = format!(
+                "offset {}, but the field in front ends at {end}",
+                offset.value
+            );
+            let fault = Diagnostic::error(offset.place, why).label(says);
+            faults.push(match before {
+                Some((name, place)) => fault.related(place, format!("{name} ends at {end}")),
+                None => fault,
+            });
+        }
+        end = offset.value.saturating_add(ty.size());
+        before = Some((field.name.as_str(), field.name.place));
+    }
+    if end != record.size.value {
+        let why = format!("the fields of {name} end at {end} in wire version {wire}");
+        let says = format!("the record has {} bytes", record.size.value);
+        let fault = Diagnostic::error(record.size.place, why).label(says);
+        faults.push(match before {
+            Some((name, place)) => fault.related(place, format!("{name} is the last field")),
+            None => fault,
+        });
+    }
+}
+
+fn check_field(spec: &Spec, field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) {
+    for (name, own) in field.wire.iter() {
+        if !wires.iter().any(|wire| wire.to_string() == name.value) {
+            let why = format!("there is no wire version `{name}`");
+            faults.push(Diagnostic::error(name.place, why));
+        }
+        let is_placed = own.offset.or(field.offset).is_some() && own.ty.or(field.ty).is_some();
+        if !is_placed {
+            let why = format!(
+                "`{}` needs an offset and a type in wire version {name}",
+                field.name
+            );
+            faults.push(Diagnostic::error(name.place, why));
+        }
+    }
+    if field.wire.is_empty() && (field.offset.is_none() || field.ty.is_none()) {
+        let why = format!(
+            "`{}` needs an offset and a type, or `wire` with those",
+            field.name
+        );
+        faults.push(Diagnostic::error(field.name.place, why));
+    }
+    for wire in wires {
+        let Some((_, ty)) = field.place_in(*wire) else {
+            continue;
+        };
+        if let Some(value) = field.value_in(*wire) {
+            check_value(ty, value, faults);
+        }
+        if let Some(none) = field.none_in(*wire)
+            && (ty.count.is_some() || none.value > ty.scalar.max())
+        {
+            let why = format!("{} does not fit into {}", none.value, ty.value);
+            faults.push(Diagnostic::error(none.place, why));
+        }
+    }
+    if let Some(name) = &field.enumeration {
+        if !spec
+            .enums
+            .enums
+            .iter()
+            .any(|known| known.name.value == name.value)
+        {
+            faults.push(Diagnostic::error(
+                name.place,
+                format!("there is no enumeration `{name}`"),
+            ));
+        }
+        if field.reserved {
+            faults.push(Diagnostic::error(
+                name.place,
+                "a reserved field has no enumeration",
+            ));
+        }
+    }
+}
+
+fn check_value(ty: At<Type>, value: &At<Value>, faults: &mut Vec<Diagnostic>) {
+    let fits = match (&value.value, ty.count) {
+        (Value::Number(number), None) => *number <= ty.scalar.max(),
+        (Value::Text(text), Some(count)) => {
+            let is_ascii = ty.scalar == Scalar::U8 && text.is_ascii();
+            is_ascii && u32::try_from(text.len()) == Ok(count)
+        }
+        _ => false,
+    };
+    if !fits {
+        let why = format!("{} does not fit into {}", value.value, ty.value);
+        faults.push(Diagnostic::error(value.place, why).related(ty.place, "the field's type"));
+    }
+}

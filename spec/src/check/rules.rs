@@ -1,0 +1,62 @@
+//! Rules: permanent ids of one form, and references that exist.
+
+use super::names::{Unique, about};
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::yaml::At;
+
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let (mut ids, mut prefixes) = (Unique::new("rule"), Unique::new("prefix"));
+    for file in &spec.rules {
+        prefixes.add(&file.prefix, faults);
+    }
+    for (file, rule) in spec.all_rules() {
+        ids.add(&rule.id, faults);
+        let number = rule
+            .id
+            .strip_prefix(file.prefix.as_str())
+            .and_then(|id| id.strip_prefix('-'));
+        let is_number =
+            |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !number.is_some_and(is_number) {
+            let why = format!("the id is not `{}-` and three digits", file.prefix);
+            faults.push(Diagnostic::error(rule.id.place, why));
+        }
+        for wire in &rule.wire {
+            if !spec.wires().any(|known| known == wire.value) {
+                let why = format!("there is no wire version {wire}");
+                faults.push(Diagnostic::error(wire.place, why));
+            }
+        }
+        about(spec, &rule.about, faults);
+        for source in &rule.sources {
+            if spec.source(source).is_none() {
+                let why = format!("there is no source `{source}`");
+                faults.push(Diagnostic::error(source.place, why));
+            }
+        }
+        let is_settled = |name: &&At<String>| {
+            let topic = spec
+                .topics
+                .iter()
+                .any(|topic| topic.topic.value == name.value);
+            topic
+                || spec
+                    .decisions
+                    .silences
+                    .iter()
+                    .any(|known| known.silence.value == name.value)
+        };
+        for name in rule.settled_by.iter().filter(|name| !is_settled(name)) {
+            let why = format!("there is no topic and no silence `{name}`");
+            faults.push(Diagnostic::error(name.place, why));
+        }
+        if rule.sources.is_empty() && rule.settled_by.is_empty() {
+            let why = format!(
+                "{} rests on nothing: no source, no topic, no silence",
+                rule.id
+            );
+            faults.push(Diagnostic::error(rule.id.place, why));
+        }
+    }
+}

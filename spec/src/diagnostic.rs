@@ -1,0 +1,197 @@
+//! A fault in the spec's files, and its text with a caret under the place.
+
+use std::collections::HashSet;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use crate::yaml::{FileId, Place, Tree};
+
+/// A fault: what is wrong, where, and what else has to do with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Where the fault is.
+    pub place: Place,
+    /// What is wrong, one sentence.
+    pub message: String,
+    /// What to say under the caret.
+    pub label: Option<String>,
+    /// Other places that the fault follows from, each with what it says.
+    pub related: Vec<(Place, String)>,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A fault at a place.
+    #[must_use]
+    pub fn error(place: Place, message: impl Into<String>) -> Self {
+        Self {
+            place,
+            message: message.into(),
+            label: None,
+            related: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Says something under the caret.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Adds another place that the fault follows from.
+    #[must_use]
+    pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+        self.related.push((place, label.into()));
+        self
+    }
+
+    /// Says how to mend it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// A file of the spec.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// Its path from the spec's folder, with `/` between folders: `records/index_event.yaml`.
+    pub path: String,
+    /// Its bytes, as text; what is not UTF-8 is replaced.
+    pub text: String,
+    /// Its tree, if it could be parsed.
+    pub tree: Option<Tree>,
+}
+
+/// The files of the spec, by [`FileId`].
+#[derive(Debug, Clone, Default)]
+pub struct Files(Vec<File>);
+
+impl Files {
+    /// Adds a file.
+    pub fn add(&mut self, file: File) -> FileId {
+        self.0.push(file);
+        FileId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    /// The file of that id.
+    #[must_use]
+    pub fn get(&self, id: FileId) -> Option<&File> {
+        self.0.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// Keeps a parsed file's tree.
+    pub fn set_tree(&mut self, id: FileId, tree: Tree) {
+        if let Some(file) = usize::try_from(id.0)
+            .ok()
+            .and_then(|index| self.0.get_mut(index))
+        {
+            file.tree = Some(tree);
+        }
+    }
+
+    /// All files.
+    pub fn iter(&self) -> impl Iterator<Item = &File> {
+        self.0.iter()
+    }
+
+    /// `path:line:column` of a place.
+    #[must_use]
+    pub fn locate(&self, place: Place) -> String {
+        let Some(file) = self.get(place.file) else {
+            return "?".to_owned();
+        };
+        let start = usize::try_from(place.start)
+            .unwrap_or(usize::MAX)
+            .min(file.text.len());
+        let before = file.text.get(..start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before
+            .chars()
+            .rev()
+            .take_while(|letter| *letter != '\n')
+            .count()
+            + 1;
+        format!("{}:{line}:{column}", file.path)
+    }
+
+    /// The YAML path of a place: `fields[3].wire.1.offset`.
+    #[must_use]
+    pub fn yaml_path(&self, place: Place) -> String {
+        let tree = self.get(place.file).and_then(|file| file.tree.as_ref());
+        tree.map(|tree| tree.path_of(place)).unwrap_or_default()
+    }
+
+    /// The text of diagnostics: each with its file, line, YAML path and a caret, sorted by place.
+    #[must_use]
+    pub fn render(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain().term_width(100)
+        };
+        let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+        sorted.sort_by_key(|diagnostic| diagnostic.place);
+        let mut seen = HashSet::new();
+        let mut text = String::new();
+        for diagnostic in sorted {
+            let rendered = self.render_one(diagnostic, &renderer);
+            if seen.insert(rendered.clone()) {
+                text.push_str(&rendered);
+                text.push_str("\n\n");
+            }
+        }
+        text
+    }
+
+    fn render_one(&self, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
+        let mut group = Level::ERROR
+            .primary_title(diagnostic.message.as_str())
+            .elements(self.snippet(
+                diagnostic.place,
+                diagnostic.label.as_deref(),
+                AnnotationKind::Primary,
+            ));
+        for (place, label) in &diagnostic.related {
+            group = group.elements(self.snippet(*place, Some(label), AnnotationKind::Context));
+        }
+        let path = self.yaml_path(diagnostic.place);
+        if !path.is_empty() {
+            group = group.element(Level::NOTE.message(format!("at `{path}`")));
+        }
+        if let Some(help) = &diagnostic.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        renderer.render(&[group])
+    }
+
+    fn snippet<'a>(
+        &'a self,
+        place: Place,
+        label: Option<&'a str>,
+        kind: AnnotationKind,
+    ) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
+        let file = self.get(place.file)?;
+        let offset = |offset: u32| {
+            usize::try_from(offset)
+                .unwrap_or(usize::MAX)
+                .min(file.text.len())
+        };
+        let (start, end) = (
+            offset(place.start),
+            offset(place.end).max(offset(place.start)),
+        );
+        let annotation = kind
+            .span(start..end)
+            .label(label.map(std::borrow::Cow::Borrowed));
+        Some(
+            Snippet::source(file.text.as_str())
+                .path(file.path.as_str())
+                .annotation(annotation),
+        )
+    }
+}

@@ -1,0 +1,217 @@
+//! Reads the spec's folder.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+use crate::diagnostic::{Diagnostic, File, Files};
+use crate::layout::Wire;
+use crate::model::{
+    ConstantsFile, DecisionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec, RulesFile,
+    SessionFile, SourceFile, Topic, TopicsFile,
+};
+use crate::yaml::{FileId, Place, Tree, decode};
+
+/// The spec as it stands in its files.
+#[derive(Debug, Clone, Default)]
+pub struct Spec {
+    /// The format's name, wire versions and order of records.
+    pub format: FormatFile,
+    /// The sources, by id.
+    pub sources: Vec<SourceFile>,
+    /// The records, in the format's order.
+    pub records: Vec<RecordSpec>,
+    /// The enumerations.
+    pub enums: EnumsFile,
+    /// The named constants.
+    pub constants: ConstantsFile,
+    /// The topics of all files of `behaviour/`.
+    pub topics: Vec<Topic>,
+    /// What no source says.
+    pub decisions: DecisionsFile,
+    /// The rules, a file each.
+    pub rules: Vec<RulesFile>,
+    /// The session's folders.
+    pub session: SessionFile,
+    /// The manifest.
+    pub manifest: ManifestFile,
+}
+
+/// What loading found: the files, for the places in diagnostics, and the spec or its faults.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The files.
+    pub files: Files,
+    /// The spec, or at least one fault of form.
+    pub spec: Result<Spec, Vec<Diagnostic>>,
+}
+
+/// The greatest size of a YAML file; the largest of ours has some 20 KiB.
+const MAX_FILE_SIZE: u64 = 4 << 20;
+
+/// Reads all files of the spec's folder. A file that cannot be read or has the wrong form is a
+/// diagnostic; the others are read all the same.
+#[must_use]
+pub fn load(folder: &Path) -> Loaded {
+    let mut loader = Loader {
+        folder,
+        files: Files::default(),
+        faults: Vec::new(),
+    };
+    let mut spec = Spec {
+        format: loader.file("format.yaml").unwrap_or_default(),
+        sources: loader.folder("sources"),
+        records: loader.folder("records"),
+        enums: loader.file("enums.yaml").unwrap_or_default(),
+        constants: loader.file("constants.yaml").unwrap_or_default(),
+        topics: Vec::new(),
+        decisions: loader.file("decisions.yaml").unwrap_or_default(),
+        rules: loader.folder("rules"),
+        session: loader.file("session.yaml").unwrap_or_default(),
+        manifest: loader.file("manifest.yaml").unwrap_or_default(),
+    };
+    for TopicsFile { topics } in loader.folder("behaviour") {
+        spec.topics.extend(topics.0);
+    }
+    let order = |name: &str| {
+        spec.format
+            .records
+            .iter()
+            .position(|known| known.value == name)
+    };
+    spec.records
+        .sort_by_key(|record| order(&record.record).unwrap_or(usize::MAX));
+    let Loader { files, faults, .. } = loader;
+    Loaded {
+        files,
+        spec: if faults.is_empty() {
+            Ok(spec)
+        } else {
+            Err(faults)
+        },
+    }
+}
+
+impl Spec {
+    /// The wire versions, ascending.
+    pub fn wires(&self) -> impl Iterator<Item = Wire> {
+        self.format
+            .wires
+            .iter()
+            .filter_map(|(wire, _)| wire.parse().ok())
+    }
+
+    /// The record of that name.
+    #[must_use]
+    pub fn record(&self, name: &str) -> Option<&RecordSpec> {
+        self.records
+            .iter()
+            .find(|record| record.record.value == name)
+    }
+
+    /// The source of that id.
+    #[must_use]
+    pub fn source(&self, id: &str) -> Option<&SourceFile> {
+        self.sources.iter().find(|source| source.source.value == id)
+    }
+
+    /// All rules with the file that they stand in.
+    pub fn all_rules(&self) -> impl Iterator<Item = (&RulesFile, &crate::model::RuleSpec)> {
+        self.rules
+            .iter()
+            .flat_map(|file| file.rules.iter().map(move |rule| (file, rule)))
+    }
+}
+
+struct Loader<'a> {
+    folder: &'a Path,
+    files: Files,
+    faults: Vec<Diagnostic>,
+}
+
+impl Loader<'_> {
+    /// All `.yaml` files of a folder, by name.
+    fn folder<T: DeserializeOwned>(&mut self, name: &str) -> Vec<T> {
+        let entries = match std::fs::read_dir(self.folder.join(name)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.unreadable(name, &error.to_string());
+                return Vec::new();
+            }
+        };
+        let mut names: Vec<String> = entries
+            .filter_map(Result::ok)
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|file| file.ends_with(".yaml"))
+            .collect();
+        names.sort();
+        if names.is_empty() {
+            self.unreadable(name, "the folder has no .yaml file");
+        }
+        names
+            .iter()
+            .filter_map(|file| self.file(&format!("{name}/{file}")))
+            .collect()
+    }
+
+    fn file<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
+        let bytes = match read(&self.folder.join(path)) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                self.unreadable(path, &why);
+                return None;
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let id = self.files.add(File {
+            path: path.to_owned(),
+            text,
+            tree: None,
+        });
+        let tree = match Tree::parse(id, &bytes) {
+            Ok(tree) => tree,
+            Err(fault) => {
+                self.faults.push(fault);
+                return None;
+            }
+        };
+        let decoded = decode(&tree.root);
+        self.files.set_tree(id, tree);
+        match decoded {
+            Ok(value) => Some(value),
+            Err(faults) => {
+                self.faults.extend(faults);
+                None
+            }
+        }
+    }
+
+    fn unreadable(&mut self, path: &str, why: &str) {
+        let file = File {
+            path: path.to_owned(),
+            text: String::new(),
+            tree: None,
+        };
+        let file: FileId = self.files.add(file);
+        let place = Place {
+            file,
+            ..Place::default()
+        };
+        self.faults
+            .push(Diagnostic::error(place, format!("{path}: {why}")));
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !meta.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    if meta.len() > MAX_FILE_SIZE {
+        return Err(format!(
+            "{} bytes; a spec file has at most {MAX_FILE_SIZE}",
+            meta.len()
+        ));
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
+}

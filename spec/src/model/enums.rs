@@ -1,0 +1,70 @@
+//! `enums.yaml` and `constants.yaml`: open enumerations, flags, named constants.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Decision;
+use crate::yaml::{At, List};
+
+/// `enums.yaml`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnumsFile {
+    /// The enumerations and sets of flags. All are open: other values may occur and are kept.
+    pub enums: List<EnumSpec>,
+}
+
+/// An enumeration or a set of flags.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnumSpec {
+    /// Its name.
+    #[serde(rename = "enum")]
+    pub name: At<String>,
+    /// What its members are called in C, up to the member's name.
+    pub c_prefix: At<String>,
+    /// What it means, one sentence.
+    pub means: String,
+    /// Whether each member is one bit.
+    #[serde(default)]
+    pub flags: bool,
+    /// The members, ascending.
+    pub members: List<MemberSpec>,
+    /// How disagreements on members were settled; each names its members in `settles`.
+    #[serde(default)]
+    pub decisions: List<Decision>,
+}
+
+/// A member of an enumeration.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemberSpec {
+    /// Its name, lower case.
+    pub name: At<String>,
+    /// Its value; for flags, the mask.
+    pub value: At<u64>,
+    /// What it means, one sentence.
+    pub means: String,
+    /// The sources that list it.
+    pub claims: List<At<String>>,
+}
+
+/// `constants.yaml`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantsFile {
+    /// The constants that are more than an enumeration's member.
+    pub constants: List<ConstantSpec>,
+}
+
+/// A named constant: a second name for something that a record says.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConstantSpec {
+    /// Its name in C.
+    pub constant: At<String>,
+    /// What it names: `RECORD.FIELD.none` or `RECORD.FIELD.value`.
+    pub is: At<String>,
+    /// What it means, one sentence.
+    pub means: String,
+}

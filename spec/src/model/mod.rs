@@ -1,0 +1,21 @@
+//! The YAML files' types: what may stand in them and what it means.
+
+mod decision;
+mod enums;
+mod format;
+mod record;
+mod rule;
+mod session;
+mod source;
+mod topic;
+
+pub use decision::{Confidence, Decision, DecisionKind};
+pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
+pub use format::FormatFile;
+pub use record::{FieldSpec, PlaceSpec, RecordSpec};
+pub use rule::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity};
+pub use session::{EntrySpec, JsonType, ManifestField, ManifestFile, ManifestObject, SessionFile};
+pub use source::{
+    ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,
+};
+pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};

@@ -1,0 +1,92 @@
+//! `session.yaml` and `manifest.yaml`: what stands around the thread files.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::yaml::{At, List};
+
+/// `session.yaml`: the folders of a session.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionFile {
+    /// The entries, outermost first.
+    pub entries: List<EntrySpec>,
+}
+
+/// A folder or file of a session.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EntrySpec {
+    /// Its path from the trace folder, with placeholders in angle brackets.
+    pub path: At<String>,
+    /// Whether a session without it is incomplete.
+    pub required: bool,
+    /// What it is.
+    pub means: String,
+    /// The sources that show it.
+    pub claims: List<At<String>>,
+}
+
+/// `manifest.yaml`: the objects of manifest.json.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestFile {
+    /// The file's name.
+    pub file: String,
+    /// What it is.
+    pub means: String,
+    /// Its objects; the first is the whole file.
+    pub objects: List<ManifestObject>,
+}
+
+/// A kind of JSON object.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestObject {
+    /// Its name.
+    pub object: At<String>,
+    /// What it is.
+    pub means: String,
+    /// Its fields.
+    pub fields: List<ManifestField>,
+}
+
+/// A field of a JSON object.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ManifestField {
+    /// Its key.
+    pub name: At<String>,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub ty: At<JsonType>,
+    /// For lists and objects: which object of this file.
+    pub of: Option<At<String>>,
+    /// Whether a manifest without it is incomplete.
+    #[serde(default)]
+    pub required: bool,
+    /// What it means.
+    pub means: String,
+}
+
+/// A type of JSON value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JsonType {
+    /// `true` or `false`.
+    Boolean,
+    /// An integer from 0 to 255.
+    U8,
+    /// An integer from 0 to 2³² − 1.
+    U32,
+    /// An integer from 0 to 2⁶⁴ − 1.
+    U64,
+    /// Text.
+    Text,
+    /// Text: `0x` and up to 16 hexadecimal digits.
+    Hex,
+    /// An object of this file.
+    Object,
+    /// A list of objects of this file.
+    List,
+}

@@ -1,0 +1,129 @@
+//! Makes the resolved layout from a spec. It decides nothing: a consistent spec leaves nothing
+//! to decide.
+
+use crate::layout::{
+    Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,
+    Type, Value, Wire,
+};
+use crate::load::Spec;
+use crate::model::{ConstantSpec, EnumSpec, FieldSpec, RecordSpec};
+use crate::yaml::At;
+
+/// The resolved layout.
+#[must_use]
+pub fn resolve(spec: &Spec) -> Layout {
+    let document = |source: &crate::model::SourceFile| SourceDocument {
+        id: source.source.value.clone(),
+        title: source.title.clone(),
+        wire: source.wire.value,
+    };
+    Layout {
+        wires: spec.wires().collect(),
+        sources: spec.sources.iter().map(document).collect(),
+        constants: spec
+            .constants
+            .constants
+            .iter()
+            .map(|named| constant(spec, named))
+            .collect(),
+        enums: spec.enums.enums.iter().map(enumeration).collect(),
+        records: spec
+            .records
+            .iter()
+            .map(|known| record(spec, known))
+            .collect(),
+        inputs: std::collections::BTreeMap::new(),
+    }
+}
+
+fn record(spec: &Spec, record: &RecordSpec) -> Record {
+    let fields = |wire| {
+        let fields = record.fields_in(wire).into_iter();
+        fields
+            .map(|(known, offset, ty)| field(known, wire, offset.value, ty.value))
+            .collect()
+    };
+    Record {
+        name: record.record.value.clone(),
+        c_name: record.c_name.value.clone(),
+        title: record.title.clone(),
+        file: record.file.value.clone(),
+        doc: record.means.clone(),
+        size: record.size.value,
+        followed_by: record.followed_by.clone(),
+        layouts: spec
+            .wires()
+            .map(|wire| RecordLayout {
+                wire,
+                fields: fields(wire),
+            })
+            .collect(),
+    }
+}
+
+fn field(field: &FieldSpec, wire: Wire, offset: u32, ty: Type) -> Field {
+    Field {
+        name: field.name.value.clone(),
+        offset,
+        ty,
+        doc: field.means.clone(),
+        units: field.units.clone(),
+        constraints: field.constraints.clone(),
+        reserved: field.reserved,
+        enumeration: field.enumeration.as_ref().map(|name| name.value.clone()),
+        value: field.value_in(wire).map(|value| value.value.clone()),
+        none: field.none_in(wire).map(|none| none.value),
+        sources: ids(&field.claims),
+    }
+}
+
+fn enumeration(enumeration: &EnumSpec) -> Enum {
+    let member = |member: &crate::model::MemberSpec| Member {
+        name: member.name.value.clone(),
+        value: member.value.value,
+        doc: member.means.clone(),
+        sources: ids(&member.claims),
+    };
+    Enum {
+        name: enumeration.name.value.clone(),
+        c_prefix: enumeration.c_prefix.value.clone(),
+        doc: enumeration.means.clone(),
+        flags: enumeration.flags,
+        members: enumeration.members.iter().map(member).collect(),
+    }
+}
+
+fn constant(spec: &Spec, constant: &ConstantSpec) -> Constant {
+    let named = constant.is.rsplit_once('.').and_then(|(path, property)| {
+        let (record, field) = path.split_once('.')?;
+        let field = spec
+            .record(record)?
+            .fields
+            .iter()
+            .find(|known| known.name.value == field)?;
+        Some((field, property))
+    });
+    let value = |wire| {
+        let (field, property) = named?;
+        let value = match (property, field.value_in(wire).map(|value| &value.value)) {
+            ("none", _) => field.none_in(wire)?.value,
+            (_, Some(Value::Number(number))) => *number,
+            _ => return None,
+        };
+        Some(ConstantValue {
+            wire,
+            scalar: field.place_in(wire)?.1.scalar,
+            value,
+        })
+    };
+    Constant {
+        name: constant.constant.value.clone(),
+        doc: constant.means.clone(),
+        sources: named.map_or_else(Vec::new, |(field, _)| ids(&field.claims)),
+        values: spec.wires().filter_map(value).collect(),
+    }
+}
+
+fn ids(claims: &[At<String>]) -> Vec<String> {
+    claims.iter().map(|id| id.value.clone()).collect()
+}

@@ -1,0 +1,102 @@
+//! JSON Schemas: of the spec's YAML files, from the types that read them, and of manifest.json,
+//! from `manifest.yaml`.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use serde_json::{Map, Value, json};
+
+use crate::model::{
+    ConstantsFile, DecisionsFile, EnumsFile, FormatFile, JsonType, ManifestField, ManifestFile,
+    ManifestObject, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
+};
+
+/// A number or text, where a file gives a fixed value.
+pub struct NumberOrText;
+
+impl JsonSchema for NumberOrText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NumberOrText".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["integer", "string"], "minimum": 0 })
+    }
+}
+
+/// The schemas of the spec's own files: name and schema.
+#[must_use]
+pub fn of_spec() -> Vec<(&'static str, Value)> {
+    vec![
+        ("constants", schema_for!(ConstantsFile).into()),
+        ("decisions", schema_for!(DecisionsFile).into()),
+        ("enums", schema_for!(EnumsFile).into()),
+        ("format", schema_for!(FormatFile).into()),
+        ("manifest_yaml", schema_for!(ManifestFile).into()),
+        ("record", schema_for!(RecordSpec).into()),
+        ("rules", schema_for!(RulesFile).into()),
+        ("session", schema_for!(SessionFile).into()),
+        ("source", schema_for!(SourceFile).into()),
+        ("topics", schema_for!(TopicsFile).into()),
+    ]
+}
+
+/// The schema of manifest.json. Unknown keys are allowed: readers pass over them.
+#[must_use]
+pub fn of_manifest(manifest: &ManifestFile) -> Value {
+    let definition = |object: &ManifestObject| (object.object.value.clone(), self::object(object));
+    let mut schema = Map::new();
+    schema.insert(
+        "$schema".into(),
+        "https://json-schema.org/draft/2020-12/schema".into(),
+    );
+    schema.insert("title".into(), manifest.file.clone().into());
+    schema.insert("description".into(), manifest.means.clone().into());
+    if let Some(root) = manifest.objects.first().map(object) {
+        schema.extend(root.as_object().cloned().unwrap_or_default());
+        schema.insert("description".into(), manifest.means.clone().into());
+    }
+    let definitions: Map<String, Value> = manifest.objects.iter().skip(1).map(definition).collect();
+    schema.insert("$defs".into(), definitions.into());
+    schema.into()
+}
+
+fn object(object: &ManifestObject) -> Value {
+    let property = |field: &ManifestField| (field.name.value.clone(), self::property(field));
+    let properties: Map<String, Value> = object.fields.iter().map(property).collect();
+    let required = object.fields.iter().filter(|field| field.required);
+    let required: Vec<&str> = required.map(|field| field.name.as_str()).collect();
+    json!({
+        "description": object.means,
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    })
+}
+
+fn property(field: &ManifestField) -> Value {
+    let of = || {
+        let name = field.of.as_ref().map_or("", |name| name.as_str());
+        json!({ "$ref": format!("#/$defs/{name}") })
+    };
+    let mut schema = match field.ty.value {
+        JsonType::Boolean => json!({ "type": "boolean" }),
+        JsonType::U8 => integer(u8::MAX.into()),
+        JsonType::U32 => integer(u32::MAX.into()),
+        JsonType::U64 => integer(u64::MAX),
+        JsonType::Text => json!({ "type": "string" }),
+        JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
+        JsonType::Object => of(),
+        JsonType::List => json!({ "type": "array", "items": of() }),
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".into(), field.means.clone().into());
+    }
+    schema
+}
+
+fn integer(maximum: u64) -> Value {
+    json!({ "type": "integer", "minimum": 0, "maximum": maximum })
+}

@@ -1,0 +1,145 @@
+//! Sequences and mappings that pass over their faulty entries, which the decoder has reported by
+//! then, so that one run names the faults of all.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::At;
+
+/// A sequence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct List<T>(pub Vec<T>);
+
+/// A mapping from names to values, in the file's order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pairs<T>(pub Vec<(At<String>, T)>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Default for Pairs<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<T> Pairs<T> {
+    /// The pairs in the file's order.
+    pub fn iter(&self) -> impl Iterator<Item = (&At<String>, &T)> {
+        self.0.iter().map(|(key, value)| (key, value))
+    }
+
+    /// The value under a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.iter()
+            .find(|(key, _)| key.value == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether it has no entry.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for List<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ListVisitor(PhantomData))
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Pairs<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor(PhantomData))
+    }
+}
+
+struct ListVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
+    type Value = List<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sequence")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<List<T>, A::Error> {
+        let mut list = Vec::new();
+        // Each call moves on by one item, whether that item is faulty or not.
+        while let Some(item) = items.next_element().transpose() {
+            list.extend(item.ok());
+        }
+        Ok(List(list))
+    }
+}
+
+struct PairsVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
+    type Value = Pairs<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Pairs<T>, A::Error> {
+        let mut pairs = Vec::new();
+        while let Some(key) = entries.next_key()? {
+            pairs.extend(entries.next_value().ok().map(|value| (key, value)));
+        }
+        Ok(Pairs(pairs))
+    }
+}
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for List<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        <Vec<T>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <Vec<T>>::json_schema(generator)
+    }
+}
+
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Pairs<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        <std::collections::BTreeMap<String, T>>::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <std::collections::BTreeMap<String, T>>::json_schema(generator)
+    }
+}
