@@ -128,12 +128,27 @@ fn the_module_map_names_each_header() {
         "-fmodules-cache-path={}",
         bench.path().join("cache").display()
     );
-    let modules = ["AtfV1", "AtfV2", "AtfWire"];
-    assert_eq!(files.len(), modules.len() + 1, "the headers and the map");
+    let modules = [
+        ("AtfV1", "ATF_INDEX_HEADER_VERSION == 1"),
+        ("AtfV2", "ATF_INDEX_HEADER_VERSION == 2"),
+        ("AtfWire", "ATF_V2_INDEX_HEADER_VERSION == 2"),
+    ];
+    assert_eq!(
+        files.len(),
+        modules.len() + 1,
+        "a module for each header, and the map"
+    );
     for compiler in Compiler::of_foreign_targets() {
-        for module in modules {
-            let source = format!("#pragma clang module import {module}\nint os = ATF_OS_IOS;\n");
-            let options = ["-fmodules", "-fcxx-modules", &map, &cache];
+        for (module, has) in modules {
+            let import = format!("#pragma clang module import {module}\n");
+            let source = format!("{import}#if !({has})\n#error \"another header\"\n#endif\n");
+            let options = [
+                "-fmodules",
+                "-fcxx-modules",
+                "-Wno-empty-translation-unit",
+                &map,
+                &cache,
+            ];
             let said = compiler.check(&bench, &source, &options);
             assert_eq!(said, Ok(()), "{compiler}: {module}");
         }
