@@ -1,1 +1,9 @@
-fn main(){}
+//! The command `atf-conformance`: grades traces against the rules of the format.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -19,6 +19,8 @@ pub struct FunctionPayload {
     pub fp: u64,
     /// Stack pointer.
     pub sp: u64,
+    /// Reserved; 0 where the writer follows the format.
+    pub reserved: u16,
     /// The bytes of the stack from `sp` on; the sources allow 256 at most, their number is
     /// `stack_size`.
     pub stack: Vec<u8>,
@@ -45,6 +47,7 @@ impl FunctionPayload {
             lr: raw.lr.get(),
             fp: raw.fp.get(),
             sp: raw.sp.get(),
+            reserved: raw._reserved.get(),
             stack: stack.to_vec(),
         })
     }

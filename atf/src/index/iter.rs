@@ -36,8 +36,13 @@ impl<'a> IndexCursor<'a> {
         Ok(Some(self.reader.decode(&bytes)))
     }
 
-    /// The bytes of the event at position `seq`.
-    pub(super) fn bytes(&mut self, seq: u64) -> Result<Option<[u8; IndexEvent::SIZE]>> {
+    /// The bytes of the event at position `seq` as they stand in the file, reserved ones
+    /// included, or `None` behind the last one.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexReader::get`].
+    pub fn bytes(&mut self, seq: u64) -> Result<Option<[u8; IndexEvent::SIZE]>> {
         self.reader
             .event_offset(seq)
             .map(|offset| self.window.record(offset))

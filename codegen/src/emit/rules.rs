@@ -42,9 +42,22 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
+/// The text with the format's names marked as code.
+fn marked(text: &str) -> String {
+    let mark = |word: &str| {
+        let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        if name.contains('_') {
+            word.replace(name, &format!("`{name}`"))
+        } else {
+            word.to_owned()
+        }
+    };
+    text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
+}
+
 fn rule(rule: &RuleSpec) -> TokenStream {
     let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
-    let doc = format!(" {text}");
+    let doc = format!(" {}", marked(text));
     let wires = rule.wire.iter().map(|wire| wire.value);
     let severity = match rule.severity.value {
         Severity::Advice => quote!(Severity::Advice),

@@ -3,7 +3,7 @@
 //! All rules of the format, one static for each id.
 
 use super::{Party, ReaderDoes, Rule, Severity};
-/// total_length is at least 24.
+/// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
     id: "ATF-DEVT-001",
     rule: "total_length is at least 24.",
@@ -27,7 +27,7 @@ pub static ATF_DEVT_002: Rule = Rule {
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
 };
-/// event_type is a known type.
+/// `event_type` is a known type.
 pub static ATF_DEVT_003: Rule = Rule {
     id: "ATF-DEVT-003",
     rule: "event_type is a known type.",
@@ -39,7 +39,7 @@ pub static ATF_DEVT_003: Rule = Rule {
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
 };
-/// thread_id is the header's.
+/// `thread_id` is the header's.
 pub static ATF_DEVT_004: Rule = Rule {
     id: "ATF-DEVT-004",
     rule: "thread_id is the header's.",
@@ -75,7 +75,7 @@ pub static ATF_DFTR_001: Rule = Rule {
     sources: &["S1", "S2", "S4"],
     note: Some("Without one, complete events up to the end are what survived."),
 };
-/// event_count is the number of events in the section.
+/// `event_count` is the number of events in the section.
 pub static ATF_DFTR_002: Rule = Rule {
     id: "ATF-DFTR-002",
     rule: "event_count is the number of events in the section.",
@@ -87,7 +87,7 @@ pub static ATF_DFTR_002: Rule = Rule {
     sources: &["S1", "S2", "S4"],
     note: None,
 };
-/// The footer stands at events_offset + bytes_length.
+/// The footer stands at `events_offset` + `bytes_length`.
 pub static ATF_DFTR_003: Rule = Rule {
     id: "ATF-DFTR-003",
     rule: "The footer stands at events_offset + bytes_length.",
@@ -121,9 +121,7 @@ pub static ATF_DFTR_005: Rule = Rule {
     reader: ReaderDoes::Reject,
     about: &["detail_footer.checksum"],
     sources: &["S2"],
-    note: Some(
-        "Named apart from other mismatches, since it tells a tracer's author what to mend.",
-    ),
+    note: Some("Named apart from other mismatches, since it tells a tracer's author what to mend."),
 };
 /// The checksum is computed, not 0.
 pub static ATF_DFTR_006: Rule = Rule {
@@ -137,7 +135,7 @@ pub static ATF_DFTR_006: Rule = Rule {
     sources: &["S2"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
 };
-/// time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.
+/// `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_DFTR_007: Rule = Rule {
     id: "ATF-DFTR-007",
     rule: "time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.",
@@ -209,7 +207,19 @@ pub static ATF_DFTR_012: Rule = Rule {
     sources: &["S2", "S3"],
     note: None,
 };
-/// stack_size is at most 256.
+/// magic is "2DTA".
+pub static ATF_DFTR_013: Rule = Rule {
+    id: "ATF-DFTR-013",
+    rule: "magic is \"2DTA\".",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Reject,
+    about: &["detail_footer.magic"],
+    sources: &["S1", "S2", "S4"],
+    note: Some("Where the header or the numbers show that a footer stands there."),
+};
+/// `stack_size` is at most 256.
 pub static ATF_DPAY_001: Rule = Rule {
     id: "ATF-DPAY-001",
     rule: "stack_size is at most 256.",
@@ -221,7 +231,7 @@ pub static ATF_DPAY_001: Rule = Rule {
     sources: &["S1", "S4"],
     note: None,
 };
-/// The payload of a function's event has 100 + stack_size bytes.
+/// The payload of a function's event has 100 + `stack_size` bytes.
 pub static ATF_DPAY_002: Rule = Rule {
     id: "ATF-DPAY-002",
     rule: "The payload of a function's event has 100 + stack_size bytes.",
@@ -293,7 +303,7 @@ pub static ATF_DHDR_004: Rule = Rule {
     sources: &["S1", "S2", "S4"],
     note: None,
 };
-/// events_offset is 64, or a greater place within the file that a verified footer proves.
+/// `events_offset` is 64, or a greater place within the file that a verified footer proves.
 pub static ATF_DHDR_005: Rule = Rule {
     id: "ATF-DHDR-005",
     rule: "events_offset is 64, or a greater place within the file that a verified footer proves.",
@@ -345,7 +355,7 @@ pub static ATF_DHDR_008: Rule = Rule {
     sources: &[],
     note: None,
 };
-/// In a finalized file event_count is the footer's.
+/// In a finalized file `event_count` is the footer's.
 pub static ATF_DHDR_009: Rule = Rule {
     id: "ATF-DHDR-009",
     rule: "In a finalized file event_count is the footer's.",
@@ -357,7 +367,7 @@ pub static ATF_DHDR_009: Rule = Rule {
     sources: &["S1", "S2", "S4"],
     note: None,
 };
-/// In a finalized file bytes_length is the footer's.
+/// In a finalized file `bytes_length` is the footer's.
 pub static ATF_DHDR_010: Rule = Rule {
     id: "ATF-DHDR-010",
     rule: "In a finalized file bytes_length is the footer's.",
@@ -369,7 +379,7 @@ pub static ATF_DHDR_010: Rule = Rule {
     sources: &["S1", "S2", "S4"],
     note: None,
 };
-/// In a finalized file index_seq_start and index_seq_end are the least and the greatest index_seq of its events, or 0 without events.
+/// In a finalized file `index_seq_start` and `index_seq_end` are the least and the greatest `index_seq` of its events, or 0 without events.
 pub static ATF_DHDR_011: Rule = Rule {
     id: "ATF-DHDR-011",
     rule: "In a finalized file index_seq_start and index_seq_end are the least and the greatest index_seq of its events, or 0 without events.",
@@ -377,7 +387,10 @@ pub static ATF_DHDR_011: Rule = Rule {
     severity: Severity::Must,
     binds: &[Party::Writer],
     reader: ReaderDoes::Warn,
-    about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
+    about: &[
+        "detail_header.index_seq_start",
+        "detail_header.index_seq_end",
+    ],
     sources: &["S1", "S2", "S4"],
     note: None,
 };
@@ -405,7 +418,7 @@ pub static ATF_IEVT_001: Rule = Rule {
     sources: &["S0", "S1"],
     note: None,
 };
-/// event_kind is a known kind.
+/// `event_kind` is a known kind.
 pub static ATF_IEVT_002: Rule = Rule {
     id: "ATF-IEVT-002",
     rule: "event_kind is a known kind.",
@@ -417,7 +430,7 @@ pub static ATF_IEVT_002: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
 };
-/// thread_id is the header's.
+/// `thread_id` is the header's.
 pub static ATF_IEVT_003: Rule = Rule {
     id: "ATF-IEVT-003",
     rule: "thread_id is the header's.",
@@ -429,7 +442,7 @@ pub static ATF_IEVT_003: Rule = Rule {
     sources: &["S0", "S1", "S3"],
     note: None,
 };
-/// call_depth starts at 1, a call within a call is one deeper, and a return or exception repeats its call's depth.
+/// `call_depth` starts at 1, a call within a call is one deeper, and a return or exception repeats its call's depth.
 pub static ATF_IEVT_004: Rule = Rule {
     id: "ATF-IEVT-004",
     rule: "call_depth starts at 1, a call within a call is one deeper, and a return or exception repeats its call's depth.",
@@ -453,10 +466,10 @@ pub static ATF_IEVT_005: Rule = Rule {
     sources: &[],
     note: None,
 };
-/// No event is all zeros in front of one that is not.
+/// No event is all zeros.
 pub static ATF_IEVT_006: Rule = Rule {
     id: "ATF-IEVT-006",
-    rule: "No event is all zeros in front of one that is not.",
+    rule: "No event is all zeros.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -479,7 +492,7 @@ pub static ATF_IFTR_001: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: Some("Without one, complete events up to the end are what survived."),
 };
-/// bytes_written is 32 times event_count.
+/// `bytes_written` is 32 times `event_count`.
 pub static ATF_IFTR_002: Rule = Rule {
     id: "ATF-IFTR-002",
     rule: "bytes_written is 32 times event_count.",
@@ -491,7 +504,7 @@ pub static ATF_IFTR_002: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: None,
 };
-/// The footer stands at events_offset + bytes_written.
+/// The footer stands at `events_offset` + `bytes_written`.
 pub static ATF_IFTR_003: Rule = Rule {
     id: "ATF-IFTR-003",
     rule: "The footer stands at events_offset + bytes_written.",
@@ -525,9 +538,7 @@ pub static ATF_IFTR_005: Rule = Rule {
     reader: ReaderDoes::Reject,
     about: &["index_footer.checksum"],
     sources: &["S2"],
-    note: Some(
-        "Named apart from other mismatches, since it tells a tracer's author what to mend.",
-    ),
+    note: Some("Named apart from other mismatches, since it tells a tracer's author what to mend."),
 };
 /// The checksum is computed, not 0.
 pub static ATF_IFTR_006: Rule = Rule {
@@ -541,7 +552,7 @@ pub static ATF_IFTR_006: Rule = Rule {
     sources: &["S2"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
 };
-/// time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.
+/// `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_IFTR_007: Rule = Rule {
     id: "ATF-IFTR-007",
     rule: "time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.",
@@ -613,6 +624,18 @@ pub static ATF_IFTR_012: Rule = Rule {
     sources: &["S2", "S3"],
     note: None,
 };
+/// magic is "2ITA".
+pub static ATF_IFTR_013: Rule = Rule {
+    id: "ATF-IFTR-013",
+    rule: "magic is \"2ITA\".",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Reject,
+    about: &["index_footer.magic"],
+    sources: &["S0", "S1", "S2"],
+    note: Some("Where the header or the numbers show that a footer stands there."),
+};
 /// The file begins with a whole header of 64 bytes.
 pub static ATF_IHDR_001: Rule = Rule {
     id: "ATF-IHDR-001",
@@ -677,7 +700,7 @@ pub static ATF_IHDR_005: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
 };
-/// event_size is 32.
+/// `event_size` is 32.
 pub static ATF_IHDR_006: Rule = Rule {
     id: "ATF-IHDR-006",
     rule: "event_size is 32.",
@@ -689,7 +712,7 @@ pub static ATF_IHDR_006: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
 };
-/// events_offset is 64, or a greater place within the file that a verified footer proves.
+/// `events_offset` is 64, or a greater place within the file that a verified footer proves.
 pub static ATF_IHDR_007: Rule = Rule {
     id: "ATF-IHDR-007",
     rule: "events_offset is 64, or a greater place within the file that a verified footer proves.",
@@ -725,7 +748,7 @@ pub static ATF_IHDR_009: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
 };
-/// clock_type is a known clock.
+/// `clock_type` is a known clock.
 pub static ATF_IHDR_010: Rule = Rule {
     id: "ATF-IHDR-010",
     rule: "clock_type is a known clock.",
@@ -737,7 +760,7 @@ pub static ATF_IHDR_010: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
 };
-/// clock_type is a clock that os has: mach_continuous on iOS and macOS, qpc on Windows, boottime on Linux and Android.
+/// `clock_type` is a clock that os has: `mach_continuous` on iOS and macOS, qpc on Windows, boottime on Linux and Android.
 pub static ATF_IHDR_011: Rule = Rule {
     id: "ATF-IHDR-011",
     rule: "clock_type is a clock that os has: mach_continuous on iOS and macOS, qpc on Windows, boottime on Linux and Android.",
@@ -773,7 +796,7 @@ pub static ATF_IHDR_013: Rule = Rule {
     sources: &[],
     note: None,
 };
-/// In a finalized file event_count is the footer's.
+/// In a finalized file `event_count` is the footer's.
 pub static ATF_IHDR_014: Rule = Rule {
     id: "ATF-IHDR-014",
     rule: "In a finalized file event_count is the footer's.",
@@ -785,7 +808,7 @@ pub static ATF_IHDR_014: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: Some("The footer's count holds."),
 };
-/// In a finalized file footer_offset is where the footer stands.
+/// In a finalized file `footer_offset` is where the footer stands.
 pub static ATF_IHDR_015: Rule = Rule {
     id: "ATF-IHDR-015",
     rule: "In a finalized file footer_offset is where the footer stands.",
@@ -797,7 +820,7 @@ pub static ATF_IHDR_015: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: None,
 };
-/// In a finalized file time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.
+/// In a finalized file `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_IHDR_016: Rule = Rule {
     id: "ATF-IHDR-016",
     rule: "In a finalized file time_start_ns and time_end_ns are the first and the last event's timestamps, or 0 without events.",
@@ -819,11 +842,9 @@ pub static ATF_IHDR_017: Rule = Rule {
     reader: ReaderDoes::Recover,
     about: &["index_header"],
     sources: &["S0", "S1", "S3"],
-    note: Some(
-        "A crash between the two leaves it; the footer says what the header would.",
-    ),
+    note: Some("A crash between the two leaves it; the footer says what the header would."),
 };
-/// In a finalized file the flag has_detail_file is set if and only if detail.atf stands beside it.
+/// In a finalized file the flag `has_detail_file` is set if and only if detail.atf stands beside it.
 pub static ATF_IHDR_018: Rule = Rule {
     id: "ATF-IHDR-018",
     rule: "In a finalized file the flag has_detail_file is set if and only if detail.atf stands beside it.",
@@ -835,10 +856,10 @@ pub static ATF_IHDR_018: Rule = Rule {
     sources: &["S0", "S1", "S2", "S4"],
     note: None,
 };
-/// Between finalized files every detail_seq names an event of detail.atf.
+/// A `detail_seq` names an event of detail.atf that links back to it; ATF-LINK-002 says when the event may be missing.
 pub static ATF_LINK_001: Rule = Rule {
     id: "ATF-LINK-001",
-    rule: "Between finalized files every detail_seq names an event of detail.atf.",
+    rule: "A detail_seq names an event of detail.atf that links back to it; ATF-LINK-002 says when the event may be missing.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -847,10 +868,10 @@ pub static ATF_LINK_001: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
 };
-/// A detail_seq whose detail event did not reach the disk stands only in files that were not finalized.
+/// The event that a `detail_seq` names is missing only where one of the two files was not finalized.
 pub static ATF_LINK_002: Rule = Rule {
     id: "ATF-LINK-002",
-    rule: "A detail_seq whose detail event did not reach the disk stands only in files that were not finalized.",
+    rule: "The event that a detail_seq names is missing only where one of the two files was not finalized.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -859,10 +880,10 @@ pub static ATF_LINK_002: Rule = Rule {
     sources: &["S2", "S3"],
     note: Some("The index event stays; its detail is lost."),
 };
-/// Between finalized files the index event that a detail event names links back to it.
+/// A detail event's `index_seq` names an event of index.atf that links to it; ATF-LINK-004 says when the event may be missing.
 pub static ATF_LINK_003: Rule = Rule {
     id: "ATF-LINK-003",
-    rule: "Between finalized files the index event that a detail event names links back to it.",
+    rule: "A detail event's index_seq names an event of index.atf that links to it; ATF-LINK-004 says when the event may be missing.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -871,10 +892,10 @@ pub static ATF_LINK_003: Rule = Rule {
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
 };
-/// A detail event whose index event did not reach the disk stands only in files that were not finalized.
+/// The event that an `index_seq` names is missing only where one of the two files was not finalized.
 pub static ATF_LINK_004: Rule = Rule {
     id: "ATF-LINK-004",
-    rule: "A detail event whose index event did not reach the disk stands only in files that were not finalized.",
+    rule: "The event that an index_seq names is missing only where one of the two files was not finalized.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -885,7 +906,7 @@ pub static ATF_LINK_004: Rule = Rule {
         "The detail is an orphan: whole, but of an unknown function unless its payload says.",
     ),
 };
-/// The values of detail_seq count 0, 1, 2 and so on along the index.
+/// The values of `detail_seq` count 0, 1, 2 and so on along the index.
 pub static ATF_LINK_005: Rule = Rule {
     id: "ATF-LINK-005",
     rule: "The values of detail_seq count 0, 1, 2 and so on along the index.",
@@ -933,7 +954,7 @@ pub static ATF_LINK_008: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
 };
-/// The two files of a thread have the same thread_id.
+/// The two files of a thread have the same `thread_id`.
 pub static ATF_LINK_009: Rule = Rule {
     id: "ATF-LINK-009",
     rule: "The two files of a thread have the same thread_id.",
@@ -957,7 +978,7 @@ pub static ATF_LINK_010: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
 };
-/// A function payload has its index event's function_id.
+/// A function payload has its index event's `function_id`.
 pub static ATF_LINK_011: Rule = Rule {
     id: "ATF-LINK-011",
     rule: "A function payload has its index event's function_id.",
@@ -965,7 +986,10 @@ pub static ATF_LINK_011: Rule = Rule {
     severity: Severity::Must,
     binds: &[Party::Writer],
     reader: ReaderDoes::Warn,
-    about: &["detail_function_payload.function_id", "index_event.function_id"],
+    about: &[
+        "detail_function_payload.function_id",
+        "index_event.function_id",
+    ],
     sources: &["S1", "S4"],
     note: None,
 };
@@ -981,10 +1005,10 @@ pub static ATF_MANI_001: Rule = Rule {
     sources: &["S0", "S1"],
     note: Some("Missing after a crash; the session opens from its folders."),
 };
-/// It is one JSON object in UTF-8, without a byte-order mark.
+/// It is one JSON object in UTF-8, without a byte-order mark, and no key occurs twice.
 pub static ATF_MANI_002: Rule = Rule {
     id: "ATF-MANI-002",
-    rule: "It is one JSON object in UTF-8, without a byte-order mark.",
+    rule: "It is one JSON object in UTF-8, without a byte-order mark, and no key occurs twice.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -1041,7 +1065,7 @@ pub static ATF_MANI_006: Rule = Rule {
     sources: &["S0", "S1"],
     note: None,
 };
-/// has_detail says whether the thread has a detail.atf.
+/// `has_detail` says whether the thread has a detail.atf.
 pub static ATF_MANI_007: Rule = Rule {
     id: "ATF-MANI-007",
     rule: "has_detail says whether the thread has a detail.atf.",
@@ -1053,7 +1077,7 @@ pub static ATF_MANI_007: Rule = Rule {
     sources: &[],
     note: Some("A tracer in the field always writes true."),
 };
-/// time_start_ns and time_end_ns are the session's least and greatest timestamps.
+/// `time_start_ns` and `time_end_ns` are the session's least and greatest timestamps.
 pub static ATF_MANI_008: Rule = Rule {
     id: "ATF-MANI-008",
     rule: "time_start_ns and time_end_ns are the session's least and greatest timestamps.",
@@ -1065,7 +1089,7 @@ pub static ATF_MANI_008: Rule = Rule {
     sources: &[],
     note: Some("A tracer in the field writes 0."),
 };
-/// clock_type is the index headers'.
+/// `clock_type` is the index headers'.
 pub static ATF_MANI_009: Rule = Rule {
     id: "ATF-MANI-009",
     rule: "clock_type is the index headers'.",
@@ -1077,7 +1101,7 @@ pub static ATF_MANI_009: Rule = Rule {
     sources: &[],
     note: None,
 };
-/// A symbol's module_id and symbol_index are the halves of its function_id.
+/// A symbol's `module_id` and `symbol_index` are the halves of its `function_id`.
 pub static ATF_MANI_010: Rule = Rule {
     id: "ATF-MANI-010",
     rule: "A symbol's module_id and symbol_index are the halves of its function_id.",
@@ -1089,7 +1113,19 @@ pub static ATF_MANI_010: Rule = Rule {
     sources: &[],
     note: None,
 };
-/// A thread's folder is named thread_ and its thread_id.
+/// Its keys are those of the schema.
+pub static ATF_MANI_011: Rule = Rule {
+    id: "ATF-MANI-011",
+    rule: "Its keys are those of the schema.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Advice,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["manifest.json"],
+    sources: &[],
+    note: None,
+};
+/// A thread's folder is named `thread_` and its `thread_id`.
 pub static ATF_SESS_001: Rule = Rule {
     id: "ATF-SESS-001",
     rule: "A thread's folder is named thread_ and its thread_id.",
@@ -1123,11 +1159,9 @@ pub static ATF_SESS_003: Rule = Rule {
     reader: ReaderDoes::Warn,
     about: &["session"],
     sources: &[],
-    note: Some(
-        "A reader does not follow it unless asked: it may lead out of the session.",
-    ),
+    note: Some("A reader does not follow it unless asked: it may lead out of the session."),
 };
-/// A name that begins with thread_ goes on with a decimal number of 32 bits without leading zeros.
+/// A name that begins with `thread_` goes on with a decimal number of 32 bits without leading zeros.
 pub static ATF_SESS_004: Rule = Rule {
     id: "ATF-SESS-004",
     rule: "A name that begins with thread_ goes on with a decimal number of 32 bits without leading zeros.",
@@ -1158,6 +1192,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_DFTR_010,
     &ATF_DFTR_011,
     &ATF_DFTR_012,
+    &ATF_DFTR_013,
     &ATF_DPAY_001,
     &ATF_DPAY_002,
     &ATF_DPAY_003,
@@ -1191,6 +1226,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_IFTR_010,
     &ATF_IFTR_011,
     &ATF_IFTR_012,
+    &ATF_IFTR_013,
     &ATF_IHDR_001,
     &ATF_IHDR_002,
     &ATF_IHDR_003,
@@ -1230,6 +1266,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_008,
     &ATF_MANI_009,
     &ATF_MANI_010,
+    &ATF_MANI_011,
     &ATF_SESS_001,
     &ATF_SESS_002,
     &ATF_SESS_003,

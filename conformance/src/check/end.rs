@@ -1,0 +1,179 @@
+//! How a file ends: the same questions for both files, each with rules of its own.
+
+use atf::{Checksum, Completeness, Error, ErrorKind};
+
+use super::place_of;
+use crate::finding::{FileReport, Place};
+use crate::rules::Rule;
+
+/// The rules on a file's end, those of the index file or those of the detail file.
+pub(super) struct EndRules {
+    pub(super) finalized: &'static Rule,
+    pub(super) magic: &'static Rule,
+    pub(super) count: &'static Rule,
+    pub(super) position: &'static Rule,
+    pub(super) checksum: &'static Rule,
+    pub(super) checksum_ieee: &'static Rule,
+    pub(super) checksum_absent: &'static Rule,
+    pub(super) times: &'static Rule,
+    pub(super) reserved: &'static Rule,
+    pub(super) nothing_behind: &'static Rule,
+    pub(super) whole_event: &'static Rule,
+    pub(super) zero_tail: &'static Rule,
+    pub(super) whole_footer: &'static Rule,
+    pub(super) placeholder: &'static Rule,
+}
+
+/// What both readers say of a file's end.
+pub(super) struct End<'a> {
+    pub(super) completeness: &'a Completeness,
+    /// The offset behind the last event.
+    pub(super) events_end: u64,
+    pub(super) bytes_after_footer: u64,
+    pub(super) checksum: Checksum,
+    /// The first and last event's timestamps.
+    pub(super) times: (u64, u64),
+    /// The verified footer.
+    pub(super) footer: Option<FooterFacts>,
+}
+
+/// What a verified footer says, and where.
+pub(super) struct FooterFacts {
+    pub(super) offset: u64,
+    pub(super) size: u64,
+    pub(super) times: (u64, u64),
+    pub(super) reserved_is_zero: bool,
+    pub(super) checksum_offset: u64,
+    pub(super) times_offset: u64,
+    pub(super) reserved_offset: u64,
+}
+
+pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
+    match end.completeness {
+        Completeness::Finalized => {}
+        Completeness::FooterUnderPlaceholder => {
+            report.add(rules.placeholder, Place::at("header", 0), || {
+                "a placeholder above a good footer: the writer stopped before the header rewrite".to_owned()
+            });
+        }
+        Completeness::Unfinalized {
+            trailing_bytes,
+            zero_tail_bytes,
+            partial_footer,
+        } => {
+            unfinalized(
+                end.events_end,
+                *trailing_bytes,
+                *zero_tail_bytes,
+                rules,
+                report,
+            );
+            if let Some(partial) = partial_footer {
+                report.add(
+                    rules.whole_footer,
+                    Place::at("footer", partial.offset),
+                    || format!("{} bytes of a footer at the end of the file", partial.size),
+                );
+            }
+        }
+        Completeness::DamagedFooter {
+            trailing_bytes,
+            problems,
+            ..
+        } => {
+            for problem in problems {
+                report.add(damage(problem, rules), place_of(problem), || {
+                    problem.kind().to_string()
+                });
+            }
+            if *trailing_bytes > 0 {
+                let place = Place::at("events", end.events_end);
+                report.add(rules.whole_event, place, || {
+                    format!("{trailing_bytes} bytes between the last event and the footer")
+                });
+            }
+        }
+    }
+    if let Some(footer) = &end.footer {
+        footer_fields(end, footer, rules, report);
+    }
+}
+
+fn unfinalized(
+    events_end: u64,
+    trailing_bytes: u64,
+    zero_tail_bytes: u64,
+    rules: &EndRules,
+    report: &mut FileReport,
+) {
+    report.add(rules.finalized, Place::at("footer", events_end), || {
+        "no footer: the file was not finalized, or was cut".to_owned()
+    });
+    if trailing_bytes > 0 {
+        report.add(rules.whole_event, Place::at("events", events_end), || {
+            format!("{trailing_bytes} trailing bytes of an event that is not whole")
+        });
+    }
+    if zero_tail_bytes > 0 {
+        let place = Place::at("events", events_end.saturating_add(trailing_bytes));
+        report.add(rules.zero_tail, place, || {
+            format!("{zero_tail_bytes} bytes of zeros at the end")
+        });
+    }
+}
+
+/// The rule that a damaged footer's field breaks.
+fn damage(problem: &Error, rules: &EndRules) -> &'static Rule {
+    match problem.kind() {
+        ErrorKind::BadMagic { .. } => rules.magic,
+        ErrorKind::LengthDoesNotFit { .. } => rules.position,
+        _ => rules.count,
+    }
+}
+
+fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: &mut FileReport) {
+    let checksum = Place::at("footer.checksum", footer.checksum_offset);
+    match end.checksum {
+        Checksum::Good | Checksum::NotChecked => {}
+        Checksum::Absent => report.add(rules.checksum_absent, checksum, || {
+            "0: no checksum, so damage to the events cannot be seen".to_owned()
+        }),
+        Checksum::Bad { stored, computed } => report.add(rules.checksum, checksum, || {
+            format!("{stored:#010x}, but the CRC-32C of the events is {computed:#010x}")
+        }),
+        Checksum::Ieee { stored, computed } => report.add(rules.checksum_ieee, checksum, || {
+            format!(
+                "{stored:#010x} is the IEEE CRC-32 of the events; their CRC-32C (Castagnoli) is \
+                 {computed:#010x}"
+            )
+        }),
+    }
+    if footer.times != end.times {
+        report.add(
+            rules.times,
+            Place::at("footer.time_start_ns", footer.times_offset),
+            || differ(footer.times, end.times),
+        );
+    }
+    if !footer.reserved_is_zero {
+        report.add(
+            rules.reserved,
+            Place::at("footer.reserved", footer.reserved_offset),
+            || "not all zeros".to_owned(),
+        );
+    }
+    if end.bytes_after_footer > 0 {
+        let place = Place::at("footer", footer.offset.saturating_add(footer.size));
+        report.add(rules.nothing_behind, place, || {
+            format!("{} bytes behind the footer", end.bytes_after_footer)
+        });
+    }
+}
+
+/// Two time ranges that should be one.
+pub(super) fn differ(found: (u64, u64), expected: (u64, u64)) -> String {
+    format!(
+        "{} to {}, the events have {} to {}",
+        found.0, found.1, expected.0, expected.1
+    )
+}

@@ -1,0 +1,208 @@
+//! `index.atf`: header, events, end.
+
+use std::mem::offset_of;
+use std::path::Path;
+
+use atf::index::IndexReader;
+use atf::wire::{self, v1, v2};
+use atf::{Clock, Error, ErrorKind, IndexFlags, Os, Wire};
+
+use super::end::{self, End, EndRules, FooterFacts};
+use super::{Output, events, is_unreadable, place_of, without_path};
+use crate::finding::{FileReport, Kind, Place};
+use crate::rules::{Rule, table as rules};
+
+const END: EndRules = EndRules {
+    finalized: &rules::ATF_IFTR_001,
+    count: &rules::ATF_IFTR_002,
+    position: &rules::ATF_IFTR_003,
+    checksum: &rules::ATF_IFTR_004,
+    checksum_ieee: &rules::ATF_IFTR_005,
+    checksum_absent: &rules::ATF_IFTR_006,
+    times: &rules::ATF_IFTR_007,
+    reserved: &rules::ATF_IFTR_008,
+    nothing_behind: &rules::ATF_IFTR_009,
+    whole_event: &rules::ATF_IFTR_010,
+    zero_tail: &rules::ATF_IFTR_011,
+    whole_footer: &rules::ATF_IFTR_012,
+    magic: &rules::ATF_IFTR_013,
+    placeholder: &rules::ATF_IHDR_017,
+};
+
+/// Checks one file by itself.
+pub(super) fn file(path: &Path, output: &mut dyn Output) {
+    match IndexReader::open(path) {
+        Ok(index) => {
+            super::report(path, Kind::Index, output, |report| {
+                self::check(&index, report)
+            });
+        }
+        Err(error) => refused(path, &error, output),
+    }
+}
+
+/// Reports a file that could not be opened.
+pub(super) fn refused(path: &Path, error: &Error, output: &mut dyn Output) {
+    if is_unreadable(error) {
+        return output.unreadable(path, &without_path(error));
+    }
+    let mut report = FileReport::new(path, Kind::Index);
+    report.add(refusal(error), place_of(error), || error.kind().to_string());
+    output.file(report);
+}
+
+/// The rule that keeps a file from being opened.
+fn refusal(error: &Error) -> &'static Rule {
+    match error.kind() {
+        ErrorKind::BadMagic { .. } => &rules::ATF_IHDR_002,
+        ErrorKind::BadEndian { .. } => &rules::ATF_IHDR_003,
+        ErrorKind::UnknownVersion { .. } => &rules::ATF_IHDR_004,
+        ErrorKind::WrongLayoutForVersion { .. } => &rules::ATF_IHDR_005,
+        ErrorKind::BadEventSize { .. } => &rules::ATF_IHDR_006,
+        ErrorKind::BadEventsOffset { .. } | ErrorKind::UnprovenEventsOffset { .. } => {
+            &rules::ATF_IHDR_007
+        }
+        _ => &rules::ATF_IHDR_001,
+    }
+}
+
+/// Checks header, events and end.
+pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), Error> {
+    report.wire = Some(index.wire().version());
+    report.events = Some(index.event_count());
+    identity(index, report);
+    reserved(index, report);
+    let times = index.time_range()?.unwrap_or((0, 0));
+    finalized_header(index, times, report);
+    events::check(index, report)?;
+    let footer = index
+        .footer()
+        .zip(index.footer_offset())
+        .map(|(footer, offset)| {
+            let raw = index.footer_bytes().map(zerocopy_footer);
+            let at = |field: usize| offset.saturating_add(field as u64);
+            FooterFacts {
+                offset,
+                size: wire::IndexFooter::SIZE as u64,
+                times: (footer.time_start_ns, footer.time_end_ns),
+                reserved_is_zero: raw.is_none_or(|raw| raw.reserved.iter().all(|byte| *byte == 0)),
+                checksum_offset: at(offset_of!(wire::IndexFooter, checksum)),
+                times_offset: at(offset_of!(wire::IndexFooter, time_start_ns)),
+                reserved_offset: at(offset_of!(wire::IndexFooter, reserved)),
+            }
+        });
+    let end = End {
+        completeness: index.completeness(),
+        events_end: index.events_end(),
+        bytes_after_footer: index.bytes_after_footer(),
+        checksum: index.checksum()?,
+        times,
+        footer,
+    };
+    end::check(&end, &END, report);
+    Ok(())
+}
+
+fn zerocopy_footer(bytes: &[u8; wire::IndexFooter::SIZE]) -> wire::IndexFooter {
+    zerocopy::transmute!(*bytes)
+}
+
+/// Architecture, operating system, clock, flags.
+fn identity(index: &IndexReader, report: &mut FileReport) {
+    let header = index.header();
+    // Both wire versions begin alike, up to the clock.
+    let at = |field: &str, offset: usize| Place::at(format!("header.{field}"), offset as u64);
+    if header.arch.name().is_none() {
+        let place = at("arch", offset_of!(v1::IndexHeader, arch));
+        report.add(&rules::ATF_IHDR_008, place, || {
+            format!("{} is no known architecture", header.arch.0)
+        });
+    }
+    if header.os.name().is_none() {
+        let place = at("os", offset_of!(v1::IndexHeader, os));
+        report.add(&rules::ATF_IHDR_009, place, || {
+            format!("{} is no known operating system", header.os.0)
+        });
+    }
+    let clock = at("clock_type", offset_of!(v1::IndexHeader, clock_type));
+    match (header.clock_type.name(), header.os.name()) {
+        (None, _) => report.add(&rules::ATF_IHDR_010, clock, || {
+            format!("{} is no known clock", header.clock_type.0)
+        }),
+        (Some(name), Some(os)) if !has_clock(header.os, header.clock_type) => {
+            report.add(&rules::ATF_IHDR_011, clock, || {
+                format!(
+                    "{} ({name}) is no clock of os {} ({os})",
+                    header.clock_type.0, header.os.0
+                )
+            });
+        }
+        _ => {}
+    }
+    let unknown = header.flags.0 & !IndexFlags::HAS_DETAIL_FILE.0;
+    if unknown != 0 {
+        let place = at("flags", offset_of!(v1::IndexHeader, flags));
+        report.add(&rules::ATF_IHDR_013, place, || {
+            format!("bits {unknown:#x} have no meaning")
+        });
+    }
+}
+
+/// Which clock an operating system gives (S0, S1).
+fn has_clock(os: Os, clock: Clock) -> bool {
+    match os {
+        Os::IOS | Os::MACOS => clock == Clock::MACH_CONTINUOUS,
+        Os::WINDOWS => clock == Clock::QPC,
+        _ => clock == Clock::BOOTTIME,
+    }
+}
+
+fn reserved(index: &IndexReader, report: &mut FileReport) {
+    let bytes = *index.header_bytes();
+    let mut check = |field: &str, offset: usize, is_zero: bool| {
+        if !is_zero {
+            let place = Place::at(format!("header.{field}"), offset as u64);
+            report.add(&rules::ATF_IHDR_012, place, || "not all zeros".to_owned());
+        }
+    };
+    match index.wire() {
+        Wire::V1 => {
+            let raw: v1::IndexHeader = zerocopy::transmute!(bytes);
+            let offset = offset_of!(v1::IndexHeader, _reserved1);
+            check("_reserved1", offset, raw._reserved1 == [0; 3]);
+            let offset = offset_of!(v1::IndexHeader, _reserved2);
+            check("_reserved2", offset, raw._reserved2.get() == 0);
+        }
+        Wire::V2 => {
+            let raw: v2::IndexHeader = zerocopy::transmute!(bytes);
+            let offset = offset_of!(v2::IndexHeader, _reserved1);
+            check("_reserved1", offset, raw._reserved1 == [0; 3]);
+        }
+    }
+}
+
+/// What the header of a finalized file repeats.
+fn finalized_header(index: &IndexReader, times: (u64, u64), report: &mut FileReport) {
+    if !matches!(index.completeness(), atf::Completeness::Finalized) {
+        return;
+    }
+    for problem in index.disagreements() {
+        let rule = match problem.field() {
+            Some("header.event_count") => &rules::ATF_IHDR_014,
+            Some("header.footer_offset") => &rules::ATF_IHDR_015,
+            // Held against the events themselves, below.
+            _ => continue,
+        };
+        report.add(rule, place_of(&problem), || problem.kind().to_string());
+    }
+    let header = index.header();
+    let found = (header.time_start_ns, header.time_end_ns);
+    if found != times {
+        let offset = match index.wire() {
+            Wire::V1 => offset_of!(v1::IndexHeader, time_start_ns),
+            Wire::V2 => offset_of!(v2::IndexHeader, time_start_ns),
+        };
+        let place = Place::at("header.time_start_ns", offset as u64);
+        report.add(&rules::ATF_IHDR_016, place, || end::differ(found, times));
+    }
+}

@@ -1,0 +1,128 @@
+//! `check`: verdicts on captured sessions.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anstream::AutoStream;
+use atf_conformance::report::{Json, Terminal};
+use atf_conformance::{FileReport, Output, Summary, check::check};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const AFTER_HELP: &str = "\
+Each file gets a verdict, the worst thing that a reader must do about it:
+  accept   read it
+  recover  read what survived: the file was not finalized, or lost something
+  reject   refuse it
+
+Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage, or a path that
+could not be read (it outranks 1).
+
+Example:
+  $ atf-conformance check conformance/samples/sample-crashed";
+
+/// Options of `check`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// Sessions, thread folders, files, or folders with such things below them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Write the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let mut run = Run::new(options.json);
+    for path in &options.paths {
+        check(path, &mut run);
+        if run.failure.is_some() {
+            break;
+        }
+    }
+    run.finish()
+}
+
+enum Form {
+    Text(Terminal<AutoStream<StdoutLock<'static>>>),
+    Json(Json<BufWriter<StdoutLock<'static>>>),
+}
+
+/// Writes reports as they come, and adds them up.
+struct Run {
+    form: Form,
+    summary: Summary,
+    progress: ProgressBar,
+    failure: Option<io::Error>,
+}
+
+impl Run {
+    fn new(json: bool) -> Self {
+        let out = io::stdout().lock();
+        let form = match json {
+            true => Form::Json(Json::new(BufWriter::new(out))),
+            false => Form::Text(Terminal::new(AutoStream::auto(out))),
+        };
+        let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{spinner} {pos} files checked, {elapsed}: {msg}");
+        progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        // Drawn on a terminal only, and only for work that takes a while.
+        progress.enable_steady_tick(Duration::from_millis(500));
+        Self {
+            form,
+            summary: Summary::default(),
+            progress,
+            failure: None,
+        }
+    }
+
+    fn finish(mut self) -> ExitCode {
+        self.progress.finish_and_clear();
+        let result = match (self.failure.take(), &mut self.form) {
+            (Some(error), _) => Err(error),
+            (None, Form::Text(text)) => text.finish(&self.summary),
+            (None, Form::Json(json)) => json.finish(&self.summary),
+        };
+        match result {
+            Ok(()) => ExitCode::from(self.summary.exit_status()),
+            // Whoever reads the output has seen enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::from(self.summary.exit_status())
+            }
+            Err(error) => {
+                // Nothing can be done where stderr is gone too.
+                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+                ExitCode::from(2)
+            }
+        }
+    }
+}
+
+impl Output for Run {
+    fn file(&mut self, report: FileReport) {
+        self.summary.add(&report);
+        self.progress.inc(1);
+        self.progress.set_message(report.path.display().to_string());
+        let form = &mut self.form;
+        let written = self.progress.suspend(|| match form {
+            Form::Text(text) => text.file(&report),
+            Form::Json(json) => json.file(&report),
+        });
+        self.failure = self.failure.take().or(written.err());
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.summary.unreadable += 1;
+        let form = &mut self.form;
+        let written = self.progress.suspend(|| match form {
+            Form::Text(text) => text.unreadable(path, why),
+            Form::Json(json) => {
+                json.unreadable(path, why);
+                Ok(())
+            }
+        });
+        self.failure = self.failure.take().or(written.err());
+    }
+}

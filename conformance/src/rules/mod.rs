@@ -1,0 +1,84 @@
+//! The conformance rules, as the spec states them.
+
+pub mod table;
+
+use serde::Serialize;
+
+/// A rule of the format.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its permanent id: `ATF-IFTR-004`.
+    pub id: &'static str,
+    /// What must hold, one sentence.
+    pub rule: &'static str,
+    /// The wire versions that it holds for.
+    pub wires: &'static [u8],
+    /// How strict it is.
+    pub severity: Severity,
+    /// Whom it binds.
+    pub binds: &'static [Party],
+    /// What a reader does with a file that breaks it.
+    pub reader: ReaderDoes,
+    /// The records, fields and enumerations that it is about.
+    pub about: &'static [&'static str],
+    /// The sources that it rests on, S0 to S4.
+    pub sources: &'static [&'static str],
+    /// What else there is to know.
+    pub note: Option<&'static str>,
+}
+
+/// How strict a rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; nothing is wrong.
+    Advice,
+    /// A good reason is needed to do otherwise.
+    Should,
+    /// Whoever breaks it does not conform.
+    Must,
+}
+
+/// Who a rule binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Party {
+    /// Who writes thread files or a session.
+    Writer,
+    /// Who reads them.
+    Reader,
+    /// Who gives verdicts on them.
+    Validator,
+}
+
+/// What a reader does with a file that breaks a rule, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReaderDoes {
+    /// Takes no notice.
+    Ignore,
+    /// Reads on and says so.
+    Warn,
+    /// Gives what survived and says what is missing.
+    Recover,
+    /// Refuses the file.
+    Reject,
+}
+
+impl Severity {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Advice => "advice",
+            Self::Should => "should",
+            Self::Must => "must",
+        }
+    }
+}
+
+/// The rule of that id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Rule> {
+    table::ALL.iter().copied().find(|rule| rule.id == id)
+}
