@@ -1,0 +1,379 @@
+//! `detail.atf`: what its header, events and footer may say.
+
+use atf::detail::DetailReader;
+use atf::{Checksum, Completeness, CountSource, ErrorKind, PartialFooter};
+
+use crate::details;
+use crate::support::{DetailFile, DetailRecord, padded, patched};
+
+fn open(file: &DetailFile) -> DetailReader {
+    DetailReader::from_bytes(file.bytes()).unwrap()
+}
+
+fn place(file: &DetailFile, seq: usize) -> usize {
+    usize::try_from(file.places()[seq]).unwrap()
+}
+
+fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
+    let Completeness::DamagedFooter { problems, .. } = detail.completeness() else {
+        panic!("{:?}", detail.completeness())
+    };
+    problems
+        .iter()
+        .map(|p| (p.field().unwrap().to_owned(), p.offset().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_finalized_file_gives_all_events() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 10);
+        let detail = open(&file);
+        assert_eq!(details(&detail, &file), file.events);
+        assert!(matches!(detail.completeness(), Completeness::Finalized));
+        assert_eq!(detail.count_source(), CountSource::Footer);
+        assert_eq!(detail.checksum().unwrap(), Checksum::Good);
+        assert_eq!(detail.time_range().unwrap(), Some(file.footer_times));
+        assert_eq!(detail.footer_bytes().unwrap()[..], file.footer());
+        assert_eq!(detail.header_bytes()[..], file.header());
+        assert!(detail.framing_problem().is_none());
+        assert!(detail.disagreements().is_empty());
+    }
+}
+
+#[test]
+fn an_empty_file_is_finalized() {
+    for version in [1, 2] {
+        let detail = open(&DetailFile::finalized(version, 0));
+        assert_eq!(detail.event_count(), 0);
+        assert!(matches!(detail.completeness(), Completeness::Finalized));
+        assert_eq!(detail.time_range().unwrap(), None);
+    }
+}
+
+#[test]
+fn what_is_no_detail_header_is_rejected_at_its_field() {
+    let bytes = DetailFile::finalized(1, 3).bytes();
+    let size = bytes.len() as u64;
+    let cases = [
+        (
+            patched(&bytes, 0, b"ATI2"),
+            ErrorKind::BadMagic {
+                found: *b"ATI2",
+                expected: *b"ATD2",
+            },
+            0,
+        ),
+        (
+            patched(&bytes, 4, &[0]),
+            ErrorKind::BadEndian {
+                found: 0,
+                expected: 1,
+            },
+            4,
+        ),
+        (
+            patched(&bytes, 5, &[3]),
+            ErrorKind::UnknownVersion { found: 3 },
+            5,
+        ),
+        (
+            patched(&bytes, 20, &[63]),
+            ErrorKind::BadEventsOffset {
+                found: 63,
+                min: 64,
+                max: size,
+            },
+            20,
+        ),
+        (
+            patched(&bytes, 20, &[65]),
+            ErrorKind::UnprovenEventsOffset { found: 65 },
+            20,
+        ),
+        (
+            patched(&bytes, 20, &[0xff; 8]),
+            ErrorKind::BadEventsOffset {
+                found: u64::MAX,
+                min: 64,
+                max: size,
+            },
+            20,
+        ),
+    ];
+    for (bytes, kind, offset) in cases {
+        let error = DetailReader::from_bytes(bytes).unwrap_err();
+        assert_eq!((error.kind(), error.offset()), (&kind, Some(offset)));
+    }
+}
+
+#[test]
+fn events_smaller_than_a_footer_are_not_lost_without_one() {
+    for version in [1, 2] {
+        let bare = |seq| DetailRecord {
+            event_type: 3,
+            index_seq: seq,
+            timestamp: 1 + seq,
+            payload: vec![],
+        };
+        let file = DetailFile::of(version, (0..5).map(bare).collect()).placeholder();
+        let detail = DetailReader::from_bytes(file.without_footer()).unwrap();
+        assert_eq!(details(&detail, &file), file.events);
+        assert_eq!(detail.count_source(), CountSource::Framing);
+    }
+}
+
+#[test]
+fn a_length_that_no_event_has_ends_the_events_and_is_reported() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 6);
+        let (start, end) = (place(&file, 3), place(&file, 6));
+        let available = (end - start) as u64;
+        for found in [0, 23, u32::try_from(available).unwrap() + 1, u32::MAX] {
+            let bytes = patched(&file.bytes(), start, &found.to_le_bytes());
+            let detail = DetailReader::from_bytes(bytes).unwrap();
+            assert_eq!(details(&detail, &file), file.events[..3]);
+            assert!(matches!(detail.completeness(), Completeness::Finalized));
+            assert_eq!(detail.count_source(), CountSource::Framing);
+            let problem = detail.framing_problem().unwrap();
+            let kind = ErrorKind::BadTotalLength {
+                found,
+                min: 24,
+                available,
+            };
+            assert_eq!(problem.kind(), &kind);
+            assert_eq!(problem.field(), Some("events[3].total_length"));
+            assert_eq!(problem.offset(), Some(start as u64));
+        }
+    }
+}
+
+#[test]
+fn an_event_of_24_bytes_with_a_payload_behind_ends_the_events_there() {
+    let file = DetailFile::finalized(1, 6);
+    let bytes = patched(&file.bytes(), place(&file, 3), &24_u32.to_le_bytes());
+    let detail = DetailReader::from_bytes(bytes).unwrap();
+    assert_eq!(detail.event_count(), 4);
+    assert_eq!(
+        detail.framing_problem().unwrap().offset(),
+        Some(file.places()[3] + 24)
+    );
+    assert!(matches!(detail.checksum().unwrap(), Checksum::Bad { .. }));
+}
+
+#[test]
+fn bytes_between_the_last_event_and_the_footer_are_reported() {
+    let mut file = DetailFile::finalized(1, 3);
+    file.header_bytes += 5;
+    file.footer_bytes += 5;
+    let bytes = [file.without_footer(), vec![7; 5], file.footer()].concat();
+    let detail = DetailReader::from_bytes(bytes).unwrap();
+    assert_eq!(details(&detail, &file), file.events);
+    let kind = ErrorKind::EventCutShort {
+        available: 5,
+        needed: 24,
+    };
+    assert_eq!(detail.framing_problem().unwrap().kind(), &kind);
+}
+
+#[test]
+fn a_length_that_no_event_has_is_reported_without_a_footer_too() {
+    let file = DetailFile::finalized(1, 6).placeholder();
+    let bytes = patched(
+        &file.without_footer(),
+        place(&file, 3),
+        &23_u32.to_le_bytes(),
+    );
+    let detail = DetailReader::from_bytes(bytes).unwrap();
+    assert_eq!(details(&detail, &file), file.events[..3]);
+    assert_eq!(
+        detail.framing_problem().unwrap().offset(),
+        Some(file.places()[3])
+    );
+}
+
+#[test]
+fn a_count_that_lies_is_a_damaged_footer() {
+    for version in [1, 2] {
+        for count in [0, 5, 7, 1_000_000_000, u64::MAX] {
+            let mut file = DetailFile::finalized(version, 6);
+            file.footer_count = count;
+            let detail = open(&file);
+            assert_eq!(details(&detail, &file), file.events);
+            assert_eq!(
+                damage(&detail),
+                [("footer.event_count".to_owned(), file.places()[6] + 8)]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_length_of_the_section_that_lies_is_a_damaged_footer() {
+    for version in [1, 2] {
+        for length in [0, 1, u64::MAX, u64::MAX - 63] {
+            for placeholder in [false, true] {
+                let mut file = DetailFile::finalized(version, 6);
+                file.footer_bytes = length;
+                if placeholder {
+                    file = file.placeholder();
+                }
+                let detail = open(&file);
+                assert_eq!(details(&detail, &file), file.events);
+                let place = file.places()[6] + 16;
+                assert_eq!(damage(&detail), [("footer.bytes_length".to_owned(), place)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_verified_footer_wins_over_the_header() {
+    let mut file = DetailFile::finalized(1, 6);
+    file.header_count = 5;
+    file.header_bytes = u64::MAX;
+    let detail = open(&file);
+    assert_eq!(details(&detail, &file), file.events);
+    assert_eq!(detail.disagreements().len(), 2);
+}
+
+#[test]
+fn a_footer_under_a_placeholder_header_is_no_event() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 6).placeholder();
+        let detail = open(&file);
+        assert_eq!(details(&detail, &file), file.events);
+        assert!(matches!(
+            detail.completeness(),
+            Completeness::FooterUnderPlaceholder
+        ));
+    }
+}
+
+#[test]
+fn a_footer_with_a_damaged_magic_is_no_event() {
+    for version in [1, 2] {
+        for file in [
+            DetailFile::finalized(version, 6),
+            DetailFile::finalized(version, 6).placeholder(),
+        ] {
+            let bytes = patched(&file.bytes(), place(&file, 6), &[24, 0, 0, 0]);
+            let detail = DetailReader::from_bytes(bytes).unwrap();
+            assert_eq!(details(&detail, &file), file.events);
+            assert_eq!(
+                damage(&detail),
+                [("footer.magic".to_owned(), file.places()[6])]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_footer_with_something_behind_is_found() {
+    for version in [1, 2] {
+        for garbage in [1, 24, 64, 1000] {
+            for file in [
+                DetailFile::finalized(version, 6),
+                DetailFile::finalized(version, 6).placeholder(),
+            ] {
+                let bytes = [file.bytes(), vec![0xee; garbage]].concat();
+                let detail = DetailReader::from_bytes(bytes).unwrap();
+                assert_eq!(details(&detail, &file), file.events);
+                assert!(detail.completeness().has_verified_footer());
+                assert_eq!(detail.bytes_after_footer(), garbage as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn zeros_at_the_end_are_no_events() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 6).placeholder();
+        for zeros in [24, 64, 65536] {
+            let bytes = padded(&file.without_footer(), zeros);
+            let detail = DetailReader::from_bytes(bytes).unwrap();
+            assert_eq!(details(&detail, &file), file.events);
+            assert!(detail.framing_problem().is_none());
+            let Completeness::Unfinalized {
+                trailing_bytes: 0,
+                zero_tail_bytes,
+                ..
+            } = detail.completeness()
+            else {
+                panic!("{:?}", detail.completeness())
+            };
+            assert_eq!(*zero_tail_bytes, zeros as u64);
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_footer_is_reported() {
+    let file = DetailFile::finalized(1, 6).placeholder();
+    let footer = place(&file, 6);
+    for size in 4..64 {
+        let detail = DetailReader::from_bytes(&file.bytes()[..footer + size]).unwrap();
+        let expected = PartialFooter {
+            offset: footer as u64,
+            size: size as u64,
+        };
+        let Completeness::Unfinalized {
+            partial_footer,
+            trailing_bytes: 0,
+            ..
+        } = detail.completeness()
+        else {
+            panic!("{:?}", detail.completeness())
+        };
+        assert_eq!(*partial_footer, Some(expected));
+    }
+}
+
+#[test]
+fn a_payload_is_read_in_parts_and_never_past_the_caller_s_limit() {
+    let payload: Vec<u8> = (0..200_000_u32).map(|i| i.to_le_bytes()[0]).collect();
+    let event = DetailRecord {
+        event_type: 77,
+        index_seq: 0,
+        timestamp: 5,
+        payload: payload.clone(),
+    };
+    let file = DetailFile::of(2, vec![event]);
+    let detail = open(&file);
+    let event = detail.get(0).unwrap().unwrap();
+    let kind = ErrorKind::PayloadTooLarge {
+        found: 200_000,
+        limit: 199_999,
+    };
+    assert_eq!(detail.payload(&event, 199_999).unwrap_err().kind(), &kind);
+    assert_eq!(detail.payload(&event, 200_000).unwrap(), payload);
+    assert_eq!(detail.function_payload(&event).unwrap(), None);
+    let mut part = [0; 1000];
+    assert_eq!(
+        detail.read_payload(&event, 199_500, &mut part).unwrap(),
+        500
+    );
+    assert_eq!(part[..500], payload[199_500..]);
+    assert_eq!(detail.read_payload(&event, u64::MAX, &mut part).unwrap(), 0);
+}
+
+#[test]
+fn a_payload_of_another_shape_is_opaque() {
+    let mut event = DetailRecord::call(0, 1, 300);
+    let whole = DetailFile::of(1, vec![event.clone()]);
+    let whole = open(&whole);
+    let payload = whole
+        .function_payload(&whole.get(0).unwrap().unwrap())
+        .unwrap()
+        .unwrap();
+    assert_eq!(payload.stack.len(), 300);
+    event.payload.pop();
+    let other = open(&DetailFile::of(1, vec![event]));
+    assert_eq!(
+        other
+            .function_payload(&other.get(0).unwrap().unwrap())
+            .unwrap(),
+        None
+    );
+}

@@ -1,0 +1,121 @@
+//! Files with each of their bits flipped.
+
+use atf::detail::DetailReader;
+use atf::index::{IndexEvent, IndexReader};
+use atf::{Checksum, Completeness, Wire};
+
+use crate::support::{DetailFile, IndexFile};
+use crate::{details, events, expected};
+
+fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[bit / 8] ^= 1 << (bit % 8);
+    bytes
+}
+
+#[test]
+fn no_flipped_bit_of_an_index_file_changes_an_event_unseen() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 6);
+        let bytes = file.bytes();
+        let footer = 64 + 32 * 6;
+        for bit in 0..bytes.len() * 8 {
+            let Ok(index) = IndexReader::from_bytes(flipped(&bytes, bit)) else {
+                assert!(
+                    bit / 8 < 64,
+                    "byte {} must not keep the file from being read",
+                    bit / 8
+                );
+                continue;
+            };
+            let read = events(&index);
+            match bit / 8 {
+                // In version 2 each event takes its thread from the header.
+                12..16 => {
+                    let thread_id = match index.wire() {
+                        Wire::V1 => file.thread_id,
+                        Wire::V2 => index.header().thread_id,
+                    };
+                    let same = |event: IndexEvent| IndexEvent { thread_id, ..event };
+                    assert_eq!(
+                        read,
+                        expected(&file).into_iter().map(same).collect::<Vec<_>>()
+                    );
+                }
+                byte if (64..footer).contains(&byte) => {
+                    let seq = (byte - 64) / 32;
+                    assert_eq!(read[..seq], expected(&file)[..seq]);
+                    assert_eq!(read[seq + 1..], expected(&file)[seq + 1..]);
+                    assert!(matches!(index.checksum().unwrap(), Checksum::Bad { .. }));
+                }
+                _ => assert_eq!(read, expected(&file), "bit {bit}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn each_flipped_bit_of_count_place_and_times_in_an_index_header_is_seen() {
+    for (version, count) in [(1, 28), (2, 24)] {
+        let bytes = IndexFile::finalized(version, 6).bytes();
+        for bit in (count * 8..32 * 8).chain(40 * 8..64 * 8) {
+            let index = IndexReader::from_bytes(flipped(&bytes, bit)).unwrap();
+            assert_eq!(index.disagreements().len(), 1, "bit {bit}");
+        }
+    }
+}
+
+/// What no reader can catch, by name: nothing else in the file repeats these fields.
+#[test]
+fn the_bits_of_an_index_header_that_no_reader_can_catch_are_those_of_its_platform_and_thread() {
+    for version in [1, 2] {
+        let bytes = IndexFile::finalized(version, 6).bytes();
+        let unseen = (0..64).filter(|byte| {
+            (0..8).any(|bit| {
+                IndexReader::from_bytes(flipped(&bytes, byte * 8 + bit))
+                    .is_ok_and(|index| index.disagreements().is_empty())
+            })
+        });
+        // arch, os, flags, thread_id, clock_type, reserved; in version 1 reserved to 24.
+        let expected = (6..20).chain(if version == 1 { 20..24 } else { 20..20 });
+        assert_eq!(unseen.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn no_flipped_bit_of_a_detail_file_changes_an_event_unseen() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 6);
+        let bytes = file.bytes();
+        let places = file.places();
+        let footer = usize::try_from(*places.last().unwrap()).unwrap();
+        for bit in 0..bytes.len() * 8 {
+            let Ok(detail) = DetailReader::from_bytes(flipped(&bytes, bit)) else {
+                assert!(
+                    bit / 8 < 64,
+                    "byte {} must not keep the file from being read",
+                    bit / 8
+                );
+                continue;
+            };
+            let byte = bit / 8;
+            if (64..footer).contains(&byte) {
+                let before = places[1..]
+                    .iter()
+                    .filter(|end| **end <= byte as u64)
+                    .count();
+                let intact: Vec<_> = detail
+                    .events()
+                    .take(before)
+                    .map(|event| event.unwrap().offset)
+                    .collect();
+                assert_eq!(intact, places[..before]);
+                let seen = matches!(detail.checksum().unwrap(), Checksum::Bad { .. })
+                    || matches!(detail.completeness(), Completeness::DamagedFooter { .. });
+                assert!(seen, "bit {bit}");
+            } else if !(12..16).contains(&byte) && detail.wire().version() == version {
+                assert_eq!(details(&detail, &file), file.events, "bit {bit}");
+            }
+        }
+    }
+}

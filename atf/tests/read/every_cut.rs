@@ -1,0 +1,134 @@
+//! Files that end after each of their bytes.
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::{Completeness, ErrorKind};
+
+use crate::support::{DetailFile, IndexFile, padded};
+use crate::{details, events, expected};
+
+#[test]
+fn an_index_file_cut_anywhere_gives_its_whole_events() {
+    for version in [1, 2] {
+        for file in [
+            IndexFile::finalized(version, 9),
+            IndexFile::finalized(version, 9).placeholder(),
+        ] {
+            let bytes = file.bytes();
+            for size in 0..bytes.len() {
+                let cut = IndexReader::from_bytes(&bytes[..size]);
+                if size < 64 {
+                    let kind = ErrorKind::TooShort {
+                        found: size as u64,
+                        needed: 64,
+                    };
+                    assert_eq!(cut.unwrap_err().kind(), &kind);
+                    continue;
+                }
+                let cut = cut.unwrap();
+                let whole = ((size - 64) / 32).min(9);
+                assert_eq!(events(&cut), expected(&file)[..whole], "{size} bytes");
+                assert!(matches!(
+                    cut.completeness(),
+                    Completeness::Unfinalized { .. }
+                ));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_file_of_version_2_with_zeros_behind_any_cut_gives_its_whole_events() {
+    // In version 1 the last bytes of a torn event cannot be told from small numbers.
+    for file in [
+        IndexFile::finalized(2, 9),
+        IndexFile::finalized(2, 9).placeholder(),
+    ] {
+        let bytes = file.bytes();
+        for size in 64..bytes.len() {
+            let cut = IndexReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+            // The kind is the last byte of an event that is not 0.
+            let whole = ((size - 64 + 7) / 32).min(9);
+            assert_eq!(events(&cut), expected(&file)[..whole], "{size} bytes");
+        }
+    }
+}
+
+#[test]
+fn an_index_file_of_version_1_with_zeros_behind_any_cut_gives_its_events_and_at_most_the_torn_one()
+{
+    let file = IndexFile::finalized(1, 9).placeholder();
+    let bytes = file.bytes();
+    for size in 64..bytes.len() {
+        let cut = IndexReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+        let whole = ((size - 64) / 32).min(9);
+        let read = events(&cut);
+        assert_eq!(read[..whole], expected(&file)[..whole], "{size} bytes");
+        let has_kind = (size - 64) % 32 > 20;
+        assert!(
+            read.len() <= whole + usize::from(has_kind && whole < 9),
+            "{size} bytes"
+        );
+    }
+}
+
+#[test]
+fn a_detail_file_cut_anywhere_gives_its_whole_events() {
+    for version in [1, 2] {
+        for file in [
+            DetailFile::finalized(version, 9),
+            DetailFile::finalized(version, 9).placeholder(),
+        ] {
+            let bytes = file.bytes();
+            let places = file.places();
+            for size in 0..bytes.len() {
+                let cut = DetailReader::from_bytes(&bytes[..size]);
+                if size < 64 {
+                    let kind = ErrorKind::TooShort {
+                        found: size as u64,
+                        needed: 64,
+                    };
+                    assert_eq!(cut.unwrap_err().kind(), &kind);
+                    continue;
+                }
+                let cut = cut.unwrap();
+                let whole = places[1..]
+                    .iter()
+                    .filter(|end| **end <= size as u64)
+                    .count();
+                assert_eq!(details(&cut, &file), file.events[..whole], "{size} bytes");
+                assert!(matches!(
+                    cut.completeness(),
+                    Completeness::Unfinalized { .. }
+                ));
+                assert!(cut.framing_problem().is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_detail_file_with_zeros_behind_any_cut_gives_its_whole_events_and_at_most_the_torn_one() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 9).placeholder();
+        let bytes = file.bytes();
+        let places = file.places();
+        for size in 64..bytes.len() {
+            let cut = DetailReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
+            let whole = places[1..]
+                .iter()
+                .filter(|end| **end <= size as u64)
+                .count();
+            let read = details(&cut, &file);
+            assert_eq!(read[..whole], file.events[..whole], "{size} bytes");
+            // The timestamp is the last field of an event's header.
+            let has_timestamp = places
+                .get(whole)
+                .is_some_and(|start| size as u64 > start + 16);
+            assert!(
+                read.len() <= whole + usize::from(has_timestamp),
+                "{size} bytes"
+            );
+        }
+    }
+}

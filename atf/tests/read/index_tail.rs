@@ -1,0 +1,189 @@
+//! `index.atf` without a footer: what its end may look like.
+
+use atf::index::IndexReader;
+use atf::{Completeness, CountSource, PartialFooter};
+
+use crate::support::{EventRecord, IndexFile, padded};
+use crate::{events, expected};
+
+const MAGIC: u64 = 0x4154_4932;
+
+/// Trailing bytes, bytes of a zero tail, beginning of a footer.
+fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
+    assert_eq!(index.count_source(), CountSource::FileSize);
+    let Completeness::Unfinalized {
+        trailing_bytes,
+        zero_tail_bytes,
+        partial_footer,
+    } = index.completeness()
+    else {
+        panic!("{:?}", index.completeness())
+    };
+    (*trailing_bytes, *zero_tail_bytes, *partial_footer)
+}
+
+#[test]
+fn all_whole_events_are_given_and_the_rest_is_reported() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 10).placeholder();
+        for trailing in 0..32 {
+            let bytes = [file.without_footer(), vec![0xee; trailing]].concat();
+            let index = IndexReader::from_bytes(bytes).unwrap();
+            assert_eq!(events(&index), expected(&file));
+            assert_eq!(tail(&index), (trailing as u64, 0, None));
+        }
+    }
+}
+
+#[test]
+fn zeros_at_the_end_are_no_events() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 10).placeholder();
+        for zeros in [32, 63, 64, 100, 65536, 300_001] {
+            let index = IndexReader::from_bytes(padded(&file.without_footer(), zeros)).unwrap();
+            assert_eq!(events(&index), expected(&file));
+            assert_eq!(tail(&index), (0, zeros as u64, None));
+        }
+        let index = IndexReader::from_bytes(padded(&file.header(), 65536)).unwrap();
+        assert_eq!(index.event_count(), 0);
+        assert_eq!(tail(&index), (0, 65536, None));
+    }
+}
+
+#[test]
+fn zeros_before_a_partial_event_are_no_events() {
+    let file = IndexFile::finalized(1, 10).placeholder();
+    let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
+    let index = IndexReader::from_bytes(bytes).unwrap();
+    assert_eq!(events(&index), expected(&file));
+    assert_eq!(tail(&index), (5, 320, None));
+}
+
+#[test]
+fn an_event_that_was_torn_before_zeros_is_no_event() {
+    for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
+        let mut file = IndexFile::finalized(version, 10).placeholder();
+        // No byte of the torn event may be 0 where it was written, or its length is not known.
+        file.events[9].timestamp_ns = u64::MAX;
+        file.events[9].function_id = u64::MAX;
+        file.events[9].detail_seq = Some(if version == 1 { 1 } else { u64::MAX - 1 });
+        file.thread_id = u32::MAX;
+        let bytes = file.without_footer();
+        for size in sizes {
+            let torn = padded(&bytes[..64 + 32 * 9 + size], 4096);
+            let index = IndexReader::from_bytes(torn).unwrap();
+            assert_eq!(events(&index), expected(&file)[..9], "{size}");
+            assert_eq!(tail(&index), (size as u64, 4096, None));
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_footer_is_no_event() {
+    for version in [1, 2] {
+        for file in [
+            IndexFile::finalized(version, 10),
+            IndexFile::finalized(version, 10).placeholder(),
+        ] {
+            let bytes = file.bytes();
+            for size in 4..64 {
+                let index = IndexReader::from_bytes(&bytes[..384 + size]).unwrap();
+                assert_eq!(events(&index), expected(&file));
+                let partial = PartialFooter {
+                    offset: 384,
+                    size: size as u64,
+                };
+                assert_eq!(tail(&index), (0, 0, Some(partial)));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_footer_before_zeros_is_no_event() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 10).placeholder();
+        for size in 4..64 {
+            let bytes = padded(&file.bytes()[..384 + size], 4096);
+            let index = IndexReader::from_bytes(bytes).unwrap();
+            assert_eq!(events(&index), expected(&file), "{size}");
+        }
+    }
+}
+
+#[test]
+fn a_footer_cut_short_is_known_by_its_time_where_its_count_lies() {
+    let mut file = IndexFile::finalized(1, 10).placeholder();
+    file.footer_count = 11;
+    let index = IndexReader::from_bytes(&file.bytes()[..384 + 40]).unwrap();
+    assert_eq!(events(&index), expected(&file));
+}
+
+#[test]
+fn a_first_timestamp_with_the_magic_of_a_footer_is_an_event() {
+    let timestamp_ns = MAGIC | 0x0004_62d5 << 32;
+    assert_eq!(timestamp_ns.to_le_bytes()[..4], *b"2ITA");
+    for version in [1, 2] {
+        for count in 1..4 {
+            for footer_offset in [0, 64] {
+                let mut file = IndexFile::finalized(version, count).placeholder();
+                file.footer_offset = footer_offset;
+                file.events[0].timestamp_ns = timestamp_ns;
+                let index = IndexReader::from_bytes(file.without_footer()).unwrap();
+                assert_eq!(events(&index), expected(&file));
+                assert_eq!(tail(&index), (0, 0, None));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_last_timestamp_with_the_magic_of_a_footer_is_an_event() {
+    for version in [1, 2] {
+        for seq in [8, 9] {
+            let mut file = IndexFile::finalized(version, 10).placeholder();
+            file.events[seq].timestamp_ns = MAGIC;
+            let index = IndexReader::from_bytes(file.without_footer()).unwrap();
+            assert_eq!(events(&index), expected(&file));
+        }
+    }
+}
+
+#[test]
+fn a_finalized_file_cut_among_its_events_says_so_in_its_header() {
+    let file = IndexFile::finalized(2, 10);
+    let index = IndexReader::from_bytes(&file.bytes()[..64 + 32 * 7 + 3]).unwrap();
+    assert_eq!(events(&index), expected(&file)[..7]);
+    assert_eq!(tail(&index), (3, 0, None));
+    assert!(!index.header().is_placeholder());
+    let wrong = index.disagreements();
+    assert_eq!(
+        wrong[0].to_string(),
+        "header.event_count: 10, the file has 7 (at 0x18)"
+    );
+}
+
+#[test]
+fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
+    let file = IndexFile::finalized(1, 10);
+    let index = IndexReader::from_bytes(padded(&file.without_footer(), 64)).unwrap();
+    assert_eq!(events(&index), expected(&file));
+    assert_eq!(tail(&index), (0, 64, None));
+}
+
+#[test]
+fn a_last_event_of_zeros_before_the_footer_is_a_hole() {
+    let zero = EventRecord {
+        timestamp_ns: 0,
+        function_id: 0,
+        kind: 0,
+        depth: 0,
+        detail_seq: Some(0),
+    };
+    let mut file = IndexFile::finalized(2, 3);
+    file.events.push(zero);
+    let file = IndexFile::of(2, file.events);
+    let index = IndexReader::from_bytes(file.bytes()).unwrap();
+    assert_eq!(index.event_count(), 4);
+    assert_eq!(index.holes().count(), 1);
+}

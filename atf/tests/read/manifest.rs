@@ -1,0 +1,220 @@
+//! `manifest.json`: what can be read, and where what cannot stands.
+
+use atf::manifest::Manifest;
+use atf::{Clock, ErrorKind};
+
+fn problems(text: &str) -> Vec<(String, u64)> {
+    let problems = Manifest::parse(text.as_bytes()).problems;
+    let field = |p: &atf::Error| p.field().unwrap_or_default().to_owned();
+    problems
+        .iter()
+        .map(|p| (field(p), p.offset().unwrap()))
+        .collect()
+}
+
+fn kinds(bytes: &[u8]) -> Vec<ErrorKind> {
+    Manifest::parse(bytes)
+        .problems
+        .iter()
+        .map(|problem| problem.kind().clone())
+        .collect()
+}
+
+#[test]
+fn all_that_the_field_writes_is_read() {
+    let text = r#"{
+        "threads": [{"id": 4294967295, "has_detail": false}, {"id": 0}],
+        "time_start_ns": 18446744073709551615, "time_end_ns": 0, "clock_type": 3,
+        "modules": [{"module_id": 7, "path": "/a \"b\"", "base_address": "0xffffffffffffffff",
+                     "size": 5, "uuid": "u"}],
+        "symbols": [{"function_id": "0x0000000700000001", "module_id": 7, "symbol_index": 1,
+                     "name": "caf\u00e9"}],
+        "format_version": "2.1"
+    }"#;
+    let manifest = Manifest::parse(text.as_bytes());
+    assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
+    assert_eq!(manifest.threads[0].id, u32::MAX);
+    assert_eq!(manifest.threads[0].has_detail, Some(false));
+    assert_eq!(manifest.threads[1].has_detail, None);
+    assert_eq!(
+        (manifest.time_start_ns, manifest.time_end_ns),
+        (Some(u64::MAX), Some(0))
+    );
+    assert_eq!(manifest.clock_type, Some(Clock::BOOTTIME));
+    let module = &manifest.modules[0];
+    assert_eq!(
+        (module.path.as_deref(), module.size),
+        (Some("/a \"b\""), Some(5))
+    );
+    assert_eq!(
+        (module.base_address, module.uuid.as_deref()),
+        (Some(u64::MAX), Some("u"))
+    );
+    let symbol = &manifest.symbols[0];
+    assert_eq!(
+        (symbol.function_id, symbol.module_id),
+        (0x7_0000_0001, Some(7))
+    );
+    assert_eq!(
+        (symbol.symbol_index, symbol.name.as_deref()),
+        (Some(1), Some("café"))
+    );
+}
+
+#[test]
+fn a_byte_order_mark_is_a_problem_and_shifts_no_offset() {
+    let text = "\u{feff}{\"threads\": [{\"id\": true}]}";
+    let manifest = Manifest::parse(text.as_bytes());
+    assert_eq!(manifest.problems[0].kind(), &ErrorKind::ByteOrderMark);
+    assert_eq!(manifest.problems[1].field(), Some("threads[0].id"));
+    assert_eq!(
+        manifest.problems[1].offset(),
+        Some(text.find("true").unwrap() as u64)
+    );
+    let good = Manifest::parse("\u{feff}{\"threads\": [{\"id\": 5}]}".as_bytes());
+    assert_eq!(good.threads[0].id, 5);
+}
+
+#[test]
+fn what_is_no_json_is_a_problem_at_its_byte() {
+    assert_eq!(kinds(b""), [ErrorKind::Empty]);
+    assert_eq!(kinds(b" \n "), [ErrorKind::Empty]);
+    assert_eq!(kinds(&[0xff, 0xfe, b'{', 0]), [ErrorKind::NotUtf8]);
+    assert_eq!(
+        problems("{\"threads\": [\n  {\"id\": nope}]}"),
+        [(String::new(), 24)]
+    );
+    assert_eq!(
+        problems("{\"threads\": [{\"id\": 1}"),
+        [(String::new(), 22)]
+    );
+    assert!(matches!(kinds(b"\0\0\0\0")[..], [ErrorKind::NotJson(_)]));
+}
+
+#[test]
+fn what_stands_behind_the_value_does_not_hide_it() {
+    let manifest = Manifest::parse(b"{\"threads\": [{\"id\": 1}]}\n }");
+    assert_eq!(manifest.threads.len(), 1);
+    assert_eq!(manifest.problems[0].offset(), Some(26));
+    assert_eq!(problems("{\"threads\": []}\n"), []);
+}
+
+#[test]
+fn values_of_the_wrong_type_are_left_out_alone() {
+    let text = r#"{"threads": [{"id": "../../etc"}, {"id": 1.5}, {"id": -1}, {"id": 4294967296},
+        7, null, {"id": 3, "has_detail": "yes"}, {}], "clock_type": 256, "time_end_ns": "0",
+        "modules": {}, "symbols": [{"function_id": 5, "name": "a"},
+        {"function_id": "7", "name": "b"}, {"function_id": "0x+7", "name": "c"},
+        {"name": "d"}, {"function_id": "0x1"}]}"#;
+    let manifest = Manifest::parse(text.as_bytes());
+    assert_eq!(
+        manifest
+            .threads
+            .iter()
+            .map(|thread| thread.id)
+            .collect::<Vec<_>>(),
+        [3]
+    );
+    assert_eq!((manifest.clock_type, manifest.time_end_ns), (None, None));
+    assert_eq!(manifest.symbols.len(), 1);
+    let fields: Vec<_> = manifest
+        .problems
+        .iter()
+        .map(|p| p.field().unwrap())
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "modules",
+            "clock_type",
+            "threads[0].id",
+            "threads[1].id",
+            "threads[2].id",
+            "threads[3].id",
+            "threads[4]",
+            "threads[5]",
+            "threads[6].has_detail",
+            "threads[7].id",
+            "time_end_ns",
+            "symbols[0].function_id",
+            "symbols[1].function_id",
+            "symbols[2].function_id",
+            "symbols[3].function_id",
+            "symbols[4].name",
+        ]
+    );
+    assert_eq!(
+        manifest.problems[2].to_string(),
+        "threads[0].id: \"../../etc\", expected a u32 (at 0x14)"
+    );
+}
+
+#[test]
+fn a_root_that_is_no_object_says_nothing() {
+    for text in ["[]", "7", "\"threads\"", "null"] {
+        assert!(matches!(
+            kinds(text.as_bytes())[..],
+            [ErrorKind::WrongType { .. }]
+        ));
+    }
+}
+
+#[test]
+fn unknown_repeated_and_missing_keys_are_problems() {
+    let text = r#"{"threads": [{"id": 1, "id": 2, "x": 3}], "y": {"id": 4}}"#;
+    let found = Manifest::parse(text.as_bytes());
+    assert_eq!(
+        found
+            .threads
+            .iter()
+            .map(|thread| thread.id)
+            .collect::<Vec<_>>(),
+        [1]
+    );
+    assert_eq!(
+        kinds(text.as_bytes()),
+        [
+            ErrorKind::UnknownKey,
+            ErrorKind::DuplicateKey,
+            ErrorKind::UnknownKey
+        ]
+    );
+    assert_eq!(kinds(b"{}"), [ErrorKind::MissingKey]);
+    assert_eq!(problems("{}"), [("threads".to_owned(), 0)]);
+}
+
+#[test]
+fn a_thread_that_is_listed_twice_counts_once() {
+    let text = br#"{"threads": [{"id": 1}, {"id": 2}, {"id": 1}]}"#;
+    let manifest = Manifest::parse(text);
+    assert_eq!(
+        manifest
+            .threads
+            .iter()
+            .map(|thread| thread.id)
+            .collect::<Vec<_>>(),
+        [1, 2]
+    );
+    assert_eq!(kinds(text), [ErrorKind::DuplicateThread { id: 1 }]);
+    assert_eq!(manifest.problems[0].field(), Some("threads[2]"));
+}
+
+#[test]
+fn problems_beyond_the_first_hundred_are_counted() {
+    let text = format!("{{\"threads\": [{}0]}}", "0,".repeat(499));
+    let manifest = Manifest::parse(text.as_bytes());
+    assert_eq!(
+        (manifest.problems.len(), manifest.problem_count),
+        (100, 500)
+    );
+}
+
+#[test]
+fn deep_nesting_does_no_harm() {
+    for open in ["[", "{\"threads\":", "{\"threads\":["] {
+        let manifest = Manifest::parse(open.repeat(100_000).as_bytes());
+        assert_eq!(manifest.problem_count, 1);
+    }
+    let text = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(Manifest::parse(text.as_bytes()).problem_count, 1);
+}

@@ -1,0 +1,343 @@
+//! Sessions: what one part's trouble means for the others.
+
+use std::fs;
+use std::path::Path;
+
+use atf::session::{Presence, SessionReader, ThreadEntry};
+use atf::thread::ThreadReader;
+use atf::{ErrorKind, Wire};
+use tempfile::TempDir;
+
+use crate::support::{DetailFile, IndexFile};
+
+fn add_thread(session: &Path, id: u32, file: &IndexFile) {
+    let file = IndexFile {
+        thread_id: id,
+        ..file.clone()
+    };
+    let folder = session.join(format!("thread_{id}"));
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("index.atf"), file.bytes()).unwrap();
+}
+
+fn session(ids: &[u32]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for id in ids {
+        add_thread(folder.path(), *id, &IndexFile::finalized(1, 5));
+    }
+    folder
+}
+
+fn ids(session: &SessionReader) -> Vec<u32> {
+    session.threads().iter().map(ThreadEntry::id).collect()
+}
+
+#[test]
+fn threads_come_by_number() {
+    let folder = session(&[10, 2, 1, 0]);
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(ids(&session), [0, 1, 2, 10]);
+    assert!(session.manifest().is_none());
+    assert_eq!(session.summary().index_events, 20);
+}
+
+#[test]
+fn one_corrupt_thread_does_not_hide_the_others() {
+    let folder = session(&[0, 1, 2]);
+    fs::write(folder.path().join("thread_1/index.atf"), b"nonsense").unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    let error = session.threads()[1].open().unwrap_err();
+    assert_eq!(
+        error.kind(),
+        &ErrorKind::TooShort {
+            found: 8,
+            needed: 64
+        }
+    );
+    assert!(error.path().unwrap().ends_with("thread_1/index.atf"));
+    let summary = session.summary();
+    assert_eq!(
+        (summary.threads, summary.unreadable, summary.index_events),
+        (2, 1, 10)
+    );
+}
+
+#[test]
+fn an_empty_thread_does_not_change_the_time_range() {
+    let folder = session(&[0]);
+    add_thread(folder.path(), 1, &IndexFile::finalized(1, 0));
+    let summary = SessionReader::open(folder.path()).unwrap().summary();
+    assert_eq!(summary.threads, 2);
+    assert_eq!(
+        summary.time_range,
+        Some(IndexFile::finalized(1, 5).footer_times)
+    );
+    let empty = TempDir::new().unwrap();
+    add_thread(empty.path(), 1, &IndexFile::finalized(1, 0));
+    assert_eq!(
+        SessionReader::open(empty.path())
+            .unwrap()
+            .summary()
+            .time_range,
+        None
+    );
+}
+
+#[test]
+fn the_manifest_adds_threads_without_a_folder_and_never_takes_one_away() {
+    let folder = session(&[0, 3]);
+    let manifest = r#"{"threads": [{"id": 3}, {"id": 7}, {"id": 3}, {"id": "../3"}]}"#;
+    fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    let entries: Vec<_> = session
+        .threads()
+        .iter()
+        .map(|e| (e.id(), e.presence(), e.is_listed()))
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            (0, Presence::Folder, false),
+            (3, Presence::Folder, true),
+            (7, Presence::Missing, true),
+        ]
+    );
+    assert_eq!(
+        session.threads()[2].open().unwrap_err().kind(),
+        &ErrorKind::MissingFolder
+    );
+    assert_eq!(session.summary().index_events, 10);
+    let manifest = session.manifest().unwrap();
+    assert_eq!(manifest.problem_count, 2);
+    assert!(
+        manifest.problems[0]
+            .path()
+            .unwrap()
+            .ends_with("manifest.json")
+    );
+}
+
+#[test]
+fn a_broken_manifest_keeps_no_thread_from_being_read() {
+    for text in ["", "\u{feff}{}", "{\"threads\": 7}", "no json"] {
+        let folder = session(&[0, 1]);
+        fs::write(folder.path().join("manifest.json"), text).unwrap();
+        let session = SessionReader::open(folder.path()).unwrap();
+        assert!(session.manifest().unwrap().problem_count > 0);
+        assert_eq!(session.summary().index_events, 10);
+    }
+}
+
+#[test]
+fn a_manifest_that_is_a_folder_keeps_no_thread_from_being_read() {
+    let folder = session(&[0]);
+    fs::create_dir(folder.path().join("manifest.json")).unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    let kind = ErrorKind::NotRegular { found: "folder" };
+    assert_eq!(session.manifest().unwrap().problems[0].kind(), &kind);
+    assert_eq!(session.summary().index_events, 5);
+}
+
+#[test]
+fn folders_with_other_names_are_no_threads() {
+    let folder = session(&[0]);
+    for name in [
+        "thread_",
+        "thread_x",
+        "thread_+1",
+        "thread_4294967296",
+        "thread_1 ",
+        "other",
+    ] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::create_dir(folder.path().join("thread_007")).unwrap();
+    fs::write(folder.path().join("thread_8"), b"").unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(ids(&session), [0, 7, 8]);
+    assert_eq!(session.threads()[2].presence(), Presence::NotAFolder);
+    assert!(session.threads()[2].open().is_err());
+    assert_eq!(
+        session.unrecognized(),
+        [
+            "thread_",
+            "thread_+1",
+            "thread_1 ",
+            "thread_4294967296",
+            "thread_x"
+        ]
+    );
+}
+
+#[test]
+fn a_folder_without_threads_and_manifest_is_no_session() {
+    let folder = TempDir::new().unwrap();
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotASession);
+    let error = SessionReader::open(folder.path().join("none")).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
+}
+
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_listed_and_not_followed() {
+    use std::os::unix::fs::symlink;
+
+    let outside = session(&[0]);
+    let folder = session(&[1, 2]);
+    symlink(
+        outside.path().join("thread_0"),
+        folder.path().join("thread_0"),
+    )
+    .unwrap();
+    let index = folder.path().join("thread_1/index.atf");
+    fs::remove_file(&index).unwrap();
+    symlink(outside.path().join("thread_0/index.atf"), &index).unwrap();
+    let detail = folder.path().join("thread_2/detail.atf");
+    symlink(outside.path().join("thread_0/index.atf"), detail).unwrap();
+    symlink(
+        outside.path().join("none"),
+        folder.path().join("manifest.json"),
+    )
+    .unwrap();
+
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(session.threads()[0].presence(), Presence::SymbolicLink);
+    assert_eq!(
+        session.threads()[0].open().unwrap_err().kind(),
+        &ErrorKind::SymbolicLink
+    );
+    assert_eq!(
+        session.threads()[1].open().unwrap_err().kind(),
+        &ErrorKind::SymbolicLink
+    );
+    let thread = session.threads()[2].open().unwrap();
+    assert_eq!(
+        thread.detail_error().unwrap().kind(),
+        &ErrorKind::SymbolicLink
+    );
+    assert_eq!(
+        session.manifest().unwrap().problems[0].kind(),
+        &ErrorKind::SymbolicLink
+    );
+    assert_eq!(session.summary().index_events, 5);
+}
+
+fn thread(index: &IndexFile, detail: Option<&DetailFile>) -> (TempDir, ThreadReader) {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    if let Some(detail) = detail {
+        fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
+    }
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    (folder, thread)
+}
+
+#[test]
+fn links_lead_there_and_back() {
+    for version in [1, 2] {
+        let (_folder, thread) = thread(
+            &IndexFile::finalized(version, 10),
+            Some(&DetailFile::finalized(version, 4)),
+        );
+        assert!(thread.disagreements().is_empty());
+        for seq in 0..10 {
+            let event = thread.index().get(seq).unwrap().unwrap();
+            let detail = thread.forward(&event).unwrap();
+            assert_eq!(detail.is_some(), seq % 3 == 0);
+            let Some(detail) = detail else { continue };
+            assert_eq!(thread.backward(&detail).unwrap(), Some(event));
+        }
+    }
+}
+
+#[test]
+fn links_that_lead_nowhere_are_none() {
+    let mut index = IndexFile::finalized(2, 10);
+    index.events[3].detail_seq = Some(u64::MAX - 1);
+    let mut detail = DetailFile::finalized(2, 4);
+    detail.events[1].index_seq = u64::MAX;
+    let (_folder, thread) = thread(&index, Some(&detail));
+    let event = thread.index().get(3).unwrap().unwrap();
+    assert_eq!(thread.forward(&event).unwrap(), None);
+    let event = thread.detail().unwrap().get(1).unwrap().unwrap();
+    assert_eq!(thread.backward(&event).unwrap(), None);
+}
+
+#[test]
+fn files_of_different_threads_and_versions_disagree() {
+    let index = IndexFile::finalized(1, 10);
+    let detail = DetailFile {
+        thread_id: 8,
+        arch: 2,
+        os: 5,
+        ..DetailFile::finalized(2, 4)
+    };
+    let (_folder, thread) = thread(&index, Some(&detail));
+    assert_eq!(thread.detail().unwrap().wire(), Wire::V2);
+    let found: Vec<_> = thread
+        .disagreements()
+        .iter()
+        .map(|d| (d.kind().clone(), d.offset()))
+        .collect();
+    let disagrees = |found, expected| ErrorKind::Disagrees {
+        found,
+        expected,
+        by: "index.atf",
+    };
+    assert_eq!(
+        found,
+        [
+            (disagrees(2, 1), Some(5)),
+            (disagrees(8, 7), Some(12)),
+            (disagrees(2, 1), Some(6)),
+            (disagrees(5, 4), Some(7)),
+        ]
+    );
+}
+
+#[test]
+fn the_flag_of_a_finalized_index_agrees_with_the_folder() {
+    let (_folder, missing) = thread(&IndexFile::finalized(1, 10), None);
+    let kind = ErrorKind::WrongDetailFlag {
+        flag: true,
+        file: false,
+    };
+    assert_eq!(missing.disagreements()[0].kind(), &kind);
+    let index = IndexFile {
+        flags: 0,
+        ..IndexFile::finalized(1, 10)
+    };
+    let (_folder, unflagged) = thread(&index, Some(&DetailFile::finalized(1, 4)));
+    let kind = ErrorKind::WrongDetailFlag {
+        flag: false,
+        file: true,
+    };
+    assert_eq!(unflagged.disagreements()[0].kind(), &kind);
+    let (_folder, unfinished) = thread(&index.placeholder(), Some(&DetailFile::finalized(1, 4)));
+    assert!(unfinished.disagreements().is_empty());
+    assert!(unfinished.detail().is_some());
+}
+
+#[test]
+fn a_corrupt_detail_file_does_not_hide_the_index() {
+    let folder = TempDir::new().unwrap();
+    fs::write(
+        folder.path().join("index.atf"),
+        IndexFile::finalized(1, 10).bytes(),
+    )
+    .unwrap();
+    fs::write(
+        folder.path().join("detail.atf"),
+        IndexFile::finalized(1, 10).bytes(),
+    )
+    .unwrap();
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    assert!(thread.has_detail_file() && thread.detail().is_none());
+    assert!(matches!(
+        thread.detail_error().unwrap().kind(),
+        ErrorKind::BadMagic { .. }
+    ));
+    let event = thread.index().get(0).unwrap().unwrap();
+    assert_eq!(thread.forward(&event).unwrap(), None);
+}

@@ -1,0 +1,219 @@
+//! Where the bytes come from: files that change, and reads that fail.
+
+use std::fs::{self, File};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::{ErrorKind, FileKind, ReadAt};
+use tempfile::TempDir;
+
+use crate::support::{DetailFile, IndexFile};
+use crate::{details, events, expected};
+
+/// Reads one byte at a time, and is interrupted every other time.
+struct Stuttering(Vec<u8>, AtomicU64);
+
+impl ReadAt for Stuttering {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.1.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let one = buffer.len().min(1);
+        self.0.read_at(offset, &mut buffer[..one])
+    }
+}
+
+/// Fails from the read of that number on, counted from 0.
+struct Failing(Vec<u8>, AtomicU64);
+
+impl ReadAt for Failing {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.1.load(Ordering::Relaxed);
+        self.1.store(left.saturating_sub(1), Ordering::Relaxed);
+        match left {
+            0 => Err(io::ErrorKind::PermissionDenied.into()),
+            _ => self.0.read_at(offset, buffer),
+        }
+    }
+}
+
+/// Claims more bytes than it has.
+struct Boastful(Vec<u8>, u64);
+
+impl ReadAt for Boastful {
+    fn size(&self) -> u64 {
+        self.1
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(offset, buffer)
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn short_and_interrupted_reads_change_nothing() {
+    let file = IndexFile::finalized(1, 300);
+    let source = Stuttering(file.bytes(), AtomicU64::new(0));
+    assert_eq!(
+        events(&IndexReader::from_source(source).unwrap()),
+        expected(&file)
+    );
+    let file = DetailFile::finalized(1, 300);
+    let source = Stuttering(file.bytes(), AtomicU64::new(0));
+    assert_eq!(
+        details(&DetailReader::from_source(source).unwrap(), &file),
+        file.events
+    );
+}
+
+#[test]
+fn each_read_may_fail() {
+    let read = |reads: u64| -> atf::Result<usize> {
+        let bytes = IndexFile::finalized(1, 2000).placeholder().without_footer();
+        let index = IndexReader::from_source(Failing(bytes, AtomicU64::new(reads)))?;
+        let count = index.events().collect::<Result<Vec<_>, _>>()?.len();
+        index.get(7)?;
+        index.checksum()?;
+        index.holes().collect::<Result<Vec<_>, _>>()?;
+        Ok(count)
+    };
+    let failed = (0..).take_while(|reads| match read(*reads) {
+        Ok(count) => {
+            assert_eq!(count, 2000);
+            false
+        }
+        Err(error) => {
+            assert_eq!(
+                error.kind(),
+                &ErrorKind::Io(io::ErrorKind::PermissionDenied)
+            );
+            true
+        }
+    });
+    assert!(failed.count() > 10);
+}
+
+#[test]
+fn a_size_that_is_not_true_is_an_error_and_allocates_nothing() {
+    for size in [500, 1 << 40, u64::MAX] {
+        let bytes = IndexFile::finalized(1, 3).placeholder().bytes();
+        let index = IndexReader::from_source(Boastful(bytes, size));
+        assert!(matches!(
+            index.unwrap_err().kind(),
+            ErrorKind::UnexpectedEnd { .. }
+        ));
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error_and_one_that_grows_is_not_seen() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    let file = IndexFile::finalized(1, 20_000);
+    fs::write(&path, file.bytes()).unwrap();
+    let index = IndexReader::open(&path).unwrap();
+    let handle = File::options().append(true).open(&path).unwrap();
+    io::Write::write_all(&mut &handle, &[1; 1000]).unwrap();
+    assert_eq!(events(&index), expected(&file));
+    handle.set_len(64 + 32 * 10_000 + 7).unwrap();
+    assert!(index.get(9_999).unwrap().is_some());
+    for seq in [10_000, 19_999] {
+        let error = index.get(seq).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::UnexpectedEnd { .. }));
+        assert_eq!(
+            (error.offset(), error.path()),
+            (Some(64 + 32 * seq), Some(path.as_path()))
+        );
+    }
+    let read: Vec<_> = index.events().collect();
+    assert_eq!(
+        read.len(),
+        10_001,
+        "all that is left, one error, and then no more"
+    );
+    assert!(read[..10_000].iter().all(Result::is_ok) && read[10_000].is_err());
+    assert!(index.checksum().is_err());
+}
+
+#[test]
+fn an_event_that_changed_its_length_is_an_error() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("detail.atf");
+    let file = DetailFile::finalized(1, 3);
+    fs::write(&path, file.bytes()).unwrap();
+    let detail = DetailReader::open(&path).unwrap();
+    let mut bytes = file.bytes();
+    bytes[64] += 1;
+    fs::write(&path, bytes).unwrap();
+    assert!(matches!(
+        detail.get(0).unwrap_err().kind(),
+        ErrorKind::BadTotalLength { .. }
+    ));
+}
+
+#[test]
+fn only_regular_files_are_opened() {
+    let folder = TempDir::new().unwrap();
+    let error = IndexReader::open(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
+    let error = IndexReader::open(folder.path().join("none")).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::NotFound));
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_or_a_device_does_not_block() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    let made = std::process::Command::new("mkfifo")
+        .arg(&path)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let error = IndexReader::open(&path).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "FIFO" });
+    let error = DetailReader::open("/dev/zero").unwrap_err();
+    assert_eq!(
+        error.kind(),
+        &ErrorKind::NotRegular {
+            found: "character device"
+        }
+    );
+}
+
+#[test]
+fn a_file_is_known_by_its_magic() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("trace.ati2");
+    for (bytes, kind) in [
+        (IndexFile::finalized(1, 0).bytes(), Some(FileKind::Index)),
+        (DetailFile::finalized(2, 0).bytes(), Some(FileKind::Detail)),
+        (b"ATI".to_vec(), None),
+        (b"2ITA".to_vec(), None),
+        (vec![], None),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(FileKind::of(&path).unwrap(), kind);
+    }
+}
+
+#[test]
+fn an_error_is_one_word() {
+    assert_eq!(size_of::<atf::Error>(), size_of::<usize>());
+    assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
+}

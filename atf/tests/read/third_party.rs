@@ -1,0 +1,168 @@
+//! The sessions that a third party's writer wrote, against what an independent parser found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atf::Completeness;
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/third-party")
+}
+
+fn sha256(file: &Path, start: u64, end: u64) -> String {
+    let bytes = fs::read(file).unwrap();
+    let range = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
+    Sha256::digest(&bytes[range])
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// What the readers find, in the words of `EXPECTED.json`.
+fn found(thread: &ThreadReader) -> Value {
+    let index = thread.index();
+    let events: Vec<_> = index.events().collect::<Result<_, _>>().unwrap();
+    let mut kinds = BTreeMap::new();
+    for event in &events {
+        *kinds
+            .entry(u32::from(event.event_kind).to_string())
+            .or_insert(0) += 1;
+    }
+    let linked: Vec<_> = events
+        .iter()
+        .filter(|event| event.detail_seq.is_some())
+        .collect();
+    let dangling = linked
+        .iter()
+        .filter(|event| thread.forward(event).unwrap().is_none())
+        .count();
+    let mut found = serde_json::json!({
+        "finalized": index.completeness().has_verified_footer(),
+        "events": index.event_count(),
+        "sha256_events": sha256(
+            &thread.path().join("index.atf"),
+            index.header().events_offset,
+            index.events_end(),
+        ),
+        "ts_min": events.iter().map(|event| event.timestamp_ns).min(),
+        "ts_max": events.iter().map(|event| event.timestamp_ns).max(),
+        "monotone": events.is_sorted_by_key(|event| event.timestamp_ns),
+        "kinds": kinds,
+        "max_depth": events.iter().filter_map(|event| event.call_depth).max(),
+        "flags": index.header().flags.0,
+        "links": linked.len(),
+    });
+    let Some(detail) = thread.detail() else {
+        return found;
+    };
+    let details = detail.events().map(Result::unwrap);
+    let orphans = details
+        .filter(|detail| thread.backward(detail).unwrap().is_none())
+        .count();
+    let tail_bytes = match detail.completeness() {
+        Completeness::Unfinalized { trailing_bytes, .. } => *trailing_bytes,
+        _ => 0,
+    };
+    let of_detail = serde_json::json!({
+        "detail_finalized": detail.completeness().has_verified_footer(),
+        "details": detail.event_count(),
+        "detail_tail_bytes": tail_bytes,
+        "sha256_details": sha256(
+            &thread.path().join("detail.atf"),
+            detail.header().events_offset,
+            detail.events_end(),
+        ),
+        "dangling_links": dangling,
+        "orphan_details": orphans,
+    });
+    found
+        .as_object_mut()
+        .unwrap()
+        .extend(of_detail.as_object().unwrap().clone());
+    found
+}
+
+#[test]
+fn every_thread_reads_as_an_independent_parser_found_it() {
+    let expected = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
+    assert_eq!(expected.len(), 3);
+    for (session, expected) in expected {
+        let reader = SessionReader::open(samples().join(&session)).unwrap();
+        assert_eq!(expected["manifest"], reader.manifest().is_some());
+        let threads = expected["threads"].as_object().unwrap();
+        assert_eq!(reader.threads().len(), threads.len());
+        for entry in reader.threads() {
+            let thread = entry.open().unwrap();
+            let expected = &threads[&format!("thread_{}", entry.id())];
+            assert_eq!(&found(&thread), expected, "{session} {}", entry.id());
+            assert_eq!(thread.index().header().thread_id, entry.id());
+            assert!(thread.disagreements().is_empty());
+        }
+    }
+}
+
+#[test]
+fn every_whole_link_leads_back_with_the_same_time() {
+    let mut followed = 0;
+    for sample in ["sample-small", "sample-crashed"] {
+        let session = fs::read_dir(samples().join(sample))
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        let process = fs::read_dir(session)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        for entry in SessionReader::open(process).unwrap().threads() {
+            let thread = entry.open().unwrap();
+            for event in thread.index().events() {
+                let event = event.unwrap();
+                let Some(detail) = thread.forward(&event).unwrap() else {
+                    continue;
+                };
+                assert_eq!(thread.backward(&detail).unwrap(), Some(event));
+                assert_eq!(detail.header.timestamp, event.timestamp_ns);
+                let payload = thread
+                    .detail()
+                    .unwrap()
+                    .function_payload(&detail)
+                    .unwrap()
+                    .unwrap();
+                assert_eq!(payload.function_id, event.function_id);
+                followed += 1;
+            }
+        }
+    }
+    assert_eq!(followed, 118 + 37 + 118 + 20);
+}
+
+#[test]
+fn the_manifest_reads_without_a_problem() {
+    let path = samples().join("sample-small/session_20260105_101500/pid_4242");
+    let session = SessionReader::open(path).unwrap();
+    let manifest = session.manifest().unwrap();
+    assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
+    assert_eq!(manifest.format_version.as_deref(), Some("2.1"));
+    assert_eq!(
+        manifest
+            .threads
+            .iter()
+            .map(|thread| thread.id)
+            .collect::<Vec<_>>(),
+        [0, 1, 2]
+    );
+    assert_eq!((manifest.modules.len(), manifest.symbols.len()), (3, 80));
+    assert_eq!(manifest.modules[0].base_address, Some(0x1_0000_0000));
+    assert_eq!(manifest.symbols[0].function_id, 0x0644_4fc1_0000_0001);
+    assert_eq!(manifest.symbols[0].name.as_deref(), Some("_$s4Demo0load0"));
+}
