@@ -1,9 +1,11 @@
 //! In a checkout, refuses to build with a `layout.json` that is older than the spec it was made
-//! from. In a published package there is no spec beside it, and nothing to compare.
+//! from, and names the line that changed. In a published package there is no spec beside it, and
+//! nothing to compare.
 
 use std::path::Path;
 
-use atf_spec::layout::{Layout, digest};
+use atf_spec::freshness::changes;
+use atf_spec::layout::Layout;
 
 fn main() {
     println!("cargo::rerun-if-changed=layout.json");
@@ -13,21 +15,17 @@ fn main() {
         return;
     }
     let layout = std::fs::read_to_string("layout.json").map_err(|error| error.to_string());
-    let layout = layout.and_then(|text| {
-        serde_json::from_str::<Layout>(&text).map_err(|error| error.to_string())
-    });
+    let layout = layout
+        .and_then(|text| serde_json::from_str::<Layout>(&text).map_err(|error| error.to_string()));
     match layout {
         Err(error) => println!("cargo::error=atf-derive/layout.json: {error}"),
         Ok(layout) => {
-            for (path, known) in &layout.inputs {
-                let now = std::fs::read(spec.join(path)).map(|bytes| digest(&bytes));
-                if now.as_ref().ok() != Some(known) {
-                    println!(
-                        "cargo::error=spec/{path} is not what atf-derive/layout.json was made from; \
-                         run `cargo run -p atf-codegen -- generate`, which names what is wrong with it if \
-                         anything is"
-                    );
-                }
+            for change in changes(&layout, |path| std::fs::read_to_string(spec.join(path))) {
+                println!(
+                    "cargo::error=spec/{change} is not what atf-derive/layout.json was made from; \
+                     `cargo run -p atf-codegen -- spec check` says whether it is right, and \
+                     `cargo run -p atf-codegen -- generate` takes it over"
+                );
             }
         }
     }

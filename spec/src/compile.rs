@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::check::check;
 use crate::diagnostic::{Diagnostic, Files};
-use crate::layout::{Layout, digest};
+use crate::freshness::fingerprint;
+use crate::layout::Layout;
 use crate::load::{Loaded, Spec, load};
 use crate::reconcile::{Reconciliation, reconcile};
 use crate::resolve::resolve;
@@ -55,7 +56,7 @@ impl Compiled {
         let mut layout = resolve(spec);
         let inputs = self.files.iter().filter(|file| is_input(&file.path));
         layout.inputs = inputs
-            .map(|file| (file.path.clone(), digest(file.text.as_bytes())))
+            .map(|file| (file.path.clone(), fingerprint(&file.text)))
             .collect();
         Some(layout)
     }
@@ -63,6 +64,5 @@ impl Compiled {
 
 /// Whether the resolved layout depends on what a file says.
 fn is_input(path: &str) -> bool {
-    path.starts_with("records/")
-        || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
+    path.starts_with("records/") || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
 }

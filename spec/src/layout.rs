@@ -26,18 +26,11 @@ pub struct Layout {
     pub enums: Vec<Enum>,
     /// The records, index file first, in the order in which they stand in a file.
     pub records: Vec<Record>,
-    /// The YAML files that it was made from, each with the [`digest`] of its bytes, so that a build
+    /// The YAML files that it was made from, each with its
+    /// [`fingerprint`](crate::freshness::fingerprint), so that a build
     /// in a checkout notices a layout that is older than its spec.
     #[serde(default)]
     pub inputs: BTreeMap<String, String>,
-}
-
-/// The digest of a file's bytes, for [`Layout::inputs`]: FNV-1a of 64 bits, in hexadecimal. It
-/// notices edits; it is no defence against anyone.
-#[must_use]
-pub fn digest(bytes: &[u8]) -> String {
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    format!("{:016x}", bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
 /// A document that describes the format.

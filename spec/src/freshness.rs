@@ -1,0 +1,64 @@
+//! Whether the resolved layout is as old as the YAML files that it was made from.
+
+use crate::layout::Layout;
+
+/// Eight hexadecimal digits for each line of a file: FNV-1a of 32 bits. They notice an edit and
+/// tell its line; they are no defence against anyone.
+#[must_use]
+pub fn fingerprint(text: &str) -> String {
+    text.lines().map(line_digest).collect()
+}
+
+/// The first line, counted from 1, at which a text is not the one of a fingerprint.
+#[must_use]
+pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
+    let mut known = fingerprint.as_bytes().chunks(8);
+    let mut count = 0;
+    for line in text.lines() {
+        count += 1;
+        if known.next() != Some(line_digest(line).as_bytes()) {
+            return Some(count);
+        }
+    }
+    known.next().map(|_| count.max(1))
+}
+
+/// Holds a layout against the files of the spec's folder: `path:line: the line's text` for the
+/// first change in each file. `read` gives a file's text by its path in the folder.
+pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
+    let change = |(path, known): (&String, &String)| match read(path) {
+        Err(error) => Some(format!("{path}: {error}")),
+        Ok(text) => first_changed_line(known, &text).map(|line| {
+            let text = text.lines().nth(line - 1).unwrap_or_default().trim();
+            format!("{path}:{line}: `{text}`")
+        }),
+    };
+    layout.inputs.iter().filter_map(change).collect()
+}
+
+fn line_digest(line: &str) -> String {
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    format!("{:08x}", line.as_bytes().iter().fold(0x811c_9dc5, mix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fingerprint, first_changed_line};
+
+    #[test]
+    fn the_first_edited_inserted_or_missing_line_is_named() {
+        let known = fingerprint("one\ntwo\nthree\n");
+        assert_eq!(first_changed_line(&known, "one\ntwo\nthree\n"), None);
+        assert_eq!(first_changed_line(&known, "one\nTwo\nthree\n"), Some(2));
+        assert_eq!(
+            first_changed_line(&known, "one\ntwo\n2.5\nthree\n"),
+            Some(3)
+        );
+        assert_eq!(first_changed_line(&known, "one\ntwo\n"), Some(2));
+        assert_eq!(
+            first_changed_line(&known, "one\ntwo\nthree\nfour\n"),
+            Some(4)
+        );
+        assert_eq!(first_changed_line(&known, ""), Some(1));
+    }
+}
