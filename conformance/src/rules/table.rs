@@ -121,7 +121,9 @@ pub static ATF_DFTR_005: Rule = Rule {
     reader: ReaderDoes::Reject,
     about: &["detail_footer.checksum"],
     sources: &["S2"],
-    note: Some("Named apart from other mismatches, since it tells a tracer's author what to mend."),
+    note: Some(
+        "Named apart from other mismatches, since it tells a tracer's author what to mend.",
+    ),
 };
 /// The checksum is computed, not 0.
 pub static ATF_DFTR_006: Rule = Rule {
@@ -387,10 +389,7 @@ pub static ATF_DHDR_011: Rule = Rule {
     severity: Severity::Must,
     binds: &[Party::Writer],
     reader: ReaderDoes::Warn,
-    about: &[
-        "detail_header.index_seq_start",
-        "detail_header.index_seq_end",
-    ],
+    about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
     sources: &["S1", "S2", "S4"],
     note: None,
 };
@@ -538,7 +537,9 @@ pub static ATF_IFTR_005: Rule = Rule {
     reader: ReaderDoes::Reject,
     about: &["index_footer.checksum"],
     sources: &["S2"],
-    note: Some("Named apart from other mismatches, since it tells a tracer's author what to mend."),
+    note: Some(
+        "Named apart from other mismatches, since it tells a tracer's author what to mend.",
+    ),
 };
 /// The checksum is computed, not 0.
 pub static ATF_IFTR_006: Rule = Rule {
@@ -842,7 +843,9 @@ pub static ATF_IHDR_017: Rule = Rule {
     reader: ReaderDoes::Recover,
     about: &["index_header"],
     sources: &["S0", "S1", "S3"],
-    note: Some("A crash between the two leaves it; the footer says what the header would."),
+    note: Some(
+        "A crash between the two leaves it; the footer says what the header would.",
+    ),
 };
 /// In a finalized file the flag `has_detail_file` is set if and only if detail.atf stands beside it.
 pub static ATF_IHDR_018: Rule = Rule {
@@ -986,10 +989,7 @@ pub static ATF_LINK_011: Rule = Rule {
     severity: Severity::Must,
     binds: &[Party::Writer],
     reader: ReaderDoes::Warn,
-    about: &[
-        "detail_function_payload.function_id",
-        "index_event.function_id",
-    ],
+    about: &["detail_function_payload.function_id", "index_event.function_id"],
     sources: &["S1", "S4"],
     note: None,
 };
@@ -1159,7 +1159,9 @@ pub static ATF_SESS_003: Rule = Rule {
     reader: ReaderDoes::Warn,
     about: &["session"],
     sources: &[],
-    note: Some("A reader does not follow it unless asked: it may lead out of the session."),
+    note: Some(
+        "A reader does not follow it unless asked: it may lead out of the session.",
+    ),
 };
 /// A name that begins with `thread_` goes on with a decimal number of 32 bits without leading zeros.
 pub static ATF_SESS_004: Rule = Rule {
