@@ -207,6 +207,10 @@ impl Input {
 
     /// A record of `N` bytes at `offset`.
     pub(crate) fn record<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
+        let start = usize::try_from(offset).ok().zip(self.as_bytes());
+        if let Some(record) = start.and_then(|(start, all)| all.get(start..)?.first_chunk()) {
+            return Ok(*record);
+        }
         let mut record = [0; N];
         self.read_exact(offset, &mut record)?;
         Ok(record)

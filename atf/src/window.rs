@@ -15,6 +15,8 @@ const LARGEST: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
+    /// All bytes, where they are in memory.
+    memory: Option<&'a [u8]>,
     /// Where the buffer begins in the source.
     start: u64,
     buffer: Vec<u8>,
@@ -23,82 +25,68 @@ pub(crate) struct Window<'a> {
 
 impl<'a> Window<'a> {
     pub(crate) fn new(input: &'a Input) -> Self {
+        let memory = input.as_bytes();
         Self {
             input,
+            memory,
             start: 0,
             buffer: Vec::new(),
             next_size: FIRST,
         }
     }
 
-    /// The `size` bytes at `offset`; `size` is that of a record, never of a section.
-    pub(crate) fn bytes(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
-        let view = self.at_least(offset, size)?;
-        Ok(view.get(..size).unwrap_or_default())
-    }
-
     /// A record of `N` bytes at `offset`.
+    #[inline]
     pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
-        let bytes = self.bytes(offset, N)?;
-        Ok(bytes.first_chunk().copied().unwrap_or([0; N]))
+        if let Some(record) = self.view(offset).first_chunk() {
+            return Ok(*record);
+        }
+        self.fill(offset, N)?;
+        Ok(self.view(offset).first_chunk().copied().unwrap_or([0; N]))
     }
 
     /// As many bytes as are at hand from `offset`, at least one, none behind `end`.
     pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
+        if self.view(offset).is_empty() {
+            self.fill(offset, 1)?;
+        }
+        let view = self.view(offset);
         let most = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let view = self.at_least(offset, 1)?;
         Ok(view.get(..most).unwrap_or(view))
     }
 
-    /// Bytes from `offset`, `size` or more.
-    fn at_least(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
-        let available = self.input.size().saturating_sub(offset);
-        if available < size as u64 {
-            let missing = (size as u64).saturating_sub(available);
-            let error = self.input.error(ErrorKind::UnexpectedEnd { missing });
-            return Err(error.with_offset(offset));
-        }
-        if let Some(all) = self.input.as_bytes() {
-            let start = usize::try_from(offset).unwrap_or(usize::MAX);
-            return Ok(all.get(start..).unwrap_or_default());
-        }
-        if self.view(offset).len() < size {
-            self.fill(offset, size, available)?;
-        }
-        Ok(self.view(offset))
-    }
-
-    /// What the buffer holds from `offset`.
+    /// What is at hand from `offset`.
+    #[inline]
     fn view(&self, offset: u64) -> &[u8] {
+        let (bytes, start) = match self.memory {
+            Some(all) => (all, 0),
+            None => (&self.buffer[..], self.start),
+        };
         let skip = offset
-            .checked_sub(self.start)
+            .checked_sub(start)
             .and_then(|skip| usize::try_from(skip).ok());
-        skip.and_then(|skip| self.buffer.get(skip..))
-            .unwrap_or_default()
+        skip.and_then(|skip| bytes.get(skip..)).unwrap_or_default()
     }
 
-    fn fill(&mut self, offset: u64, size: usize, available: u64) -> Result<()> {
+    /// Puts `size` bytes or more from `offset` on at hand.
+    #[cold]
+    fn fill(&mut self, offset: u64, size: usize) -> Result<()> {
         let end = self.start.saturating_add(self.buffer.len() as u64);
         let follows = (self.start..=end).contains(&offset);
         self.next_size = match follows {
             true => self.next_size.saturating_mul(2).min(LARGEST),
             false => FIRST,
         };
-        let most = usize::try_from(available).unwrap_or(usize::MAX);
+        let left = self.input.size().saturating_sub(offset);
+        let most = usize::try_from(left).unwrap_or(usize::MAX);
         self.buffer.resize(self.next_size.max(size).min(most), 0);
         self.start = offset;
-        let read = match self.input.read(offset, &mut self.buffer) {
-            Ok(read) => read,
-            Err(error) => {
-                self.buffer.clear();
-                return Err(error);
-            }
-        };
-        self.buffer.truncate(read);
-        if read >= size {
+        let read = self.input.read(offset, &mut self.buffer);
+        self.buffer.truncate(*read.as_ref().unwrap_or(&0));
+        let missing = size.saturating_sub(read?) as u64;
+        if missing == 0 {
             return Ok(());
         }
-        let missing = size.saturating_sub(read) as u64;
         Err(self
             .input
             .error(ErrorKind::UnexpectedEnd { missing })

@@ -29,6 +29,7 @@ impl IndexEvent {
     /// Decodes an event of a file whose header has this wire version and thread. Any bytes are an
     /// event.
     #[must_use]
+    #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
         match wire {
             Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),

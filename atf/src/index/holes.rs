@@ -1,9 +1,13 @@
 //! Blocks of zeros among the events.
 
 use std::iter::FusedIterator;
+use std::ops::Range;
 
-use super::{IndexCursor, IndexEvent, IndexReader};
+use super::{IndexEvent, IndexReader};
 use crate::error::Result;
+use crate::window::Window;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// Events in a row that are nothing but zeros: blocks that never reached the disk.
 ///
@@ -21,30 +25,33 @@ pub struct Hole {
 /// Made by [`IndexReader::holes`].
 #[derive(Debug)]
 pub struct Holes<'a> {
-    cursor: IndexCursor<'a>,
-    next: u64,
-    end: u64,
+    window: Window<'a>,
+    events_offset: u64,
+    /// Where the next event stands, and where the last one ends.
+    left: Range<u64>,
 }
 
 impl<'a> Holes<'a> {
     pub(super) fn new(reader: &'a IndexReader) -> Self {
+        let events_offset = reader.header().events_offset;
+        let left = events_offset..reader.events_end();
         Self {
-            cursor: reader.cursor(),
-            next: 0,
-            end: reader.event_count(),
+            window: Window::new(&reader.input),
+            events_offset,
+            left,
         }
     }
 
-    /// The position of the next event from `next` on that is, or is not, nothing but zeros.
+    /// Goes on to the next event that is, or is not, nothing but zeros, and says its position.
     fn find(&mut self, zero: bool) -> Result<u64> {
-        while self.next < self.end {
-            let bytes = self.cursor.bytes(self.next)?;
-            if bytes.is_some_and(|bytes| (bytes == [0; IndexEvent::SIZE]) == zero) {
+        while !self.left.is_empty() {
+            let bytes = self.window.record(self.left.start)?;
+            if (bytes == [0; IndexEvent::SIZE]) == zero {
                 break;
             }
-            self.next = self.next.saturating_add(1);
+            self.left.start = self.left.start.saturating_add(EVENT_SIZE);
         }
-        Ok(self.next)
+        Ok(self.left.start.saturating_sub(self.events_offset) / EVENT_SIZE)
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
@@ -60,7 +67,7 @@ impl Iterator for Holes<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.hole().transpose();
         if matches!(item, Some(Err(_))) {
-            self.end = self.next;
+            self.left.start = self.left.end;
         }
         item
     }

@@ -29,6 +29,7 @@ impl<'a> IndexCursor<'a> {
     /// # Errors
     ///
     /// As [`IndexReader::get`].
+    #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<IndexEvent>> {
         let Some(bytes) = self.bytes(seq)? else {
             return Ok(None);
@@ -55,15 +56,19 @@ impl<'a> IndexCursor<'a> {
 /// Made by [`IndexReader::events`].
 #[derive(Debug)]
 pub struct Events<'a> {
-    cursor: IndexCursor<'a>,
+    reader: &'a IndexReader,
+    window: Window<'a>,
+    /// Where the next event stands, and where the last one ends.
     left: Range<u64>,
 }
 
 impl<'a> Events<'a> {
     pub(super) fn new(reader: &'a IndexReader) -> Self {
+        let left = reader.header().events_offset..reader.events_end();
         Self {
-            cursor: reader.cursor(),
-            left: 0..reader.event_count(),
+            reader,
+            window: Window::new(&reader.input),
+            left,
         }
     }
 }
@@ -71,17 +76,27 @@ impl<'a> Events<'a> {
 impl Iterator for Events<'_> {
     type Item = Result<IndexEvent>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let item = self.cursor.get(self.left.next()?).transpose();
-        if !matches!(item, Some(Ok(_))) {
-            self.left = 0..0;
+        if self.left.is_empty() {
+            return None;
         }
-        item
+        match self.window.record(self.left.start) {
+            Ok(bytes) => {
+                self.left.start = self.left.start.saturating_add(IndexEvent::SIZE as u64);
+                Some(Ok(self.reader.decode(&bytes)))
+            }
+            Err(error) => {
+                self.left.start = self.left.end;
+                Some(Err(error))
+            }
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.left.end.saturating_sub(self.left.start) / IndexEvent::SIZE as u64;
         // An error ends the iteration early.
-        (0, self.left.size_hint().1)
+        (0, usize::try_from(left).ok())
     }
 }
 

@@ -286,6 +286,7 @@ impl IndexReader {
         wrong.map(error).collect()
     }
 
+    #[inline]
     pub(super) fn decode(&self, bytes: &[u8; IndexEvent::SIZE]) -> IndexEvent {
         IndexEvent::decode(self.header.wire, self.header.thread_id, bytes)
     }
