@@ -2,6 +2,9 @@
 
 use crate::wire::{EventKind, Wire, v1, v2};
 
+/// Bytes of an event, as offsets in a file are counted.
+pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
 /// One event of `index.atf`, from either wire version.
 ///
 /// Its position in the file is its `index_seq`, counted from 0.

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use super::IndexEvent;
+use super::event::EVENT_SIZE;
 use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
 use crate::wire;
@@ -48,7 +48,7 @@ impl Footer for IndexFooter {
 
     fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
         let mut problems = Vec::new();
-        let counted_bytes = self.event_count.checked_mul(IndexEvent::SIZE as u64);
+        let counted_bytes = self.event_count.checked_mul(EVENT_SIZE);
         if counted_bytes != Some(section_bytes) {
             let kind = ErrorKind::CountDoesNotFit {
                 found: self.event_count,

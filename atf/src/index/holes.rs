@@ -3,11 +3,10 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
+use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
-
-const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// Events in a row that are nothing but zeros: blocks that never reached the disk.
 ///

@@ -3,6 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
+use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
@@ -83,7 +84,7 @@ impl Iterator for Events<'_> {
         }
         match self.window.record(self.left.start) {
             Ok(bytes) => {
-                self.left.start = self.left.start.saturating_add(IndexEvent::SIZE as u64);
+                self.left.start = self.left.start.saturating_add(EVENT_SIZE);
                 Some(Ok(self.reader.decode(&bytes)))
             }
             Err(error) => {
@@ -94,7 +95,7 @@ impl Iterator for Events<'_> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.left.end.saturating_sub(self.left.start) / IndexEvent::SIZE as u64;
+        let left = self.left.end.saturating_sub(self.left.start) / EVENT_SIZE;
         // An error ends the iteration early.
         (0, usize::try_from(left).ok())
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::event::EVENT_SIZE;
 use super::section::Section;
 use super::{Events, Holes, IndexCursor, IndexEvent, IndexFooter, IndexHeader};
 use crate::checksum::Checksum;
@@ -166,14 +167,14 @@ impl IndexReader {
     /// The offset behind the last event, bytes from the start of the file.
     #[must_use]
     pub fn events_end(&self) -> u64 {
-        let bytes = self.event_count().saturating_mul(IndexEvent::SIZE as u64);
+        let bytes = self.event_count().saturating_mul(EVENT_SIZE);
         self.header.events_offset.saturating_add(bytes)
     }
 
     /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
     #[must_use]
     pub fn event_offset(&self, seq: u64) -> Option<u64> {
-        let bytes = seq.checked_mul(IndexEvent::SIZE as u64)?;
+        let bytes = seq.checked_mul(EVENT_SIZE)?;
         let offset = self.header.events_offset.checked_add(bytes)?;
         (seq < self.event_count()).then_some(offset)
     }

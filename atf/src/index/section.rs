@@ -2,6 +2,7 @@
 
 use std::mem::offset_of;
 
+use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexFooter, IndexHeader};
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::Result;
@@ -9,8 +10,6 @@ use crate::footer::{Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, firs
 use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
 use crate::wire;
-
-const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// The events section: its length, what that rests on, and what stands behind.
 #[derive(Debug)]
