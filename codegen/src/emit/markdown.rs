@@ -1,13 +1,71 @@
-//! The format's reference.
+//! The format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
+//!
+//! The templates in `templates/markdown/` hold the prose and the tables, the modules here prepare
+//! what they place: one module for each kind of page, [`links`] for what stands where,
+//! [`settled`] for what was decided, [`diagram`] and [`sketch`] for the pictures.
+
+mod diagram;
+mod differences;
+mod enums;
+mod links;
+mod readme;
+mod reconciliation;
+mod record;
+mod render;
+mod rules;
+mod session;
+mod settled;
+mod sketch;
+mod text;
 
 use atf_spec::layout::Layout;
 use atf_spec::load::Spec;
 use atf_spec::reconcile::Reconciliation;
 
+use self::diagram::Scale;
+use self::render::Press;
+use self::settled::Group;
 use crate::GeneratedFile;
 
-/// The pages.
+/// Where the pages belong, from the root of the repository.
+const FOLDER: &str = "docs/reference";
+
+/// What the pages are made of.
+struct Book<'a> {
+    spec: &'a Spec,
+    found: &'a Reconciliation,
+    layout: &'a Layout,
+    /// The decisions on disagreements, in the spec's order.
+    decisions: Vec<Group<'a>>,
+}
+
+/// The pages and their pictures. The spec is one without faults: whatever its sources disagree
+/// about is settled.
 #[must_use]
-pub fn files(_spec: &Spec, _found: &Reconciliation, _layout: &Layout) -> Vec<GeneratedFile> {
-    Vec::new()
+pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<GeneratedFile> {
+    let book = Book {
+        spec,
+        found,
+        layout,
+        decisions: settled::groups(spec, found),
+    };
+    let press = Press::new(&book);
+    let mut files = vec![
+        press.page("readme.md", links::README, &readme::page(&book)),
+        press.picture("sketch.svg", links::SKETCH, &sketch::sketch(layout)),
+    ];
+    let scale = Scale::of(layout);
+    for record in &layout.records {
+        let page = record::page(&book, record);
+        files.push(press.page("record.md", &links::record_page(&record.name), &page));
+        for (path, diagram) in diagram::diagrams(record, scale) {
+            files.push(press.picture("diagram.svg", &path, &diagram));
+        }
+    }
+    files.push(press.page("enums.md", links::ENUMS, &enums::page(&book)));
+    files.push(press.page("session.md", links::SESSION, &session::page(&book)));
+    files.push(press.page("rules.md", links::RULES, &rules::page(&book)));
+    let chapter = reconciliation::page(&book);
+    files.push(press.page("reconciliation.md", links::RECONCILIATION, &chapter));
+    files
 }

@@ -1,0 +1,392 @@
+//! Byte diagrams: a record as rows of bytes, with a box for each field.
+
+use atf_spec::layout::{Field, Layout, Record, Type, Wire};
+use serde::Serialize;
+
+const BYTES_A_ROW: u32 = 8;
+
+// Lengths in pixels.
+const ROW_HEIGHT: u32 = 44;
+const MARGIN: u32 = 16;
+/// Left of the rows, for their offsets.
+const GUTTER: u32 = 44;
+/// Above the rows, for the title and the numbers of the bytes.
+const HEAD: u32 = 64;
+/// Below the rows, for the legend.
+const FOOT: u32 = 44;
+/// Between a row's edge and its boxes.
+const GAP: u32 = 2;
+/// Between a box's edge and its text.
+const PADDING: u32 = 6;
+const MIN_BYTE_WIDTH: u32 = 56;
+
+/// The width of a byte, the same in all diagrams.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scale(u32);
+
+/// A diagram of one record.
+#[derive(Serialize)]
+pub(super) struct Diagram<'a> {
+    record: &'a str,
+    title: &'a str,
+    size: u32,
+    /// The wire versions that it shows.
+    wires: Vec<Wire>,
+    width: u32,
+    height: u32,
+    /// The numbers of the bytes in a row, above them.
+    columns: Vec<Mark>,
+    /// The offset at which each row begins, beside it.
+    rows: Vec<Mark>,
+    fields: Vec<Entry<'a>>,
+    boxes: Vec<Box<'a>>,
+    legend: Vec<Swatch>,
+    legend_y: u32,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    x: u32,
+    y: u32,
+    number: u32,
+}
+
+/// A field in the description for those who do not see the picture.
+#[derive(Serialize)]
+struct Entry<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    ty: String,
+    bytes: String,
+}
+
+/// A rectangle: a field, an element of one, or as much of it as stands side by side.
+#[derive(Serialize)]
+struct Box<'a> {
+    class: Class,
+    field: &'a str,
+    offset: u32,
+    size: u32,
+    x: u32,
+    y: u32,
+    width: u32,
+    height: u32,
+    /// Whether the field goes on to the left, in the row above.
+    open_left: bool,
+    /// Whether it goes on to the right, in the row below.
+    open_right: bool,
+    name: String,
+    detail: String,
+}
+
+/// What a field is, by its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Class {
+    Fixed,
+    Named,
+    Number,
+    Reserved,
+}
+
+/// An entry of the legend.
+#[derive(Serialize)]
+struct Swatch {
+    class: Class,
+    x: u32,
+    label: &'static str,
+}
+
+/// The wire versions of a record, those together that lay it out alike.
+pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
+    let wires = record.layouts.iter().map(|layout| layout.wire);
+    if record.is_same_in_every_wire() {
+        vec![wires.collect()]
+    } else {
+        wires.map(|wire| vec![wire]).collect()
+    }
+}
+
+/// Where the diagram of these wire versions stands, from the folder of the pages.
+pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
+    match wires {
+        [wire] => format!("svg/{}.v{wire}.svg", record.name),
+        _ => format!("svg/{}.svg", record.name),
+    }
+}
+
+/// The diagrams of a record with their paths.
+pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_>)> {
+    let diagram = |wires: Vec<Wire>| (path(record, &wires), Diagram::new(record, wires, scale));
+    alike(record).into_iter().map(diagram).collect()
+}
+
+impl Scale {
+    /// The width at which every text of every record fits its box.
+    pub(super) fn of(layout: &Layout) -> Self {
+        let widths = layout.records.iter().flat_map(|record| {
+            alike(record).into_iter().flat_map(|wires| {
+                let pieces = pieces(record, &wires);
+                pieces
+                    .into_iter()
+                    .map(|piece| piece.byte_width())
+                    .collect::<Vec<_>>()
+            })
+        });
+        Self(widths.max().unwrap_or(0).max(MIN_BYTE_WIDTH))
+    }
+}
+
+impl<'a> Diagram<'a> {
+    fn new(record: &'a Record, wires: Vec<Wire>, scale: Scale) -> Self {
+        let Scale(byte) = scale;
+        let left = MARGIN + GUTTER;
+        let rows = record.size.div_ceil(BYTES_A_ROW);
+        let row = |row: u32| HEAD + row * ROW_HEIGHT;
+        let fields = record
+            .layout(wires[0])
+            .map_or(&[][..], |layout| &layout.fields);
+        let pieces = pieces(record, &wires);
+        let boxes: Vec<Box<'_>> = pieces.into_iter().map(|piece| piece.place(scale)).collect();
+        Self {
+            record: &record.name,
+            title: &record.title,
+            size: record.size,
+            width: left + BYTES_A_ROW * byte + MARGIN,
+            height: row(rows) + FOOT,
+            columns: (0..BYTES_A_ROW)
+                .map(|number| Mark {
+                    x: left + number * byte + byte / 2,
+                    y: HEAD - 8,
+                    number,
+                })
+                .collect(),
+            rows: (0..rows)
+                .map(|number| Mark {
+                    x: left - 10,
+                    y: row(number) + ROW_HEIGHT / 2 + 4,
+                    number: number * BYTES_A_ROW,
+                })
+                .collect(),
+            fields: fields.iter().map(Entry::new).collect(),
+            legend: legend(&boxes),
+            legend_y: row(rows) + FOOT / 2,
+            boxes,
+            wires,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn new(field: &'a Field) -> Self {
+        Self {
+            name: &field.name,
+            ty: field.ty.to_string(),
+            bytes: bytes(field.offset, field.ty.size()),
+        }
+    }
+}
+
+/// `4`, or `8–11`.
+fn bytes(offset: u32, size: u32) -> String {
+    match size {
+        1 => offset.to_string(),
+        _ => format!("{offset}–{}", offset + size - 1),
+    }
+}
+
+/// A run of bytes that one rectangle shows: within a row, or whole rows.
+struct Piece<'a> {
+    field: &'a Field,
+    class: Class,
+    offset: u32,
+    size: u32,
+    open_left: bool,
+    open_right: bool,
+    /// What it is called, in its greatest piece; the others only say that it goes on.
+    label: Option<(String, String)>,
+    name: String,
+}
+
+impl<'a> Piece<'a> {
+    /// The number of bytes side by side.
+    fn columns(&self) -> u32 {
+        self.size.min(BYTES_A_ROW)
+    }
+
+    /// The width of a byte at which the label fits.
+    fn byte_width(&self) -> u32 {
+        let Some((name, detail)) = &self.label else {
+            return 0;
+        };
+        let text = name_width(name).max(detail_width(detail));
+        (text + 2 * (PADDING + GAP)).div_ceil(self.columns())
+    }
+
+    fn place(self, Scale(byte): Scale) -> Box<'a> {
+        let (row, column) = (self.offset / BYTES_A_ROW, self.offset % BYTES_A_ROW);
+        // An open side reaches to the row's edge.
+        let left = if self.open_left { 0 } else { GAP };
+        let right = if self.open_right { 0 } else { GAP };
+        let width = self.columns() * byte - left - right;
+        let rows = self.size.div_ceil(BYTES_A_ROW);
+        let (name, detail) = self.label.unwrap_or_else(|| {
+            let name = format!("… {}", self.name);
+            let fits = name_width(&name) + 2 * PADDING <= width;
+            (if fits { name } else { "…".to_owned() }, String::new())
+        });
+        Box {
+            class: self.class,
+            field: &self.field.name,
+            offset: self.offset,
+            size: self.size,
+            x: MARGIN + GUTTER + column * byte + left,
+            y: HEAD + row * ROW_HEIGHT + GAP,
+            width,
+            height: rows * ROW_HEIGHT - 2 * GAP,
+            open_left: self.open_left,
+            open_right: self.open_right,
+            name,
+            detail,
+        }
+    }
+}
+
+/// The width of a name at 12 pixels: 7.25 for each letter, more than any usual monospace font.
+fn name_width(text: &str) -> u32 {
+    (letters(text) * 29).div_ceil(4)
+}
+
+/// The width of the small line at 10 pixels: 6.25 for each letter.
+fn detail_width(text: &str) -> u32 {
+    (letters(text) * 25).div_ceil(4)
+}
+
+fn letters(text: &str) -> u32 {
+    u32::try_from(text.chars().count()).unwrap_or(u32::MAX / 32)
+}
+
+/// All rectangles of a record in wire versions that lay it out alike.
+fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
+    let fields = record
+        .layout(wires[0])
+        .map_or(&[][..], |layout| &layout.fields);
+    let pieces = fields.iter().flat_map(|field| {
+        let layouts = wires.iter().filter_map(|wire| record.layout(*wire));
+        let mut values = layouts.map(|layout| layout.field(&field.name)?.value.as_ref());
+        let one = values.next().flatten();
+        let one = one.filter(|one| values.all(|value| value == Some(one)));
+        let suffix = one.map_or_else(String::new, |value| format!(" = {value}"));
+        units(field)
+            .into_iter()
+            .flat_map(move |(index, offset, ty)| {
+                let name = format!("{}{index}", field.name);
+                let label = (
+                    format!("{name}{suffix}"),
+                    format!("{ty} · {}", bytes(offset, ty.size())),
+                );
+                cut(field, offset, ty.size(), &name, label)
+            })
+    });
+    pieces.collect()
+}
+
+/// What of a field has a label of its own: the elements of an array, but not single bytes.
+fn units(field: &Field) -> Vec<(String, u32, Type)> {
+    let Type { scalar, count } = field.ty;
+    let element = Type {
+        scalar,
+        count: None,
+    };
+    match count {
+        Some(count) if element.size() > 1 => (0..count)
+            .map(|index| {
+                let offset = field.offset + index * element.size();
+                (format!("[{index}]"), offset, element)
+            })
+            .collect(),
+        _ => vec![(String::new(), field.offset, field.ty)],
+    }
+}
+
+/// Cuts a run of bytes where rows end, but not between whole rows.
+fn cut<'a>(
+    field: &'a Field,
+    offset: u32,
+    size: u32,
+    name: &str,
+    label: (String, String),
+) -> Vec<Piece<'a>> {
+    let end = offset + size;
+    let mut pieces = Vec::new();
+    let mut at = offset;
+    while at < end {
+        let column = at % BYTES_A_ROW;
+        let rest = end - at;
+        let size = if column == 0 && rest >= BYTES_A_ROW {
+            rest - rest % BYTES_A_ROW
+        } else {
+            rest.min(BYTES_A_ROW - column)
+        };
+        pieces.push(Piece {
+            field,
+            class: Class::of(field),
+            offset: at,
+            size,
+            open_left: at > offset,
+            open_right: at + size < end,
+            label: None,
+            name: name.to_owned(),
+        });
+        at += size;
+    }
+    let greatest = pieces.iter().map(Piece::columns).max();
+    let greatest = pieces
+        .iter_mut()
+        .find(|piece| Some(piece.columns()) == greatest);
+    if let Some(piece) = greatest {
+        piece.label = Some(label);
+    }
+    pieces
+}
+
+impl Class {
+    const fn of(field: &Field) -> Self {
+        if field.reserved {
+            Self::Reserved
+        } else if field.value.is_some() {
+            Self::Fixed
+        } else if field.enumeration.is_some() {
+            Self::Named
+        } else {
+            Self::Number
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Fixed => "one fixed value",
+            Self::Named => "enumeration or flags",
+            Self::Number => "number",
+            Self::Reserved => "reserved",
+        }
+    }
+}
+
+/// The colours that the boxes use, side by side.
+fn legend(boxes: &[Box<'_>]) -> Vec<Swatch> {
+    let mut classes: Vec<Class> = boxes.iter().map(|piece| piece.class).collect();
+    classes.sort();
+    classes.dedup();
+    let mut x = MARGIN + GUTTER + GAP;
+    let swatch = |class: Class| {
+        let swatch = Swatch {
+            class,
+            x,
+            label: class.label(),
+        };
+        x += 22 + detail_width(class.label()) + 30;
+        swatch
+    };
+    classes.into_iter().map(swatch).collect()
+}

@@ -1,0 +1,134 @@
+//! What stands on which page, and under which anchor.
+
+use atf_spec::load::Spec;
+use atf_spec::reconcile::Key;
+use serde::Serialize;
+
+use super::Book;
+
+/// The first page.
+pub(super) const README: &str = "README.md";
+/// Enumerations, flags and constants.
+pub(super) const ENUMS: &str = "enums.md";
+/// The folders and the manifest.
+pub(super) const SESSION: &str = "session.md";
+/// The rules.
+pub(super) const RULES: &str = "rules.md";
+/// What the sources said and how it was settled.
+pub(super) const RECONCILIATION: &str = "reconciliation.md";
+/// The picture of the files.
+pub(super) const SKETCH: &str = "svg/files.svg";
+/// Where the session page describes the manifest.
+pub(super) const MANIFEST_ANCHOR: &str = "manifest-file";
+
+/// A link from any page: all pages stand in one folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Link {
+    /// The name or the title of what it leads to, not yet escaped.
+    pub(super) text: String,
+    /// The page, and the anchor on it.
+    pub(super) href: String,
+}
+
+impl Link {
+    pub(super) fn new(text: impl Into<String>, href: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            href: href.into(),
+        }
+    }
+}
+
+/// All pages in their order.
+pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
+    let mut pages = vec![Link::new(&book.spec.format.format, README)];
+    pages.extend(book.layout.records.iter().map(record));
+    pages.push(Link::new("Enumerations, flags and constants", ENUMS));
+    pages.push(Link::new("Session folder and manifest", SESSION));
+    pages.push(Link::new("Rules", RULES));
+    pages.push(Link::new(
+        "What the sources said, and what holds",
+        RECONCILIATION,
+    ));
+    pages
+}
+
+/// The page of a record.
+pub(super) fn record_page(record: &str) -> String {
+    format!("{record}.md")
+}
+
+/// To a record by its title.
+pub(super) fn record(record: &atf_spec::layout::Record) -> Link {
+    Link::new(&record.title, record_page(&record.name))
+}
+
+/// The anchor of a field on its record's page.
+pub(super) fn field_anchor(field: &str) -> String {
+    format!("field-{field}")
+}
+
+/// To a field, under the name that the page at hand calls it by.
+pub(super) fn field(text: &str, record: &str, field: &str) -> Link {
+    let href = format!("{}#{}", record_page(record), field_anchor(field));
+    Link::new(text, href)
+}
+
+/// To an enumeration.
+pub(super) fn enumeration(name: &str) -> Link {
+    Link::new(name, format!("{ENUMS}#{name}"))
+}
+
+/// To a rule. Its anchor is the one of its heading, which is in lower case.
+pub(super) fn rule(id: &str) -> Link {
+    Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
+}
+
+/// To a topic or a silence.
+pub(super) fn topic(name: &str) -> Link {
+    Link::new(name, format!("{RECONCILIATION}#{name}"))
+}
+
+/// To the decision that settles a disagreement.
+pub(super) fn disagreement(key: &Key) -> Link {
+    let name = key.to_string();
+    let href = format!("{RECONCILIATION}#{name}");
+    Link::new(name, href)
+}
+
+/// The anchor of one of the manifest's objects on the session's page.
+pub(super) fn manifest_object_anchor(object: &str) -> String {
+    format!("object-{object}")
+}
+
+/// To one of the manifest's objects.
+pub(super) fn manifest_object(object: &str) -> Link {
+    Link::new(
+        object,
+        format!("{SESSION}#{}", manifest_object_anchor(object)),
+    )
+}
+
+/// To what a rule, a topic, a silence or a claim is about: a record, a field, an enumeration, a
+/// topic, the manifest or the session.
+pub(super) fn subject(spec: &Spec, name: &str) -> Link {
+    if let Some((record, known)) = name.split_once('.')
+        && spec.record(record).is_some()
+    {
+        return field(name, record, known);
+    }
+    if spec.record(name).is_some() {
+        return Link::new(name, record_page(name));
+    }
+    let mut enums = spec.enums.enums.iter();
+    if enums.any(|known| known.name.value == name) {
+        return enumeration(name);
+    }
+    if spec.topics.iter().any(|known| known.topic.value == name) {
+        return topic(name);
+    }
+    if name == spec.manifest.file {
+        return Link::new(name, format!("{SESSION}#{MANIFEST_ANCHOR}"));
+    }
+    Link::new(name, SESSION)
+}

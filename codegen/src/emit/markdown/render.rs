@@ -1,0 +1,150 @@
+//! The templates, and how a page or a picture comes out of one.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+
+use super::links::{self, Link};
+use super::{Book, FOLDER, text};
+use crate::{GENERATED, GeneratedFile};
+
+/// Each template with its name, by which the others find it.
+const TEMPLATES: [(&str, &str); 12] = [
+    (
+        "diagram.svg",
+        include_str!("../../../templates/markdown/diagram.svg"),
+    ),
+    (
+        "enums.md",
+        include_str!("../../../templates/markdown/enums.md"),
+    ),
+    (
+        "macros.md",
+        include_str!("../../../templates/markdown/macros.md"),
+    ),
+    (
+        "readme.md",
+        include_str!("../../../templates/markdown/readme.md"),
+    ),
+    (
+        "reconciliation.md",
+        include_str!("../../../templates/markdown/reconciliation.md"),
+    ),
+    (
+        "record.md",
+        include_str!("../../../templates/markdown/record.md"),
+    ),
+    (
+        "rule_table.md",
+        include_str!("../../../templates/markdown/rule_table.md"),
+    ),
+    (
+        "rules.md",
+        include_str!("../../../templates/markdown/rules.md"),
+    ),
+    (
+        "session.md",
+        include_str!("../../../templates/markdown/session.md"),
+    ),
+    (
+        "sketch.svg",
+        include_str!("../../../templates/markdown/sketch.svg"),
+    ),
+    (
+        "style.css",
+        include_str!("../../../templates/markdown/style.css"),
+    ),
+    ("top.md", include_str!("../../../templates/markdown/top.md")),
+];
+
+/// What every page is given beside its own data.
+#[derive(Serialize)]
+struct Page<'a, T> {
+    /// The page's title.
+    title: &'a str,
+    /// The page in front of it in the reference's order.
+    previous: Option<&'a Link>,
+    /// The page behind it.
+    next: Option<&'a Link>,
+    /// The first page.
+    home: &'a Link,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+/// The templates, ready to print.
+pub(super) struct Press {
+    environment: Environment<'static>,
+    pages: Vec<Link>,
+}
+
+impl Press {
+    pub(super) fn new(book: &Book<'_>) -> Self {
+        let syntax = SyntaxConfig::builder()
+            .trim_blocks(true)
+            .lstrip_blocks(true)
+            .keep_trailing_newline(true)
+            .build()
+            .expect("the default delimiters are distinct");
+        let mut environment = Environment::new();
+        environment.set_syntax(syntax);
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // Markdown is escaped word by word, by the filters; XML as a whole.
+        environment.set_auto_escape_callback(|name| match name.rsplit_once('.') {
+            Some((_, "svg")) => AutoEscape::Html,
+            _ => AutoEscape::None,
+        });
+        environment.add_filter("prose", |value: &str| text::prose(value));
+        environment.add_filter("plain", |value: &str| text::escape(value));
+        environment.add_filter("code", |value: &str| text::code(value));
+        environment.add_filter("versions", |wires: Vec<u8>| text::versions(&wires));
+        environment.add_global("generated", GENERATED);
+        for (name, source) in TEMPLATES {
+            environment
+                .add_template(name, source)
+                .expect("the templates are well-formed");
+        }
+        Self {
+            environment,
+            pages: links::pages(book),
+        }
+    }
+
+    /// A page of the reference.
+    pub(super) fn page(
+        &self,
+        template: &str,
+        path: &str,
+        content: &impl Serialize,
+    ) -> GeneratedFile {
+        let at = self.pages.iter().position(|page| page.href == path);
+        let at = at.expect("every page has its place in the order");
+        let page = Page {
+            title: &self.pages[at].text,
+            previous: at.checked_sub(1).map(|at| &self.pages[at]),
+            next: self.pages.get(at + 1),
+            home: &self.pages[0],
+            content,
+        };
+        self.picture(template, path, &page)
+    }
+
+    /// A picture of the reference.
+    pub(super) fn picture(
+        &self,
+        template: &str,
+        path: &str,
+        data: &impl Serialize,
+    ) -> GeneratedFile {
+        let text = self
+            .environment
+            .get_template(template)
+            .and_then(|template| template.render(Serde(data)))
+            .expect("the templates know their data");
+        GeneratedFile {
+            path: format!("{FOLDER}/{path}"),
+            text,
+        }
+    }
+}

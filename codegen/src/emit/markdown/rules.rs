@@ -1,0 +1,127 @@
+//! The page of all conformance rules.
+
+use atf_spec::layout::Wire;
+use atf_spec::load::Spec;
+use atf_spec::model::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity};
+use serde::Serialize;
+
+use super::Book;
+use super::links::{self, Link};
+use super::text::sentence;
+
+/// What the page says.
+#[derive(Serialize)]
+pub(super) struct Page<'a> {
+    count: usize,
+    files: Vec<File<'a>>,
+}
+
+/// The rules of one file.
+#[derive(Serialize)]
+struct File<'a> {
+    title: Link,
+    prefix: &'a str,
+    rules: Vec<Rule<'a>>,
+}
+
+#[derive(Serialize)]
+struct Rule<'a> {
+    id: &'a str,
+    /// What must hold, in Markdown.
+    text: String,
+    severity: Severity,
+    binds: &'a [Binds],
+    reader: ReaderDoes,
+    wires: Vec<Wire>,
+    about: Vec<Link>,
+    sources: Vec<&'a str>,
+    settled_by: Vec<Link>,
+    note: Option<&'a str>,
+}
+
+/// A rule in the table of another page.
+#[derive(Serialize)]
+pub(super) struct Summary {
+    rule: Link,
+    /// What must hold, in Markdown.
+    text: String,
+    severity: Severity,
+    reader: ReaderDoes,
+    wires: Vec<Wire>,
+}
+
+/// The rules about something.
+pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
+    let rules = spec.all_rules().map(|(_, rule)| rule);
+    rules
+        .filter(|rule| rule.about.iter().any(|name| is_it(&name.value)))
+        .map(|rule| Summary {
+            rule: links::rule(&rule.id),
+            text: text(rule),
+            severity: rule.severity.value,
+            reader: rule.reader.value,
+            wires: wires(rule),
+        })
+        .collect()
+}
+
+/// What must hold; the fields that the rule is about may begin the sentence by name.
+fn text(rule: &RuleSpec) -> String {
+    let about = rule.about.iter().map(|name| name.as_str());
+    let fields: Vec<&str> = about
+        .filter_map(|name| Some(name.split_once('.')?.1))
+        .collect();
+    sentence(&rule.rule, &fields)
+}
+
+fn wires(rule: &RuleSpec) -> Vec<Wire> {
+    rule.wire.iter().map(|wire| wire.value).collect()
+}
+
+/// The page.
+pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
+    let file = |file: &'a RulesFile| File {
+        title: Link::new(
+            &file.title,
+            format!("{}#{}", links::RULES, anchor(&file.prefix)),
+        ),
+        prefix: &file.prefix,
+        rules: file
+            .rules
+            .iter()
+            .map(|known| rule(book.spec, known))
+            .collect(),
+    };
+    Page {
+        count: book.spec.all_rules().count(),
+        files: book.spec.rules.iter().map(file).collect(),
+    }
+}
+
+/// The anchor of a file's heading, which is its prefix.
+fn anchor(prefix: &str) -> String {
+    prefix.to_ascii_lowercase()
+}
+
+fn rule<'a>(spec: &'a Spec, rule: &'a RuleSpec) -> Rule<'a> {
+    Rule {
+        id: &rule.id,
+        text: text(rule),
+        severity: rule.severity.value,
+        binds: &rule.binds,
+        reader: rule.reader.value,
+        wires: wires(rule),
+        about: rule
+            .about
+            .iter()
+            .map(|name| links::subject(spec, name))
+            .collect(),
+        sources: rule.sources.iter().map(|source| source.as_str()).collect(),
+        settled_by: rule
+            .settled_by
+            .iter()
+            .map(|name| links::topic(name))
+            .collect(),
+        note: rule.note.as_deref(),
+    }
+}

@@ -1,0 +1,186 @@
+//! The page of the session's folders and of the manifest.
+
+use atf_spec::load::Spec;
+use atf_spec::model::{EntrySpec, JsonType, ManifestField, ManifestObject};
+use atf_spec::yaml::At;
+use serde::Serialize;
+
+use super::Book;
+use super::links::{self, Link};
+use super::rules::{self, Summary};
+
+/// What the page says.
+#[derive(Serialize)]
+pub(super) struct Page<'a> {
+    /// The folders as a tree.
+    tree: String,
+    entries: Vec<Entry<'a>>,
+    manifest: &'a str,
+    manifest_anchor: &'static str,
+    manifest_means: &'a str,
+    objects: Vec<Object<'a>>,
+    rules: Vec<Summary>,
+    decisions: Vec<Decision>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    path: &'a str,
+    required: bool,
+    means: &'a str,
+    sources: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    anchor: String,
+    name: &'a str,
+    means: &'a str,
+    fields: Vec<Field<'a>>,
+}
+
+#[derive(Serialize)]
+struct Field<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    ty: &'static str,
+    /// The object that its value is, or that the list is of.
+    of: Option<Link>,
+    required: bool,
+    means: &'a str,
+}
+
+#[derive(Serialize)]
+struct Decision {
+    question: Link,
+    answer: String,
+}
+
+/// The page.
+pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
+    let spec = book.spec;
+    let entry = |entry: &'a EntrySpec| Entry {
+        path: &entry.path,
+        required: entry.required,
+        means: &entry.means,
+        sources: entry.claims.iter().map(|source| source.as_str()).collect(),
+    };
+    Page {
+        tree: tree(spec),
+        entries: spec.session.entries.iter().map(entry).collect(),
+        manifest: &spec.manifest.file,
+        manifest_anchor: links::MANIFEST_ANCHOR,
+        manifest_means: &spec.manifest.means,
+        objects: spec.manifest.objects.iter().map(object).collect(),
+        rules: rules::about(spec, |name| is_here(spec, name)),
+        decisions: decisions(book),
+    }
+}
+
+fn object(object: &ManifestObject) -> Object<'_> {
+    Object {
+        anchor: links::manifest_object_anchor(&object.object),
+        name: &object.object,
+        means: &object.means,
+        fields: object.fields.iter().map(field).collect(),
+    }
+}
+
+fn field(field: &ManifestField) -> Field<'_> {
+    Field {
+        name: &field.name,
+        ty: match field.ty.value {
+            JsonType::Boolean => "true or false",
+            JsonType::U8 => "integer, 8 bits",
+            JsonType::U32 => "integer, 32 bits",
+            JsonType::U64 => "integer, 64 bits",
+            JsonType::Text => "text",
+            JsonType::Hex => "text, 0x and hexadecimal digits",
+            JsonType::Object => "object",
+            JsonType::List => "list",
+        },
+        of: field.of.as_ref().map(|name| links::manifest_object(name)),
+        required: field.required,
+        means: &field.means,
+    }
+}
+
+/// The folders as a tree of names; one that may be missing says so.
+pub(super) fn tree(spec: &Spec) -> String {
+    let paths: Vec<Vec<&str>> = spec
+        .session
+        .entries
+        .iter()
+        .map(|entry| parts(entry))
+        .collect();
+    let mut out = String::new();
+    for (number, path) in paths.iter().enumerate() {
+        let Some((name, folders)) = path.split_last() else {
+            continue;
+        };
+        for depth in 1..=folders.len() {
+            // Whether another entry stands below the same folder, further down.
+            let goes_on = paths[number + 1..].iter().any(|other| {
+                other.len() > depth
+                    && other[..depth] == path[..depth]
+                    && other[depth] != path[depth]
+            });
+            out.push_str(match (depth == folders.len(), goes_on) {
+                (true, true) => "├── ",
+                (true, false) => "└── ",
+                (false, true) => "│   ",
+                (false, false) => "    ",
+            });
+        }
+        out.push_str(name);
+        out.push('\n');
+    }
+    out
+}
+
+/// The names along a path; a folder's keeps its slash.
+fn parts(entry: &EntrySpec) -> Vec<&str> {
+    entry.path.as_str().split_inclusive('/').collect()
+}
+
+/// Whether something is about the session or the manifest rather than about a record.
+fn is_about(spec: &Spec, about: &[At<String>]) -> bool {
+    about.iter().any(|name| is_here(spec, name))
+}
+
+/// Whether this page is where a name leads to.
+fn is_here(spec: &Spec, name: &str) -> bool {
+    let href = links::subject(spec, name).href;
+    href.split('#').next() == Some(links::SESSION)
+}
+
+fn decisions(book: &Book<'_>) -> Vec<Decision> {
+    let spec = book.spec;
+    let topics = spec
+        .topics
+        .iter()
+        .filter(|topic| is_about(spec, &topic.about))
+        .map(|topic| {
+            let name = topic.topic.as_str();
+            let mut agreed = super::settled::agreed(book).into_iter();
+            let agreed = agreed.find(|agreed| agreed.topic.topic.value == name);
+            let mut groups = book.decisions.iter();
+            let group = groups.find(|group| group.settlement.at == name);
+            let decided = group.map(|group| group.settlement.decision.title.as_str());
+            Decision {
+                question: Link::new(&topic.question, links::topic(name).href),
+                answer: decided
+                    .or(agreed.map(|agreed| agreed.answer))
+                    .unwrap_or_default()
+                    .to_owned(),
+            }
+        });
+    let silences = spec.decisions.silences.iter();
+    let silences = silences
+        .filter(|silence| is_about(spec, &silence.about))
+        .map(|silence| Decision {
+            question: Link::new(&silence.question, links::topic(&silence.silence).href),
+            answer: silence.decision.clone(),
+        });
+    topics.chain(silences).collect()
+}

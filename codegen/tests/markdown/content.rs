@@ -1,0 +1,152 @@
+//! Nothing that the spec says is missing.
+
+use atf_spec::reconcile::How;
+
+use crate::reference::{Reference, tables};
+
+#[test]
+fn every_rule_has_its_anchor_and_says_all() {
+    let reference = Reference::new();
+    let pages = reference.pages();
+    let text = reference.text("rules.md");
+    for (_, rule) in reference.spec.all_rules() {
+        let (id, anchor) = (rule.id.as_str(), rule.id.to_lowercase());
+        assert!(pages["rules.md"].has(&anchor), "{id}");
+        let (_, section) = text
+            .split_once(&format!("### {id}\n"))
+            .expect("the rule has a heading");
+        let section = section
+            .split("\n#")
+            .next()
+            .expect("split gives at least one part");
+        let words = |text: &str| text.replace(['`', '\\'], "");
+        assert!(
+            words(section).contains(&words(&rule.rule)),
+            "{id}: {section}"
+        );
+        for name in rule.about.iter().chain(&rule.settled_by) {
+            assert!(section.contains(&format!("[`{name}`](")), "{id}: {name}");
+        }
+        for source in &rule.sources {
+            assert!(section.contains(source.as_str()), "{id}: {source}");
+        }
+    }
+}
+
+#[test]
+fn every_field_stands_in_the_offset_table_of_each_wire_version() {
+    let reference = Reference::new();
+    let pages = reference.pages();
+    for record in &reference.layout.records {
+        let page = format!("{}.md", record.name);
+        let text = reference.text(&page);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| line.split(" | ").collect())
+            .collect();
+        let mut expected = 0;
+        for layout in tables(record) {
+            for field in layout {
+                expected += 1;
+                let name = format!("`{}`", field.name);
+                let offset = format!("| {}", field.offset);
+                let size = field.ty.size().to_string();
+                let ty = format!("`{}`", field.ty);
+                let is_row = |row: &&Vec<&str>| {
+                    row[..3] == [offset.as_str(), &size, &ty] && row[3].ends_with(&name)
+                };
+                let found = rows
+                    .iter()
+                    .filter(|row| row.len() > 4)
+                    .any(|row| is_row(&row));
+                assert!(found, "{page}: {} at {}", field.name, field.offset);
+                let anchor = format!("field-{}", field.name);
+                assert!(pages[page.as_str()].has(&anchor), "{page}: {anchor}");
+            }
+        }
+        let is_row = |row: &&Vec<&str>| row.len() > 4 && row[1].parse::<u32>().is_ok();
+        assert_eq!(rows.iter().filter(is_row).count(), expected, "{page}");
+    }
+}
+
+#[test]
+fn every_disagreement_with_each_claim_stands_in_the_chapter() {
+    let reference = Reference::new();
+    let pages = reference.pages();
+    let text = reference.text("reconciliation.md");
+    for found in &reference.found.disagreements {
+        let key = found.key.to_string();
+        assert!(pages["reconciliation.md"].has(&key), "{key} has an anchor");
+        let (_, section) = text.split_once(&format!("`{key}` is now `")).expect(&key);
+        let table = section
+            .lines()
+            .skip(2)
+            .take_while(|line| line.starts_with('|'));
+        let rows: Vec<&str> = table.skip(2).collect();
+        assert_eq!(
+            rows.len(),
+            found.claims.len(),
+            "{key}: a row for each claim"
+        );
+        for claim in &found.claims {
+            let how = match claim.how {
+                How::States => "`",
+                how => how.verb(),
+            };
+            let of_source = format!("| {} | {how}", claim.source);
+            let section = format!(" | {} |", claim.section);
+            let is_row = |row: &&str| row.starts_with(&of_source) && row.contains(&section);
+            assert!(rows.iter().any(is_row), "{key}: {}", claim.source);
+        }
+        let decision = &found.settlement.as_ref().expect(&key).decision;
+        let words = |text: &str| text.replace(['`', '\\'], "");
+        assert!(
+            words(text).contains(&words(&decision.title)),
+            "{key}: its decision"
+        );
+        assert!(
+            words(text).contains(&words(&decision.reason)),
+            "{key}: its reason"
+        );
+    }
+}
+
+#[test]
+fn every_silence_and_every_topic_stands_in_the_chapter() {
+    let reference = Reference::new();
+    let pages = reference.pages();
+    let page = &pages["reconciliation.md"];
+    for silence in &reference.spec.decisions.silences {
+        assert!(page.has(&silence.silence), "{}", silence.silence);
+    }
+    for topic in &reference.spec.topics {
+        assert!(page.has(&topic.topic), "{}", topic.topic);
+    }
+    for source in &reference.spec.sources {
+        assert!(page.has(&source.source), "{}", source.source);
+    }
+}
+
+#[test]
+fn every_named_number_and_every_key_of_the_manifest_stands_in_its_page() {
+    let reference = Reference::new();
+    for enumeration in &reference.layout.enums {
+        for member in &enumeration.members {
+            let name = format!("`{}`", enumeration.c_name(member));
+            assert!(reference.text("enums.md").contains(&name), "{name}");
+        }
+    }
+    for constant in &reference.layout.constants {
+        assert!(
+            reference.text("enums.md").contains(&constant.name),
+            "{}",
+            constant.name
+        );
+    }
+    for object in &reference.spec.manifest.objects {
+        for field in &object.fields {
+            let key = format!("| `{}` | ", field.name);
+            assert!(reference.text("session.md").contains(&key), "{key}");
+        }
+    }
+}
