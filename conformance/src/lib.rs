@@ -19,7 +19,7 @@
 //! }
 //!
 //! let mut verdicts = Verdicts(Vec::new());
-//! check("samples/sample-small".as_ref(), &mut verdicts);
+//! check("../samples/sample-small".as_ref(), &mut verdicts);
 //! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
 //! ```
 
