@@ -36,8 +36,8 @@ pub fn compile(folder: &Path) -> Compiled {
         },
         Ok(spec) => {
             let mut reconciliation = reconcile(&spec);
-            let mut faults = std::mem::take(&mut reconciliation.faults);
-            faults.extend(check(&spec, &reconciliation));
+            let found = std::mem::take(&mut reconciliation.faults);
+            let faults = check(&files, &spec, &reconciliation.claims, found);
             Compiled {
                 files,
                 spec: Some(spec),

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::yaml::{FileId, Place, Tree};
 
@@ -149,13 +149,17 @@ impl Files {
     }
 
     fn render_one(&self, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
-        let mut group = Level::ERROR
-            .primary_title(diagnostic.message.as_str())
-            .elements(self.snippet(
+        let title = Level::ERROR.primary_title(diagnostic.message.as_str());
+        let file = self.get(diagnostic.place.file);
+        let mut group = match file.filter(|file| file.text.trim().is_empty()) {
+            // A file that is missing, unreadable or empty has no line to show.
+            Some(file) => title.element(Origin::path(file.path.as_str())),
+            None => title.elements(self.snippet(
                 diagnostic.place,
                 diagnostic.label.as_deref(),
                 AnnotationKind::Primary,
-            ));
+            )),
+        };
         for (place, label) in &diagnostic.related {
             group = group.elements(self.snippet(*place, Some(label), AnnotationKind::Context));
         }

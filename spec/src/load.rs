@@ -1,5 +1,6 @@
 //! Reads the spec's folder.
 
+use std::io;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -135,16 +136,23 @@ impl Loader<'_> {
         let entries = match std::fs::read_dir(self.folder.join(name)) {
             Ok(entries) => entries,
             Err(error) => {
-                self.unreadable(name, &error.to_string());
+                self.unreadable(name, &why(&error));
                 return Vec::new();
             }
         };
         let mut names: Vec<String> = entries
             .filter_map(Result::ok)
             .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|file| file.ends_with(".yaml"))
             .collect();
         names.sort();
+        for other in names.iter().filter(|file| file.ends_with(".yml")) {
+            let path = format!("{name}/{other}");
+            self.unreadable(
+                &path,
+                "not read; the names of the spec's files end in .yaml",
+            );
+        }
+        names.retain(|file| file.ends_with(".yaml"));
         if names.is_empty() {
             self.unreadable(name, "the folder has no .yaml file");
         }
@@ -197,15 +205,14 @@ impl Loader<'_> {
             file,
             ..Place::default()
         };
-        self.faults
-            .push(Diagnostic::error(place, format!("{path}: {why}")));
+        self.faults.push(Diagnostic::error(place, why));
     }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let meta = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    let meta = std::fs::metadata(path).map_err(|error| why(&error))?;
     if !meta.is_file() {
-        return Err("not a regular file".to_owned());
+        return Err("not a file".to_owned());
     }
     if meta.len() > MAX_FILE_SIZE {
         return Err(format!(
@@ -213,5 +220,15 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
             meta.len()
         ));
     }
-    std::fs::read(path).map_err(|error| error.to_string())
+    std::fs::read(path).map_err(|error| why(&error))
+}
+
+/// Why something cannot be read, in the same words on every system.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::NotADirectory => "not a folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        _ => error.to_string(),
+    }
 }

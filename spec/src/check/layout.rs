@@ -1,6 +1,5 @@
 //! Records: every wire version's fields fill the record, one behind the other.
 
-use super::names::Unique;
 use crate::diagnostic::Diagnostic;
 use crate::layout::{Scalar, Type, Value, Wire};
 use crate::load::Spec;
@@ -9,19 +8,9 @@ use crate::yaml::{At, Place};
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let wires: Vec<Wire> = spec.wires().collect();
-    for (name, _) in spec.format.wires.iter() {
-        if name.parse::<Wire>().is_err() {
-            faults.push(Diagnostic::error(
-                name.place,
-                "a wire version is an integer from 0 to 255",
-            ));
-        }
-    }
     for record in &spec.records {
-        let mut names = Unique::new("field");
         for field in &record.fields {
-            names.add(&field.name, faults);
-            check_field(spec, field, &wires, faults);
+            check_field(field, &wires, faults);
         }
         for wire in &wires {
             check_filled(record, *wire, faults);
@@ -36,21 +25,19 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     let mut before: Option<(&str, Place)> = None;
     for (field, offset, ty) in record.fields_in(wire) {
         let path = format!("{name}.{}", field.name);
-        let wrong = if offset.value > end {
-            "a gap in front of"
-        } else {
-            "an overlap at"
-        };
         if offset.value != end {
+            let wrong = if offset.value > end {
+                "a gap in front of"
+            } else {
+                "an overlap at"
+            };
             let why = format!("{wrong} {path} in wire version {wire}");
-            let says = format!(
-                "offset {}, but the field in front ends at {end}",
-                offset.value
-            );
-            let fault = Diagnostic::error(offset.place, why).label(says);
+            let fault = Diagnostic::error(offset.place, why);
             faults.push(match before {
-                Some((name, place)) => fault.related(place, format!("{name} ends at {end}")),
-                None => fault,
+                Some((name, place)) => fault
+                    .label(format!("{name} ends at {end}"))
+                    .related(place, "the field in front"),
+                None => fault.label("the first field stands at 0"),
             });
         }
         end = offset.value.saturating_add(ty.size());
@@ -67,11 +54,12 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_field(spec: &Spec, field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) {
+fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) {
     for (name, own) in field.wire.iter() {
         if !wires.iter().any(|wire| wire.to_string() == name.value) {
             let why = format!("there is no wire version `{name}`");
-            faults.push(Diagnostic::error(name.place, why));
+            let fault = Diagnostic::error(name.place, why);
+            faults.push(fault.help("`wires` of format.yaml lists them"));
         }
         let is_placed = own.offset.or(field.offset).is_some() && own.ty.or(field.ty).is_some();
         if !is_placed {
@@ -100,26 +88,7 @@ fn check_field(spec: &Spec, field: &FieldSpec, wires: &[Wire], faults: &mut Vec<
             && (ty.count.is_some() || none.value > ty.scalar.max())
         {
             let why = format!("{} does not fit into {}", none.value, ty.value);
-            faults.push(Diagnostic::error(none.place, why));
-        }
-    }
-    if let Some(name) = &field.enumeration {
-        if !spec
-            .enums
-            .enums
-            .iter()
-            .any(|known| known.name.value == name.value)
-        {
-            faults.push(Diagnostic::error(
-                name.place,
-                format!("there is no enumeration `{name}`"),
-            ));
-        }
-        if field.reserved {
-            faults.push(Diagnostic::error(
-                name.place,
-                "a reserved field has no enumeration",
-            ));
+            faults.push(Diagnostic::error(none.place, why).related(ty.place, "the field's type"));
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Names: unique where they are given, known where they are used.
+//! Names where they are given: each once, and of a form that C and Rust take.
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::Diagnostic;
+use super::word::{is_c_name, is_identifier, is_keyword, is_lower_case};
+use crate::diagnostic::{Diagnostic, Files};
+use crate::layout::Wire;
 use crate::load::Spec;
-use crate::reconcile::constant_key;
 use crate::yaml::{At, Place};
 
 /// Names of one kind, each given once.
@@ -22,37 +23,81 @@ impl Unique {
     }
 
     pub(super) fn add(&mut self, name: &At<String>, faults: &mut Vec<Diagnostic>) {
-        if let Some(first) = self.seen.insert(name.value.clone(), name.place) {
+        let first = *self.seen.entry(name.value.clone()).or_insert(name.place);
+        if first != name.place {
             let why = format!("duplicate {} `{name}`", self.kind);
             faults.push(Diagnostic::error(name.place, why).related(first, "first here"));
         }
     }
 }
 
-pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    records(spec, faults);
+pub(super) fn check(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    wires(spec, faults);
+    records(files, spec, faults);
     enums(spec, faults);
-    constants(spec, faults);
     topics(spec, faults);
-    session(spec, faults);
+    let mut sources = Unique::new("source");
+    for source in &spec.sources {
+        sources.add(&source.source, faults);
+    }
 }
 
-fn records(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let mut last: Option<Wire> = None;
+    for (name, _) in spec.format.wires.iter() {
+        match name.parse::<Wire>() {
+            Ok(wire) if wire.to_string() == name.value => {
+                if last.is_some_and(|last| last >= wire) {
+                    let why = "the wire versions do not ascend";
+                    faults.push(Diagnostic::error(name.place, why));
+                }
+                last = Some(wire);
+            }
+            _ => {
+                let why = format!("`{name}` is no wire version");
+                let fault = Diagnostic::error(name.place, why);
+                faults.push(fault.help("name it by its number, 0 to 255: the header's byte 5"));
+            }
+        }
+    }
+}
+
+fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let (mut names, mut c_names) = (Unique::new("record"), Unique::new("C name"));
     for record in &spec.records {
         names.add(&record.record, faults);
         c_names.add(&record.c_name, faults);
-        let is_listed = spec
-            .format
-            .records
-            .iter()
-            .any(|name| name.value == record.record.value);
-        if !is_listed {
+        identifier("a record", &record.record, faults);
+        c_name(&record.c_name, faults);
+        let file = files.get(record.record.place.file);
+        let expected = format!("records/{}.yaml", record.record);
+        if let Some(file) = file.filter(|file| file.path != expected) {
             let why = format!(
-                "the record `{}` is not listed in format.yaml",
+                "the record `{}` does not stand in {expected}",
                 record.record
             );
-            faults.push(Diagnostic::error(record.record.place, why));
+            let fault = Diagnostic::error(record.record.place, why);
+            faults.push(fault.help(format!("rename the record or {}", file.path)));
+        }
+        let is_record = |name: &&At<String>| name.value == record.record.value;
+        if !spec.format.records.iter().any(|name| is_record(&name)) {
+            let why = format!("the record `{}` is not listed", record.record);
+            let fault = Diagnostic::error(record.record.place, why);
+            faults
+                .push(fault.help("add it to `records` of format.yaml, where it stands in a file"));
+        }
+        let mut fields = Unique::new("field");
+        for field in &record.fields {
+            fields.add(&field.name, faults);
+            identifier("a field", &field.name, faults);
+            let is_enum = |name: &&At<String>| {
+                let mut enums = spec.enums.enums.iter();
+                enums.any(|known| known.name.value == name.value)
+            };
+            if let Some(name) = field.enumeration.as_ref().filter(|name| !is_enum(name)) {
+                let why = format!("there is no enumeration `{name}` in enums.yaml");
+                faults.push(Diagnostic::error(name.place, why));
+            }
         }
     }
     let mut listed = Unique::new("record");
@@ -65,151 +110,57 @@ fn records(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Enumerations and constants, which share their names in C.
 fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    let mut names = Unique::new("enumeration");
+    let (mut names, mut c_names) = (Unique::new("enumeration"), Unique::new("C name"));
     for enumeration in &spec.enums.enums {
         names.add(&enumeration.name, faults);
+        identifier("an enumeration", &enumeration.name, faults);
+        c_name(&enumeration.c_prefix, faults);
         let mut members = Unique::new("member");
-        let mut last: Option<u64> = None;
         for member in &enumeration.members {
             members.add(&member.name, faults);
-            let value = member.value.value;
-            if last.is_some_and(|last| last >= value) {
-                let why = format!("the members of `{}` do not ascend", enumeration.name);
-                faults.push(Diagnostic::error(member.value.place, why));
+            if !is_lower_case(&member.name) {
+                let why = format!("`{}` is no name for a member", member.name);
+                let fault = Diagnostic::error(member.name.place, why);
+                faults.push(fault.help("use lower-case letters, digits and single underscores"));
             }
-            if enumeration.flags && !value.is_power_of_two() {
-                let why = format!("the flag `{}` is not one bit", member.name);
-                faults.push(Diagnostic::error(member.value.place, why));
-            }
-            last = Some(value);
         }
     }
-}
-
-fn constants(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    let mut names = Unique::new("constant");
-    for constant in &spec.constants.constants {
-        names.add(&constant.constant, faults);
-        let named = constant.is.rsplit_once('.').and_then(|(path, property)| {
-            let (record, field) = path.split_once('.')?;
-            let known = spec
-                .record(record)?
-                .fields
-                .iter()
-                .find(|known| known.name.value == field)?;
-            spec.wires()
-                .any(|wire| match property {
-                    "none" => known.none_in(wire).is_some(),
-                    "value" => known.value_in(wire).is_some(),
-                    _ => false,
-                })
-                .then_some(())
-        });
-        if named.is_none() {
-            let why = format!("`{}` names nothing", constant.is);
-            let fault = Diagnostic::error(constant.is.place, why);
-            faults.push(fault.help("name a field's sentinel or value: `RECORD.FIELD.none`"));
-        }
-    }
-    for source in &spec.sources {
-        for constant in &source.constants {
-            if constant_key(spec, &constant.constant).is_none() {
-                let why = format!("the spec has no constant `{}`", constant.constant);
-                faults.push(Diagnostic::error(constant.constant.place, why));
-            }
-        }
+    let prefixes = spec.enums.enums.iter().map(|known| &known.c_prefix);
+    let constants = spec.constants.constants.iter().map(|known| &known.constant);
+    prefixes.for_each(|name| c_names.add(name, faults));
+    for name in constants {
+        c_names.add(name, faults);
+        c_name(name, faults);
     }
 }
 
 fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let mut names = Unique::new("topic or silence");
-    for topic in &spec.topics {
-        names.add(&topic.topic, faults);
-        about(spec, &topic.about, faults);
-        for decision in &topic.decisions {
-            if let Some(term) = decision
-                .choice
-                .as_ref()
-                .filter(|term| topic.terms.get(term).is_none())
-            {
-                let why = format!("`{}` has no term `{term}`", topic.topic);
-                faults.push(Diagnostic::error(term.place, why));
-            }
-        }
-    }
-    for silence in &spec.decisions.silences {
-        names.add(&silence.silence, faults);
-        about(spec, &silence.about, faults);
-        if silence.tested_by.is_empty() {
-            let why = format!("nothing tests the decision `{}`", silence.silence);
-            faults.push(Diagnostic::error(silence.silence.place, why));
-        }
-        for test in silence.tested_by.iter().filter(|test| !test.contains("::")) {
-            if !spec
-                .all_rules()
-                .any(|(_, rule)| rule.id.value == test.value)
-            {
-                let why = format!("there is no rule `{test}`");
-                let fault = Diagnostic::error(test.place, why);
-                faults.push(fault.help("name a rule's id, or a test as PATH::NAME"));
-            }
-        }
+    let topics = spec.topics.iter().map(|topic| &topic.topic);
+    let silences = spec.decisions.silences.iter().map(|known| &known.silence);
+    for name in topics.chain(silences) {
+        names.add(name, faults);
     }
 }
 
-/// Every entry names a record, a record's field or an enumeration.
-pub(super) fn about(spec: &Spec, about: &[At<String>], faults: &mut Vec<Diagnostic>) {
-    for name in about {
-        let field = name.split_once('.').and_then(|(record, field)| {
-            spec.record(record)?
-                .fields
-                .iter()
-                .find(|known| known.name.value == field)
-        });
-        let is_known = field.is_some()
-            || spec.record(name).is_some()
-            || spec
-                .enums
-                .enums
-                .iter()
-                .any(|known| known.name.value == name.value)
-            || name.value == "session"
-            || name.value == spec.manifest.file;
-        if !is_known {
-            let why = format!("the spec has no `{name}`");
-            let help = "name a record, RECORD.FIELD, an enumeration, `session` or the manifest";
-            faults.push(Diagnostic::error(name.place, why).help(help));
-        }
+/// A name that stands in C and Rust as it is.
+fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    if !is_identifier(name) {
+        let fault = Diagnostic::error(name.place, format!("`{name}` is no name for {kind}"));
+        let help = "use lower-case letters, digits and single underscores; one may stand in front";
+        faults.push(fault.help(help));
+    } else if is_keyword(name) {
+        let why = format!("`{name}` is a keyword of C, C++ or Rust");
+        let fault = Diagnostic::error(name.place, why);
+        faults.push(fault.help("take another; a source's field names it with `is: NAME`"));
     }
 }
 
-fn session(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    let mut paths = Unique::new("entry");
-    for entry in &spec.session.entries {
-        paths.add(&entry.path, faults);
-    }
-    let objects = &spec.manifest.objects;
-    let mut names = Unique::new("object");
-    for object in objects {
-        names.add(&object.object, faults);
-        let mut fields = Unique::new("field");
-        for field in &object.fields {
-            fields.add(&field.name, faults);
-            let needs_object = matches!(
-                field.ty.value,
-                crate::model::JsonType::List | crate::model::JsonType::Object
-            );
-            let is_known = |name: &At<String>| objects.iter().any(|o| o.object.value == name.value);
-            if needs_object != field.of.as_ref().is_some_and(is_known) {
-                let why = format!("`of` of `{}` must name an object of this file", field.name);
-                let why = if needs_object {
-                    why
-                } else {
-                    format!("`{}` takes no `of`", field.name)
-                };
-                faults.push(Diagnostic::error(field.name.place, why));
-            }
-        }
+fn c_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
+    if !is_c_name(name) {
+        let fault = Diagnostic::error(name.place, format!("`{name}` is no name in C"));
+        faults.push(fault.help("use letters, digits and underscores, a letter first"));
     }
 }

@@ -1,6 +1,8 @@
 //! Rules: permanent ids of one form, and references that exist.
 
-use super::names::{Unique, about};
+use super::names::Unique;
+use super::references::about;
+use super::word::is_prefix;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::yaml::At;
@@ -9,6 +11,11 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let (mut ids, mut prefixes) = (Unique::new("rule"), Unique::new("prefix"));
     for file in &spec.rules {
         prefixes.add(&file.prefix, faults);
+        if !is_prefix(&file.prefix) {
+            let why = format!("`{}` is no prefix for rules", file.prefix);
+            let fault = Diagnostic::error(file.prefix.place, why);
+            faults.push(fault.help("use capitals, digits and single hyphens"));
+        }
     }
     for (file, rule) in spec.all_rules() {
         ids.add(&rule.id, faults);
@@ -19,8 +26,8 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let is_number =
             |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !number.is_some_and(is_number) {
-            let why = format!("the id is not `{}-` and three digits", file.prefix);
-            faults.push(Diagnostic::error(rule.id.place, why));
+            let why = format!("`{}` is not `{}-` and three digits", rule.id, file.prefix);
+            faults.push(Diagnostic::error(rule.id.place, why).related(file.prefix.place, "prefix"));
         }
         for wire in &rule.wire {
             if !spec.wires().any(|known| known == wire.value) {

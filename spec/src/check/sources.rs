@@ -1,148 +1,169 @@
-//! Claims are named where they are relied upon: each list of `claims` holds just the sources that
-//! make one.
+//! Claims where the sources make them: of a form that can be compared, on something that the spec
+//! has.
 
-use std::collections::BTreeSet;
-
-use super::names::Unique;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
-use crate::model::Form;
-use crate::reconcile::{Claims, How, formula_base};
-use crate::yaml::{At, Place};
+use crate::model::{FieldClaim, FieldSpec, FileClaim, Form, RecordClaim, Statement};
+use crate::reconcile::{constant_key, formula_base};
+use crate::yaml::At;
 
-pub(super) fn check(spec: &Spec, claims: &Claims, faults: &mut Vec<Diagnostic>) {
-    let mut ids = Unique::new("source");
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for source in &spec.sources {
-        ids.add(&source.source, faults);
         if !spec.wires().any(|wire| wire == source.wire.value) {
             let why = format!("there is no wire version {}", source.wire);
             faults.push(Diagnostic::error(source.wire.place, why));
         }
-    }
-    claim_forms(spec, faults);
-    for record in &spec.records {
-        for field in &record.fields {
-            let subject = format!("{}.{}", record.record, field.name);
-            let made = sources(claims, |key| key.subject == subject);
-            compare(&subject, &field.claims, &made, field.name.place, faults);
+        for claim in &source.records {
+            record(spec, claim, faults);
         }
-    }
-    for enumeration in &spec.enums.enums {
-        for member in &enumeration.members {
-            let subject = format!("{}.{}", enumeration.name, member.name);
-            let made = sources(claims, |key| key.to_string() == subject);
-            compare(&subject, &member.claims, &made, member.name.place, faults);
+        for claim in &source.files {
+            sections(spec, claim, faults);
         }
-    }
-    for topic in &spec.topics {
-        let made = sources(claims, |key| key.subject == topic.topic.value);
-        compare(
-            &topic.topic,
-            &topic.claims,
-            &made,
-            topic.topic.place,
-            faults,
-        );
-        terms(topic, claims, faults);
-    }
-    for entry in &spec.session.entries {
-        for id in entry.claims.iter().filter(|id| spec.source(id).is_none()) {
-            faults.push(Diagnostic::error(
-                id.place,
-                format!("there is no source `{id}`"),
-            ));
+        for claim in &source.constants {
+            if constant_key(spec, &claim.constant).is_none() {
+                let why = format!("the spec has no constant `{}`", claim.constant);
+                let fault = Diagnostic::error(claim.constant.place, why);
+                let help = "name one of constants.yaml, or an enumeration's c_prefix and member";
+                faults.push(fault.help(help));
+            }
+        }
+        for claim in &source.statements {
+            statement(spec, claim, faults);
         }
     }
 }
 
-/// Claims that cannot be compared are faults of the claim, not of what it claims.
-fn claim_forms(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    for source in &spec.sources {
-        for record in &source.records {
-            for field in &record.fields {
-                let what = match record.form {
-                    Form::Struct if field.ty.is_none() => "a struct's field needs a type",
-                    Form::Struct if field.offset.is_some() => "a struct's field has no offset",
-                    Form::Table if field.offset.is_none() => "a table's field needs an offset",
-                    Form::Table if field.size.is_none() => "a table's field needs a size",
-                    _ => continue,
-                };
-                faults.push(Diagnostic::error(field.field.place, what));
-            }
+fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
+    let record = spec.record(&claim.record);
+    if record.is_none() {
+        let why = format!("there is no record `{}` in records/", claim.record);
+        faults.push(Diagnostic::error(claim.record.place, why));
+    }
+    for field in &claim.fields {
+        form(claim.form, field, faults);
+        for (topic, term) in field.facts.iter() {
+            stance(spec, topic, term, faults);
         }
-        for statement in &source.statements {
-            if let Some(formula) = &statement.formula
-                && formula_base(formula).is_none()
-            {
-                let why = "expected `seq * NUMBER` or `NAME + seq * NUMBER`";
-                faults.push(Diagnostic::error(formula.place, why));
-            }
-            if statement.term.is_some() == statement.formula.is_some() {
-                let why = "a statement takes either a term or a formula";
-                faults.push(Diagnostic::error(statement.topic.place, why));
+        let Some(record) = record else {
+            continue;
+        };
+        let name = field.is.as_ref().unwrap_or(&field.field);
+        let mut fields = record.fields.iter();
+        match fields.find(|known| known.name.value == name.value) {
+            Some(known) => members(spec, known, field, faults),
+            None => {
+                let why = format!("the record `{}` has no field `{name}`", record.record);
+                let fault = Diagnostic::error(name.place, why);
+                faults.push(fault.help("add it, or name the spec's field with `is: NAME`"));
             }
         }
     }
 }
 
-fn sources(claims: &Claims, is_about: impl Fn(&crate::reconcile::Key) -> bool) -> BTreeSet<&str> {
-    let claims = claims
-        .iter()
-        .filter(|(key, _)| is_about(key))
-        .flat_map(|(_, claims)| claims);
-    claims
-        .filter(|claim| claim.how != How::Omits)
-        .map(|claim| claim.source.as_str())
-        .collect()
-}
-
-fn compare(
-    subject: &str,
-    listed: &[At<String>],
-    made: &BTreeSet<&str>,
-    place: Place,
-    faults: &mut Vec<Diagnostic>,
-) {
-    for id in listed.iter().filter(|id| !made.contains(id.as_str())) {
-        faults.push(Diagnostic::error(
-            id.place,
-            format!("{id} claims nothing on {subject}"),
-        ));
+/// A claim that cannot be compared is a fault of the claim, not of what it claims.
+fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
+    let fault = |what| Diagnostic::error(field.field.place, what);
+    match form {
+        Form::Struct if field.ty.is_none() => {
+            faults.push(fault("a struct's field needs a type"));
+        }
+        Form::Struct if field.offset.is_some() => {
+            let help = "its offset follows from the fields in front of it";
+            faults.push(fault("a struct's field takes no offset").help(help));
+        }
+        Form::Table if field.offset.is_none() => {
+            faults.push(fault("a table's field needs an offset"));
+        }
+        Form::Table if field.size.is_none() => {
+            faults.push(fault("a table's field needs a size"));
+        }
+        _ => {}
     }
-    let is_missing = |id: &&&str| !listed.iter().any(|listed| listed.value == **id);
-    let missing: Vec<&str> = made.iter().filter(is_missing).copied().collect();
-    if !missing.is_empty() {
-        let why = format!("`claims` of {subject} lacks {}", missing.join(", "));
-        faults.push(Diagnostic::error(place, why));
-    }
-}
-
-/// Every claimed term is one of the topic's, and every term of the topic is claimed.
-fn terms(topic: &crate::model::Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
-    let is_here = |key: &crate::reconcile::Key| key.subject == topic.topic.value;
-    let claims: Vec<_> = claims
-        .iter()
-        .filter(|(key, _)| is_here(key))
-        .flat_map(|(_, c)| c)
-        .collect();
-    for claim in claims
-        .iter()
-        .filter(|claim| topic.terms.get(&claim.value).is_none())
+    if let (Some(ty), Some(size)) = (field.ty, field.size)
+        && ty.size() != size.value
     {
-        let why = format!("`{}` has no term `{}`", topic.topic, claim.value);
-        faults.push(Diagnostic::error(claim.place, why).related(topic.topic.place, "the topic"));
+        let why = format!("{} has {} bytes, not {size}", ty.value, ty.size());
+        let fault = Diagnostic::error(size.place, why).related(ty.place, "the type");
+        faults.push(fault.help("a source that says both is described twice, by two entries"));
     }
-    let chosen = |term: &str| {
-        topic
-            .decisions
-            .iter()
-            .filter_map(|d| d.choice.as_ref())
-            .any(|choice| choice.value == term)
-    };
-    for (term, _) in topic.terms.iter() {
-        if !claims.iter().any(|claim| claim.value == term.value) && !chosen(term) {
-            let why = format!("no source takes the stance `{term}`");
-            faults.push(Diagnostic::error(term.place, why));
+}
+
+fn members(spec: &Spec, known: &FieldSpec, claim: &FieldClaim, faults: &mut Vec<Diagnostic>) {
+    let Some(used) = &known.enumeration else {
+        if !claim.members.is_empty() {
+            let why = format!("the field `{}` has no enumeration", known.name);
+            let fault = Diagnostic::error(claim.field.place, why).label("members are claimed here");
+            faults.push(fault.related(known.name.place, "the field"));
         }
+        return;
+    };
+    let mut enums = spec.enums.enums.iter();
+    let Some(enumeration) = enums.find(|known| known.name.value == used.value) else {
+        return;
+    };
+    for (name, _) in claim.members.iter() {
+        let mut members = enumeration.members.iter();
+        if !members.any(|member| member.name.value == name.value) {
+            let why = format!(
+                "the enumeration `{}` has no member `{name}`",
+                enumeration.name
+            );
+            faults.push(Diagnostic::error(name.place, why));
+        }
+    }
+}
+
+fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
+    let is_file = |name: &str| spec.records.iter().any(|record| record.file.value == name);
+    if !is_file(&claim.file) {
+        let why = format!("no record stands in a file `{}`", claim.file);
+        faults.push(Diagnostic::error(claim.file.place, why));
+    }
+    for section in &claim.sections {
+        if !matches!(section.section.as_str(), "header" | "events" | "footer") {
+            let why = format!("`{}` is none of: header, events, footer", section.section);
+            faults.push(Diagnostic::error(section.section.place, why));
+        }
+    }
+}
+
+fn statement(spec: &Spec, claim: &Statement, faults: &mut Vec<Diagnostic>) {
+    match (&claim.term, &claim.formula) {
+        (Some(term), None) => stance(spec, &claim.topic, term, faults),
+        (None, Some(formula)) => {
+            let base = formula_base(formula).map(|base| At {
+                value: base,
+                place: formula.place,
+            });
+            match base {
+                Some(base) => stance(spec, &claim.topic, &base, faults),
+                None => {
+                    let why = format!("`{formula}` is no formula for an event's offset");
+                    let fault = Diagnostic::error(formula.place, why);
+                    faults.push(fault.help("write `seq * NUMBER` or `NAME + seq * NUMBER`"));
+                }
+            }
+        }
+        _ => {
+            let why = "a statement takes either a term or a formula";
+            faults.push(Diagnostic::error(claim.topic.place, why));
+        }
+    }
+}
+
+/// A stance is one of the terms of a topic.
+fn stance(spec: &Spec, topic: &At<String>, term: &At<String>, faults: &mut Vec<Diagnostic>) {
+    let mut topics = spec.topics.iter();
+    let Some(known) = topics.find(|known| known.topic.value == topic.value) else {
+        let why = format!("there is no topic `{topic}` in behaviour/");
+        faults.push(Diagnostic::error(topic.place, why));
+        return;
+    };
+    if known.terms.get(term).is_none() {
+        let why = format!("the topic `{topic}` has no term `{term}`");
+        let fault = Diagnostic::error(term.place, why);
+        let terms: Vec<&str> = known.terms.iter().map(|(name, _)| name.as_str()).collect();
+        let says = format!("its terms: {}", terms.join(", "));
+        faults.push(fault.related(known.topic.place, says));
     }
 }

@@ -152,84 +152,90 @@ fn entries(decisions: &[Decision]) -> impl Iterator<Item = (&Decision, &At<Strin
         .flat_map(|decision| decision.settles.iter().map(move |key| (decision, key)))
 }
 
-/// What the spec says of a claim's subject: where, and the value in each wire version.
-struct Subject {
+/// What the spec says of a claim's subject.
+struct Subject<'a> {
     place: Place,
-    /// `None` where the spec says nothing of it that claims could be held against.
-    values: Option<BTreeMap<Wire, String>>,
+    says: Says<'a>,
 }
 
-impl Subject {
-    fn find(spec: &Spec, key: &Key) -> Option<Self> {
+/// Where the spec says what claims can be held against.
+enum Says<'a> {
+    Field(&'a FieldSpec),
+    /// The same in every wire version.
+    Number(At<u64>),
+    /// A topic, whose decision says what holds.
+    Nothing,
+}
+
+impl<'a> Subject<'a> {
+    fn find(spec: &'a Spec, key: &Key) -> Option<Self> {
         if let Some((record, field)) = key.subject.split_once('.')
             && let Some(record) = spec.record(record)
         {
-            let field = record
-                .fields
-                .iter()
-                .find(|known| known.name.value == field)?;
-            let values = spec
-                .wires()
-                .filter_map(|wire| Some((wire, field_value(field, wire, key)?)));
+            let mut fields = record.fields.iter();
+            let field = fields.find(|known| known.name.value == field)?;
             return Some(Self {
                 place: field.name.place,
-                values: Some(values.collect()),
+                says: Says::Field(field),
             });
         }
         if let Some(record) = spec.record(&key.subject) {
-            let size = record.size.to_string();
-            let values = spec.wires().map(|wire| (wire, size.clone())).collect();
-            return Some(Self {
+            let size = At {
+                value: u64::from(record.size.value),
                 place: record.size.place,
-                values: Some(values),
+            };
+            return Some(Self {
+                place: size.place,
+                says: Says::Number(size),
             });
         }
         let mut enums = spec.enums.enums.iter();
         if let Some(known) = enums.find(|known| known.name.value == key.subject) {
-            let member = known
-                .members
-                .iter()
-                .find(|known| known.name.value == key.property)?;
-            let values = spec
-                .wires()
-                .map(|wire| (wire, member.value.to_string()))
-                .collect();
+            let mut members = known.members.iter();
+            let member = members.find(|known| known.name.value == key.property)?;
             return Some(Self {
                 place: member.name.place,
-                values: Some(values),
+                says: Says::Number(member.value),
             });
         }
-        let topic = spec
-            .topics
-            .iter()
-            .find(|topic| topic.topic.value == key.subject)?;
+        let mut topics = spec.topics.iter();
+        let topic = topics.find(|topic| topic.topic.value == key.subject)?;
         Some(Self {
             place: topic.topic.place,
-            values: None,
+            says: Says::Nothing,
         })
     }
 
-    /// Where all claims agree, the spec must say what they say.
+    /// What the spec says in a wire version, as a claim would say it.
+    fn value(&self, key: &Key, wire: Wire) -> Option<String> {
+        match &self.says {
+            Says::Field(field) => Some(field_value(field, key, wire)),
+            Says::Number(number) => Some(number.to_string()),
+            Says::Nothing => None,
+        }
+    }
+
+    /// Where the spec says what a claim contradicts.
+    fn value_place(&self, key: &Key, claim: &Claim) -> Place {
+        match &self.says {
+            Says::Field(field) => field_place(field, key, claim).unwrap_or(self.place),
+            Says::Number(number) => number.place,
+            Says::Nothing => self.place,
+        }
+    }
+
+    /// What the spec says and the claims on it do not.
     fn departs(&self, key: &Key, claims: &[Claim]) -> Option<Diagnostic> {
-        let values = self.values.as_ref()?;
-        let wrong = |claim: &&Claim| {
-            values
-                .get(&claim.wire)
-                .is_some_and(|value| *value != claim.value && comparable(key, value, claim))
+        let departs = |claim: &&Claim| {
+            let value = self.value(key, claim.wire);
+            value.is_some_and(|value| value != claim.value && comparable(key, &value, claim))
         };
-        let claim = claims.iter().find(wrong)?;
-        let value = &values[&claim.wire];
-        Some(with_claims(
-            Diagnostic::error(
-                self.place,
-                format!(
-                    "{key} is {value} in wire version {}, and no source says so",
-                    claim.wire
-                ),
-            )
-            .label(format!("the sources say {}", claim.value)),
-            claims,
-        ))
+        let claim = claims.iter().find(departs)?;
+        let value = self.value(key, claim.wire)?;
+        let why = format!("{key} is {value} in wire version {}", claim.wire);
+        let fault = Diagnostic::error(self.value_place(key, claim), why);
+        let says = format!("the sources say {}", claim.value);
+        Some(with_claims(fault.label(says), claims))
     }
 
     /// The faults of a disagreement: none, if a fitting decision settles it and the spec follows.
@@ -243,41 +249,42 @@ impl Subject {
         let Some(settlement) = settlement else {
             return vec![self.unsettled(disagreement)];
         };
-        let kind = settlement.decision.decision;
-        if kind.value == DecisionKind::Split && !could_split {
-            let why =
-                format!("{key} is no split: sources of one wire version contradict one another");
-            return vec![with_claims(
-                Diagnostic::error(settlement.place, why),
-                claims,
-            )];
-        }
-        let Some(values) = &self.values else {
-            return choice(key, settlement).into_iter().collect();
-        };
-        match kind.value {
-            DecisionKind::Split => {
-                let wrong = |claim: &&Claim| values.get(&claim.wire) != Some(&claim.value);
-                let departs = |claim: &Claim| {
-                    let none = ABSENT.to_owned();
-                    let value = values.get(&claim.wire).unwrap_or(&none);
-                    let why = format!(
-                        "{key} is {value} in wire version {}, and its sources say {}",
-                        claim.wire, claim.value
-                    );
-                    Diagnostic::error(self.place, why).related(claim.place, claim.source.clone())
-                };
-                claims.iter().find(wrong).map(departs).into_iter().collect()
+        match settlement.decision.decision.value {
+            DecisionKind::Split if !could_split => {
+                let why = format!(
+                    "{key} is no split: sources of one wire version contradict one another"
+                );
+                let fault = Diagnostic::error(settlement.place, why);
+                vec![with_claims(fault, claims).help("settle it by a `conflict`")]
             }
-            DecisionKind::Conflict => {
-                let distinct: BTreeSet<&String> = values.values().collect();
-                if distinct.len() < 2 {
-                    return Vec::new();
-                }
-                let why = format!("{key} differs by wire version, but a conflict has one answer");
-                vec![Diagnostic::error(self.place, why).related(settlement.place, "settled here")]
+            DecisionKind::Split => self.departs(key, claims).into_iter().collect(),
+            DecisionKind::Conflict if matches!(self.says, Says::Nothing) => {
+                choice(key, settlement).into_iter().collect()
             }
+            DecisionKind::Conflict => self.judge_conflict(key, claims, settlement),
         }
+    }
+
+    /// A conflict has one answer, and a source gives it.
+    fn judge_conflict(
+        &self,
+        key: &Key,
+        claims: &[Claim],
+        settlement: &Settlement,
+    ) -> Vec<Diagnostic> {
+        let wires = by_wire(claims);
+        let answers: BTreeSet<Option<String>> =
+            wires.keys().map(|wire| self.value(key, *wire)).collect();
+        if answers.len() > 1 {
+            let why = format!("{key} differs by wire version, but a conflict has one answer");
+            let fault = Diagnostic::error(self.place, why);
+            return vec![fault.related(settlement.place, "settled here")];
+        }
+        let is_answer = |claim: &Claim| answers.contains(&Some(claim.value.clone()));
+        if claims.iter().any(is_answer) {
+            return Vec::new();
+        }
+        self.departs(key, claims).into_iter().collect()
     }
 
     fn unsettled(&self, disagreement: &Disagreement) -> Diagnostic {
@@ -296,17 +303,29 @@ impl Subject {
 }
 
 /// What the spec says of a field's property in a wire version.
-fn field_value(field: &FieldSpec, wire: Wire, key: &Key) -> Option<String> {
+fn field_value(field: &FieldSpec, key: &Key, wire: Wire) -> String {
     let place = field.place_in(wire);
-    match key.property.as_str() {
-        "layout" => Some(match &place {
-            Some((offset, ty)) => layout_value(ty.size(), **offset),
-            None => ABSENT.to_owned(),
-        }),
+    let value = match key.property.as_str() {
+        "layout" => place.map(|(offset, ty)| layout_value(ty.size(), *offset)),
         "type" => place.map(|(_, ty)| ty.to_string()),
         "value" => field.value_in(wire).map(std::string::ToString::to_string),
-        "none" => field.none_in(wire).map(|none| none.to_string()),
-        _ => None,
+        _ => field.none_in(wire).map(|none| none.to_string()),
+    };
+    value.unwrap_or_else(|| ABSENT.to_owned())
+}
+
+/// Where the spec says of a field what a claim contradicts.
+fn field_place(field: &FieldSpec, key: &Key, claim: &Claim) -> Option<Place> {
+    match key.property.as_str() {
+        "value" => field.value_in(claim.wire).map(|value| value.place),
+        "none" => field.none_in(claim.wire).map(|none| none.place),
+        property => {
+            let (offset, ty) = field.place_in(claim.wire)?;
+            let is_elsewhere = layout_value(ty.size(), *offset) != claim.value
+                && !claim.value.ends_with(&format!(" at {offset}"));
+            let is_offset = property == "layout" && is_elsewhere;
+            Some(if is_offset { offset.place } else { ty.place })
+        }
     }
 }
 
@@ -341,7 +360,13 @@ fn stale(key: &Key, settlement: &Settlement, claims: &[Claim]) -> Diagnostic {
     } else {
         format!("stale decision: all claims on {key} agree")
     };
-    with_claims(Diagnostic::error(settlement.place, why), claims).help("delete the entry")
+    let help = if claims.is_empty() {
+        "name a property that sources claim (layout, type, value, none; FIELD.layout for another \
+         field; size; a member; term), or delete the entry"
+    } else {
+        "delete the entry"
+    };
+    with_claims(Diagnostic::error(settlement.place, why), claims).help(help)
 }
 
 /// Shows the first claim for each value.

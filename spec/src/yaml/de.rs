@@ -1,8 +1,13 @@
-//! Serde's types out of a tree. A faulty entry of a sequence or mapping is reported and passed
-//! over, so that one pass finds the faults of all entries.
+//! Serde's types out of a tree, and all faults of form in it.
+//!
+//! A faulty entry of a sequence or mapping is reported and passed over, so that one pass finds the
+//! faults of all entries. Serde's structs give up at their first faulty entry, so the tree is
+//! decoded again without the entries that are known to be faulty, until a pass finds nothing new.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::value::{StrDeserializer, U32Deserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
@@ -17,22 +22,33 @@ use crate::diagnostic::Diagnostic;
 ///
 /// All faults of form: an unknown or missing key, a wrong type, a value out of range.
 pub fn decode<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
-    let faults = RefCell::new(Vec::new());
-    let decoded = T::deserialize(Decoder {
-        node: root,
-        faults: &faults,
-    });
-    let mut faults = faults.into_inner();
-    match decoded {
-        Ok(value) if faults.is_empty() => Ok(value),
-        Ok(_) => Err(faults),
-        Err(fault) => {
-            if !fault.is_reported {
-                faults.push(fault.at(root.place));
-            }
-            Err(faults)
+    let report = RefCell::new(Report::default());
+    loop {
+        let before = report.borrow().faults.len();
+        let decoder = Decoder {
+            node: root,
+            report: &report,
+        };
+        let decoded = decoder.entry(PhantomData::<T>);
+        if report.borrow().faults.len() > before {
+            continue;
         }
+        let faults = report.into_inner().faults;
+        return match decoded {
+            Ok(value) if faults.is_empty() => Ok(value),
+            _ => Err(faults),
+        };
     }
+}
+
+/// What the passes have found so far.
+#[derive(Default)]
+struct Report {
+    faults: Vec<Diagnostic>,
+    /// Entries of sequences and mappings that are reported, which the next pass leaves out.
+    faulty: HashSet<*const Node>,
+    /// Unknown keys that are reported.
+    unknown: HashSet<Place>,
 }
 
 /// A fault of form; its place is that of the innermost value that it met on its way out.
@@ -40,15 +56,13 @@ pub fn decode<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
 struct Fault {
     message: String,
     place: Option<Place>,
+    /// The key that a mapping lacks.
+    missing: Option<&'static str>,
     /// Whether it stands among the diagnostics already.
     is_reported: bool,
 }
 
 impl Fault {
-    fn at(self, place: Place) -> Diagnostic {
-        Diagnostic::error(self.place.unwrap_or(place), self.message)
-    }
-
     fn placed(mut self, place: Place) -> Self {
         self.place.get_or_insert(place);
         self
@@ -68,15 +82,27 @@ impl de::Error for Fault {
         Self {
             message: message.to_string(),
             place: None,
+            missing: None,
             is_reported: false,
         }
+    }
+
+    fn missing_field(key: &'static str) -> Self {
+        Self {
+            missing: Some(key),
+            ..Self::custom(format_args!("the key `{key}` is missing"))
+        }
+    }
+
+    fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
+        Self::custom(format_args!("`{word}` is none of: {}", known.join(", ")))
     }
 }
 
 #[derive(Clone, Copy)]
 struct Decoder<'a> {
     node: &'a Node,
-    faults: &'a RefCell<Vec<Diagnostic>>,
+    report: &'a RefCell<Report>,
 }
 
 impl<'a> Decoder<'a> {
@@ -113,20 +139,40 @@ impl<'a> Decoder<'a> {
         result.map_err(|fault| fault.placed(self.node.place))
     }
 
-    /// Decodes an entry of a collection and reports its fault at once: the collections of this
-    /// module pass over a faulty entry and go on.
+    /// Decodes an entry of a collection, or the whole, and reports its fault at once: the
+    /// collections of this module pass over a faulty entry and go on.
     fn entry<'de, S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
         self.placed(seed.deserialize(self)).map_err(|mut fault| {
             if !fault.is_reported {
-                let message = std::mem::take(&mut fault.message);
-                let place = fault.place.unwrap_or(self.node.place);
-                self.faults
-                    .borrow_mut()
-                    .push(Diagnostic::error(place, message));
-                fault.is_reported = true;
+                self.report(&mut fault);
             }
             fault
         })
+    }
+
+    fn report(self, fault: &mut Fault) {
+        fault.is_reported = true;
+        let mut report = self.report.borrow_mut();
+        if !report.faulty.insert(self.node) {
+            return;
+        }
+        // The key is there, and was left out since its value is faulty.
+        let is_known = fault.missing.is_some_and(|missing| {
+            let entries = self.entries().unwrap_or_default();
+            entries.iter().any(|(key, _)| key.text == missing)
+        });
+        if !is_known {
+            let message = std::mem::take(&mut fault.message);
+            let place = fault.place.unwrap_or(self.node.place);
+            report.faults.push(Diagnostic::error(place, message));
+        }
+    }
+
+    fn is_known_as_faulty(self) -> bool {
+        self.report
+            .borrow()
+            .faulty
+            .contains(&std::ptr::from_ref(self.node))
     }
 }
 
@@ -142,6 +188,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
                 (_, Ok(value)) => self.placed(visitor.visit_i64(value)),
                 _ => Err(self.wrong("an integer of 64 bits")),
             },
+            Value::OtherNumber(_) => Err(self.wrong("an integer or text")),
             Value::Text(text) => self.placed(visitor.visit_str(text)),
             Value::Seq(_) => self.deserialize_seq(visitor),
             Value::Map(_) => self.deserialize_map(visitor),
@@ -204,7 +251,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         };
         self.placed(visitor.visit_seq(Items {
             items: items.iter(),
-            faults: self.faults,
+            report: self.report,
         }))
     }
 
@@ -214,7 +261,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
             entries: entries.iter(),
             value: None,
             known: None,
-            faults: self.faults,
+            report: self.report,
         };
         self.placed(visitor.visit_map(entries))
     }
@@ -236,7 +283,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
             entries: entries.iter(),
             value: None,
             known: Some(fields),
-            faults: self.faults,
+            report: self.report,
         };
         self.placed(visitor.visit_map(entries))
     }
@@ -260,7 +307,7 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
 
 struct Items<'a> {
     items: std::slice::Iter<'a, Node>,
-    faults: &'a RefCell<Vec<Diagnostic>>,
+    report: &'a RefCell<Report>,
 }
 
 impl<'de> de::SeqAccess<'de> for Items<'_> {
@@ -270,15 +317,10 @@ impl<'de> de::SeqAccess<'de> for Items<'_> {
     where
         T: DeserializeSeed<'de>,
     {
-        let Some(node) = self.items.next() else {
-            return Ok(None);
-        };
-        Decoder {
-            node,
-            faults: self.faults,
-        }
-        .entry(seed)
-        .map(Some)
+        let report = self.report;
+        let decoders = self.items.by_ref().map(|node| Decoder { node, report });
+        let mut sound = decoders.filter(|decoder| !decoder.is_known_as_faulty());
+        sound.next().map(|decoder| decoder.entry(seed)).transpose()
     }
 }
 
@@ -286,7 +328,7 @@ struct Entries<'a> {
     entries: std::slice::Iter<'a, (Key, Node)>,
     value: Option<&'a Node>,
     known: Option<&'static [&'static str]>,
-    faults: &'a RefCell<Vec<Diagnostic>>,
+    report: &'a RefCell<Report>,
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'_> {
@@ -301,23 +343,30 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
                 .known
                 .filter(|known| !known.contains(&key.text.as_str()))
             {
-                let message = format!("unknown key `{}`", key.text);
-                let fault = Diagnostic::error(key.place, message)
-                    .label(format!("expected one of: {}", known.join(", ")));
-                self.faults.borrow_mut().push(fault);
+                let mut report = self.report.borrow_mut();
+                if report.unknown.insert(key.place) {
+                    let message = format!("unknown key `{}`", key.text);
+                    let fault = Diagnostic::error(key.place, message)
+                        .label(format!("expected one of: {}", known.join(", ")));
+                    report.faults.push(fault);
+                }
+                continue;
+            }
+            let report = self.report;
+            if (Decoder {
+                node: value,
+                report,
+            })
+            .is_known_as_faulty()
+            {
                 continue;
             }
             self.value = Some(value);
-            let key = Node {
+            let node = &Node {
                 value: Value::Text(key.text.clone()),
                 place: key.place,
             };
-            return seed
-                .deserialize(Decoder {
-                    node: &key,
-                    faults: self.faults,
-                })
-                .map(Some);
+            return seed.deserialize(Decoder { node, report }).map(Some);
         }
         Ok(None)
     }
@@ -332,7 +381,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             .ok_or_else(|| de::Error::custom("a value without a key"))?;
         Decoder {
             node,
-            faults: self.faults,
+            report: self.report,
         }
         .entry(seed)
     }

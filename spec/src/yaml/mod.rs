@@ -4,6 +4,7 @@ mod at;
 mod collections;
 mod de;
 mod node;
+mod parse;
 
 pub use at::At;
 pub use collections::{List, Pairs};

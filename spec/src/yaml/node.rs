@@ -1,10 +1,6 @@
 //! A YAML file as a tree in which every key and value knows its place.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Location, Spanned};
-
+use super::parse;
 use crate::diagnostic::Diagnostic;
 
 /// Which of the loaded files a place is in.
@@ -38,8 +34,10 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer.
+    /// An integer of 64 bits, signed or unsigned.
     Int(i128),
+    /// Any other number, as the file writes it. The spec has no use for one.
+    OtherNumber(String),
     /// Anything else in one piece.
     Text(String),
     /// A sequence.
@@ -56,6 +54,7 @@ impl Value {
             Self::Null => "nothing",
             Self::Bool(_) => "a boolean",
             Self::Int(_) => "an integer",
+            Self::OtherNumber(_) => "a number that is no integer of 64 bits",
             Self::Text(_) => "text",
             Self::Seq(_) => "a sequence",
             Self::Map(_) => "a mapping",
@@ -85,21 +84,9 @@ impl Tree {
     /// # Errors
     ///
     /// Bytes that are not UTF-8, broken syntax, a duplicate key, an anchor or alias, more than one
-    /// document, or more nodes than the parser's budget allows: one diagnostic at its place.
+    /// document, or more depth or nodes than any spec needs: one diagnostic at its place.
     pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let start = as_offset(error.valid_up_to());
-            let place = Place {
-                file,
-                start,
-                end: start,
-            };
-            Diagnostic::error(place, "the file is not UTF-8")
-                .label(format!("byte 0x{:02x}", bytes[error.valid_up_to()]))
-        })?;
-        let raw: Raw =
-            serde_saphyr::from_str(text).map_err(|error| parse_error(file, text, &error))?;
-        let root = raw.into_node(file, text)?;
+        let root = parse::document(file, bytes)?;
         Ok(Self { root })
     }
 
@@ -140,177 +127,4 @@ fn find(node: &Node, place: Place, path: &mut String) -> bool {
         _ => {}
     }
     node.place == place
-}
-
-/// The parser's view of a file, before places are turned into byte ranges.
-struct Raw(Spanned<RawValue>);
-
-enum RawValue {
-    Null,
-    Bool(bool),
-    Int(i128),
-    Text(String),
-    Seq(Vec<Raw>),
-    Map(Vec<(Spanned<String>, Raw)>),
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Spanned::deserialize(deserializer).map(Self)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(RawVisitor)
-    }
-}
-
-struct RawVisitor;
-
-impl<'de> Visitor<'de> for RawVisitor {
-    type Value = RawValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a YAML value")
-    }
-
-    fn visit_unit<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<RawValue, E> {
-        Ok(RawValue::Bool(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<RawValue, E> {
-        Ok(RawValue::Int(value.into()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<RawValue, E> {
-        Ok(RawValue::Int(value.into()))
-    }
-
-    // The spec has no use for fractions: one is text, and its type is refused where it stands.
-    fn visit_f64<E>(self, value: f64) -> Result<RawValue, E> {
-        Ok(RawValue::Text(value.to_string()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<RawValue, E> {
-        Ok(RawValue::Text(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RawValue, A::Error> {
-        let mut seq = Vec::new();
-        while let Some(item) = items.next_element()? {
-            seq.push(item);
-        }
-        Ok(RawValue::Seq(seq))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RawValue, A::Error> {
-        let mut map = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            map.push(entry);
-        }
-        Ok(RawValue::Map(map))
-    }
-}
-
-impl Raw {
-    fn into_node(self, file: FileId, text: &str) -> Result<Node, Diagnostic> {
-        let Spanned {
-            value,
-            referenced,
-            defined,
-        } = self.0;
-        let place = place(file, text, referenced);
-        if referenced != defined {
-            return Err(
-                Diagnostic::error(place, "the spec's files use no anchors and aliases")
-                    .label("alias"),
-            );
-        }
-        let value = match value {
-            RawValue::Null => Value::Null,
-            RawValue::Bool(value) => Value::Bool(value),
-            RawValue::Int(value) => Value::Int(value),
-            RawValue::Text(value) => Value::Text(value),
-            RawValue::Seq(items) => {
-                let items = items.into_iter().map(|item| item.into_node(file, text));
-                Value::Seq(items.collect::<Result<_, _>>()?)
-            }
-            RawValue::Map(entries) => {
-                let entry = |(key, value): (Spanned<String>, Self)| {
-                    let key = Key {
-                        place: self::place(file, text, key.referenced),
-                        text: key.value,
-                    };
-                    Ok((key, value.into_node(file, text)?))
-                };
-                Value::Map(
-                    entries
-                        .into_iter()
-                        .map(entry)
-                        .collect::<Result<_, Diagnostic>>()?,
-                )
-            }
-        };
-        Ok(Node { value, place })
-    }
-}
-
-fn parse_error(file: FileId, text: &str, error: &serde_saphyr::Error) -> Diagnostic {
-    let place = error.location().map_or(
-        Place {
-            file,
-            ..Place::default()
-        },
-        |location| place(file, text, location),
-    );
-    // The parser's text ends with the place, which the diagnostic shows better.
-    let message = error.without_snippet().to_string();
-    let message = match message.rfind(" at line ") {
-        Some(end) => message[..end].to_owned(),
-        None => message,
-    };
-    Diagnostic::error(place, message)
-}
-
-fn place(file: FileId, text: &str, location: Location) -> Place {
-    let span = location.span();
-    let length = text.len() as u64;
-    let (start, size) = match (span.byte_offset(), span.byte_len()) {
-        (Some(start), Some(size)) => (start, size),
-        // Errors carry characters only.
-        _ => (byte_of_char(text, location), 1),
-    };
-    let start = start.min(length);
-    let end = start.saturating_add(size).min(length);
-    let clip = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
-    Place {
-        file,
-        start: clip(start),
-        end: clip(end),
-    }
-}
-
-fn byte_of_char(text: &str, location: Location) -> u64 {
-    let line = usize::try_from(location.line().saturating_sub(1)).unwrap_or(usize::MAX);
-    let column = usize::try_from(location.column().saturating_sub(1)).unwrap_or(usize::MAX);
-    let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    let within: usize = text[before..]
-        .chars()
-        .take(column)
-        .map(char::len_utf8)
-        .sum();
-    (before + within) as u64
-}
-
-fn as_offset(offset: usize) -> u32 {
-    u32::try_from(offset).unwrap_or(u32::MAX)
 }

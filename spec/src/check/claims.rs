@@ -1,0 +1,91 @@
+//! Claims are named where they are relied upon: each list of `claims` holds just the sources that
+//! make one, and every term of a topic is someone's.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::model::Topic;
+use crate::reconcile::{Claims, How, Key};
+use crate::yaml::{At, Place};
+
+pub(super) fn check(spec: &Spec, claims: &Claims, faults: &mut Vec<Diagnostic>) {
+    let mut compare = |subject: &str, listed: &[At<String>], made: &BTreeSet<&str>, place| {
+        compare(spec, subject, listed, made, place, faults);
+    };
+    for record in &spec.records {
+        for field in &record.fields {
+            let subject = format!("{}.{}", record.record, field.name);
+            let made = sources(claims, |key| key.subject == subject);
+            compare(&subject, &field.claims, &made, field.name.place);
+        }
+    }
+    for enumeration in &spec.enums.enums {
+        for member in &enumeration.members {
+            let subject = format!("{}.{}", enumeration.name, member.name);
+            let made = sources(claims, |key| key.to_string() == subject);
+            compare(&subject, &member.claims, &made, member.name.place);
+        }
+    }
+    for topic in &spec.topics {
+        let made = sources(claims, |key| key.subject == topic.topic.value);
+        compare(&topic.topic, &topic.claims, &made, topic.topic.place);
+    }
+    for topic in &spec.topics {
+        terms(topic, claims, faults);
+    }
+}
+
+fn sources(claims: &Claims, is_about: impl Fn(&Key) -> bool) -> BTreeSet<&str> {
+    let claims = claims
+        .iter()
+        .filter(|(key, _)| is_about(key))
+        .flat_map(|(_, claims)| claims);
+    claims
+        .filter(|claim| claim.how != How::Omits)
+        .map(|claim| claim.source.as_str())
+        .collect()
+}
+
+fn compare(
+    spec: &Spec,
+    subject: &str,
+    listed: &[At<String>],
+    made: &BTreeSet<&str>,
+    place: Place,
+    faults: &mut Vec<Diagnostic>,
+) {
+    for id in listed.iter().filter(|id| !made.contains(id.as_str())) {
+        let why = match spec.source(id) {
+            Some(_) => format!("the source {id} claims nothing on {subject}"),
+            None => format!("there is no source `{id}`"),
+        };
+        faults.push(Diagnostic::error(id.place, why));
+    }
+    let is_missing = |id: &&&str| !listed.iter().any(|listed| listed.value == **id);
+    let missing: Vec<&str> = made.iter().filter(is_missing).copied().collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        let fault = Diagnostic::error(place, format!("`claims` of {subject} lacks {missing}"));
+        faults.push(fault.help("`claims` lists all sources that say something of it"));
+    }
+}
+
+/// Every term of a topic is claimed by a source, or chosen.
+fn terms(topic: &Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
+    let is_here = |key: &Key| key.subject == topic.topic.value;
+    let claims: Vec<_> = claims
+        .iter()
+        .filter(|(key, _)| is_here(key))
+        .flat_map(|(_, claims)| claims)
+        .collect();
+    let choices = topic.decisions.iter().filter_map(|d| d.choice.as_ref());
+    let chosen: Vec<&At<String>> = choices.collect();
+    for (term, _) in topic.terms.iter() {
+        let is_claimed = claims.iter().any(|claim| claim.value == term.value);
+        if !is_claimed && !chosen.iter().any(|choice| choice.value == term.value) {
+            let why = format!("no source takes the stance `{term}`");
+            faults.push(Diagnostic::error(term.place, why).help("delete the term"));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Enumerations: members ascend, flags are single bits, and the fields that use one can hold them.
+
+use crate::diagnostic::Diagnostic;
+use crate::layout::Type;
+use crate::load::Spec;
+use crate::model::{EnumSpec, FieldSpec};
+use crate::yaml::At;
+
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    for enumeration in &spec.enums.enums {
+        members(enumeration, faults);
+    }
+    for field in spec.records.iter().flat_map(|record| &record.fields) {
+        let used = field.enumeration.as_ref().and_then(|name| {
+            let mut enums = spec.enums.enums.iter();
+            enums.find(|known| known.name.value == name.value)
+        });
+        if let Some(enumeration) = used {
+            fits(spec, field, enumeration, faults);
+        }
+    }
+}
+
+fn members(enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
+    let mut last: Option<At<u64>> = None;
+    for member in &enumeration.members {
+        let value = member.value;
+        if let Some(last) = last.filter(|last| last.value >= value.value) {
+            let why = format!("the members of `{}` do not ascend", enumeration.name);
+            let fault = Diagnostic::error(value.place, why);
+            faults.push(fault.related(last.place, "the member in front"));
+        }
+        if enumeration.flags && !value.is_power_of_two() {
+            let why = format!("the flag `{}` is not one bit", member.name);
+            let fault = Diagnostic::error(value.place, why);
+            faults.push(fault.help("`flags` makes each member a mask of one bit: 1, 2, 4, 8"));
+        }
+        last = Some(value);
+    }
+}
+
+fn fits(spec: &Spec, field: &FieldSpec, enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
+    let place = field
+        .enumeration
+        .as_ref()
+        .map_or(field.name.place, |name| name.place);
+    if field.reserved {
+        faults.push(Diagnostic::error(
+            place,
+            "a reserved field has no enumeration",
+        ));
+    }
+    let types = spec.wires().filter_map(|wire| field.place_in(wire));
+    let types: Vec<At<Type>> = types.map(|(_, ty)| ty).collect();
+    if let Some(ty) = types.iter().find(|ty| ty.count.is_some()) {
+        let fault = Diagnostic::error(place, "an array has no enumeration");
+        faults.push(fault.related(ty.place, "the field's type"));
+        return;
+    }
+    for member in &enumeration.members {
+        let is_narrow = |ty: &&At<Type>| member.value.value > ty.scalar.max();
+        if let Some(ty) = types.iter().find(is_narrow) {
+            let why = format!("{} does not fit into {}", member.value, ty.value);
+            let fault = Diagnostic::error(member.value.place, why);
+            faults.push(fault.related(ty.place, format!("the type of `{}`", field.name)));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What stands around the thread files: the session's entries and the manifest's objects.
+
+use super::names::Unique;
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::model::JsonType;
+use crate::yaml::At;
+
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    entries(spec, faults);
+    objects(spec, faults);
+}
+
+fn entries(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let mut paths = Unique::new("entry");
+    for entry in &spec.session.entries {
+        paths.add(&entry.path, faults);
+        for id in entry.claims.iter().filter(|id| spec.source(id).is_none()) {
+            let why = format!("there is no source `{id}`");
+            faults.push(Diagnostic::error(id.place, why));
+        }
+    }
+}
+
+fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let objects = &spec.manifest.objects;
+    let is_object = |name: &At<String>| objects.iter().any(|o| o.object.value == name.value);
+    let mut names = Unique::new("object");
+    for object in objects {
+        names.add(&object.object, faults);
+        let mut fields = Unique::new("field");
+        for field in &object.fields {
+            fields.add(&field.name, faults);
+            let takes_object = matches!(field.ty.value, JsonType::List | JsonType::Object);
+            match &field.of {
+                None if takes_object => {
+                    let why = format!("`{}` does not say of which object", field.name);
+                    let fault = Diagnostic::error(field.name.place, why);
+                    faults.push(fault.help("add `of: OBJECT`, an object of this file"));
+                }
+                Some(of) if !takes_object => {
+                    let why = format!("`{}` is neither a list nor an object", field.name);
+                    faults.push(Diagnostic::error(of.place, why).help("delete `of`"));
+                }
+                Some(of) if !is_object(of) => {
+                    let why = format!("there is no object `{of}` in this file");
+                    faults.push(Diagnostic::error(of.place, why));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The forms of names, so that what is generated from them compiles.
+
+/// Lower case, as fields of C, C++ and Rust are named: words of letters and digits with single
+/// underscores between them. A leading underscore marks padding.
+pub(super) fn is_identifier(name: &str) -> bool {
+    is_lower_case(name.strip_prefix('_').unwrap_or(name))
+}
+
+/// Lower case, beginning with a letter.
+pub(super) fn is_lower_case(name: &str) -> bool {
+    is_words(name, '_', |letter| letter.is_ascii_lowercase())
+}
+
+/// A name in C, of any case.
+pub(super) fn is_c_name(name: &str) -> bool {
+    name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// What rule ids begin with: words in capitals with single hyphens between them.
+pub(super) fn is_prefix(name: &str) -> bool {
+    is_words(name, '-', |letter| letter.is_ascii_uppercase())
+}
+
+/// Whether C, C++ or Rust keeps the name for itself.
+pub(super) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.iter().any(|line| line.contains(&name))
+}
+
+fn is_words(name: &str, separator: char, is_letter: impl Fn(char) -> bool) -> bool {
+    let is_inner = |letter: char| is_letter(letter) || letter.is_ascii_digit();
+    let is_word = |word: &str| !word.is_empty() && word.chars().all(is_inner);
+    name.starts_with(&is_letter) && name.split(separator).all(is_word)
+}
+
+/// Keywords in lower case of C (to C23), C++ (to C++20) and Rust (to edition 2024), by initial.
+const KEYWORDS: &[&[&str]] = &[
+    &[
+        "abstract", "alignas", "alignof", "and", "and_eq", "as", "asm", "async", "auto", "await",
+    ],
+    &["become", "bitand", "bitor", "bool", "box", "break"],
+    &[
+        "case",
+        "catch",
+        "char",
+        "char16_t",
+        "char32_t",
+        "char8_t",
+        "class",
+        "co_await",
+        "co_return",
+    ],
+    &[
+        "co_yield",
+        "compl",
+        "concept",
+        "const",
+        "const_cast",
+        "consteval",
+        "constexpr",
+        "constinit",
+    ],
+    &["continue", "crate"],
+    &[
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "dyn",
+        "dynamic_cast",
+    ],
+    &["else", "enum", "explicit", "export", "extern"],
+    &["false", "final", "float", "fn", "for", "friend"],
+    &["gen", "goto"],
+    &["if", "impl", "in", "inline", "int"],
+    &["let", "long", "loop"],
+    &["macro", "match", "mod", "move", "mut", "mutable"],
+    &["namespace", "new", "noexcept", "not", "not_eq", "nullptr"],
+    &["operator", "or", "or_eq", "override"],
+    &["priv", "private", "protected", "pub", "public"],
+    &[
+        "ref",
+        "register",
+        "reinterpret_cast",
+        "requires",
+        "restrict",
+        "return",
+    ],
+    &[
+        "self",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "static_assert",
+        "static_cast",
+        "struct",
+    ],
+    &["super", "switch"],
+    &[
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "trait",
+        "true",
+        "try",
+        "type",
+        "typedef",
+    ],
+    &["typeid", "typename", "typeof", "typeof_unqual"],
+    &["union", "unsafe", "unsigned", "unsized", "use", "using"],
+    &["virtual", "void", "volatile"],
+    &["wchar_t", "where", "while"],
+    &["xor", "xor_eq"],
+    &["yield"],
+];

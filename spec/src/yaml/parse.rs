@@ -1,0 +1,296 @@
+//! A file's bytes to a tree: YAML without anchors, aliases and second documents, of bounded depth
+//! and size.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
+
+use super::node::{FileId, Key, Node, Place, Value};
+use crate::diagnostic::Diagnostic;
+
+/// The deepest file of ours has 10 levels.
+const MAX_DEPTH: usize = 32;
+/// The largest file of ours has some 3,000.
+const MAX_NODES: usize = 250_000;
+
+/// The one document of a file.
+pub(super) fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let start = as_offset(error.valid_up_to());
+        let place = Place {
+            file,
+            start,
+            end: start,
+        };
+        Diagnostic::error(place, "the file is not UTF-8")
+            .label(format!("byte 0x{:02x}", bytes[error.valid_up_to()]))
+    })?;
+    let raw: Raw = serde_saphyr::from_str_with_options(text, options())
+        .map_err(|error| parse_error(file, text, &error))?;
+    Ok(raw.into_node(file, text))
+}
+
+fn options() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_anchors: 0,
+            max_aliases: 0,
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
+            max_nodes: MAX_NODES,
+        },
+        // `no` and `on` are words.
+        strict_booleans: true,
+        // `<<` is an unknown key.
+        merge_keys: MergeKeyPolicy::AsOrdinary,
+    }
+}
+
+/// The parser's view of a file, before places are turned into byte ranges.
+struct Raw(Spanned<RawValue>);
+
+enum RawValue {
+    Null,
+    Bool(bool),
+    Int(i128),
+    OtherNumber,
+    Text(String),
+    Seq(Vec<Raw>),
+    Map(Vec<(Spanned<String>, Raw)>),
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Spanned::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = RawValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<RawValue, E> {
+        Ok(RawValue::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<RawValue, E> {
+        Ok(RawValue::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<RawValue, E> {
+        Ok(RawValue::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<RawValue, E> {
+        Ok(RawValue::Int(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<RawValue, E> {
+        Ok(RawValue::Int(value.into()))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<RawValue, E> {
+        Ok(RawValue::OtherNumber)
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<RawValue, E> {
+        Ok(RawValue::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RawValue, A::Error> {
+        let mut seq = Vec::new();
+        while let Some(item) = items.next_element()? {
+            seq.push(item);
+        }
+        Ok(RawValue::Seq(seq))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RawValue, A::Error> {
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            map.push(entry);
+        }
+        Ok(RawValue::Map(map))
+    }
+}
+
+impl Raw {
+    fn into_node(self, file: FileId, text: &str) -> Node {
+        let Spanned {
+            value, referenced, ..
+        } = self.0;
+        let place = place(file, text, referenced);
+        let value = match value {
+            RawValue::Null => Value::Null,
+            RawValue::Bool(value) => Value::Bool(value),
+            RawValue::Int(value) => Value::Int(value),
+            RawValue::OtherNumber => Value::OtherNumber(written(text, place).to_owned()),
+            RawValue::Text(value) => Value::Text(value),
+            RawValue::Seq(items) => {
+                let items = items.into_iter().map(|item| item.into_node(file, text));
+                Value::Seq(items.collect())
+            }
+            RawValue::Map(entries) => {
+                let entry = |(key, value): (Spanned<String>, Self)| {
+                    let key = Key {
+                        place: self::place(file, text, key.referenced),
+                        text: key.value,
+                    };
+                    (key, value.into_node(file, text))
+                };
+                Value::Map(entries.into_iter().map(entry).collect())
+            }
+        };
+        Node { value, place }
+    }
+}
+
+/// The parser's error in our words, where they say more.
+fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
+    let place = error.location().map_or(
+        Place {
+            file,
+            ..Place::default()
+        },
+        |location| place(file, text, location),
+    );
+    if let Some(tab) = tab_in_indentation(text, place) {
+        return Diagnostic::error(tab, "a tab in the indentation").help("indent with spaces");
+    }
+    match error.without_snippet() {
+        Error::Budget {
+            breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. },
+            ..
+        } => no_aliases(anchor_in_front(text, place)),
+        Error::Budget { breach, .. } => Diagnostic::error(place, breached(breach)),
+        Error::UnknownAnchor { .. } => no_aliases(place),
+        Error::MultipleDocuments { .. } => {
+            Diagnostic::error(place, "a second document; a file of the spec holds one")
+                .help("delete the `---` in front of it")
+        }
+        Error::DuplicateMappingKey { key: Some(key), .. } => {
+            Diagnostic::error(place, format!("duplicate key `{key}`"))
+        }
+        // The parser's text ends with the place, which the diagnostic shows better.
+        error => {
+            let message = error.to_string();
+            let end = message.rfind(" at line ").unwrap_or(message.len());
+            let message = &message[..end];
+            if message == "recursion limit exceeded" {
+                return Diagnostic::error(place, too_deep());
+            }
+            let fault = Diagnostic::error(place, message);
+            if message.starts_with("mapping values are not allowed") {
+                return fault.help("a text with a colon and a blank in it needs quotes");
+            }
+            fault
+        }
+    }
+}
+
+fn no_aliases(place: Place) -> Diagnostic {
+    Diagnostic::error(place, "the spec's files use no anchors and aliases")
+        .help("write the value out; a text that begins with `&` or `*` needs quotes")
+}
+
+fn breached(breach: &BudgetBreach) -> String {
+    match breach {
+        BudgetBreach::Depth { .. } => too_deep(),
+        BudgetBreach::Nodes { .. } => format!("more than {MAX_NODES} keys and values"),
+        _ => "more than a file of the spec may hold".to_owned(),
+    }
+}
+
+fn too_deep() -> String {
+    format!("nested deeper than {MAX_DEPTH} levels")
+}
+
+/// The anchor that names the value at a place.
+fn anchor_in_front(text: &str, place: Place) -> Place {
+    let found = usize::try_from(place.start)
+        .ok()
+        .and_then(|start| Some((text.get(..start)?.rfind('&')?, start)));
+    let Some((anchor, start)) = found else {
+        return place;
+    };
+    Place {
+        start: as_offset(anchor),
+        end: as_offset(anchor + text[anchor..start].trim_end().len()),
+        ..place
+    }
+}
+
+/// The first tab among the blanks at the start of a line, on the line of a fault or the next one:
+/// the parser names the value in front of it.
+fn tab_in_indentation(text: &str, place: Place) -> Option<Place> {
+    let start = usize::try_from(place.start).ok()?;
+    let line = text.get(..start)?.rfind('\n').map_or(0, |end| end + 1);
+    let mut offset = line;
+    for line in text.get(line..)?.split_inclusive('\n').take(2) {
+        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if let Some(tab) = line[..blanks].find('\t') {
+            let start = as_offset(offset + tab);
+            return Some(Place {
+                start,
+                end: start + 1,
+                ..place
+            });
+        }
+        offset += line.len();
+    }
+    None
+}
+
+fn place(file: FileId, text: &str, location: Location) -> Place {
+    let span = location.span();
+    let length = text.len() as u64;
+    let (start, size) = match (span.byte_offset(), span.byte_len()) {
+        (Some(start), Some(size)) => (start, size),
+        // Errors carry characters only.
+        _ => (byte_of_char(text, location), 1),
+    };
+    let start = start.min(length);
+    let end = start.saturating_add(size).min(length);
+    let clip = |offset: u64| u32::try_from(offset).unwrap_or(u32::MAX);
+    Place {
+        file,
+        start: clip(start),
+        end: clip(end),
+    }
+}
+
+/// What the file writes at a place.
+fn written(text: &str, place: Place) -> &str {
+    let offset = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
+    text.get(offset(place.start)..offset(place.end))
+        .unwrap_or_default()
+}
+
+fn byte_of_char(text: &str, location: Location) -> u64 {
+    let line = usize::try_from(location.line().saturating_sub(1)).unwrap_or(usize::MAX);
+    let column = usize::try_from(location.column().saturating_sub(1)).unwrap_or(usize::MAX);
+    let before: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let within: usize = text[before..]
+        .chars()
+        .take(column)
+        .map(char::len_utf8)
+        .sum();
+    (before + within) as u64
+}
+
+fn as_offset(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
