@@ -1,0 +1,195 @@
+//! Files that no one writes on purpose: the compiler answers each with a diagnostic, soon and
+//! without a panic.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use atf_spec::diagnostic::Diagnostic;
+use atf_spec::model::{
+    ConstantsFile, DecisionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec, RulesFile,
+    SessionFile, SourceFile, TopicsFile,
+};
+use atf_spec::yaml::{FileId, Tree, decode};
+
+use support::{base, faults};
+
+/// What the compiler says of the base with this text as its `constants.yaml`.
+fn said_of(text: &[u8]) -> String {
+    let folder = base();
+    fs::write(folder.path().join("constants.yaml"), text).expect("a temporary file");
+    let start = Instant::now();
+    let said = faults(folder.path());
+    assert!(start.elapsed() < Duration::from_secs(20), "too slow");
+    said
+}
+
+#[test]
+fn deep_nesting_is_refused_before_the_stack_ends() {
+    for bracket in ["[", "{ a: ", "- ", "? "] {
+        let said = said_of(bracket.repeat(100_000).as_bytes());
+        let first = said.lines().next().unwrap_or_default();
+        assert_eq!(first, "error: nested deeper than 32 levels", "{bracket}");
+        assert!(
+            said.len() < 2000,
+            "{bracket}: {} bytes of message",
+            said.len()
+        );
+    }
+    let blocks: String = (0..1000).map(|depth| " ".repeat(depth) + "a:\n").collect();
+    let said = said_of(blocks.as_bytes());
+    assert!(
+        said.starts_with("error: nested deeper than 32 levels\n  --> constants.yaml:33:"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_small_text_that_stands_for_billions_of_values_is_refused_at_its_first_anchor() {
+    let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for (last, name) in ('a'..'y').zip('b'..'z') {
+        let aliases = vec![format!("*{last}"); 10].join(", ");
+        bomb.push_str(&format!("{name}: &{name} [{aliases}]\n"));
+    }
+    let said = said_of(bomb.as_bytes());
+    assert!(
+        said.contains("no anchors and aliases\n --> constants.yaml:1:4\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_of_very_many_values_is_refused_by_their_number() {
+    let said = said_of("- a\n".repeat(300_000).as_bytes());
+    assert!(
+        said.starts_with("error: more than 250000 keys and values\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_of_very_many_bytes_is_not_read() {
+    let said = said_of(" ".repeat((4 << 20) + 1).as_bytes());
+    assert_eq!(
+        said,
+        "error: 4194305 bytes; a spec file has at most 4194304\n--> constants.yaml\n\n"
+    );
+}
+
+#[test]
+fn a_line_of_very_many_bytes_is_shown_in_part() {
+    let said = said_of(format!("constants: {}", "x".repeat(100_000)).as_bytes());
+    assert!(
+        said.starts_with("error: expected a sequence, found text\n"),
+        "{said}"
+    );
+    assert!(said.len() < 2000, "{} bytes of message", said.len());
+}
+
+/// The time grows with the number of faults, not with its square.
+#[test]
+fn very_many_faults_are_reported_in_time() {
+    let keys: String = (0..20_000).map(|key| format!("k{key}: 1\n")).collect();
+    let start = Instant::now();
+    let faults = form_faults("constants.yaml", keys.as_bytes());
+    assert_eq!(faults.len(), 20_001);
+    assert!(start.elapsed() < Duration::from_secs(20), "too slow");
+}
+
+#[test]
+fn no_cut_of_a_real_file_panics() {
+    for (name, bytes) in real_files() {
+        for end in (0..bytes.len()).step_by(97) {
+            place_all(&name, &bytes[..end]);
+        }
+    }
+}
+
+#[test]
+fn no_changed_byte_of_a_real_file_panics() {
+    // What YAML has a meaning for, what it forbids, and what is not UTF-8.
+    let others = b"\0\t\n\r :-?[]{},#&*!|>'\"%@`~0aZ\x7f\x80\xc3\xff";
+    for (name, bytes) in real_files() {
+        for (place, other) in (0..bytes.len()).step_by(389).zip(others.iter().cycle()) {
+            let mut changed = bytes.clone();
+            changed[place] = *other;
+            place_all(&name, &changed);
+        }
+    }
+}
+
+#[test]
+fn no_lost_line_of_a_small_spec_panics() {
+    let folder = base();
+    for (name, bytes) in files_below(folder.path()) {
+        let path = folder.path().join(&name);
+        let text = String::from_utf8(bytes).expect("the base is text");
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for lost in 0..lines.len() {
+            let rest = [&lines[..lost], &lines[lost + 1..]].concat().concat();
+            fs::write(&path, rest).expect("a temporary file");
+            faults(folder.path());
+        }
+        fs::write(&path, text).expect("a temporary file");
+    }
+}
+
+/// Parses and decodes a file; every fault must have a place in it and a text.
+fn place_all(name: &str, bytes: &[u8]) {
+    for fault in form_faults(name, bytes) {
+        let end = usize::try_from(fault.place.end).expect("an offset");
+        assert!(
+            fault.place.start <= fault.place.end && end <= bytes.len(),
+            "{name}: {fault:?}"
+        );
+        assert!(!fault.message.is_empty(), "{name}: {fault:?}");
+    }
+}
+
+/// The faults of form of a file, by the type that its path says.
+fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
+    let tree = match Tree::parse(FileId(0), bytes) {
+        Ok(tree) => tree,
+        Err(fault) => return vec![fault],
+    };
+    let root = &tree.root;
+    let decoded = match name.split('/').next().unwrap_or_default() {
+        "format.yaml" => decode::<FormatFile>(root).map(drop),
+        "sources" => decode::<SourceFile>(root).map(drop),
+        "records" => decode::<RecordSpec>(root).map(drop),
+        "enums.yaml" => decode::<EnumsFile>(root).map(drop),
+        "constants.yaml" => decode::<ConstantsFile>(root).map(drop),
+        "behaviour" => decode::<TopicsFile>(root).map(drop),
+        "decisions.yaml" => decode::<DecisionsFile>(root).map(drop),
+        "rules" => decode::<RulesFile>(root).map(drop),
+        "session.yaml" => decode::<SessionFile>(root).map(drop),
+        "manifest.yaml" => decode::<ManifestFile>(root).map(drop),
+        other => panic!("no file of the spec: {other}"),
+    };
+    decoded.err().unwrap_or_default()
+}
+
+/// The YAML files of the real spec, by their paths in it.
+fn real_files() -> Vec<(String, Vec<u8>)> {
+    let files = files_below(Path::new(env!("CARGO_MANIFEST_DIR")));
+    assert!(files.len() > 25, "only {} files", files.len());
+    files
+}
+
+/// The YAML files of a spec's folder, by their paths in it.
+fn files_below(spec: &Path) -> Vec<(String, Vec<u8>)> {
+    let folders = ["", "sources", "records", "behaviour", "rules"];
+    let paths = folders.iter().flat_map(|folder| {
+        let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
+        entries.map(|entry| entry.expect("an entry").path())
+    });
+    let yaml = paths.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    yaml.map(|path: PathBuf| {
+        let name = path.strip_prefix(spec).expect("below the folder");
+        let name = name.to_str().expect("a name in ASCII").replace('\\', "/");
+        (name, fs::read(&path).expect("a file of the spec"))
+    })
+    .collect()
+}

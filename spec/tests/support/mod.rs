@@ -1,0 +1,79 @@
+//! Folders with specs, and what the compiler says of them.
+
+#![allow(dead_code, reason = "no test program uses all of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// The folder `spec/tests/broken`.
+pub(crate) fn broken() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken")
+}
+
+/// The smallest spec that has one of everything, in a temporary folder.
+pub(crate) fn base() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    overlay(&broken().join("base"), folder.path());
+    folder
+}
+
+/// Copies a folder's files over those of another. A folder takes the place of a file of its name,
+/// and a file that of a folder.
+pub(crate) fn overlay(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in fs::read_dir(from).expect("a folder of the tests") {
+        let entry = entry.expect("an entry of a folder of the tests");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            if target.is_file() {
+                fs::remove_file(&target).expect("a temporary file can go");
+            }
+            overlay(&entry.path(), &target);
+        } else {
+            if target.is_dir() {
+                fs::remove_dir_all(&target).expect("a temporary folder can go");
+            }
+            fs::copy(entry.path(), &target).expect("a file can be copied");
+        }
+    }
+}
+
+/// What the compiler says of the spec in a folder: relative paths, fixed width, no colour.
+pub(crate) fn faults(folder: &Path) -> String {
+    let compiled = atf_spec::compile(folder);
+    compiled.files.render(&compiled.faults, false)
+}
+
+/// Changes files of a folder by a difference: `--- PATH` names a file, `@@` begins a change, and
+/// its lines without their `+` must stand in that file once.
+///
+/// # Panics
+/// When they do not.
+pub(crate) fn change(folder: &Path, difference: &str) {
+    for file in difference.split("--- ").skip(1) {
+        let mut changes = file.split("@@\n");
+        let name = changes.next().unwrap_or_default().trim_end();
+        let path = folder.join(name);
+        let mut text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        for change in changes {
+            let side = |sign: char| -> String {
+                let lines = change.split_inclusive('\n');
+                let kept = lines.filter_map(|line| line.strip_prefix([' ', sign]));
+                kept.collect()
+            };
+            let (old, new) = (side('-'), side('+'));
+            let starts: Vec<usize> = text
+                .match_indices(&old)
+                .map(|(start, _)| start)
+                .filter(|start| text[..*start].is_empty() || text[..*start].ends_with('\n'))
+                .collect();
+            let [start] = starts[..] else {
+                panic!("{name} has {} of\n{old}", starts.len());
+            };
+            text.replace_range(start..start + old.len(), &new);
+        }
+        fs::write(&path, text).expect("a temporary file");
+    }
+}
