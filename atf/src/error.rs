@@ -177,7 +177,7 @@ pub enum ErrorKind {
         expected: u8,
     },
     /// No such wire version is known.
-    #[error("{found}, expected 1 or 2")]
+    #[error("{found}, expected {} or {}", Wire::V1.version(), Wire::V2.version())]
     UnknownVersion {
         /// The byte in the file.
         found: u8,

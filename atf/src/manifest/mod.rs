@@ -50,6 +50,8 @@ pub struct Manifest {
 /// A thread that the manifest lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestThread {
+    /// Its position in the manifest's list, counted from 0; entries that cannot be read count too.
+    pub position: usize,
     /// Its thread id, which names its folder.
     pub id: u32,
     /// Whether it has a `detail.atf`; tracers in the field always say so.
@@ -74,6 +76,8 @@ pub struct Module {
 /// The name of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
+    /// Its position in the manifest's list, counted from 0; entries that cannot be read count too.
+    pub position: usize,
     /// The function, as in the events.
     pub function_id: u64,
     /// The upper half of `function_id`.

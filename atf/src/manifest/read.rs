@@ -122,8 +122,8 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
 /// Each thread once: one that is listed twice must not double its events.
 fn threads<'a>(reader: &mut Reader<'a>, items: Vec<&'a RawValue>) -> Vec<ManifestThread> {
     let mut seen = BTreeSet::new();
-    let once = |reader: &mut Reader<'a>, raw, place: Place<'_>| {
-        let thread = thread(reader, raw, place)?;
+    let once = |reader: &mut Reader<'a>, raw, place: Place<'_>, position| {
+        let thread = thread(reader, raw, place, position)?;
         let id = thread.id;
         if seen.insert(id) {
             return Some(thread);
@@ -138,12 +138,12 @@ fn list<'a, T>(
     reader: &mut Reader<'a>,
     items: Option<Vec<&'a RawValue>>,
     key: &str,
-    mut read: impl FnMut(&mut Reader<'a>, &'a RawValue, Place<'_>) -> Option<T>,
+    mut read: impl FnMut(&mut Reader<'a>, &'a RawValue, Place<'_>, usize) -> Option<T>,
 ) -> Vec<T> {
     let list = Place::Key(&Place::Root, key);
     let items = items.unwrap_or_default().into_iter().enumerate();
     items
-        .filter_map(|(index, raw)| read(reader, raw, Place::Item(&list, index)))
+        .filter_map(|(position, raw)| read(reader, raw, Place::Item(&list, position), position))
         .collect()
 }
 
@@ -151,14 +151,24 @@ fn thread<'a>(
     reader: &mut Reader<'a>,
     raw: &'a RawValue,
     place: Place<'_>,
+    position: usize,
 ) -> Option<ManifestThread> {
     let object = reader.object(raw, place, &["id", "has_detail"])?;
     let has_detail = reader.member(&object, place, "has_detail", "true or false");
     let id = reader.required(&object, place, "id", "a u32")?;
-    Some(ManifestThread { id, has_detail })
+    Some(ManifestThread {
+        position,
+        id,
+        has_detail,
+    })
 }
 
-fn module<'a>(reader: &mut Reader<'a>, raw: &'a RawValue, place: Place<'_>) -> Option<Module> {
+fn module<'a>(
+    reader: &mut Reader<'a>,
+    raw: &'a RawValue,
+    place: Place<'_>,
+    _position: usize,
+) -> Option<Module> {
     let keys = ["module_id", "path", "base_address", "size", "uuid"];
     let object = reader.object(raw, place, &keys)?;
     let module_id = reader.required(&object, place, "module_id", "a u32");
@@ -175,7 +185,12 @@ fn module<'a>(reader: &mut Reader<'a>, raw: &'a RawValue, place: Place<'_>) -> O
     })
 }
 
-fn symbol<'a>(reader: &mut Reader<'a>, raw: &'a RawValue, place: Place<'_>) -> Option<Symbol> {
+fn symbol<'a>(
+    reader: &mut Reader<'a>,
+    raw: &'a RawValue,
+    place: Place<'_>,
+    position: usize,
+) -> Option<Symbol> {
     let keys = ["function_id", "module_id", "symbol_index", "name"];
     let object = reader.object(raw, place, &keys)?;
     let name: Option<Cow<'a, str>> = reader.required(&object, place, "name", "a text");
@@ -191,6 +206,7 @@ fn symbol<'a>(reader: &mut Reader<'a>, raw: &'a RawValue, place: Place<'_>) -> O
     }
     let name = name.map(Cow::into_owned);
     Some(Symbol {
+        position,
         function_id: function_id?,
         module_id,
         symbol_index,

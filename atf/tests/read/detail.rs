@@ -24,6 +24,19 @@ fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// Trailing bytes, bytes of a zero tail, beginning of a footer.
+fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
+    let Completeness::Unfinalized {
+        trailing_bytes,
+        zero_tail_bytes,
+        partial_footer,
+    } = detail.completeness()
+    else {
+        panic!("{:?}", detail.completeness())
+    };
+    (*trailing_bytes, *zero_tail_bytes, *partial_footer)
+}
+
 #[test]
 fn a_finalized_file_gives_all_events() {
     for version in [1, 2] {
@@ -234,6 +247,7 @@ fn a_verified_footer_wins_over_the_header() {
     file.header_bytes = u64::MAX;
     let detail = open(&file);
     assert_eq!(details(&detail, &file), file.events);
+    assert!(matches!(detail.completeness(), Completeness::Finalized));
     assert_eq!(detail.disagreements().len(), 2);
 }
 
@@ -269,6 +283,70 @@ fn a_footer_with_a_damaged_magic_is_no_event() {
 }
 
 #[test]
+fn what_stands_where_a_rewritten_header_has_the_footer_is_no_event() {
+    for version in [1, 2] {
+        let file = DetailFile::finalized(version, 6);
+        let event = DetailRecord {
+            event_type: 3,
+            index_seq: 9,
+            timestamp: 9,
+            payload: vec![1; 40],
+        };
+        let event = DetailFile::of(version, vec![event]).section();
+        assert_eq!(event.len(), 64);
+        let bytes = [file.without_footer(), event].concat();
+        let detail = DetailReader::from_bytes(bytes).unwrap();
+        assert_eq!(details(&detail, &file), file.events);
+        assert_eq!(damage(&detail).len(), 2);
+    }
+}
+
+#[test]
+fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
+    let file = DetailFile::finalized(1, 6);
+    let detail = DetailReader::from_bytes(padded(&file.without_footer(), 64)).unwrap();
+    assert_eq!(details(&detail, &file), file.events);
+    assert_eq!(tail(&detail), (0, 64, None));
+    let header = DetailFile::finalized(1, 0).header();
+    let detail = DetailReader::from_bytes(padded(&header, 64)).unwrap();
+    assert_eq!(tail(&detail), (0, 64, None));
+}
+
+#[test]
+fn bytes_of_an_event_that_is_not_whole_are_reported_zeros_included() {
+    let file = DetailFile::finalized(1, 6).placeholder();
+    let whole = DetailFile::of(1, vec![DetailRecord::call(1, 1, 0)]).section();
+    for size in 1..whole.len() {
+        let bytes = [&file.without_footer(), &whole[..size]].concat();
+        let detail = DetailReader::from_bytes(bytes).unwrap();
+        assert_eq!(tail(&detail), (size as u64, 0, None));
+    }
+    for zeros in 1..24 {
+        let detail = DetailReader::from_bytes(padded(&file.without_footer(), zeros)).unwrap();
+        assert_eq!(tail(&detail), (zeros as u64, 0, None));
+    }
+}
+
+#[test]
+fn a_finalized_file_cut_before_its_footer_has_no_beginning_of_one() {
+    let file = DetailFile::finalized(1, 6);
+    let detail = DetailReader::from_bytes(file.without_footer()).unwrap();
+    assert_eq!(tail(&detail), (0, 0, None));
+    let detail = DetailReader::from_bytes(&file.bytes()[..place(&file, 6) + 3]).unwrap();
+    assert_eq!(
+        tail(&detail),
+        (
+            0,
+            0,
+            Some(PartialFooter {
+                offset: file.places()[6],
+                size: 3
+            })
+        )
+    );
+}
+
+#[test]
 fn a_footer_with_something_behind_is_found() {
     for version in [1, 2] {
         for garbage in [1, 24, 64, 1000] {
@@ -295,15 +373,7 @@ fn zeros_at_the_end_are_no_events() {
             let detail = DetailReader::from_bytes(bytes).unwrap();
             assert_eq!(details(&detail, &file), file.events);
             assert!(detail.framing_problem().is_none());
-            let Completeness::Unfinalized {
-                trailing_bytes: 0,
-                zero_tail_bytes,
-                ..
-            } = detail.completeness()
-            else {
-                panic!("{:?}", detail.completeness())
-            };
-            assert_eq!(*zero_tail_bytes, zeros as u64);
+            assert_eq!(tail(&detail), (0, zeros as u64, None));
         }
     }
 }
@@ -318,15 +388,7 @@ fn the_beginning_of_a_footer_is_reported() {
             offset: footer as u64,
             size: size as u64,
         };
-        let Completeness::Unfinalized {
-            partial_footer,
-            trailing_bytes: 0,
-            ..
-        } = detail.completeness()
-        else {
-            panic!("{:?}", detail.completeness())
-        };
-        assert_eq!(*partial_footer, Some(expected));
+        assert_eq!(tail(&detail), (0, 0, Some(expected)));
     }
 }
 

@@ -308,6 +308,17 @@ fn a_footer_with_something_behind_is_found() {
 }
 
 #[test]
+fn a_damaged_footer_where_the_header_has_it_is_no_event_though_something_stands_behind() {
+    let mut file = IndexFile::finalized(1, 10);
+    file.header_count = 12;
+    file.footer_count = 11;
+    let bytes = [file.bytes(), vec![0xee; 1000]].concat();
+    let index = IndexReader::from_bytes(bytes).unwrap();
+    assert_eq!(events(&index), expected(&file));
+    assert_eq!(problems(&index), [("footer.event_count".to_owned(), 392)]);
+}
+
+#[test]
 fn checksums_are_verified_where_there_are_any() {
     let mut file = IndexFile::finalized(1, 10);
     let computed = file.checksum;
