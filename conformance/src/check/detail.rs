@@ -7,7 +7,7 @@ use atf::detail::{DetailEvent, DetailReader};
 use atf::wire::{self, v1};
 use atf::{Completeness, Error, ErrorKind};
 
-use super::end::{self, End, EndRules, FooterFacts};
+use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{Output, is_unreadable, place_of, without_path};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::{Rule, table as rules};
@@ -74,8 +74,14 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
     identity(detail, report);
     framing(detail, report);
     let range = events(detail, report)?;
-    finalized_header(detail, range, report);
-    let times = detail.time_range()?.unwrap_or((0, 0));
+    // Behind an impossible length stand events that nothing can be said of.
+    let is_whole = detail.framing_problem().is_none();
+    finalized_header(detail, is_whole.then_some(range), report);
+    let times = match detail.time_range()? {
+        _ if !is_whole => Times::Unknown,
+        Some((first, last)) => Times::Range(first, last),
+        None => Times::None,
+    };
     let footer = detail
         .footer()
         .zip(detail.footer_offset())
@@ -88,7 +94,10 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
                 times: (footer.time_start_ns, footer.time_end_ns),
                 reserved_is_zero: raw.is_none_or(|raw| raw.reserved.iter().all(|byte| *byte == 0)),
                 checksum_offset: at(offset_of!(wire::DetailFooter, checksum)),
-                times_offset: at(offset_of!(wire::DetailFooter, time_start_ns)),
+                times_offsets: (
+                    at(offset_of!(wire::DetailFooter, time_start_ns)),
+                    at(offset_of!(wire::DetailFooter, time_end_ns)),
+                ),
                 reserved_offset: at(offset_of!(wire::DetailFooter, reserved)),
             }
         });
@@ -96,6 +105,7 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
         completeness: detail.completeness(),
         events_end: detail.events_end(),
         bytes_after_footer: detail.bytes_after_footer(),
+        events_offset: detail.header().events_offset,
         checksum: detail.checksum()?,
         times,
         footer,
@@ -246,8 +256,8 @@ fn payload(
     Ok(())
 }
 
-/// What the header of a finalized file repeats.
-fn finalized_header(detail: &DetailReader, range: (u64, u64), report: &mut FileReport) {
+/// What the header of a finalized file repeats. `range` is that of the events' `index_seq`.
+fn finalized_header(detail: &DetailReader, range: Option<(u64, u64)>, report: &mut FileReport) {
     if !matches!(detail.completeness(), Completeness::Finalized) {
         return;
     }
@@ -258,19 +268,21 @@ fn finalized_header(detail: &DetailReader, range: (u64, u64), report: &mut FileR
         };
         report.add(rule, place_of(&problem), || problem.kind().to_string());
     }
+    let Some(range) = range else {
+        return;
+    };
     let header = detail.header();
     let found = (header.index_seq_start, header.index_seq_end);
-    if found != range {
-        let offset = offset_of!(wire::DetailHeader, index_seq_start);
-        report.add(
-            &rules::ATF_DHDR_011,
-            Place::at("header.index_seq_start", offset as u64),
-            || {
-                format!(
-                    "{} to {}, the events have {} to {}",
-                    found.0, found.1, range.0, range.1
-                )
-            },
-        );
-    }
+    let places = [
+        (
+            "header.index_seq_start",
+            offset_of!(wire::DetailHeader, index_seq_start),
+        ),
+        (
+            "header.index_seq_end",
+            offset_of!(wire::DetailHeader, index_seq_end),
+        ),
+    ];
+    let places = places.map(|(field, offset)| Place::at(field, offset as u64));
+    end::range(found, range, places, &rules::ATF_DHDR_011, report);
 }

@@ -30,9 +30,10 @@ pub(super) struct End<'a> {
     /// The offset behind the last event.
     pub(super) events_end: u64,
     pub(super) bytes_after_footer: u64,
+    /// Where the events section begins.
+    pub(super) events_offset: u64,
     pub(super) checksum: Checksum,
-    /// The first and last event's timestamps.
-    pub(super) times: (u64, u64),
+    pub(super) times: Times,
     /// The verified footer.
     pub(super) footer: Option<FooterFacts>,
 }
@@ -44,8 +45,41 @@ pub(super) struct FooterFacts {
     pub(super) times: (u64, u64),
     pub(super) reserved_is_zero: bool,
     pub(super) checksum_offset: u64,
-    pub(super) times_offset: u64,
+    pub(super) times_offsets: (u64, u64),
     pub(super) reserved_offset: u64,
+}
+
+/// The first and the last event's timestamps, which several places repeat.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Times {
+    /// They cannot be told: an event is in a hole, or behind an impossible length.
+    Unknown,
+    /// There are no events.
+    None,
+    /// The first and the last.
+    Range(u64, u64),
+}
+
+impl Times {
+    /// Those of two threads together.
+    pub(super) fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::None, times) | (times, Self::None) => times,
+            (Self::Range(first, last), Self::Range(other_first, other_last)) => {
+                Self::Range(first.min(other_first), last.max(other_last))
+            }
+        }
+    }
+
+    /// What a place that repeats them must say.
+    pub(super) fn repeated(self) -> Option<(u64, u64)> {
+        match self {
+            Self::Unknown => None,
+            Self::None => Some((0, 0)),
+            Self::Range(first, last) => Some((first, last)),
+        }
+    }
 }
 
 pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
@@ -135,6 +169,8 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
     let checksum = Place::at("footer.checksum", footer.checksum_offset);
     match end.checksum {
         Checksum::Good | Checksum::NotChecked => {}
+        // The CRC-32C of no bytes is 0.
+        Checksum::Absent if footer.offset == end.events_offset => {}
         Checksum::Absent => report.add(rules.checksum_absent, checksum, || {
             "0: no checksum, so damage to the events cannot be seen".to_owned()
         }),
@@ -148,12 +184,12 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
             )
         }),
     }
-    if footer.times != end.times {
-        report.add(
-            rules.times,
-            Place::at("footer.time_start_ns", footer.times_offset),
-            || differ(footer.times, end.times),
-        );
+    if let Some(times) = end.times.repeated() {
+        let places = [
+            Place::at("footer.time_start_ns", footer.times_offsets.0),
+            Place::at("footer.time_end_ns", footer.times_offsets.1),
+        ];
+        range(footer.times, times, places, rules.times, report);
     }
     if !footer.reserved_is_zero {
         report.add(
@@ -170,10 +206,17 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
     }
 }
 
-/// Two time ranges that should be one.
-pub(super) fn differ(found: (u64, u64), expected: (u64, u64)) -> String {
-    format!(
-        "{} to {}, the events have {} to {}",
-        found.0, found.1, expected.0, expected.1
-    )
+/// Start and end that repeat what the events have: each that differs is a place of its own.
+pub(super) fn range(
+    found: (u64, u64),
+    expected: (u64, u64),
+    [start, end]: [Place; 2],
+    rule: &'static Rule,
+    report: &mut FileReport,
+) {
+    for (place, found, expected) in [(start, found.0, expected.0), (end, found.1, expected.1)] {
+        if found != expected {
+            report.add(rule, place, || format!("{found}, expected {expected}"));
+        }
+    }
 }

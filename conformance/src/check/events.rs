@@ -6,22 +6,31 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::wire::{v1, v2};
 use atf::{Error, EventKind, Wire};
 
+use super::end::Times;
 use crate::finding::{FileReport, Place};
 use crate::rules::table as rules;
 
-pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), Error> {
+/// Checks the events and gives the first and the last one's timestamps.
+pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
     let mut cursor = index.cursor();
     let mut before: Option<IndexEvent> = None;
+    let (mut first, mut last) = (None, None);
     for seq in 0..index.event_count() {
         let Some(bytes) = cursor.bytes(seq)? else {
             break;
         };
         let offset = index.event_offset(seq).unwrap_or_default();
-        if bytes == [0; IndexEvent::SIZE] {
+        if is_hole(&bytes) {
             let place = Place::at(format!("events[{seq}]"), offset);
             report.add(&rules::ATF_IEVT_006, place, || {
                 "all zeros: a hole".to_owned()
             });
+            // Nothing is known of the calls and returns in it.
+            before = before.map(|event| IndexEvent {
+                call_depth: None,
+                ..event
+            });
+            last = None;
             continue;
         }
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
@@ -42,8 +51,21 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), 
             pair(before, &event, &at, report);
         }
         before = Some(event);
+        last = Some(event.timestamp_ns);
+        if seq == 0 {
+            first = last;
+        }
     }
-    Ok(())
+    Ok(match first.zip(last) {
+        Some((first, last)) => Times::Range(first, last),
+        None if index.event_count() == 0 => Times::None,
+        None => Times::Unknown,
+    })
+}
+
+/// Whether an event is a block that never reached the disk.
+pub(super) fn is_hole(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+    *bytes == [0; IndexEvent::SIZE]
 }
 
 /// Where an event stands.

@@ -7,7 +7,7 @@ use atf::index::IndexReader;
 use atf::wire::{self, v1, v2};
 use atf::{Clock, Error, ErrorKind, IndexFlags, Os, Wire};
 
-use super::end::{self, End, EndRules, FooterFacts};
+use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{Output, events, is_unreadable, place_of, without_path};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::{Rule, table as rules};
@@ -34,7 +34,7 @@ pub(super) fn file(path: &Path, output: &mut dyn Output) {
     match IndexReader::open(path) {
         Ok(index) => {
             super::report(path, Kind::Index, output, |report| {
-                self::check(&index, report)
+                self::check(&index, report).map(|_| ())
             });
         }
         Err(error) => refused(path, &error, output),
@@ -67,14 +67,13 @@ fn refusal(error: &Error) -> &'static Rule {
 }
 
 /// Checks header, events and end.
-pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), Error> {
+pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
     report.wire = Some(index.wire().version());
     report.events = Some(index.event_count());
     identity(index, report);
     reserved(index, report);
-    let times = index.time_range()?.unwrap_or((0, 0));
+    let times = events::check(index, report)?;
     finalized_header(index, times, report);
-    events::check(index, report)?;
     let footer = index
         .footer()
         .zip(index.footer_offset())
@@ -87,7 +86,10 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), 
                 times: (footer.time_start_ns, footer.time_end_ns),
                 reserved_is_zero: raw.is_none_or(|raw| raw.reserved.iter().all(|byte| *byte == 0)),
                 checksum_offset: at(offset_of!(wire::IndexFooter, checksum)),
-                times_offset: at(offset_of!(wire::IndexFooter, time_start_ns)),
+                times_offsets: (
+                    at(offset_of!(wire::IndexFooter, time_start_ns)),
+                    at(offset_of!(wire::IndexFooter, time_end_ns)),
+                ),
                 reserved_offset: at(offset_of!(wire::IndexFooter, reserved)),
             }
         });
@@ -95,12 +97,13 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<(), 
         completeness: index.completeness(),
         events_end: index.events_end(),
         bytes_after_footer: index.bytes_after_footer(),
+        events_offset: index.header().events_offset,
         checksum: index.checksum()?,
         times,
         footer,
     };
     end::check(&end, &END, report);
-    Ok(())
+    Ok(times)
 }
 
 fn zerocopy_footer(bytes: &[u8; wire::IndexFooter::SIZE]) -> wire::IndexFooter {
@@ -182,7 +185,7 @@ fn reserved(index: &IndexReader, report: &mut FileReport) {
 }
 
 /// What the header of a finalized file repeats.
-fn finalized_header(index: &IndexReader, times: (u64, u64), report: &mut FileReport) {
+fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) {
     if !matches!(index.completeness(), atf::Completeness::Finalized) {
         return;
     }
@@ -195,14 +198,30 @@ fn finalized_header(index: &IndexReader, times: (u64, u64), report: &mut FileRep
         };
         report.add(rule, place_of(&problem), || problem.kind().to_string());
     }
+    let Some(times) = times.repeated() else {
+        return;
+    };
     let header = index.header();
     let found = (header.time_start_ns, header.time_end_ns);
-    if found != times {
-        let offset = match index.wire() {
-            Wire::V1 => offset_of!(v1::IndexHeader, time_start_ns),
-            Wire::V2 => offset_of!(v2::IndexHeader, time_start_ns),
-        };
-        let place = Place::at("header.time_start_ns", offset as u64);
-        report.add(&rules::ATF_IHDR_016, place, || end::differ(found, times));
-    }
+    // Both wire versions end alike, from events_offset on.
+    let places = [
+        (
+            "header.time_start_ns",
+            offset_of!(v1::IndexHeader, time_start_ns),
+        ),
+        (
+            "header.time_end_ns",
+            offset_of!(v1::IndexHeader, time_end_ns),
+        ),
+    ];
+    let places = places.map(|(field, offset)| Place::at(field, offset as u64));
+    end::range(found, times, places, &rules::ATF_IHDR_016, report);
 }
+
+const _: () = {
+    assert!(offset_of!(v1::IndexHeader, clock_type) == offset_of!(v2::IndexHeader, clock_type));
+    assert!(
+        offset_of!(v1::IndexHeader, time_start_ns) == offset_of!(v2::IndexHeader, time_start_ns)
+    );
+    assert!(offset_of!(v1::IndexHeader, time_end_ns) == offset_of!(v2::IndexHeader, time_end_ns));
+};

@@ -2,11 +2,12 @@
 
 use std::mem::offset_of;
 
-use atf::detail::{DetailEvent, DetailReader};
-use atf::index::{IndexEvent, IndexReader};
-use atf::wire::{v1, v2};
+use atf::detail::{DetailEvent, DetailEventHeader, DetailReader};
+use atf::index::{IndexCursor, IndexEvent, IndexReader};
+use atf::wire::{self, v1, v2};
 use atf::{DetailEventType, Error, EventKind, Wire};
 
+use super::events::is_hole;
 use crate::finding::{FileReport, Place};
 use crate::rules::{Rule, table as rules};
 
@@ -17,137 +18,107 @@ pub(super) struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Whether a link may lead nowhere because a crash cut its other end.
+    /// Whether a link may lead nowhere: its other end can be lost.
     fn may_dangle(&self) -> bool {
-        let index = self.index.completeness().has_verified_footer();
-        let detail = self
-            .detail
-            .is_none_or(|detail| detail.completeness().has_verified_footer());
-        !(index && detail)
+        let is_whole_index = self.index.completeness().has_verified_footer();
+        let is_whole_detail = self.detail.is_none_or(|detail| {
+            detail.completeness().has_verified_footer() && detail.framing_problem().is_none()
+        });
+        !(is_whole_index && is_whole_detail)
     }
 
     /// From each index event to its detail event.
     pub(super) fn check_forward(&self, report: &mut FileReport) -> Result<(), Error> {
+        let mut index = self.index.cursor();
         let mut details = self.detail.map(DetailReader::cursor);
-        let mut next = 0_u64;
-        for (seq, event) in (0_u64..).zip(self.index.events()) {
-            let event = event?;
-            let Some(to) = event.detail_seq else { continue };
-            // A hole's zeros are no link.
-            if event.event_kind == EventKind(0) && event.timestamp_ns == 0 {
+        // Behind a hole it cannot be told how many links were in it.
+        let mut next = Some(0_u64);
+        for seq in 0..self.index.event_count() {
+            let Some(event) = self.event(&mut index, seq)? else {
+                next = None;
                 continue;
-            }
+            };
+            let Some(to) = event.detail_seq else { continue };
             let place = self.index_place(seq);
-            if to != next {
+            if let Some(next) = next.filter(|next| *next != to) {
                 report.add(&rules::ATF_LINK_005, place.clone(), || {
                     format!("{to}, {next} would be the next in the order of the index")
                 });
             }
-            next = to.saturating_add(1);
+            next = Some(to.saturating_add(1));
             let detail = match &mut details {
                 Some(details) => details.get(to)?,
                 None => None,
             };
             match detail {
                 None => self.dangling(to, place, report),
-                Some(detail) if detail.header.index_seq == seq => {
-                    self.both(seq, &event, &detail, report)?;
-                }
+                Some(detail) if detail.header.index_seq == seq => {}
                 Some(detail) => report.add(&rules::ATF_LINK_001, place, || {
-                    format!(
-                        "detail event {to} belongs to event {}",
-                        detail.header.index_seq
-                    )
+                    let other = detail.header.index_seq;
+                    format!("detail event {to} belongs to event {other}")
                 }),
             }
         }
         Ok(())
     }
 
+    /// The index event at a position, or `None` where a hole is.
+    fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
+        let bytes = index.bytes(seq)?.filter(|bytes| !is_hole(bytes));
+        let thread_id = self.index.header().thread_id;
+        Ok(bytes.map(|bytes| IndexEvent::decode(self.index.wire(), thread_id, &bytes)))
+    }
+
     fn dangling(&self, to: u64, place: Place, report: &mut FileReport) {
-        let (rule, why): (&'static Rule, _) = match (self.may_dangle(), self.detail) {
-            (true, _) => (&rules::ATF_LINK_002, "did not reach the disk"),
-            (false, None) => (
+        let problem = self.detail.and_then(DetailReader::framing_problem);
+        let (rule, why): (&'static Rule, _) = match (self.may_dangle(), self.detail, problem) {
+            (true, _, Some(_)) => (
+                &rules::ATF_LINK_002,
+                "cannot be found behind an impossible total_length",
+            ),
+            (true, _, None) => (&rules::ATF_LINK_002, "did not reach the disk"),
+            (false, None, _) => (
                 &rules::ATF_LINK_001,
                 "is not there: the thread has no detail.atf",
             ),
-            (false, Some(_)) => (&rules::ATF_LINK_001, "is not there"),
+            (false, Some(_), _) => (&rules::ATF_LINK_001, "is not there"),
         };
         report.add(rule, place, || format!("detail event {to} {why}"));
     }
 
-    /// What a pair that links both ways must agree on.
-    fn both(
-        &self,
-        seq: u64,
-        event: &IndexEvent,
-        detail: &DetailEvent,
-        report: &mut FileReport,
-    ) -> Result<(), Error> {
-        let to = detail.seq;
-        if event.timestamp_ns != detail.header.timestamp {
-            report.add(&rules::ATF_LINK_006, self.index_place(seq), || {
-                format!(
-                    "at {}, detail event {to} is at {}",
-                    event.timestamp_ns, detail.header.timestamp
-                )
-            });
-        }
-        let is_fit = match event.event_kind {
-            EventKind::CALL => detail.header.event_type == DetailEventType::FUNCTION_CALL,
-            EventKind::RETURN => detail.header.event_type == DetailEventType::FUNCTION_RETURN,
-            _ => true,
-        };
-        if !is_fit {
-            report.add(&rules::ATF_LINK_007, self.index_place(seq), || {
-                format!(
-                    "an event of kind {}, detail event {to} has type {}",
-                    event.event_kind.0, detail.header.event_type.0
-                )
-            });
-        }
+    /// From each detail event to its index event, and what the two must agree on.
+    pub(super) fn check_backward(&self, report: &mut FileReport) -> Result<(), Error> {
         let Some(reader) = self.detail else {
             return Ok(());
         };
-        if let Some(payload) = reader.function_payload(detail)?
-            && payload.function_id != event.function_id
-        {
-            report.add(&rules::ATF_LINK_011, self.index_place(seq), || {
-                format!(
-                    "function {:#018x}, the payload of detail event {to} has {:#018x}",
-                    event.function_id, payload.function_id
-                )
-            });
-        }
-        Ok(())
-    }
-
-    /// From each detail event to its index event.
-    pub(super) fn check_backward(&self, report: &mut FileReport) -> Result<(), Error> {
-        let Some(detail) = self.detail else {
-            return Ok(());
-        };
         let mut index = self.index.cursor();
-        for event in detail.events() {
-            let event = event?;
-            let from = event.header.index_seq;
-            let offset = offset_of!(v1::DetailEventHeader, index_seq) as u64;
-            let field = format!("events[{}].index_seq", event.seq);
-            let place = Place::at(field, event.offset.saturating_add(offset));
-            match index.get(from)? {
-                Some(back) if back.detail_seq == Some(event.seq) => {}
+        for detail in reader.events() {
+            let detail = detail?;
+            let from = detail.header.index_seq;
+            let place = detail_place(
+                &detail,
+                "index_seq",
+                offset_of!(v1::DetailEventHeader, index_seq),
+            );
+            match self.event(&mut index, from)? {
+                Some(event) if event.detail_seq == Some(detail.seq) => {
+                    agreement(reader, &event, &detail, report)?;
+                }
+                Some(event) => report.add(&rules::ATF_LINK_003, place, || match event.detail_seq {
+                    Some(other) => format!("event {from} links to detail event {other}"),
+                    None => format!("event {from} links to no detail event"),
+                }),
+                None if from < self.index.event_count() => {
+                    report.add(&rules::ATF_LINK_004, place, || {
+                        format!("an orphan: event {from} is in a hole")
+                    });
+                }
                 None if self.may_dangle() => report.add(&rules::ATF_LINK_004, place, || {
                     format!("an orphan: event {from} did not reach the disk")
                 }),
                 None => report.add(&rules::ATF_LINK_003, place, || {
-                    format!(
-                        "event {from} is not there, the index has {}",
-                        self.index.event_count()
-                    )
-                }),
-                Some(back) => report.add(&rules::ATF_LINK_003, place, || match back.detail_seq {
-                    Some(other) => format!("event {from} links to detail event {other}"),
-                    None => format!("event {from} links to no detail event"),
+                    let count = self.index.event_count();
+                    format!("event {from} is not there, the index has {count}")
                 }),
             }
         }
@@ -167,6 +138,58 @@ impl Pair<'_> {
     }
 }
 
+/// What a detail event repeats of its index event, at the detail file's field.
+fn agreement(
+    reader: &DetailReader,
+    event: &IndexEvent,
+    detail: &DetailEvent,
+    report: &mut FileReport,
+) -> Result<(), Error> {
+    let DetailEventHeader {
+        timestamp,
+        event_type,
+        index_seq: seq,
+        ..
+    } = detail.header;
+    if timestamp != event.timestamp_ns {
+        let offset = offset_of!(v1::DetailEventHeader, timestamp);
+        let place = detail_place(detail, "timestamp", offset);
+        report.add(&rules::ATF_LINK_006, place, || {
+            format!("{timestamp}, index event {seq} has {}", event.timestamp_ns)
+        });
+    }
+    let expected = match event.event_kind {
+        EventKind::CALL => DetailEventType::FUNCTION_CALL,
+        EventKind::RETURN => DetailEventType::FUNCTION_RETURN,
+        _ => event_type,
+    };
+    if event_type != expected {
+        let offset = offset_of!(v1::DetailEventHeader, event_type);
+        let place = detail_place(detail, "event_type", offset);
+        report.add(&rules::ATF_LINK_007, place, || {
+            let (found, expected, kind) = (event_type.0, expected.0, event.event_kind.0);
+            format!("{found}, expected {expected}: index event {seq} has kind {kind}")
+        });
+    }
+    let payload = reader.function_payload(detail)?;
+    if let Some(payload) = payload.filter(|payload| payload.function_id != event.function_id) {
+        let offset = offset_of!(wire::DetailFunctionPayload, function_id) as u64;
+        let field = format!("events[{}].payload.function_id", detail.seq);
+        let place = Place::at(field, detail.payload_offset().saturating_add(offset));
+        report.add(&rules::ATF_LINK_011, place, || {
+            let (found, expected) = (payload.function_id, event.function_id);
+            format!("{found:#018x}, index event {seq} has {expected:#018x}")
+        });
+    }
+    Ok(())
+}
+
+/// A field of a detail event's header. Both wire versions have those that links need at one place.
+fn detail_place(detail: &DetailEvent, field: &str, offset: usize) -> Place {
+    let offset = detail.offset.saturating_add(offset as u64);
+    Place::at(format!("events[{}].{field}", detail.seq), offset)
+}
+
 /// What both headers say and must agree on, at the detail file's field.
 pub(super) fn agreement_rule(field: Option<&str>) -> &'static Rule {
     match field {
@@ -176,7 +199,10 @@ pub(super) fn agreement_rule(field: Option<&str>) -> &'static Rule {
     }
 }
 
-// The back link stands at one place in both wire versions.
-const _: () = assert!(
-    offset_of!(v1::DetailEventHeader, index_seq) == offset_of!(v2::DetailEventHeader, index_seq)
-);
+const _: () = {
+    use v1::DetailEventHeader as V1;
+    use v2::DetailEventHeader as V2;
+    assert!(offset_of!(V1, event_type) == offset_of!(V2, event_type));
+    assert!(offset_of!(V1, index_seq) == offset_of!(V2, index_seq));
+    assert!(offset_of!(V1, timestamp) == offset_of!(V2, timestamp));
+};

@@ -5,16 +5,17 @@ use std::fs;
 use std::path::Path;
 
 use atf::ErrorKind;
-use atf::manifest::Manifest;
+use atf::manifest::{Manifest, ManifestThread};
 use atf::session::MANIFEST_FILE;
 
+use super::end::{self, Times};
 use super::thread::Facts;
 use super::{Output, is_unreadable, place_of, without_path};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::{Rule, table as rules};
 
 /// What the session's folders say of what the manifest repeats.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct SessionFacts {
     /// Ids that are listed and have no folder.
     pub(super) missing: Vec<u32>,
@@ -23,10 +24,21 @@ pub(super) struct SessionFacts {
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
     clocks: BTreeSet<u8>,
-    times: Option<(u64, u64)>,
+    times: Times,
 }
 
 impl SessionFacts {
+    pub(super) const fn new() -> Self {
+        Self {
+            missing: Vec::new(),
+            unlisted: Vec::new(),
+            with_detail: BTreeSet::new(),
+            with_folder: BTreeSet::new(),
+            clocks: BTreeSet::new(),
+            times: Times::None,
+        }
+    }
+
     pub(super) fn add(&mut self, id: u32, is_listed: bool, facts: &Facts) {
         self.with_folder.insert(id);
         if !is_listed {
@@ -36,10 +48,7 @@ impl SessionFacts {
             self.with_detail.insert(id);
         }
         self.clocks.extend(facts.clock);
-        if let Some((start, end)) = facts.times {
-            let all = self.times.get_or_insert((start, end));
-            *all = (all.0.min(start), all.1.max(end));
-        }
+        self.times = self.times.with(facts.times);
     }
 }
 
@@ -92,24 +101,20 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
             problem.kind().to_string()
         });
     }
-    for (at, symbol) in manifest.symbols.iter().enumerate() {
-        let halves = (
-            symbol.function_id >> 32,
-            symbol.function_id & u64::from(u32::MAX),
-        );
-        let differs =
-            |half: Option<u32>, expected: u64| half.is_some_and(|half| u64::from(half) != expected);
-        if differs(symbol.module_id, halves.0) || differs(symbol.symbol_index, halves.1) {
-            report.add(
-                &rules::ATF_MANI_010,
-                Place::of(format!("symbols[{at}]")),
-                || {
-                    format!(
-                        "function_id {:#018x} has the halves {} and {}",
-                        symbol.function_id, halves.0, halves.1
-                    )
-                },
-            );
+    for symbol in &manifest.symbols {
+        let lower = symbol.function_id & u64::from(u32::MAX);
+        let halves = [
+            ("module_id", symbol.module_id, symbol.function_id >> 32),
+            ("symbol_index", symbol.symbol_index, lower),
+        ];
+        for (key, found, expected) in halves {
+            if let Some(found) = found.filter(|found| u64::from(*found) != expected) {
+                let place = Place::of(format!("symbols[{}].{key}", symbol.position));
+                report.add(&rules::ATF_MANI_010, place, || {
+                    let id = symbol.function_id;
+                    format!("{found}, function_id {id:#018x} has {expected}")
+                });
+            }
         }
     }
 }
@@ -128,43 +133,57 @@ fn problem_rule(problem: &ErrorKind) -> &'static Rule {
 }
 
 fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
-    for id in &facts.missing {
-        report.add(&rules::ATF_MANI_005, Place::of("threads"), || {
-            format!("thread {id} has no folder")
-        });
+    if has_list(manifest) {
+        for id in &facts.unlisted {
+            report.add(&rules::ATF_MANI_006, Place::of("threads"), || {
+                format!("thread_{id} is not listed")
+            });
+        }
     }
-    for id in &facts.unlisted {
-        report.add(&rules::ATF_MANI_006, Place::of("threads"), || {
-            format!("thread_{id} is not listed")
-        });
-    }
-    for (at, thread) in manifest.threads.iter().enumerate() {
-        let has_detail = facts.with_detail.contains(&thread.id);
-        let is_known = facts.with_folder.contains(&thread.id);
+    for thread in &manifest.threads {
+        let ManifestThread { position, id, .. } = *thread;
+        if facts.missing.contains(&id) {
+            let place = Place::of(format!("threads[{position}].id"));
+            report.add(&rules::ATF_MANI_005, place, || {
+                format!("{id}, there is no folder thread_{id}")
+            });
+        }
+        let has_detail = facts.with_detail.contains(&id);
+        let is_known = facts.with_folder.contains(&id);
         if let Some(says) = thread
             .has_detail
             .filter(|says| is_known && *says != has_detail)
         {
-            report.add(
-                &rules::ATF_MANI_007,
-                Place::of(format!("threads[{at}].has_detail")),
-                || {
-                    let is = if has_detail { "has a" } else { "has no" };
-                    format!("{says}, but thread {} {is} detail.atf", thread.id)
-                },
-            );
+            let place = Place::of(format!("threads[{position}].has_detail"));
+            report.add(&rules::ATF_MANI_007, place, || {
+                let is = if has_detail { "has a" } else { "has no" };
+                format!("{says}, but thread {id} {is} detail.atf")
+            });
         }
     }
 }
 
-fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
-    if let (Some(start), Some(end)) = (manifest.time_start_ns, manifest.time_end_ns) {
-        let times = facts.times.unwrap_or((0, 0));
-        if (start, end) != times {
-            report.add(&rules::ATF_MANI_008, Place::of("time_start_ns"), || {
-                super::end::differ((start, end), times)
-            });
+/// Whether the list of threads could be read: otherwise nothing can be missing in it.
+fn has_list(manifest: &Manifest) -> bool {
+    let hides_list = |problem: &atf::Error| match problem.kind() {
+        ErrorKind::Empty | ErrorKind::NotUtf8 => true,
+        ErrorKind::NotJson(_) | ErrorKind::WrongType { .. } | ErrorKind::MissingKey => {
+            matches!(problem.field(), None | Some("threads"))
         }
+        _ => false,
+    };
+    !manifest.threads.is_empty() || !manifest.problems.iter().any(hides_list)
+}
+
+fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
+    if let Some(times) = facts.times.repeated() {
+        // What the manifest leaves out is not wrong.
+        let found = (
+            manifest.time_start_ns.unwrap_or(times.0),
+            manifest.time_end_ns.unwrap_or(times.1),
+        );
+        let places = ["time_start_ns", "time_end_ns"].map(Place::of);
+        end::range(found, times, places, &rules::ATF_MANI_008, report);
     }
     let Some(clock) = manifest.clock_type else {
         return;

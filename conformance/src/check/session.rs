@@ -16,7 +16,7 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
         Ok(session) => session,
         Err(error) => return output.unreadable(path, &without_path(&error)),
     };
-    let mut facts = SessionFacts::default();
+    let mut facts = SessionFacts::new();
     for entry in session.threads() {
         thread(entry, &mut facts, output);
     }
@@ -31,7 +31,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
         Presence::Folder => thread::check(entry.path(), Some(entry.id()), output),
         Presence::SymbolicLink => {
             linked(entry.path(), output);
-            thread::Facts::default()
+            thread::Facts::without_index(false)
         }
         Presence::NotAFolder => {
             let mut report = FileReport::new(entry.path(), Kind::Folder);
@@ -39,7 +39,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
                 "not a folder".to_owned()
             });
             output.file(report);
-            thread::Facts::default()
+            thread::Facts::without_index(false)
         }
         Presence::Missing => {
             facts.missing.push(entry.id());

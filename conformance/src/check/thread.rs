@@ -7,18 +7,29 @@ use atf::detail::DetailReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::{Error, ErrorKind};
 
+use super::end::Times;
 use super::link::{Pair, agreement_rule};
 use super::{Output, detail, index, place_of};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::table as rules;
 
 /// What a session needs to know of a thread.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Facts {
     pub(super) has_detail: bool,
     pub(super) clock: Option<u8>,
-    /// The first and the last event's timestamps.
-    pub(super) times: Option<(u64, u64)>,
+    pub(super) times: Times,
+}
+
+impl Facts {
+    /// What is known of a thread whose index cannot be read.
+    pub(super) const fn without_index(has_detail: bool) -> Self {
+        Self {
+            has_detail,
+            clock: None,
+            times: Times::Unknown,
+        }
+    }
 }
 
 /// Checks a thread's folder by itself; its name is held against the header if it is a thread's.
@@ -68,10 +79,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
             true
         }
     };
-    Facts {
-        has_detail,
-        ..Facts::default()
-    }
+    Facts::without_index(has_detail)
 }
 
 fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Facts {
@@ -82,14 +90,13 @@ fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Fac
     let header = thread.index().header();
     let is_finalized = matches!(thread.index().completeness(), atf::Completeness::Finalized);
     let disagreements = thread.disagreements();
-    let mut times = None;
+    let mut times = Times::Unknown;
     super::report(
         &thread.path().join(INDEX_FILE),
         Kind::Index,
         output,
         |report| {
-            index::check(thread.index(), report)?;
-            times = thread.index().time_range()?;
+            times = index::check(thread.index(), report)?;
             if let Some(id) = id.filter(|id| *id != header.thread_id) {
                 let at = std::mem::offset_of!(atf::wire::v1::IndexHeader, thread_id) as u64;
                 report.add(

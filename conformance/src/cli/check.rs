@@ -20,7 +20,7 @@ Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usag
 could not be read (it outranks 1).
 
 Example:
-  $ atf-conformance check conformance/samples/sample-crashed";
+  $ atf-conformance check samples/sample-crashed";
 
 /// Options of `check`.
 #[derive(clap::Args)]

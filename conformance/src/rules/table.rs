@@ -491,15 +491,15 @@ pub static ATF_IFTR_001: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: Some("Without one, complete events up to the end are what survived."),
 };
-/// `bytes_written` is 32 times `event_count`.
+/// `event_count` is the number of events in the section.
 pub static ATF_IFTR_002: Rule = Rule {
     id: "ATF-IFTR-002",
-    rule: "bytes_written is 32 times event_count.",
+    rule: "event_count is the number of events in the section.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
     reader: ReaderDoes::Reject,
-    about: &["index_footer.event_count", "index_footer.bytes_written"],
+    about: &["index_footer.event_count"],
     sources: &["S0", "S1", "S2"],
     note: None,
 };
@@ -871,10 +871,10 @@ pub static ATF_LINK_001: Rule = Rule {
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
 };
-/// The event that a `detail_seq` names is missing only where one of the two files was not finalized.
+/// The event that a `detail_seq` names is missing only where one of the two files was not finalized or is damaged.
 pub static ATF_LINK_002: Rule = Rule {
     id: "ATF-LINK-002",
-    rule: "The event that a detail_seq names is missing only where one of the two files was not finalized.",
+    rule: "The event that a detail_seq names is missing only where one of the two files was not finalized or is damaged.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],
@@ -895,10 +895,10 @@ pub static ATF_LINK_003: Rule = Rule {
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
 };
-/// The event that an `index_seq` names is missing only where one of the two files was not finalized.
+/// The event that an `index_seq` names is missing only where one of the two files was not finalized or is damaged.
 pub static ATF_LINK_004: Rule = Rule {
     id: "ATF-LINK-004",
-    rule: "The event that an index_seq names is missing only where one of the two files was not finalized.",
+    rule: "The event that an index_seq names is missing only where one of the two files was not finalized or is damaged.",
     wires: &[1u8, 2u8],
     severity: Severity::Advice,
     binds: &[Party::Writer],

@@ -1,0 +1,90 @@
+//! No rule without its cases.
+
+use std::collections::BTreeSet;
+
+use atf_conformance::rules::table;
+
+use crate::case::Case;
+use crate::support::{Outcome, Trace};
+use crate::{
+    detail_event, detail_footer, detail_function_payload, detail_header, index_event, index_footer,
+    index_header, link, manifest, session,
+};
+
+/// Rules that no case can break or meet, with the reason.
+const UNTESTABLE: [(&str, &str); 0] = [];
+
+fn all_cases() -> impl Iterator<Item = Case> {
+    let modules = [
+        index_header::cases(),
+        index_event::cases(),
+        index_footer::cases(),
+        detail_header::cases(),
+        detail_event::cases(),
+        detail_function_payload::cases(),
+        detail_footer::cases(),
+        link::cases(),
+        manifest::cases(),
+        session::cases(),
+    ];
+    modules.into_iter().flatten()
+}
+
+/// The rules that some case breaks, or meets, with the wire versions.
+fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
+    let cases = all_cases().filter(|case| case.expected.is_some() == breaks);
+    cases
+        .flat_map(|case| case.wires.iter().map(move |wire| (case.rule, *wire)))
+        .collect()
+}
+
+#[test]
+fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
+    let testable = table::ALL
+        .iter()
+        .filter(|rule| UNTESTABLE.iter().all(|(id, _)| *id != rule.id));
+    let all: BTreeSet<_> = testable
+        .flat_map(|rule| rule.wires.iter().map(|wire| (rule.id, *wire)))
+        .collect();
+    for breaks in [true, false] {
+        let tried = tried(breaks);
+        let missing: Vec<_> = all.difference(&tried).collect();
+        assert!(
+            missing.is_empty(),
+            "no case where breaks is {breaks}: {missing:?}"
+        );
+        let excess: Vec<_> = tried.difference(&all).collect();
+        assert!(
+            excess.is_empty(),
+            "no such rule in that wire version: {excess:?}"
+        );
+    }
+}
+
+#[test]
+fn a_rule_is_untestable_only_if_it_exists() {
+    for (id, reason) in UNTESTABLE {
+        assert!(atf_conformance::rules::find(id).is_some(), "{id}: {reason}");
+    }
+}
+
+#[test]
+fn the_session_that_the_cases_edit_has_no_finding() {
+    for version in [1, 2] {
+        let outcome = Outcome::of_trace(&Trace::clean(version));
+        assert_eq!(outcome.broken(), [""; 0]);
+        assert!(outcome.unreadable.is_empty());
+        let counts = |file| {
+            let report = outcome.report(file);
+            (report.events, report.details, report.wire)
+        };
+        assert_eq!(counts("thread_7/index.atf"), (Some(6), None, Some(version)));
+        assert_eq!(
+            counts("thread_7/detail.atf"),
+            (None, Some(3), Some(version))
+        );
+        assert_eq!(counts("thread_9/index.atf"), (Some(2), None, Some(version)));
+        assert_eq!(counts("manifest.json"), (None, None, None));
+        assert_eq!(outcome.reports.len(), 4);
+    }
+}

@@ -1,0 +1,87 @@
+//! Rules of the detail event. The events stand at 64, 188 and 329 and end at 461. Their fields,
+//! from the tables of S1 and S2: total_length at 0, event_type at 4, flags at 6, index_seq at 8, in
+//! version 1 thread_id at 12, timestamp at 16.
+
+use atf_conformance::Verdict::{Accept, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::files::DetailRecord;
+use crate::support::{DETAIL, INDEX, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [lengths(), fields()].into_iter().flatten().collect()
+}
+
+/// What an impossible length hides is not there to follow a link to.
+fn lengths() -> Vec<Case> {
+    vec![
+        meets("ATF-DEVT-001", "24", |t| {
+            t.details(|details| details[0].payload.clear())
+        })
+        .also(DETAIL, "ATF-DPAY-002"),
+        breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23))
+            .at(DETAIL, "events[1].total_length", 188, Reject)
+            .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DEVT-001", "0", |t| length(t, 64, 0))
+            .at(DETAIL, "events[0].total_length", 64, Reject)
+            .also(INDEX, "ATF-LINK-002"),
+        meets("ATF-DEVT-002", "up to the footer", |_| {}),
+        breaks("ATF-DEVT-002", "one byte into the footer", |t| {
+            length(t, 329, 133)
+        })
+        .at(DETAIL, "events[2].total_length", 329, Reject)
+        .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DEVT-002", "past the end of the file", |t| {
+            length(t, 329, u32::MAX)
+        })
+        .at(DETAIL, "events[2].total_length", 329, Reject)
+        .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DEVT-002", "one byte before the footer", |t| {
+            length(t, 329, 131)
+        })
+        .at(DETAIL, "events[3]", 460, Reject)
+        .also(DETAIL, "ATF-DPAY-002"),
+    ]
+}
+
+fn fields() -> Vec<Case> {
+    vec![
+        meets("ATF-DEVT-003", "types 3 and 4", |_| {}),
+        breaks("ATF-DEVT-003", "5", |t| {
+            t.details(|details| details[0].event_type = 5)
+        })
+        .at(DETAIL, "events[0].event_type", 68, Accept)
+        .also(DETAIL, "ATF-LINK-007"),
+        breaks("ATF-DEVT-003", "2, of an exception", |t| {
+            t.events(|events| events[4].detail_seq = Some(3));
+            let timestamp = 1_234_567_000_004_000;
+            t.details(|details| {
+                details.push(DetailRecord {
+                    event_type: 2,
+                    index_seq: 4,
+                    timestamp,
+                    payload: vec![1, 2, 3],
+                });
+            });
+        })
+        .at(DETAIL, "events[3].event_type", 465, Accept),
+        meets("ATF-DEVT-004", "7", |_| {}).only(&[1]),
+        breaks("ATF-DEVT-004", "8", |t| t.patch_detail(188 + 12, &[8]))
+            .at(DETAIL, "events[1].thread_id", 200, Accept)
+            .only(&[1]),
+        meets("ATF-DEVT-005", "0", |_| {}),
+        breaks("ATF-DEVT-005", "the highest bit", |t| {
+            t.patch_detail(188 + 7, &[0x80])
+        })
+        .at(DETAIL, "events[1].flags", 194, Accept),
+    ]
+}
+
+fn length(trace: &mut Trace, offset: usize, total_length: u32) {
+    trace.patch_detail(offset, &total_length.to_le_bytes());
+}
+
+#[test]
+fn the_rules_of_the_detail_event() {
+    run(&cases());
+}

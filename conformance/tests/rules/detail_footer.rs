@@ -1,0 +1,170 @@
+//! Rules of the detail footer and the end of the detail file. The footer stands at 461. Its fields,
+//! from the table of S2: magic at 0, checksum at 4, event_count at 8, bytes_length at 16,
+//! time_start_ns at 24, time_end_ns at 32, reserved at 40.
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::files::crc32_ieee;
+use crate::support::{DETAIL, INDEX, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [numbers(), checksum(), fields(), missing()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn numbers() -> Vec<Case> {
+    vec![
+        meets("ATF-DFTR-002", "3", |_| {}),
+        breaks("ATF-DFTR-002", "one too many", |t| {
+            t.detail(|file| file.footer_count = 4)
+        })
+        .at(DETAIL, "footer.event_count", 469, Reject),
+        breaks("ATF-DFTR-002", "one too few", |t| {
+            t.detail(|file| file.footer_count = 2)
+        })
+        .at(DETAIL, "footer.event_count", 469, Reject),
+        meets("ATF-DFTR-003", "397", |_| {}),
+        breaks("ATF-DFTR-003", "a byte more", |t| {
+            t.detail(|file| file.footer_bytes = 398)
+        })
+        .at(DETAIL, "footer.bytes_length", 477, Reject),
+        breaks("ATF-DFTR-003", "that of the file", |t| {
+            t.detail(|file| file.footer_bytes = 461)
+        })
+        .at(DETAIL, "footer.bytes_length", 477, Reject),
+        meets("ATF-DFTR-013", "2DTA", |_| {}),
+        breaks("ATF-DFTR-013", "that of an index footer", |t| {
+            t.patch(DETAIL, 461, b"2ITA")
+        })
+        .at(DETAIL, "footer.magic", 461, Reject),
+        breaks("ATF-DFTR-013", "where only its numbers say", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.patch(DETAIL, 461, &[0; 4]);
+        })
+        .at(DETAIL, "footer.magic", 461, Reject),
+    ]
+}
+
+fn checksum() -> Vec<Case> {
+    vec![
+        meets("ATF-DFTR-004", "0, not computed", |t| {
+            t.detail(|file| file.checksum = 0)
+        })
+        .also(DETAIL, "ATF-DFTR-006"),
+        breaks("ATF-DFTR-004", "one bit off", |t| {
+            t.detail(|file| file.checksum ^= 1)
+        })
+        .at(DETAIL, "footer.checksum", 465, Reject),
+        meets("ATF-DFTR-005", "the CRC-32C", |_| {}),
+        breaks("ATF-DFTR-005", "the IEEE CRC-32", |t| {
+            t.detail(|file| file.checksum = crc32_ieee(&file.section()));
+        })
+        .at(DETAIL, "footer.checksum", 465, Reject),
+        meets("ATF-DFTR-006", "0, the CRC-32C of no events", empty),
+        breaks("ATF-DFTR-006", "0", |t| t.detail(|file| file.checksum = 0)).at(
+            DETAIL,
+            "footer.checksum",
+            465,
+            Accept,
+        ),
+    ]
+}
+
+fn fields() -> Vec<Case> {
+    vec![
+        meets("ATF-DFTR-007", "0 and 0 without events", empty),
+        breaks("ATF-DFTR-007", "a nanosecond early", |t| {
+            t.detail(|file| file.footer_times.0 -= 1)
+        })
+        .at(DETAIL, "footer.time_start_ns", 485, Accept),
+        breaks("ATF-DFTR-007", "a nanosecond late", |t| {
+            t.detail(|file| file.footer_times.1 += 1)
+        })
+        .at(DETAIL, "footer.time_end_ns", 493, Accept),
+        meets("ATF-DFTR-008", "zeros", |_| {}),
+        breaks("ATF-DFTR-008", "the last byte", |t| {
+            t.patch(DETAIL, 524, &[1])
+        })
+        .at(DETAIL, "footer.reserved", 501, Accept),
+        meets("ATF-DFTR-009", "the end", |_| {}),
+        breaks("ATF-DFTR-009", "one byte", |t| t.append(DETAIL, &[0]))
+            .at(DETAIL, "footer", 525, Accept),
+        breaks("ATF-DFTR-009", "a second footer", |t| {
+            let footer = t.file(DETAIL)[461..].to_vec();
+            t.append(DETAIL, &footer);
+        })
+        .at(DETAIL, "footer", 525, Accept),
+    ]
+}
+
+fn missing() -> Vec<Case> {
+    vec![
+        meets("ATF-DFTR-001", "a footer", |_| {}),
+        breaks("ATF-DFTR-001", "never finalized", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.cut(DETAIL, 461);
+        })
+        .at(DETAIL, "footer", 461, Recover),
+        breaks("ATF-DFTR-001", "cut behind the header rewrite", |t| {
+            t.cut(DETAIL, 461)
+        })
+        .at(DETAIL, "footer", 461, Recover),
+        meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
+            .also(DETAIL, "ATF-DFTR-001"),
+        breaks("ATF-DFTR-010", "all but a byte of the third", |t| {
+            t.cut(DETAIL, 460)
+        })
+        .at(DETAIL, "events", 329, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DFTR-010", "one byte of the third", |t| {
+            t.cut(DETAIL, 330)
+        })
+        .at(DETAIL, "events", 329, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(INDEX, "ATF-LINK-002"),
+        meets("ATF-DFTR-011", "23 zeros, which are a cut event", |t| {
+            zeros(t, 23)
+        })
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(DETAIL, "ATF-DFTR-010"),
+        breaks("ATF-DFTR-011", "24 zeros", |t| zeros(t, 24))
+            .at(DETAIL, "events", 461, Recover)
+            .also(DETAIL, "ATF-DFTR-001"),
+        meets("ATF-DFTR-012", "none of its bytes", |t| t.cut(DETAIL, 461))
+            .also(DETAIL, "ATF-DFTR-001"),
+        breaks("ATF-DFTR-012", "its first byte", |t| t.cut(DETAIL, 462))
+            .at(DETAIL, "footer", 461, Recover)
+            .also(DETAIL, "ATF-DFTR-001"),
+        breaks("ATF-DFTR-012", "all but its last byte", |t| {
+            t.cut(DETAIL, 524)
+        })
+        .at(DETAIL, "footer", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001"),
+    ]
+}
+
+/// Events, no footer, and zeros behind.
+fn zeros(trace: &mut Trace, count: usize) {
+    trace.detail(|file| *file = file.clone().placeholder());
+    trace.cut(DETAIL, 461);
+    trace.append(DETAIL, &vec![0; count]);
+}
+
+/// A detail file without events, and no link to it.
+fn empty(trace: &mut Trace) {
+    trace.events(|events| {
+        for event in events {
+            event.detail_seq = None;
+        }
+    });
+    trace.details(Vec::clear);
+}
+
+#[test]
+fn the_rules_of_the_detail_footer() {
+    run(&cases());
+}

@@ -1,0 +1,62 @@
+//! Rules of the detail function payload. It stands 24 bytes behind the start of its event. Its
+//! fields, from the table of S1: function_id at 0, registers from 8 to 96, stack_size at 96,
+//! reserved at 98, the stack from 100 on.
+
+use atf_conformance::Verdict::Accept;
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::{DETAIL, T, Trace, record};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        meets("ATF-DPAY-001", "256 bytes", |t| stack(t, 256)),
+        breaks("ATF-DPAY-001", "257 bytes", |t| stack(t, 257)).at(
+            DETAIL,
+            "events[0].payload.stack_size",
+            64 + 24 + 96,
+            Accept,
+        ),
+        breaks("ATF-DPAY-001", "the greatest u16", |t| stack(t, u16::MAX)).at(
+            DETAIL,
+            "events[0].payload.stack_size",
+            64 + 24 + 96,
+            Accept,
+        ),
+        meets("ATF-DPAY-002", "100 bytes and no stack", |_| {}),
+        meets("ATF-DPAY-002", "any payload of another type", |t| {
+            t.details(|details| {
+                details[0].event_type = 9;
+                details[0].payload.truncate(5);
+            });
+        })
+        .also(DETAIL, "ATF-DEVT-003")
+        .also(DETAIL, "ATF-LINK-007"),
+        breaks("ATF-DPAY-002", "99 bytes", |t| {
+            t.details(|details| details[0].payload.truncate(99));
+        })
+        .at(DETAIL, "events[0].payload", 64 + 24, Accept),
+        breaks("ATF-DPAY-002", "a byte more than stack_size says", |t| {
+            t.details(|details| details[0].payload.push(0));
+        })
+        .at(DETAIL, "events[0].payload", 64 + 24, Accept),
+        breaks("ATF-DPAY-002", "none", |t| {
+            t.details(|details| details[0].payload.clear())
+        })
+        .at(DETAIL, "events[0].payload", 64 + 24, Accept),
+        meets("ATF-DPAY-003", "0", |_| {}),
+        breaks("ATF-DPAY-003", "the highest bit", |t| {
+            t.patch_detail(188 + 24 + 99, &[0x80])
+        })
+        .at(DETAIL, "events[1].payload._reserved", 188 + 24 + 98, Accept),
+    ]
+}
+
+/// Gives the first detail event a stack of that many bytes.
+fn stack(trace: &mut Trace, size: u16) {
+    trace.details(|details| details[0] = record(3, 0, T, 1, size));
+}
+
+#[test]
+fn the_rules_of_the_detail_function_payload() {
+    run(&cases());
+}

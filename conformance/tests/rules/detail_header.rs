@@ -1,0 +1,170 @@
+//! Rules of the detail header. Its fields, from the table of S2: magic at 0, endian at 4, version
+//! at 5, arch at 6, os at 7, flags at 8, thread_id at 12, reserved at 16, and unaligned
+//! events_offset at 20, event_count at 28, bytes_length at 36, index_seq_start at 44 and
+//! index_seq_end at 52; reserved at 60.
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::files::padded;
+use crate::support::{DETAIL, INDEX, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [start(), platform(), repeated()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn start() -> Vec<Case> {
+    vec![
+        meets("ATF-DHDR-001", "64 bytes", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.cut(DETAIL, 64);
+        })
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DHDR-001", "63 bytes", |t| t.cut(DETAIL, 63)).at(DETAIL, "header", 63, Reject),
+        breaks("ATF-DHDR-001", "no bytes", |t| t.cut(DETAIL, 0)).at(DETAIL, "header", 0, Reject),
+        meets("ATF-DHDR-002", "ATD2", |_| {}),
+        breaks("ATF-DHDR-002", "ATD1", |t| t.patch(DETAIL, 0, b"ATD1")).at(
+            DETAIL,
+            "header.magic",
+            0,
+            Reject,
+        ),
+        breaks("ATF-DHDR-002", "an index file", |t| {
+            let index = t.file(INDEX).to_vec();
+            t.put(DETAIL, index);
+        })
+        .at(DETAIL, "header.magic", 0, Reject),
+        meets("ATF-DHDR-003", "1", |_| {}),
+        breaks("ATF-DHDR-003", "0", |t| t.patch(DETAIL, 4, &[0])).at(
+            DETAIL,
+            "header.endian",
+            4,
+            Reject,
+        ),
+        meets("ATF-DHDR-004", "1 and 2", |_| {}),
+        breaks("ATF-DHDR-004", "0", |t| t.patch(DETAIL, 5, &[0])).at(
+            DETAIL,
+            "header.version",
+            5,
+            Reject,
+        ),
+        breaks("ATF-DHDR-004", "3", |t| t.patch(DETAIL, 5, &[3])).at(
+            DETAIL,
+            "header.version",
+            5,
+            Reject,
+        ),
+        meets("ATF-DHDR-005", "65, and the footer proves it", |t| {
+            t.detail(|file| file.events_offset = 65);
+            let bytes = t.file(DETAIL);
+            let moved = [&padded(&bytes[..64], 1), &bytes[64..]].concat();
+            t.put(DETAIL, moved);
+        }),
+        breaks("ATF-DHDR-005", "65, and the footer says otherwise", |t| {
+            t.detail(|file| file.events_offset = 65);
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject),
+        breaks("ATF-DHDR-005", "63", |t| {
+            t.detail(|file| file.events_offset = 63)
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject),
+        breaks("ATF-DHDR-005", "behind the end of the file", |t| {
+            t.detail(|file| file.events_offset = 526);
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject),
+    ]
+}
+
+fn platform() -> Vec<Case> {
+    vec![
+        meets("ATF-DHDR-006", "2", |t| {
+            t.patch(INDEX, 6, &[2]);
+            t.patch(DETAIL, 6, &[2]);
+        }),
+        breaks("ATF-DHDR-006", "0", |t| t.patch(DETAIL, 6, &[0]))
+            .at(DETAIL, "header.arch", 6, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        breaks("ATF-DHDR-006", "3", |t| t.patch(DETAIL, 6, &[3]))
+            .at(DETAIL, "header.arch", 6, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        meets("ATF-DHDR-007", "5, which S1 and S4 leave out", |t| {
+            t.platform(5, 2)
+        }),
+        breaks("ATF-DHDR-007", "6", |t| t.patch(DETAIL, 7, &[6]))
+            .at(DETAIL, "header.os", 7, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        meets("ATF-DHDR-008", "zeros", |_| {}),
+        breaks("ATF-DHDR-008", "flags", |t| t.patch(DETAIL, 11, &[0x80])).at(
+            DETAIL,
+            "header.flags",
+            8,
+            Accept,
+        ),
+        breaks("ATF-DHDR-008", "the u32 at 16", |t| {
+            t.patch(DETAIL, 19, &[1])
+        })
+        .at(DETAIL, "header._reserved1", 16, Accept),
+        breaks("ATF-DHDR-008", "the last byte", |t| {
+            t.patch(DETAIL, 63, &[1])
+        })
+        .at(DETAIL, "header._reserved2", 60, Accept),
+    ]
+}
+
+fn repeated() -> Vec<Case> {
+    vec![
+        meets("ATF-DHDR-009", "3", |_| {}),
+        breaks("ATF-DHDR-009", "4", |t| {
+            t.detail(|file| file.header_count = 4)
+        })
+        .at(DETAIL, "header.event_count", 28, Accept),
+        meets("ATF-DHDR-010", "397", |_| {}),
+        breaks("ATF-DHDR-010", "398", |t| {
+            t.detail(|file| file.header_bytes = 398)
+        })
+        .at(DETAIL, "header.bytes_length", 36, Accept),
+        breaks("ATF-DHDR-010", "the greatest u64", |t| {
+            t.detail(|file| file.header_bytes = u64::MAX);
+        })
+        .at(DETAIL, "header.bytes_length", 36, Accept),
+        meets("ATF-DHDR-011", "0 and 0 without events", empty),
+        breaks("ATF-DHDR-011", "its start", |t| {
+            t.detail(|file| file.index_seqs.0 = 1)
+        })
+        .at(DETAIL, "header.index_seq_start", 44, Accept),
+        breaks("ATF-DHDR-011", "one behind the last", |t| {
+            t.detail(|file| file.index_seqs.1 = 4)
+        })
+        .at(DETAIL, "header.index_seq_end", 52, Accept),
+        breaks("ATF-DHDR-011", "a range without events", |t| {
+            empty(t);
+            t.detail(|file| file.index_seqs = (1, 1));
+        })
+        .at(DETAIL, "header.index_seq_start", 44, Accept)
+        .times(2),
+        meets("ATF-DHDR-012", "no event", empty),
+        breaks("ATF-DHDR-012", "a placeholder", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+        })
+        .at(DETAIL, "header", 0, Recover),
+    ]
+}
+
+/// A detail file without events, and no link to it.
+fn empty(trace: &mut Trace) {
+    trace.events(|events| {
+        for event in events {
+            event.detail_seq = None;
+        }
+    });
+    trace.details(Vec::clear);
+}
+
+#[test]
+fn the_rules_of_the_detail_header() {
+    run(&cases());
+}

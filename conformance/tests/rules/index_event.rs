@@ -1,0 +1,105 @@
+//! Rules of the index event. Event k stands at 64 + 32 k. Its fields, from the tables of S0 and S2:
+//! timestamp_ns at 0, function_id at 8; in version 1 thread_id at 16, event_kind at 20, call_depth
+//! at 24, detail_seq at 28; in version 2 detail_seq at 16, event_kind at 24, 7 reserved at 25.
+
+use atf_conformance::Verdict::{Accept, Recover};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::{DETAIL, INDEX, T};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        meets("ATF-IEVT-001", "two events at one time", |t| {
+            t.events(|events| events[1].timestamp_ns = T);
+        }),
+        breaks("ATF-IEVT-001", "back by a nanosecond", |t| {
+            t.events(|events| events[1].timestamp_ns = T - 1);
+        })
+        .at(INDEX, "events[1].timestamp_ns", 96, Accept),
+        meets("ATF-IEVT-002", "kinds 1, 2 and 3", |_| {}),
+        breaks("ATF-IEVT-002", "0", |t| {
+            t.events(|events| events[4].kind = 0)
+        })
+        .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
+        breaks("ATF-IEVT-002", "4", |t| {
+            t.events(|events| events[4].kind = 4)
+        })
+        .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
+        breaks("ATF-IEVT-002", "a call in the lowest byte only", |t| {
+            t.patch_event(192 + 21, &[1]);
+        })
+        .at(INDEX, "events[4].event_kind", 192 + 20, Accept)
+        .only(&[1]),
+        meets("ATF-IEVT-003", "7", |_| {}).only(&[1]),
+        breaks("ATF-IEVT-003", "8", |t| t.patch_event(224 + 16, &[8]))
+            .at(INDEX, "events[5].thread_id", 224 + 16, Accept)
+            .only(&[1]),
+        meets("ATF-IEVT-004", "a call at 1 and one within", |_| {}).only(&[1]),
+        meets("ATF-IEVT-004", "a trace that begins within a call", |t| {
+            t.events(|events| events.iter_mut().for_each(|event| event.depth += 7));
+        })
+        .only(&[1]),
+        breaks("ATF-IEVT-004", "a return one deeper than its call", |t| {
+            t.events(|events| events[5].depth = 2);
+        })
+        .at(INDEX, "events[5].call_depth", 224 + 24, Accept)
+        .only(&[1]),
+        breaks("ATF-IEVT-004", "0", |t| {
+            t.events(|events| events.iter_mut().for_each(|event| event.depth -= 1));
+        })
+        .at(INDEX, "events[0].call_depth", 64 + 24, Accept)
+        .times(2)
+        .only(&[1]),
+        meets("ATF-IEVT-005", "zeros", |_| {}).only(&[2]),
+        breaks("ATF-IEVT-005", "the last byte", |t| {
+            t.patch_event(64 + 31, &[1])
+        })
+        .at(INDEX, "events[0]._reserved", 64 + 25, Accept)
+        .only(&[2]),
+        meets(
+            "ATF-IEVT-006",
+            "zeros but for its time and its lack of a link",
+            |t| {
+                t.patch_event(96 + 8, &[0; 8]);
+                t.patch_event(96 + 24, &[0]);
+            },
+        )
+        .only(&[2])
+        .also(INDEX, "ATF-IEVT-002"),
+        meets(
+            "ATF-IEVT-006",
+            "zeros but for its time, thread and lack of a link",
+            |t| {
+                t.patch_event(96 + 8, &[0; 8]);
+                t.patch_event(96 + 20, &[0; 8]);
+            },
+        )
+        .only(&[1])
+        .also(INDEX, "ATF-IEVT-002")
+        .also(INDEX, "ATF-IEVT-004"),
+        breaks("ATF-IEVT-006", "one event without a link", |t| {
+            t.patch_event(96, &[0; 32])
+        })
+        .at(INDEX, "events[1]", 96, Recover),
+        breaks("ATF-IEVT-006", "two events, the second with a link", |t| {
+            t.patch_event(96, &[0; 64]);
+        })
+        .at(INDEX, "events[1]", 96, Recover)
+        .times(2)
+        .also(DETAIL, "ATF-LINK-004"),
+        breaks("ATF-IEVT-006", "the first event", |t| {
+            t.patch_event(64, &[0; 32])
+        })
+        .at(INDEX, "events[0]", 64, Recover)
+        .also(DETAIL, "ATF-LINK-004"),
+        breaks("ATF-IEVT-006", "the last event", |t| {
+            t.patch_event(224, &[0; 32])
+        })
+        .at(INDEX, "events[5]", 224, Recover),
+    ]
+}
+
+#[test]
+fn the_rules_of_the_index_event() {
+    run(&cases());
+}

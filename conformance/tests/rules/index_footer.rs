@@ -1,0 +1,180 @@
+//! Rules of the index footer and the end of the index file. The footer stands at 256. Its fields,
+//! from the tables of S0 and S2: magic at 0, checksum at 4, event_count at 8, time_start_ns at 16,
+//! time_end_ns at 24, bytes_written at 32, reserved at 40.
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::files::{IndexFile, crc32_ieee, crc32c};
+use crate::support::{INDEX, T, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [numbers(), checksum(), fields(), missing()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn numbers() -> Vec<Case> {
+    vec![
+        meets("ATF-IFTR-002", "6", |_| {}),
+        breaks("ATF-IFTR-002", "one too many", |t| {
+            t.index(|file| file.footer_count = 7)
+        })
+        .at(INDEX, "footer.event_count", 264, Reject),
+        breaks("ATF-IFTR-002", "one too few", |t| {
+            t.index(|file| file.footer_count = 5)
+        })
+        .at(INDEX, "footer.event_count", 264, Reject),
+        meets("ATF-IFTR-003", "192", |_| {}),
+        breaks("ATF-IFTR-003", "a byte more", |t| {
+            t.index(|file| file.bytes_written = 193)
+        })
+        .at(INDEX, "footer.bytes_written", 288, Reject),
+        breaks("ATF-IFTR-003", "an event less", |t| {
+            t.index(|file| file.bytes_written = 160)
+        })
+        .at(INDEX, "footer.bytes_written", 288, Reject),
+        meets("ATF-IFTR-013", "2ITA", |_| {}),
+        breaks("ATF-IFTR-013", "where the header says", |t| {
+            t.patch(INDEX, 256, b"2ITB")
+        })
+        .at(INDEX, "footer.magic", 256, Reject),
+        breaks("ATF-IFTR-013", "where only its numbers say", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.patch(INDEX, 256, &[0; 4]);
+        })
+        .at(INDEX, "footer.magic", 256, Reject),
+    ]
+}
+
+fn checksum() -> Vec<Case> {
+    vec![
+        meets("ATF-IFTR-004", "0, not computed", |t| {
+            t.index(|file| file.checksum = 0)
+        })
+        .also(INDEX, "ATF-IFTR-006"),
+        breaks("ATF-IFTR-004", "one bit off", |t| {
+            t.index(|file| file.checksum ^= 1)
+        })
+        .at(INDEX, "footer.checksum", 260, Reject),
+        breaks("ATF-IFTR-004", "of header and events", |t| {
+            let checksum = crc32c(&t.file(INDEX)[..256]);
+            t.index(|file| file.checksum = checksum);
+        })
+        .at(INDEX, "footer.checksum", 260, Reject),
+        meets("ATF-IFTR-005", "the CRC-32C", |_| {}),
+        breaks("ATF-IFTR-005", "the IEEE CRC-32", |t| {
+            t.index(|file| file.checksum = crc32_ieee(&file.section()));
+        })
+        .at(INDEX, "footer.checksum", 260, Reject),
+        meets("ATF-IFTR-006", "0, the CRC-32C of no events", |t| {
+            t.without_details();
+            t.events(Vec::clear);
+        }),
+        breaks("ATF-IFTR-006", "0", |t| t.index(|file| file.checksum = 0)).at(
+            INDEX,
+            "footer.checksum",
+            260,
+            Accept,
+        ),
+    ]
+}
+
+fn fields() -> Vec<Case> {
+    vec![
+        meets("ATF-IFTR-007", "0 and 0 without events", |t| {
+            t.without_details();
+            t.events(Vec::clear);
+        }),
+        breaks("ATF-IFTR-007", "a nanosecond early", |t| {
+            times(t, |file| file.footer_times.0 -= 1);
+        })
+        .at(INDEX, "footer.time_start_ns", 272, Accept),
+        breaks("ATF-IFTR-007", "a nanosecond late", |t| {
+            times(t, |file| file.footer_times.1 += 1);
+        })
+        .at(INDEX, "footer.time_end_ns", 280, Accept),
+        breaks("ATF-IFTR-007", "a time without events", |t| {
+            t.without_details();
+            t.events(Vec::clear);
+            times(t, |file| file.footer_times = (T, T));
+        })
+        .at(INDEX, "footer.time_start_ns", 64 + 16, Recover)
+        .times(2)
+        // Without events a rewritten header is told from a placeholder only by its footer.
+        .also(INDEX, "ATF-IHDR-017"),
+        meets("ATF-IFTR-008", "zeros", |_| {}),
+        breaks("ATF-IFTR-008", "the last byte", |t| {
+            t.patch(INDEX, 319, &[1])
+        })
+        .at(INDEX, "footer.reserved", 296, Accept),
+        meets("ATF-IFTR-009", "the end", |_| {}),
+        breaks("ATF-IFTR-009", "one byte", |t| t.append(INDEX, &[0]))
+            .at(INDEX, "footer", 320, Accept),
+        breaks("ATF-IFTR-009", "a second footer", |t| {
+            let footer = t.file(INDEX)[256..].to_vec();
+            t.append(INDEX, &footer);
+        })
+        .at(INDEX, "footer", 320, Accept),
+    ]
+}
+
+fn missing() -> Vec<Case> {
+    vec![
+        meets("ATF-IFTR-001", "a footer", |_| {}),
+        breaks("ATF-IFTR-001", "never finalized", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+        })
+        .at(INDEX, "footer", 256, Recover),
+        breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
+            t.cut(INDEX, 256)
+        })
+        .at(INDEX, "footer", 256, Recover),
+        meets("ATF-IFTR-010", "six whole events", |t| t.cut(INDEX, 256))
+            .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-010", "31 bytes of the sixth", |t| {
+            t.cut(INDEX, 255)
+        })
+        .at(INDEX, "events", 224, Recover)
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-010", "one byte of the sixth", |t| {
+            t.cut(INDEX, 225)
+        })
+        .at(INDEX, "events", 224, Recover)
+        .also(INDEX, "ATF-IFTR-001"),
+        meets("ATF-IFTR-011", "an event whose last byte is not 0", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+        })
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-011", "an event's worth of zeros", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+            t.append(INDEX, &[0; 32]);
+        })
+        .at(INDEX, "events", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001"),
+        meets("ATF-IFTR-012", "none of its bytes", |t| t.cut(INDEX, 256))
+            .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-012", "its first byte", |t| t.cut(INDEX, 257))
+            .at(INDEX, "footer", 256, Recover)
+            .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-012", "all but its last byte", |t| {
+            t.cut(INDEX, 319)
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001"),
+    ]
+}
+
+/// Edits the footer's times only.
+fn times(trace: &mut Trace, edit: impl FnOnce(&mut IndexFile)) {
+    trace.index(edit);
+}
+
+#[test]
+fn the_rules_of_the_index_footer() {
+    run(&cases());
+}

@@ -1,0 +1,288 @@
+//! Rules of the index header. Its fields, from the tables of S0 and S2:
+//!
+//! | offset | field         | offset | field                                        |
+//! |--------|---------------|--------|----------------------------------------------|
+//! | 0      | magic         | 20     | reserved (version 1), event_size (version 2) |
+//! | 4      | endian        | 24     | event_size (1), u64 event_count (2)          |
+//! | 5      | version       | 28     | u32 event_count (1)                          |
+//! | 6, 7   | arch, os      | 32     | events_offset                                |
+//! | 8      | flags         | 40     | footer_offset                                |
+//! | 12     | thread_id     | 48, 56 | time_start_ns, time_end_ns                   |
+//! | 16     | clock_type    |        |                                              |
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::files::padded;
+use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
+
+/// Where event_size and event_count stand in versions 1 and 2.
+const EVENT_SIZE: [u64; 2] = [24, 20];
+const EVENT_COUNT: [u64; 2] = [28, 24];
+
+pub(crate) fn cases() -> Vec<Case> {
+    [start(), layout(), platform(), repeated()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn start() -> Vec<Case> {
+    vec![
+        meets("ATF-IHDR-001", "64 bytes", |t| {
+            t.without_details();
+            t.cut(INDEX, 64);
+        })
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IHDR-001", "63 bytes", |t| t.cut(INDEX, 63)).at(INDEX, "header", 63, Reject),
+        breaks("ATF-IHDR-001", "no bytes", |t| t.cut(INDEX, 0)).at(INDEX, "header", 0, Reject),
+        meets("ATF-IHDR-002", "ATI2", |_| {}),
+        breaks("ATF-IHDR-002", "ATI1", |t| t.patch(INDEX, 0, b"ATI1")).at(
+            INDEX,
+            "header.magic",
+            0,
+            Reject,
+        ),
+        breaks("ATF-IHDR-002", "that of a detail file", |t| {
+            t.patch(INDEX, 0, b"ATD2")
+        })
+        .at(INDEX, "header.magic", 0, Reject),
+        meets("ATF-IHDR-003", "1", |_| {}),
+        breaks("ATF-IHDR-003", "0", |t| t.patch(INDEX, 4, &[0])).at(
+            INDEX,
+            "header.endian",
+            4,
+            Reject,
+        ),
+        breaks("ATF-IHDR-003", "2, big-endian", |t| t.patch(INDEX, 4, &[2])).at(
+            INDEX,
+            "header.endian",
+            4,
+            Reject,
+        ),
+        meets("ATF-IHDR-004", "1 and 2", |_| {}),
+        breaks("ATF-IHDR-004", "0", |t| t.patch(INDEX, 5, &[0])).at(
+            INDEX,
+            "header.version",
+            5,
+            Reject,
+        ),
+        breaks("ATF-IHDR-004", "3", |t| t.patch(INDEX, 5, &[3])).at(
+            INDEX,
+            "header.version",
+            5,
+            Reject,
+        ),
+    ]
+}
+
+fn layout() -> Vec<Case> {
+    vec![
+        meets("ATF-IHDR-005", "31 in the reserved bytes", |t| {
+            t.patch(INDEX, 20, &[31])
+        })
+        .only(&[1])
+        .also(INDEX, "ATF-IHDR-012"),
+        breaks("ATF-IHDR-005", "32 in the reserved bytes", |t| {
+            t.patch(INDEX, 20, &[32])
+        })
+        .at(INDEX, "header.version", 5, Reject)
+        .only(&[1]),
+        meets("ATF-IHDR-005", "an event_size of 1", |t| {
+            t.patch(INDEX, 20, &[1])
+        })
+        .only(&[2])
+        .also(INDEX, "ATF-IHDR-006"),
+        breaks("ATF-IHDR-005", "0 in the place of event_size", |t| {
+            t.patch(INDEX, 20, &[0])
+        })
+        .at(INDEX, "header.version", 5, Reject)
+        .only(&[2]),
+        meets("ATF-IHDR-006", "32", |_| {}),
+        breaks("ATF-IHDR-006", "31", |t| patch_each(t, EVENT_SIZE, 31)).at_each(
+            INDEX,
+            "header.event_size",
+            EVENT_SIZE,
+            Reject,
+        ),
+        breaks("ATF-IHDR-006", "33", |t| patch_each(t, EVENT_SIZE, 33)).at_each(
+            INDEX,
+            "header.event_size",
+            EVENT_SIZE,
+            Reject,
+        ),
+        meets("ATF-IHDR-007", "65, and the footer proves it", |t| {
+            t.index(|file| {
+                file.events_offset = 65;
+                file.footer_offset = 257;
+            });
+            let bytes = t.file(INDEX);
+            let moved = [&padded(&bytes[..64], 1), &bytes[64..]].concat();
+            t.put(INDEX, moved);
+        }),
+        breaks("ATF-IHDR-007", "65, and the footer says otherwise", |t| {
+            t.index(|file| file.events_offset = 65);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject),
+        breaks("ATF-IHDR-007", "63", |t| {
+            t.index(|file| file.events_offset = 63)
+        })
+        .at(INDEX, "header.events_offset", 32, Reject),
+        breaks("ATF-IHDR-007", "behind the end of the file", |t| {
+            t.index(|file| file.events_offset = 321);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject),
+    ]
+}
+
+fn platform() -> Vec<Case> {
+    vec![
+        meets("ATF-IHDR-008", "1", |_| {}),
+        meets("ATF-IHDR-008", "2", |t| {
+            t.patch(INDEX, 6, &[2]);
+            t.patch(DETAIL, 6, &[2]);
+        }),
+        breaks("ATF-IHDR-008", "0", |t| t.patch(INDEX, 6, &[0]))
+            .at(INDEX, "header.arch", 6, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        breaks("ATF-IHDR-008", "3", |t| t.patch(INDEX, 6, &[3]))
+            .at(INDEX, "header.arch", 6, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        meets("ATF-IHDR-009", "1", |t| t.platform(1, 1)),
+        meets("ATF-IHDR-009", "5", |t| t.platform(5, 2)),
+        breaks("ATF-IHDR-009", "0", |t| t.patch(INDEX, 7, &[0]))
+            .at(INDEX, "header.os", 7, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        breaks("ATF-IHDR-009", "6", |t| t.patch(INDEX, 7, &[6]))
+            .at(INDEX, "header.os", 7, Accept)
+            .also(DETAIL, "ATF-LINK-010"),
+        meets("ATF-IHDR-010", "1", |t| t.platform(3, 1)),
+        meets("ATF-IHDR-010", "3", |_| {}),
+        breaks("ATF-IHDR-010", "0", |t| t.patch(INDEX, 16, &[0]))
+            .at(INDEX, "header.clock_type", 16, Accept)
+            .also(MANIFEST, "ATF-MANI-009"),
+        breaks("ATF-IHDR-010", "4", |t| t.patch(INDEX, 16, &[4]))
+            .at(INDEX, "header.clock_type", 16, Accept)
+            .also(MANIFEST, "ATF-MANI-009"),
+        meets("ATF-IHDR-011", "boottime on Android", |t| t.platform(2, 3)),
+        meets("ATF-IHDR-011", "qpc on Windows", |t| t.platform(5, 2)),
+        breaks("ATF-IHDR-011", "mach_continuous on Linux", |t| {
+            t.platform(4, 1)
+        })
+        .at(INDEX, "header.clock_type", 16, Accept)
+        .also(OTHER, "ATF-IHDR-011"),
+        breaks("ATF-IHDR-011", "boottime on macOS", |t| t.platform(3, 3))
+            .at(INDEX, "header.clock_type", 16, Accept)
+            .also(OTHER, "ATF-IHDR-011"),
+        meets("ATF-IHDR-012", "zeros", |_| {}),
+        breaks("ATF-IHDR-012", "the last of three bytes", |t| {
+            t.patch(INDEX, 19, &[1])
+        })
+        .at(INDEX, "header._reserved1", 17, Accept),
+        breaks("ATF-IHDR-012", "the u32 of version 1", |t| {
+            t.patch(INDEX, 23, &[1])
+        })
+        .at(INDEX, "header._reserved2", 20, Accept)
+        .only(&[1]),
+        meets("ATF-IHDR-013", "has_detail_file", |_| {}),
+        breaks("ATF-IHDR-013", "the next bit", |t| {
+            t.index(|file| file.flags = 3)
+        })
+        .at(INDEX, "header.flags", 8, Accept),
+        breaks("ATF-IHDR-013", "the last bit", |t| {
+            t.index(|file| file.flags = 1 << 31 | 1)
+        })
+        .at(INDEX, "header.flags", 8, Accept),
+    ]
+}
+
+fn repeated() -> Vec<Case> {
+    vec![
+        meets("ATF-IHDR-014", "6", |_| {}),
+        breaks("ATF-IHDR-014", "5", |t| {
+            t.index(|file| file.header_count = 5)
+        })
+        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
+        breaks("ATF-IHDR-014", "the greatest u32", |t| {
+            t.index(|file| file.header_count = u32::MAX.into());
+        })
+        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
+        meets("ATF-IHDR-015", "256", |_| {}),
+        breaks("ATF-IHDR-015", "255", |t| {
+            t.index(|file| file.footer_offset = 255)
+        })
+        .at(INDEX, "header.footer_offset", 40, Accept),
+        breaks("ATF-IHDR-015", "0", |t| {
+            t.index(|file| file.footer_offset = 0)
+        })
+        .at(INDEX, "header.footer_offset", 40, Accept),
+        meets("ATF-IHDR-016", "0 and 0 without events", empty),
+        breaks("ATF-IHDR-016", "a nanosecond late", |t| {
+            t.index(|file| file.header_times.0 += 1);
+        })
+        .at(INDEX, "header.time_start_ns", 48, Accept),
+        breaks("ATF-IHDR-016", "a nanosecond early", |t| {
+            t.index(|file| file.header_times.1 -= 1);
+        })
+        .at(INDEX, "header.time_end_ns", 56, Accept),
+        breaks("ATF-IHDR-016", "both", |t| {
+            t.index(|file| file.header_times = (T + 1, T + 2))
+        })
+        .at(INDEX, "header.time_start_ns", 48, Accept)
+        .times(2),
+        breaks("ATF-IHDR-016", "a time without events", |t| {
+            empty(t);
+            t.index(|file| file.header_times = (0, T));
+        })
+        .at(INDEX, "header.time_end_ns", 56, Accept),
+        meets(
+            "ATF-IHDR-017",
+            "no event, a footer at 64 and no flag",
+            empty,
+        ),
+        breaks("ATF-IHDR-017", "a placeholder with footer_offset 64", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+        })
+        .at(INDEX, "header", 0, Recover),
+        breaks("ATF-IHDR-017", "a placeholder with footer_offset 0", |t| {
+            t.index(|file| {
+                *file = file.clone().placeholder();
+                file.footer_offset = 0;
+            });
+        })
+        .at(INDEX, "header", 0, Recover),
+        meets(
+            "ATF-IHDR-018",
+            "a detail file and no flag, not finalized",
+            |t| {
+                t.index(|file| *file = file.clone().placeholder());
+                t.cut(INDEX, 256);
+            },
+        )
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IHDR-018", "a detail file and no flag", |t| {
+            t.index(|file| file.flags = 0)
+        })
+        .at(INDEX, "header.flags", 8, Accept),
+        breaks("ATF-IHDR-018", "the flag and no detail file", |t| {
+            t.patch(OTHER, 8, &[1])
+        })
+        .at(OTHER, "header.flags", 8, Accept),
+    ]
+}
+
+/// Thread 7 without events: its footer stands at 64.
+fn empty(trace: &mut Trace) {
+    trace.without_details();
+    trace.events(Vec::clear);
+}
+
+fn patch_each(trace: &mut Trace, offsets: [u64; 2], value: u8) {
+    let offset = offsets[usize::from(trace.version) - 1];
+    trace.patch(INDEX, usize::try_from(offset).unwrap(), &[value]);
+}
+
+#[test]
+fn the_rules_of_the_index_header() {
+    run(&cases());
+}

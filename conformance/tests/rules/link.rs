@@ -1,0 +1,188 @@
+//! Rules of the links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2, which stand
+//! at 64, 188 and 329. An index event's detail_seq stands at 28 in version 1 and at 16 in version 2,
+//! a detail event's index_seq at 8.
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::{DETAIL, INDEX, T, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [both_ways(), same_moment(), headers()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Where the detail_seq of an index event stands in versions 1 and 2.
+const fn detail_seq(seq: u64) -> [u64; 2] {
+    [64 + 32 * seq + 28, 64 + 32 * seq + 16]
+}
+
+fn both_ways() -> Vec<Case> {
+    vec![
+        meets("ATF-LINK-001", "there and back", |_| {}),
+        breaks("ATF-LINK-001", "to an event behind the last", |t| {
+            t.details(|details| details.truncate(2));
+        })
+        .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Reject),
+        breaks("ATF-LINK-001", "to another's event", |t| {
+            t.events(|events| events[5].detail_seq = Some(2));
+        })
+        .at_each(INDEX, "events[5].detail_seq", detail_seq(5), Reject)
+        .also(INDEX, "ATF-LINK-005"),
+        breaks("ATF-LINK-001", "without a detail file", |t| {
+            t.remove(DETAIL);
+            t.index(|file| file.flags = 0);
+            t.replace(
+                "manifest.json",
+                r#""id": 7, "has_detail": true"#,
+                r#""id": 7"#,
+            );
+        })
+        .at_each(INDEX, "events[0].detail_seq", detail_seq(0), Reject)
+        .times(3),
+        meets(
+            "ATF-LINK-002",
+            "two events, two links, not finalized",
+            |t| {
+                t.events(|events| events[3].detail_seq = None);
+                t.cut(DETAIL, 329);
+            },
+        )
+        .also(DETAIL, "ATF-DFTR-001"),
+        breaks(
+            "ATF-LINK-002",
+            "two events, three links, not finalized",
+            |t| {
+                t.cut(DETAIL, 329);
+            },
+        )
+        .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Recover)
+        .also(DETAIL, "ATF-DFTR-001"),
+        meets("ATF-LINK-003", "back and there", |_| {}),
+        breaks("ATF-LINK-003", "to an event that links to none", |t| {
+            t.events(|events| events[3].detail_seq = None);
+        })
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Reject),
+        breaks("ATF-LINK-003", "to an event behind the last", |t| {
+            t.details(|details| details[2].index_seq = 6);
+        })
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Reject)
+        .also(INDEX, "ATF-LINK-001"),
+        meets(
+            "ATF-LINK-004",
+            "four events, the last with a link, not finalized",
+            |t| {
+                t.cut(INDEX, 64 + 4 * 32);
+            },
+        )
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-LINK-004", "three events, not finalized", |t| {
+            t.cut(INDEX, 64 + 3 * 32)
+        })
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Recover)
+        .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-LINK-004", "a hole in its place", |t| {
+            t.patch_event(160, &[0; 32])
+        })
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Recover)
+        .also(INDEX, "ATF-IEVT-006"),
+        meets("ATF-LINK-005", "0, 1, 2", |_| {}),
+        breaks("ATF-LINK-005", "0, 2, 1 though each leads back", |t| {
+            t.events(|events| {
+                events[2].detail_seq = Some(2);
+                events[3].detail_seq = Some(1);
+            });
+            t.details(|details| details.swap(1, 2));
+            t.detail(|file| file.index_seqs = (0, 3));
+        })
+        .at_each(INDEX, "events[2].detail_seq", detail_seq(2), Accept)
+        .times(2),
+    ]
+}
+
+/// What the two events of a pair have in common.
+fn same_moment() -> Vec<Case> {
+    vec![
+        meets("ATF-LINK-006", "to the nanosecond", |_| {}),
+        breaks("ATF-LINK-006", "a nanosecond later", |t| {
+            t.details(|details| details[1].timestamp = T + 2001);
+        })
+        .at(DETAIL, "events[1].timestamp", 188 + 16, Accept),
+        meets("ATF-LINK-007", "3 for a call, 4 for a return", |_| {}),
+        meets("ATF-LINK-007", "any for an exception", |t| {
+            t.events(|events| {
+                events[4].detail_seq = events[3].detail_seq.take();
+                events[4].timestamp_ns = T + 3000;
+            });
+            t.details(|details| details[2].index_seq = 4);
+        }),
+        breaks("ATF-LINK-007", "4 for a call", |t| {
+            t.details(|details| details[0].event_type = 4);
+        })
+        .at(DETAIL, "events[0].event_type", 64 + 4, Accept),
+        breaks("ATF-LINK-007", "3 for a return", |t| {
+            t.details(|details| details[1].event_type = 3);
+        })
+        .at(DETAIL, "events[1].event_type", 188 + 4, Accept),
+        meets("ATF-LINK-011", "the same function", |_| {}),
+        meets("ATF-LINK-011", "a payload of another shape", |t| {
+            t.details(|details| details[1].payload = vec![0; 99]);
+        })
+        .also(DETAIL, "ATF-DPAY-002"),
+        breaks("ATF-LINK-011", "another function", |t| {
+            t.events(|events| events[2].function_id += 1);
+        })
+        .at(DETAIL, "events[1].payload.function_id", 188 + 24, Accept),
+    ]
+}
+
+fn headers() -> Vec<Case> {
+    vec![
+        meets("ATF-LINK-008", "the same", |_| {}),
+        breaks("ATF-LINK-008", "the other one", other_version).at(
+            DETAIL,
+            "header.version",
+            5,
+            Reject,
+        ),
+        meets("ATF-LINK-009", "7", |_| {}),
+        breaks("ATF-LINK-009", "8", |t| t.detail(|file| file.thread_id = 8))
+            .at(DETAIL, "header.thread_id", 12, Accept)
+            .only(&[2]),
+        breaks("ATF-LINK-009", "8, as its events have", |t| {
+            t.detail(|file| file.thread_id = 8);
+            t.patch_detail(64, &[124]);
+        })
+        .at(DETAIL, "header.thread_id", 12, Accept)
+        .only(&[1]),
+        meets("ATF-LINK-010", "another arch in both", |t| {
+            t.patch(INDEX, 6, &[2]);
+            t.patch(DETAIL, 6, &[2]);
+        }),
+        breaks("ATF-LINK-010", "another arch", |t| t.patch(DETAIL, 6, &[2])).at(
+            DETAIL,
+            "header.arch",
+            6,
+            Accept,
+        ),
+        breaks("ATF-LINK-010", "another os", |t| t.patch(DETAIL, 7, &[2])).at(
+            DETAIL,
+            "header.os",
+            7,
+            Accept,
+        ),
+    ]
+}
+
+/// A detail file of the other wire version, good in itself.
+fn other_version(trace: &mut Trace) {
+    let other = Trace::clean(3 - trace.version);
+    trace.put(DETAIL, other.file(DETAIL));
+}
+
+#[test]
+fn the_rules_of_links() {
+    run(&cases());
+}

@@ -1,0 +1,239 @@
+//! Rules of manifest.json. Offsets are those of the text that is wrong.
+
+use atf_conformance::Verdict::{Accept, Recover};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::{INDEX, MANIFEST, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    [form(), types(), threads(), numbers()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn form() -> Vec<Case> {
+    vec![
+        meets(
+            "ATF-MANI-001",
+            "an object with a list of threads and no more",
+            |t| {
+                t.put(MANIFEST, r#"{"threads":[{"id":7},{"id":9}]}"#);
+            },
+        ),
+        breaks("ATF-MANI-001", "none", |t| t.remove(MANIFEST)).in_file(MANIFEST, "", Recover),
+        meets("ATF-MANI-002", "white space around the object", |t| {
+            let text = format!("\t\r\n {} \n", text(t));
+            t.put(MANIFEST, text);
+        }),
+        breaks("ATF-MANI-002", "a byte-order mark", |t| {
+            let text = format!("\u{feff}{}", text(t));
+            t.put(MANIFEST, text);
+        })
+        .at(MANIFEST, "", 0, Recover),
+        breaks("ATF-MANI-002", "empty", |t| t.put(MANIFEST, "")).at(MANIFEST, "", 0, Recover),
+        breaks("ATF-MANI-002", "no JSON", |t| {
+            t.put(MANIFEST, "{\"threads\": [}")
+        })
+        .at(MANIFEST, "", 13, Recover),
+        breaks("ATF-MANI-002", "cut", |t| t.cut(MANIFEST, 100)).at(MANIFEST, "", 100, Recover),
+        breaks("ATF-MANI-002", "a byte that is not UTF-8", |t| {
+            let offset = text(t).find("load").unwrap();
+            t.patch(MANIFEST, offset, &[0xff]);
+        })
+        .at(MANIFEST, "", 451, Recover),
+        breaks("ATF-MANI-002", "something behind the object", |t| {
+            t.append(MANIFEST, b"{}")
+        })
+        .at(MANIFEST, "", 464, Recover),
+        breaks("ATF-MANI-002", "a key twice", |t| {
+            t.replace(
+                MANIFEST,
+                "\"clock_type\": 3",
+                "\"clock_type\": 3, \"clock_type\": 4",
+            );
+        })
+        .at_text(MANIFEST, "clock_type", "4,\n  \"modules\"", Recover),
+        meets("ATF-MANI-011", "all keys of the schema", |_| {}),
+        breaks("ATF-MANI-011", "another key", |t| {
+            t.replace(
+                MANIFEST,
+                "\"clock_type\"",
+                "\"host\": \"build7\", \"clock_type\"",
+            );
+        })
+        .at_text(MANIFEST, "host", "\"build7\"", Accept),
+        breaks("ATF-MANI-011", "another key of a thread", |t| {
+            t.replace(MANIFEST, "{\"id\": 9", "{\"name\": \"ui\", \"id\": 9");
+        })
+        .at_text(MANIFEST, "threads[1].name", "\"ui\"", Accept),
+    ]
+}
+
+fn types() -> Vec<Case> {
+    vec![
+        meets("ATF-MANI-003", "the greatest u32", |t| {
+            t.replace(MANIFEST, "\"id\": 9", "\"id\": 4294967295");
+            t.remove("thread_9");
+            t.replace(MANIFEST, "1234566999999000", "1234567000000000");
+            t.replace(MANIFEST, "1234567000099000", "1234567000005000");
+        })
+        .also(MANIFEST, "ATF-MANI-005"),
+        breaks("ATF-MANI-003", "an id over the greatest u32", |t| {
+            t.replace(MANIFEST, "\"id\": 9", "\"id\": 4294967296");
+        })
+        .at_text(MANIFEST, "threads[1].id", "4294967296", Recover)
+        .also(MANIFEST, "ATF-MANI-006"),
+        breaks("ATF-MANI-003", "an id in text", |t| {
+            t.replace(MANIFEST, "\"id\": 9", "\"id\": \"9\"");
+        })
+        .at_text(MANIFEST, "threads[1].id", "\"9\"", Recover)
+        .also(MANIFEST, "ATF-MANI-006"),
+        breaks("ATF-MANI-003", "a thread without an id", |t| {
+            t.replace(MANIFEST, "\"id\": 9, ", "");
+        })
+        .at_text(
+            MANIFEST,
+            "threads[1].id",
+            "{\"has_detail\": false}",
+            Recover,
+        )
+        .also(MANIFEST, "ATF-MANI-006"),
+        breaks("ATF-MANI-003", "no list of threads", |t| {
+            t.put(MANIFEST, "{}")
+        })
+        .at(MANIFEST, "threads", 0, Recover),
+        breaks("ATF-MANI-003", "a list", |t| t.put(MANIFEST, " []")).at(MANIFEST, "", 1, Recover),
+        breaks("ATF-MANI-003", "a time as a fraction", |t| {
+            t.replace(MANIFEST, "1234566999999000", "1.5");
+        })
+        .at_text(MANIFEST, "time_start_ns", "1.5", Recover),
+        breaks("ATF-MANI-003", "a function_id as a number", |t| {
+            t.replace(MANIFEST, "\"0x06444fc100000001\"", "5");
+        })
+        .at_text(
+            MANIFEST,
+            "symbols[0].function_id",
+            "5, \"module_id\"",
+            Recover,
+        ),
+    ]
+}
+
+fn threads() -> Vec<Case> {
+    vec![
+        meets("ATF-MANI-004", "two threads", |_| {}),
+        breaks("ATF-MANI-004", "thread 7 twice", |t| {
+            t.replace(MANIFEST, "{\"id\": 9", "{ \"id\": 7},\n    {\"id\": 9");
+        })
+        .at_text(MANIFEST, "threads[1]", "{ \"id\"", Accept),
+        meets("ATF-MANI-005", "a folder that holds nothing", |t| {
+            t.remove("thread_9/index.atf");
+            t.folder("thread_9");
+            t.replace(MANIFEST, "\"time_start_ns\": 1234566999999000,", "");
+            t.replace(MANIFEST, "\"time_end_ns\": 1234567000099000,", "");
+        })
+        .also("thread_9", "ATF-SESS-002"),
+        breaks("ATF-MANI-005", "no folder", |t| {
+            t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
+        })
+        .in_file(MANIFEST, "threads[1].id", Accept),
+        meets("ATF-MANI-006", "an empty list and no thread", |t| {
+            t.remove("thread_7");
+            t.remove("thread_9");
+            t.put(
+                MANIFEST,
+                "{\"threads\": [], \"time_start_ns\": 0, \"time_end_ns\": 0}",
+            );
+        }),
+        breaks("ATF-MANI-006", "an empty list and two threads", |t| {
+            t.put(MANIFEST, "{\"threads\": []}");
+        })
+        .in_file(MANIFEST, "threads", Accept)
+        .times(2),
+        meets("ATF-MANI-007", "true and false", |_| {}),
+        breaks("ATF-MANI-007", "true without the file", |t| {
+            t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
+        })
+        .in_file(MANIFEST, "threads[1].has_detail", Accept),
+        breaks(
+            "ATF-MANI-007",
+            "false with the file, behind a thread listed twice",
+            |t| {
+                t.replace(
+                    MANIFEST,
+                    "{\"id\": 7, \"has_detail\": true}",
+                    "{\"id\": 9}, {\"id\": 9}, {\"id\": 7, \"has_detail\": false}",
+                );
+            },
+        )
+        .in_file(MANIFEST, "threads[2].has_detail", Accept)
+        .also(MANIFEST, "ATF-MANI-004"),
+    ]
+}
+
+fn numbers() -> Vec<Case> {
+    vec![
+        meets(
+            "ATF-MANI-008",
+            "those of the thread with the widest range",
+            |_| {},
+        ),
+        meets(
+            "ATF-MANI-008",
+            "those of a thread that cannot be read",
+            |t| {
+                t.patch(INDEX, 0, b"none");
+            },
+        )
+        .also(INDEX, "ATF-IHDR-002"),
+        breaks("ATF-MANI-008", "a nanosecond early", |t| {
+            t.replace(MANIFEST, "1234566999999000", "1234566999998999");
+        })
+        .in_file(MANIFEST, "time_start_ns", Accept),
+        breaks("ATF-MANI-008", "a nanosecond late", |t| {
+            t.replace(MANIFEST, "1234567000099000", "1234567000099001");
+        })
+        .in_file(MANIFEST, "time_end_ns", Accept),
+        breaks("ATF-MANI-008", "0 and 0", |t| {
+            t.replace(MANIFEST, "1234566999999000", "0");
+            t.replace(MANIFEST, "1234567000099000", "0");
+        })
+        .in_file(MANIFEST, "time_start_ns", Accept)
+        .times(2),
+        meets("ATF-MANI-009", "3", |_| {}),
+        breaks("ATF-MANI-009", "1", |t| {
+            t.replace(MANIFEST, "\"clock_type\": 3", "\"clock_type\": 1");
+        })
+        .in_file(MANIFEST, "clock_type", Accept),
+        meets("ATF-MANI-010", "both halves", |_| {}),
+        meets("ATF-MANI-010", "neither half given", |t| {
+            t.replace(
+                MANIFEST,
+                "\"module_id\": 105140161, \"symbol_index\": 1, ",
+                "",
+            );
+        }),
+        breaks("ATF-MANI-010", "another symbol_index", |t| {
+            t.replace(MANIFEST, "\"symbol_index\": 1", "\"symbol_index\": 2");
+        })
+        .in_file(MANIFEST, "symbols[0].symbol_index", Accept),
+        breaks("ATF-MANI-010", "another module_id", |t| {
+            t.replace(
+                MANIFEST,
+                "\"module_id\": 105140161, \"symbol_index\"",
+                "\"module_id\": 105140160, \"symbol_index\"",
+            );
+        })
+        .in_file(MANIFEST, "symbols[0].module_id", Accept),
+    ]
+}
+
+fn text(trace: &Trace) -> String {
+    String::from_utf8(trace.file(MANIFEST).to_vec()).unwrap()
+}
+
+#[test]
+fn the_rules_of_the_manifest() {
+    run(&cases());
+}

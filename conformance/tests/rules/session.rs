@@ -1,0 +1,99 @@
+//! Rules of the session's folder.
+
+use atf_conformance::Verdict::{Accept, Recover};
+
+use crate::case::{Case, breaks, meets, run};
+use crate::support::{INDEX, MANIFEST, OTHER, Trace};
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![
+        meets("ATF-SESS-001", "7 and 9", |_| {}),
+        breaks("ATF-SESS-001", "8 in thread_7", |t| {
+            t.index(|file| file.thread_id = 8);
+            t.patch_event(64 + 8, &[1]);
+            t.detail(|file| file.thread_id = 8);
+            t.patch_detail(64, &[124]);
+        })
+        .at(INDEX, "header.thread_id", 12, Accept),
+        meets("ATF-SESS-002", "index.atf and no detail.atf", |_| {}),
+        breaks("ATF-SESS-002", "an empty folder", |t| {
+            t.folder("thread_8");
+            list(t, 8);
+        })
+        .in_file("thread_8", "", Recover),
+        breaks("ATF-SESS-002", "detail.atf only", |t| {
+            t.remove(INDEX);
+        })
+        .in_file("thread_7", "", Recover),
+        breaks("ATF-SESS-002", "a file in the folder's place", |t| {
+            t.put("thread_8", "");
+            list(t, 8);
+        })
+        .in_file("thread_8", "", Recover),
+        meets("ATF-SESS-003", "folders", |_| {}),
+        breaks("ATF-SESS-003", "a link to a thread's folder", |t| {
+            t.symlink("thread_8", "thread_9");
+            list(t, 8);
+        })
+        .in_file("thread_8", "", Accept),
+        breaks("ATF-SESS-003", "a link to nothing", |t| {
+            t.symlink("thread_8", "thread_1");
+            list(t, 8);
+        })
+        .in_file("thread_8", "", Accept),
+        breaks("ATF-SESS-003", "a link to an index file", |t| {
+            t.symlink("thread_8/index.atf", "../thread_9/index.atf");
+            list(t, 8);
+        })
+        .in_file("thread_8/index.atf", "", Accept),
+        breaks("ATF-SESS-003", "a link to a detail file", |t| {
+            t.symlink("thread_9/detail.atf", "../thread_7/detail.atf");
+            t.patch(OTHER, 8, &[1]);
+            t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
+        })
+        .in_file("thread_9/detail.atf", "", Accept),
+        meets("ATF-SESS-004", "the greatest u32", |t| {
+            t.rename("thread_9", "thread_4294967295");
+            t.patch(OTHER_RENAMED, 12, &[0xff; 4]);
+            t.replace(MANIFEST, "\"id\": 9", "\"id\": 4294967295");
+        })
+        .also(OTHER_RENAMED, "ATF-IEVT-003")
+        .only(&[1]),
+        meets("ATF-SESS-004", "the greatest u32", |t| {
+            t.rename("thread_9", "thread_4294967295");
+            t.patch(OTHER_RENAMED, 12, &[0xff; 4]);
+            t.replace(MANIFEST, "\"id\": 9", "\"id\": 4294967295");
+        })
+        .only(&[2]),
+        breaks("ATF-SESS-004", "one more", |t| {
+            t.folder("thread_4294967296")
+        })
+        .in_file("thread_4294967296", "", Accept),
+        breaks("ATF-SESS-004", "a leading zero", |t| {
+            t.rename("thread_7", "thread_07")
+        })
+        .in_file("thread_07", "", Accept),
+        breaks("ATF-SESS-004", "no number", |t| t.folder("thread_")).in_file("thread_", "", Accept),
+        breaks("ATF-SESS-004", "a sign", |t| t.folder("thread_+1")).in_file(
+            "thread_+1",
+            "",
+            Accept,
+        ),
+    ]
+}
+
+const OTHER_RENAMED: &str = "thread_4294967295/index.atf";
+
+/// Lists a thread in the manifest.
+fn list(trace: &mut Trace, id: u32) {
+    trace.replace(
+        MANIFEST,
+        "{\"id\": 9",
+        &format!("{{\"id\": {id}}}, {{\"id\": 9"),
+    );
+}
+
+#[test]
+fn the_rules_of_the_session() {
+    run(&cases());
+}

@@ -1,0 +1,87 @@
+//! What a check said.
+
+use std::path::{Path, PathBuf};
+
+use atf_conformance::check::check;
+use atf_conformance::{FileReport, Finding, Output, Verdict};
+use tempfile::TempDir;
+
+use super::Trace;
+
+/// All that a check gave.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// What stands in front of each path and is left out when files are named.
+    root: PathBuf,
+    pub(crate) reports: Vec<FileReport>,
+    pub(crate) unreadable: Vec<(PathBuf, String)>,
+}
+
+impl Output for Outcome {
+    fn file(&mut self, report: FileReport) {
+        self.reports.push(report);
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.unreadable.push((path.to_owned(), why.to_owned()));
+    }
+}
+
+impl Outcome {
+    /// Checks what is at a path; files are named from it.
+    pub(crate) fn of(path: &Path) -> Self {
+        let mut this = Self {
+            root: path.to_owned(),
+            ..Self::default()
+        };
+        check(path, &mut this);
+        this
+    }
+
+    /// Writes a session and checks it.
+    pub(crate) fn of_trace(trace: &Trace) -> Self {
+        let folder = TempDir::new().unwrap();
+        trace.write(folder.path());
+        Self::of(folder.path())
+    }
+
+    /// The name of a report's file, with `/` on every platform.
+    pub(crate) fn name(&self, report: &FileReport) -> String {
+        let name = report.path.strip_prefix(&self.root).unwrap();
+        name.to_string_lossy().replace('\\', "/")
+    }
+
+    /// The only report of a file.
+    pub(crate) fn report(&self, file: &str) -> &FileReport {
+        let mut reports = self.reports.iter().filter(|r| self.name(r) == file);
+        let report = reports
+            .next()
+            .unwrap_or_else(|| panic!("no report of {file}"));
+        assert!(reports.next().is_none(), "two reports of {file}");
+        report
+    }
+
+    pub(crate) fn verdict(&self, file: &str) -> Verdict {
+        self.report(file).verdict()
+    }
+
+    pub(crate) fn finding(&self, file: &str, rule: &str) -> Option<&Finding> {
+        let mut reports = self.reports.iter().filter(|r| self.name(r) == file);
+        reports.find_map(|report| {
+            let findings = report.findings();
+            findings.into_iter().find(|finding| finding.rule.id == rule)
+        })
+    }
+
+    /// Each file's broken rules, sorted: `thread_7/index.atf ATF-IFTR-001`.
+    pub(crate) fn broken(&self) -> Vec<String> {
+        let broken = self.reports.iter().flat_map(|report| {
+            let name = self.name(report);
+            let line = move |finding: &Finding| format!("{name} {}", finding.rule.id);
+            report.findings().into_iter().map(line)
+        });
+        let mut broken: Vec<_> = broken.collect();
+        broken.sort();
+        broken
+    }
+}
