@@ -10,6 +10,7 @@
  * The structs are packed: take no pointer to a member of two bytes or more.
  *
  * Sources, cited in brackets:
+ *     FIELD: Files in the field (wire version 1)
  *     S0: ATF Index File Format (BH-002) (wire version 1)
  *     S1: ADA Trace Format V2 (ATF v2) (wire version 1)
  *     S2: ATF Format Specification (wire version 2)

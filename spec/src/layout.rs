@@ -36,7 +36,7 @@ pub struct Layout {
 /// A document that describes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDocument {
-    /// Its id, `S0` to `S4`.
+    /// Its id: `S0` to `S4`, or `FIELD` for what files in the field show.
     pub id: String,
     /// What it calls itself.
     pub title: String,

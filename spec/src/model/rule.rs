@@ -14,7 +14,7 @@ pub struct RulesFile {
     pub prefix: At<String>,
     /// What the rules are about, as a heading.
     pub title: String,
-    /// The rules. Ids are permanent: a rule that is given up keeps its id with `withdrawn`.
+    /// The rules. Ids are permanent: the id of a rule that is given up is not used again.
     pub rules: List<RuleSpec>,
 }
 

@@ -10,7 +10,7 @@ use crate::yaml::{At, List, Pairs};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
-    /// The source's id, `S0` to `S4`.
+    /// The source's id: `S0` to `S4`, or `FIELD` for what files in the field show.
     pub source: At<String>,
     /// What the document calls itself.
     pub title: String,
