@@ -139,16 +139,8 @@ impl Hop {
         header: &DetailHeader,
         footer: Placed<DetailFooter>,
     ) -> Framing {
-        let Placed {
-            footer:
-                DetailFooter {
-                    event_count: found,
-                    bytes_length,
-                    ..
-                },
-            offset,
-            ..
-        } = footer;
+        let offset = footer.offset;
+        let found = footer.footer.event_count;
         let expected = self.offsets.len() as u64;
         if self.problem.is_none() && found != expected {
             let kind = ErrorKind::Disagrees {
@@ -160,13 +152,13 @@ impl Hop {
             let problems = vec![footer::error(input, offset, problem)];
             return self.with_damaged_footer(Damaged { offset, problems });
         }
-        let rewritten = header.event_count == found && header.bytes_length == bytes_length;
         Framing {
             count_source: match self.problem {
                 Some(_) => CountSource::Framing,
                 None => CountSource::Footer,
             },
-            completeness: match header.is_placeholder() && !rewritten {
+            // Finalizing a file without events leaves the header as it was.
+            completeness: match header.is_placeholder() && found > 0 {
                 true => Completeness::FooterUnderPlaceholder,
                 false => Completeness::Finalized,
             },

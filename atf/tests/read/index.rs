@@ -268,6 +268,32 @@ fn more_events_claimed_than_held_after_a_full_disk_is_a_damaged_footer() {
 }
 
 #[test]
+fn bytes_between_the_last_event_and_a_damaged_footer_are_reported() {
+    let file = IndexFile::finalized(1, 10).placeholder();
+    let bytes = [file.without_footer(), vec![0xee; 5], file.footer()].concat();
+    let index = IndexReader::from_bytes(bytes).unwrap();
+    assert_eq!(events(&index), expected(&file));
+    let Completeness::DamagedFooter {
+        offset: 389,
+        trailing_bytes: 5,
+        ..
+    } = index.completeness()
+    else {
+        panic!("{:?}", index.completeness())
+    };
+}
+
+#[test]
+fn a_footer_without_events_under_a_header_without_its_place_is_under_a_placeholder() {
+    let mut file = IndexFile::finalized(1, 0).placeholder();
+    file.footer_offset = 0;
+    assert!(matches!(
+        open(&file).completeness(),
+        Completeness::FooterUnderPlaceholder
+    ));
+}
+
+#[test]
 fn a_footer_with_a_damaged_magic_is_no_event() {
     for version in [1, 2] {
         for file in [

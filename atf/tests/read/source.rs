@@ -65,6 +65,20 @@ impl ReadAt for Boastful {
 }
 
 #[test]
+fn bytes_in_memory_are_a_source() {
+    fn check(source: &impl ReadAt) {
+        let mut buffer = [0; 4];
+        assert_eq!((source.size(), source.as_bytes()), (5, Some(&b"abcde"[..])));
+        assert_eq!(source.read_at(3, &mut buffer).unwrap(), 2);
+        assert_eq!(&buffer, b"de\0\0");
+        assert_eq!(source.read_at(5, &mut buffer).unwrap(), 0);
+        assert_eq!(source.read_at(u64::MAX, &mut buffer).unwrap(), 0);
+    }
+    check(&&b"abcde"[..]);
+    check(&b"abcde".to_vec());
+}
+
+#[test]
 fn short_and_interrupted_reads_change_nothing() {
     let file = IndexFile::finalized(1, 300);
     let source = Stuttering(file.bytes(), AtomicU64::new(0));
