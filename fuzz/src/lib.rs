@@ -12,10 +12,16 @@ use atf_spec::yaml::{Tree, decode};
 
 /// Reads an index file: no panic, no event that is not in the file.
 pub fn index(data: &[u8]) {
-    let Ok(index) = IndexReader::from_bytes(data) else { return };
+    let Ok(index) = IndexReader::from_bytes(data) else {
+        return;
+    };
     let size = data.len() as u64;
     let count = index.event_count();
-    assert!(index.events_end() <= size, "{} events end behind the file", count);
+    assert!(
+        index.events_end() <= size,
+        "{} events end behind the file",
+        count
+    );
     let mut seen = 0;
     for (seq, event) in (0..).zip(index.events()) {
         let event = event.expect("bytes in memory can be read");
@@ -24,15 +30,29 @@ pub fn index(data: &[u8]) {
     }
     assert_eq!(seen, count);
     assert_eq!(index.get(count).expect("as above"), None);
-    let zeros: u64 = index.holes().map(|hole| hole.expect("as above").count).sum();
+    let zeros: u64 = index
+        .holes()
+        .map(|hole| hole.expect("as above").count)
+        .sum();
     assert!(zeros <= count);
-    assert!(index.event_offset(0).is_none_or(|at| at + IndexEvent::SIZE as u64 <= size));
-    let _ = (index.checksum(), index.time_range(), index.disagreements(), index.completeness());
+    assert!(
+        index
+            .event_offset(0)
+            .is_none_or(|at| at + IndexEvent::SIZE as u64 <= size)
+    );
+    let _ = (
+        index.checksum(),
+        index.time_range(),
+        index.disagreements(),
+        index.completeness(),
+    );
 }
 
 /// Reads a detail file: no panic, events in a row, payloads inside the file.
 pub fn detail(data: &[u8]) {
-    let Ok(detail) = DetailReader::from_bytes(data) else { return };
+    let Ok(detail) = DetailReader::from_bytes(data) else {
+        return;
+    };
     let size = data.len() as u64;
     assert!(detail.events_end() <= size);
     let mut end = detail.header().events_offset;
@@ -46,7 +66,12 @@ pub fn detail(data: &[u8]) {
         seen += 1;
     }
     assert_eq!(seen, detail.event_count());
-    let _ = (detail.checksum(), detail.time_range(), detail.disagreements(), detail.completeness());
+    let _ = (
+        detail.checksum(),
+        detail.time_range(),
+        detail.disagreements(),
+        detail.completeness(),
+    );
 }
 
 /// Reads a manifest: no panic, a bounded list of problems, each thread once.
@@ -62,7 +87,11 @@ pub fn manifest(data: &[u8]) {
 pub fn spec_yaml(data: &[u8]) {
     let mut files = Files::default();
     let text = String::from_utf8_lossy(data).into_owned();
-    let id = files.add(File { path: "fuzzed.yaml".to_owned(), text, tree: None });
+    let id = files.add(File {
+        path: "fuzzed.yaml".to_owned(),
+        text,
+        tree: None,
+    });
     let faults = match Tree::parse(id, data) {
         Err(fault) => vec![fault],
         Ok(tree) => {

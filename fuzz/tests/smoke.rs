@@ -42,20 +42,28 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
 
 #[test]
 fn index_files_never_panic() {
-    files("samples", "index.atf").iter().for_each(|path| feed(atf_fuzz::index, path));
+    files("samples", "index.atf")
+        .iter()
+        .for_each(|path| feed(atf_fuzz::index, path));
 }
 
 #[test]
 fn detail_files_never_panic() {
-    files("samples", "detail.atf").iter().for_each(|path| feed(atf_fuzz::detail, path));
+    files("samples", "detail.atf")
+        .iter()
+        .for_each(|path| feed(atf_fuzz::detail, path));
 }
 
 #[test]
 fn manifests_never_panic() {
-    files("samples", "manifest.json").iter().for_each(|path| feed(atf_fuzz::manifest, path));
+    files("samples", "manifest.json")
+        .iter()
+        .for_each(|path| feed(atf_fuzz::manifest, path));
 }
 
 #[test]
 fn spec_files_never_panic() {
-    files("spec/records", ".yaml").iter().for_each(|path| feed(atf_fuzz::spec_yaml, path));
+    files("spec/records", ".yaml")
+        .iter()
+        .for_each(|path| feed(atf_fuzz::spec_yaml, path));
 }
