@@ -23,7 +23,7 @@ const THREAD_FOLDER: &str = "thread_";
 ///
 /// ```
 /// use atf::session::SessionReader;
-/// # let path = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+/// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
 ///
 /// let session = SessionReader::open(path)?;
 /// for entry in session.threads() {

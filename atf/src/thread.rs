@@ -22,7 +22,7 @@ pub const DETAIL_FILE: &str = "detail.atf";
 ///
 /// ```
 /// use atf::thread::ThreadReader;
-/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
 ///
 /// let thread = ThreadReader::open(format!("{sample}/thread_0"))?;
 /// for event in thread.index().events() {

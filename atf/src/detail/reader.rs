@@ -27,7 +27,7 @@ use crate::wire::{self, Wire};
 ///
 /// ```
 /// use atf::detail::DetailReader;
-/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
 ///
 /// let detail = DetailReader::open(format!("{sample}/thread_0/detail.atf"))?;
 /// let event = detail.get(117)?.expect("the file has 118 events");

@@ -26,7 +26,7 @@ use crate::wire::{Wire, offset};
 ///
 /// ```
 /// use atf::index::IndexReader;
-/// # let sample = "tests/data/third-party/sample-small/session_20260105_101500/pid_4242";
+/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
 ///
 /// let index = IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
 /// assert_eq!(index.event_count(), 900);

@@ -50,7 +50,10 @@ impl Section {
 
     fn with_footer(header: &IndexHeader, footer: Placed<IndexFooter>) -> Self {
         // Finalizing a file without events leaves the header as it was.
-        let is_same = footer.footer.event_count == 0 && header.footer_offset == footer.offset;
+        let is_same = header.event_count == footer.footer.event_count
+            && header.footer_offset == footer.offset
+            && header.time_start_ns == footer.footer.time_start_ns
+            && header.time_end_ns == footer.footer.time_end_ns;
         let completeness = match header.is_placeholder() && !is_same {
             true => Completeness::FooterUnderPlaceholder,
             false => Completeness::Finalized,

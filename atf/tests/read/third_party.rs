@@ -11,7 +11,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/third-party")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
 }
 
 fn sha256(file: &Path, start: u64, end: u64) -> String {
