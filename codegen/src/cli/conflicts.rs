@@ -1,14 +1,14 @@
 //! `spec conflicts`: all disagreements that the compiler found, by the decision that settles them.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use atf_spec::model::DecisionKind;
 use atf_spec::reconcile::{Disagreement, Settlement};
 
 use super::Context;
-use super::text::paragraph;
+use super::text::{paragraph, print};
 
 pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
     let mut groups: Vec<(&Settlement, Vec<&Disagreement>)> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
         context.found.disagreements.len(),
         context.spec.decisions.silences.len(),
     );
-    io::stdout().write_all(out.as_bytes())?;
+    print(io::stdout(), &out)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,13 +1,14 @@
 //! `spec diff`: what differs between two wire versions.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use atf_spec::layout::{Field, Wire};
 use atf_spec::load::Spec;
 
 use super::Context;
+use super::text::print;
 
 /// Options of `spec diff`.
 #[derive(clap::Args)]
@@ -27,7 +28,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         }
     }
     let out = diff(context.spec, options.from, options.to);
-    io::stdout().write_all(out.as_bytes())?;
+    print(io::stdout(), &out)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,7 +1,7 @@
 //! `generate`: writes the generated files, or says which are stale.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +10,7 @@ use atf_codegen::{GENERATED, GeneratedFile};
 use clap::ValueEnum;
 
 use super::Context;
+use super::text::print;
 
 /// What can be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -66,24 +67,22 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
                 continue;
             }
             if options.check {
-                writeln!(io::stdout(), "stale: {}", file.path)?;
+                print(io::stdout(), &format!("stale: {}\n", file.path))?;
                 stale.insert(target);
             } else {
                 write(&path, &file.text).map_err(|error| at(&path, &error))?;
-                writeln!(io::stdout(), "wrote {}", file.path)?;
+                print(io::stdout(), &format!("wrote {}\n", file.path))?;
             }
         }
         for path in leftovers(root, &files)? {
             if options.check {
-                writeln!(
-                    io::stdout(),
-                    "stale: {path} (nothing generates it any more)"
-                )?;
+                let line = format!("stale: {path} (nothing generates it any more)\n");
+                print(io::stdout(), &line)?;
                 stale.insert(target);
             } else {
                 let whole = root.join(&path);
                 std::fs::remove_file(&whole).map_err(|error| at(&whole, &error))?;
-                writeln!(io::stdout(), "removed {path}")?;
+                print(io::stdout(), &format!("removed {path}\n"))?;
             }
         }
     }
@@ -92,14 +91,12 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     }
     let names: Vec<String> = stale
         .iter()
-        .filter_map(|target| target.to_possible_value())
+        .filter_map(ValueEnum::to_possible_value)
         .map(|value| value.get_name().to_owned())
         .collect();
-    writeln!(
-        io::stdout(),
-        "mend with: cargo run -p atf-codegen -- generate {}",
-        names.join(" ")
-    )?;
+    let names = names.join(" ");
+    let line = format!("mend with: cargo run -p atf-codegen -- generate {names}\n");
+    print(io::stdout(), &line)?;
     Ok(ExitCode::FAILURE)
 }
 

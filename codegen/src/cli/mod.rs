@@ -1,24 +1,26 @@
 //! One file for each subcommand: its options, its help and its `run`.
 
+mod check;
 mod conflicts;
 mod diff;
 mod generate;
 mod text;
 mod why;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use atf_spec::load::Spec;
 use atf_spec::reconcile::Reconciliation;
 use clap::{Parser, Subcommand};
+use text::print;
 
 /// Checks the layout spec of ATF v2, explains it, and writes what is made of it.
 #[derive(Parser)]
 #[command(name = "atf-codegen", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 all is well; 1 the spec has faults, or files are stale; 2 usage or an unreadable file."
+    after_help = "Exit status: 0 all is well; 1 the spec has faults, or files are stale; 2 usage, no spec's folder, or a file that cannot be read or written."
 )]
 struct Cli {
     /// The spec's folder [default: `spec`, here or in the nearest folder above]
@@ -54,11 +56,9 @@ pub(crate) fn run() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(&cli) {
         Ok(code) => code,
-        // Whoever reads the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing can be done where stderr is gone too.
-            let _ = writeln!(io::stderr(), "atf-codegen: {error}");
+            let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }
     }
@@ -69,15 +69,17 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         Some(folder) => folder.clone(),
         None => find_spec()?,
     };
+    if !folder.is_dir() {
+        let why = format!("{}: there is no such folder", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
     let compiled = atf_spec::compile(&folder);
-    if let Command::Spec(SpecCommand::Check) = cli.command {
-        return report(&compiled);
-    }
-    if !compiled.faults.is_empty() {
-        return report(&compiled);
-    }
-    let (Some(spec), Some(found)) = (&compiled.spec, &compiled.reconciliation) else {
-        return report(&compiled);
+    let (Some(spec), Some(found), []) = (
+        &compiled.spec,
+        &compiled.reconciliation,
+        compiled.faults.as_slice(),
+    ) else {
+        return refuse(&compiled);
     };
     let context = Context {
         root: root_of(&folder),
@@ -87,7 +89,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     };
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
-        Command::Spec(SpecCommand::Check) => report(&compiled),
+        Command::Spec(SpecCommand::Check) => check::run(&context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),
         Command::Spec(SpecCommand::Conflicts) => conflicts::run(&context),
@@ -103,35 +105,13 @@ struct Context<'a> {
     found: &'a Reconciliation,
 }
 
-/// Prints all faults, or that there is none.
-fn report(compiled: &atf_spec::Compiled) -> io::Result<ExitCode> {
-    let colour = io::stderr().is_terminal();
-    write!(
-        io::stderr(),
-        "{}",
-        compiled.files.render(&compiled.faults, colour)
-    )?;
-    if let (Some(spec), Some(found), []) = (
-        &compiled.spec,
-        &compiled.reconciliation,
-        compiled.faults.as_slice(),
-    ) {
-        let claims: usize = found.claims.values().map(Vec::len).sum();
-        writeln!(
-            io::stdout(),
-            "the spec is consistent: {claims} claims of {} sources, {} disagreements, all settled, {} rules",
-            spec.sources.len(),
-            found.disagreements.len(),
-            spec.all_rules().count(),
-        )?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let count = compiled.faults.len();
-    writeln!(
-        io::stderr(),
-        "{count} {}",
-        if count == 1 { "fault" } else { "faults" }
-    )?;
+/// Prints all faults.
+fn refuse(compiled: &atf_spec::Compiled) -> io::Result<ExitCode> {
+    let faults = &compiled.faults;
+    let text = compiled.files.render(faults, io::stderr().is_terminal());
+    let plural = if faults.len() == 1 { "" } else { "s" };
+    let text = format!("{text}{} fault{plural}\n", faults.len());
+    print(io::stderr(), &text)?;
     Ok(ExitCode::FAILURE)
 }
 

@@ -2,19 +2,20 @@
 //! it was settled.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use atf_spec::reconcile::{Claim, Disagreement, Key};
 
 use super::Context;
-use super::text::paragraph;
+use super::text::{paragraph, print};
 
 /// Options of `spec why`.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen spec why index_footer.reserved")]
 pub(super) struct Options {
-    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/ or a silence
+    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/, a silence, or one property
+    /// as `spec conflicts` lists it: `index_footer.size`, `os.windows`
     subject: String,
 }
 
@@ -27,14 +28,15 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         .found
         .claims
         .iter()
-        .filter(|(key, _)| key.subject == subject)
+        .filter(|(key, _)| key.subject == subject || key.to_string() == subject)
     {
         has_claims = true;
         explain(context, key, claims, &mut out);
     }
     if !is_known && !has_claims {
         let why = format!(
-            "the spec has no `{subject}`; name RECORD.FIELD, a record, an enumeration or a topic"
+            "the spec has no `{subject}`; name RECORD.FIELD, a record, an enumeration, a topic, a \
+             silence, or what `spec conflicts` lists"
         );
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
@@ -48,7 +50,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
             paragraph(&mut out, 2, &format!("{}: {}", rule.id, rule.rule));
         }
     }
-    io::stdout().write_all(out.as_bytes())?;
+    print(io::stdout(), &out)?;
     Ok(ExitCode::SUCCESS)
 }
 

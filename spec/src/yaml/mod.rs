@@ -9,4 +9,4 @@ mod parse;
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
-pub use node::{FileId, Node, Place, Tree, Value};
+pub use node::{FileId, Key, Node, Place, Tree, Value};
