@@ -1,7 +1,7 @@
 //! What the compiler finds in the real spec: no fault, and the disagreements that are known.
 //!
-//! The list is typed by hand from the five documents and the samples, so that neither a claim that gets lost nor a
-//! comparison that goes wrong passes unseen.
+//! The list is typed by hand from the five documents and the samples, so that neither a claim that
+//! gets lost nor a comparison that goes wrong passes unseen.
 
 use std::collections::BTreeSet;
 use std::path::Path;

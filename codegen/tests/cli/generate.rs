@@ -1,0 +1,104 @@
+//! `generate`: what it writes, names and removes.
+
+use std::fs;
+
+use crate::{files, generate, generated};
+
+#[test]
+fn generate_writes_every_target_once_and_again_nothing() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let first = generate(&out, &[]);
+    assert_eq!(first.status, 0, "{}", first.stderr);
+    let expected = [
+        "atf/include/atf_v1.h",
+        "atf-derive/layout.json",
+        "atf-derive/expanded/index_event.v2.rs",
+        "conformance/src/rules/table.rs",
+        "docs/reference/index_event.md",
+        "spec/schema/manifest.schema.json",
+    ];
+    for path in expected {
+        assert!(out.path().join(path).is_file(), "{path}");
+        assert!(
+            first.stdout.contains(&format!("wrote {path}\n")),
+            "{}",
+            first.stdout
+        );
+    }
+    let written = files(out.path());
+    assert_eq!(first.stdout.lines().count(), written.len());
+    let second = generate(&out, &[]);
+    assert_eq!((second.status, second.stdout.as_str()), (0, ""));
+    assert_eq!(files(out.path()), written);
+}
+
+#[test]
+fn a_check_of_fresh_files_says_nothing() {
+    let ran = generate(&generated(), &["--check"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+}
+
+#[test]
+fn a_check_names_a_stale_file_and_what_mends_it_and_writes_nothing() {
+    let out = generated();
+    let header = out.path().join("atf/include/atf_v1.h");
+    fs::write(&header, "touched").expect("a temporary file");
+    fs::remove_file(out.path().join("atf-derive/layout.json")).expect("a generated file");
+    let before = files(out.path());
+    let ran = generate(&out, &["--check"]);
+    let expected = "stale: atf/include/atf_v1.h\n\
+                    stale: atf-derive/layout.json\n\
+                    mend with: cargo run -p atf-codegen -- generate c json\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (1, expected));
+    assert_eq!(files(out.path()), before);
+    let mended = generate(&out, &["c", "json"]);
+    assert_eq!(mended.status, 0);
+    assert_eq!(
+        mended.stdout,
+        "wrote atf/include/atf_v1.h\nwrote atf-derive/layout.json\n"
+    );
+    assert_eq!(generate(&out, &["--check"]).status, 0);
+}
+
+#[test]
+fn a_leftover_is_named_by_a_check_and_removed_by_generate_and_other_files_stay() {
+    let out = generated();
+    let below = |path: &str| out.path().join(path);
+    let leftover = below("atf-derive/expanded/index_tail.v1.rs");
+    fs::copy(below("atf-derive/expanded/index_event.v1.rs"), &leftover).expect("a copy");
+    let own = below("atf-derive/expanded/notes.txt");
+    fs::write(&own, "written by hand").expect("a temporary file");
+    let checked = generate(&out, &["--check"]);
+    let expected = "stale: atf-derive/expanded/index_tail.v1.rs (nothing generates it any more)\n\
+                    mend with: cargo run -p atf-codegen -- generate rust\n";
+    assert_eq!((checked.status, checked.stdout.as_str()), (1, expected));
+    assert!(leftover.exists());
+    let mended = generate(&out, &[]);
+    let expected = "removed atf-derive/expanded/index_tail.v1.rs\n";
+    assert_eq!((mended.status, mended.stdout.as_str()), (0, expected));
+    assert!(!leftover.exists() && own.exists());
+}
+
+#[test]
+fn one_target_leaves_the_others_alone() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let ran = generate(&out, &["json"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (0, "wrote atf-derive/layout.json\n")
+    );
+    assert_eq!(files(out.path()).len(), 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let out = tempfile::tempdir().expect("a temporary folder");
+    fs::write(out.path().join("atf-derive"), "in the way").expect("a temporary file");
+    let ran = generate(&out, &["json"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.starts_with("atf-codegen: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("layout.json: "), "{}", ran.stderr);
+}

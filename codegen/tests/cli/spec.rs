@@ -1,0 +1,179 @@
+//! `spec`: what it refuses, and what it explains.
+
+use std::fs;
+
+use crate::{changed_spec, files, real_spec, run};
+
+/// Every subcommand refuses a spec with faults, and shows them.
+#[test]
+fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
+    let old = "1: { offset: 28, type: u32, none: 0xFFFFFFFF }";
+    let new = "1: { offset: 24, type: u32, none: 0xFFFFFFFF }";
+    let spec = changed_spec("records/index_event.yaml", old, new);
+    let text = fs::read_to_string(spec.path().join("records/index_event.yaml")).expect("the copy");
+    let line = text
+        .lines()
+        .position(|line| line.contains(new))
+        .expect("the change")
+        + 1;
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let out_path = out.path().to_str().expect("a path in UTF-8");
+    for arguments in [
+        &["spec", "check"][..],
+        &["spec", "conflicts"],
+        &["spec", "why", "index_event"],
+        &["generate", "--out", out_path],
+        &["generate", "--check", "--out", out_path],
+    ] {
+        let ran = run(spec.path(), arguments);
+        assert_eq!((ran.status, ran.stdout.as_str()), (1, ""), "{arguments:?}");
+        let place = format!("--> records/index_event.yaml:{line}:20\n");
+        let says = "index_event.detail_seq.layout is 4 bytes at 24 in wire version 1\n";
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&place), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("the sources say 4 bytes at 28"),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains("= note: at `fields[5].wire.1.offset`"),
+            "{}",
+            ran.stderr
+        );
+        assert!(ran.stderr.ends_with(" faults\n"), "{}", ran.stderr);
+    }
+    assert_eq!(files(out.path()), []);
+}
+
+#[test]
+fn a_fault_of_form_is_counted_and_shown_without_colour() {
+    let spec = changed_spec("enums.yaml", "enums:\n", "enumerations:\n");
+    let ran = run(spec.path(), &["spec", "check"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
+    assert!(
+        ran.stderr.contains("error: unknown key `enumerations`\n"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.ends_with("\n2 faults\n"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains('\x1b'), "{}", ran.stderr);
+}
+
+#[test]
+fn a_consistent_spec_is_summed_up() {
+    let ran = run(&real_spec(), &["spec", "check"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let (consistent, settled) = ("the spec is consistent: ", " disagreements, all settled, ");
+    assert!(ran.stdout.starts_with(consistent), "{}", ran.stdout);
+    assert!(ran.stdout.contains(settled), "{}", ran.stdout);
+}
+
+#[test]
+fn why_answers_for_everything_that_the_spec_has() {
+    let subjects = [
+        // A field: both wire versions, who says what, and the decision.
+        ("index_footer.reserved", "24 bytes at 40 (states)"),
+        ("index_footer.reserved", "conflict: 24 bytes at 40"),
+        ("index_event.call_depth", "wire version 2: absent"),
+        ("index_event.timestamp_ns", "all agree"),
+        // A field whose rules name it.
+        ("index_footer.checksum", "ATF-IFTR-004: "),
+        // A record: its sizes, stated and summed up.
+        ("detail_header", "60 (sums up to)"),
+        // An enumeration and a topic.
+        ("os", "absent (leaves it out)"),
+        ("checksum.algorithm", "conflict: CRC-32C"),
+        // A silence.
+        ("footer.damaged", "no source says"),
+        ("footer.damaged", "tested by: ATF-IFTR-002"),
+        // One property, as `spec conflicts` lists it.
+        ("os.windows", "conflict: 5 is Windows"),
+        (
+            "index_event.detail_seq.none",
+            "18446744073709551615 (states)",
+        ),
+    ];
+    for (subject, answer) in subjects {
+        let ran = run(&real_spec(), &["spec", "why", subject]);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{subject}");
+        assert!(ran.stdout.contains(answer), "{subject}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn why_says_where_each_claim_stands() {
+    let ran = run(&real_spec(), &["spec", "why", "index_footer.reserved"]);
+    let source = fs::read_to_string(real_spec().join("sources/S0.yaml")).expect("a source");
+    let claimed = |line: &str| line.contains(r#"field: reserved, type: "u8[28]""#);
+    let line = source.lines().position(claimed).expect("S0 claims it") + 1;
+    let place = format!("[sources/S0.yaml:{line}:");
+    assert!(ran.stdout.contains(&place), "{place} in {}", ran.stdout);
+}
+
+#[test]
+fn why_of_something_that_the_spec_does_not_have_is_a_usage_error() {
+    for subject in [
+        "index_footer.nothing",
+        "nothing",
+        "index_footer.",
+        "",
+        "os.beos",
+    ] {
+        let ran = run(&real_spec(), &["spec", "why", subject]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{subject}");
+        let says = format!("atf-codegen: the spec has no `{subject}`; name RECORD.FIELD");
+        assert!(ran.stderr.starts_with(&says), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn diff_shows_what_moved_came_and_went() {
+    let ran = run(&real_spec(), &["spec", "diff", "1", "2"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let lines = [
+        "index_footer: the same",
+        "- _reserved2     u32 at 20",
+        "~ event_count    u32 at 28 → u64 at 24",
+        "~ version        u8 at 5 = 1 → u8 at 5 = 2",
+        "+ _reserved      u8[7] at 25",
+        "~ detail_seq     u32 at 28, none = 0xffffffff → u64 at 16, none = 0xffffffffffffffff",
+        "ATF_NO_DETAIL_SEQ: u32 0xffffffff → u64 0xffffffffffffffff",
+    ];
+    for line in lines {
+        let is_there = ran.stdout.lines().any(|found| found.trim_start() == line);
+        assert!(is_there, "{line} in\n{}", ran.stdout);
+    }
+    let same = run(&real_spec(), &["spec", "diff", "1", "1"]);
+    assert!(
+        same.stdout.lines().all(|line| line.ends_with(": the same")),
+        "{}",
+        same.stdout
+    );
+}
+
+#[test]
+fn diff_with_a_wire_version_that_there_is_not_is_a_usage_error() {
+    for (version, says) in [("9", "there is no wire version 9"), ("300", "300")] {
+        let ran = run(&real_spec(), &["spec", "diff", "1", version]);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{version}");
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn conflicts_lists_every_decision_with_who_claims_what() {
+    let ran = run(&real_spec(), &["spec", "conflicts"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = [
+        "conflict at index_footer.reserved",
+        "index_footer.reserved.layout: 28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)",
+        "split at index_header.version",
+        "os.windows: 5 (S0, S1, S2, S3) · absent (S1, S4)",
+        "disagreements; all were found by the compiler.",
+    ];
+    for text in expected {
+        assert!(said.contains(text), "{text} in\n{}", ran.stdout);
+    }
+}

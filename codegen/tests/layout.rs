@@ -1,0 +1,385 @@
+//! The resolved layout against numbers typed by hand from the documents' tables and structs.
+//!
+//! Generators, readers and the tests of both take their offsets from the spec, so an error in it
+//! would show in none of them. Nothing here is read from the spec's YAML.
+
+use std::path::Path;
+
+use atf_spec::layout::{Layout, Record, Value, Wire};
+
+/// A record's name, its size, and its fields: offset, size, name.
+type Table = (&'static str, u32, &'static [(u32, u32, &'static str)]);
+
+/// Alike in both wire versions: S0, S1 and S4 give structs, S2 gives tables.
+const BOTH: &[Table] = &[
+    (
+        "index_footer",
+        64,
+        &[
+            (0, 4, "magic"),
+            (4, 4, "checksum"),
+            (8, 8, "event_count"),
+            (16, 8, "time_start_ns"),
+            (24, 8, "time_end_ns"),
+            (32, 8, "bytes_written"),
+            // 24 by S2 and by the 64 bytes that all state; the 28 of S0 and S1 would make 68.
+            (40, 24, "reserved"),
+        ],
+    ),
+    (
+        "detail_header",
+        64,
+        &[
+            (0, 4, "magic"),
+            (4, 1, "endian"),
+            (5, 1, "version"),
+            (6, 1, "arch"),
+            (7, 1, "os"),
+            (8, 4, "flags"),
+            (12, 4, "thread_id"),
+            (16, 4, "_reserved1"),
+            // From here on 64-bit fields stand at places that 8 does not divide.
+            (20, 8, "events_offset"),
+            (28, 8, "event_count"),
+            (36, 8, "bytes_length"),
+            (44, 8, "index_seq_start"),
+            (52, 8, "index_seq_end"),
+            // By S2 and by the 64 bytes that all state; without them S1 and S4 end at 60.
+            (60, 4, "_reserved2"),
+        ],
+    ),
+    (
+        "detail_function_payload",
+        100,
+        &[
+            (0, 8, "function_id"),
+            (8, 64, "x_regs"),
+            (72, 8, "lr"),
+            (80, 8, "fp"),
+            (88, 8, "sp"),
+            (96, 2, "stack_size"),
+            (98, 2, "_reserved"),
+        ],
+    ),
+    (
+        // Not in the index footer's order: the length stands in front of the times.
+        "detail_footer",
+        64,
+        &[
+            (0, 4, "magic"),
+            (4, 4, "checksum"),
+            (8, 8, "event_count"),
+            (16, 8, "bytes_length"),
+            (24, 8, "time_start_ns"),
+            (32, 8, "time_end_ns"),
+            (40, 24, "reserved"),
+        ],
+    ),
+];
+
+/// The structs of S0, S1, S3 and S4.
+const VERSION_1: &[Table] = &[
+    (
+        "index_header",
+        64,
+        &[
+            (0, 4, "magic"),
+            (4, 1, "endian"),
+            (5, 1, "version"),
+            (6, 1, "arch"),
+            (7, 1, "os"),
+            (8, 4, "flags"),
+            (12, 4, "thread_id"),
+            (16, 1, "clock_type"),
+            (17, 3, "_reserved1"),
+            (20, 4, "_reserved2"),
+            (24, 4, "event_size"),
+            (28, 4, "event_count"),
+            (32, 8, "events_offset"),
+            (40, 8, "footer_offset"),
+            (48, 8, "time_start_ns"),
+            (56, 8, "time_end_ns"),
+        ],
+    ),
+    (
+        "index_event",
+        32,
+        &[
+            (0, 8, "timestamp_ns"),
+            (8, 8, "function_id"),
+            (16, 4, "thread_id"),
+            (20, 4, "event_kind"),
+            (24, 4, "call_depth"),
+            (28, 4, "detail_seq"),
+        ],
+    ),
+    (
+        "detail_event_header",
+        24,
+        &[
+            (0, 4, "total_length"),
+            (4, 2, "event_type"),
+            (6, 2, "flags"),
+            (8, 4, "index_seq"),
+            (12, 4, "thread_id"),
+            (16, 8, "timestamp"),
+        ],
+    ),
+];
+
+/// The tables of S2.
+const VERSION_2: &[Table] = &[
+    (
+        "index_header",
+        64,
+        &[
+            (0, 4, "magic"),
+            (4, 1, "endian"),
+            (5, 1, "version"),
+            (6, 1, "arch"),
+            (7, 1, "os"),
+            (8, 4, "flags"),
+            (12, 4, "thread_id"),
+            (16, 1, "clock_type"),
+            (17, 3, "_reserved1"),
+            (20, 4, "event_size"),
+            (24, 8, "event_count"),
+            (32, 8, "events_offset"),
+            (40, 8, "footer_offset"),
+            (48, 8, "time_start_ns"),
+            (56, 8, "time_end_ns"),
+        ],
+    ),
+    (
+        "index_event",
+        32,
+        &[
+            (0, 8, "timestamp_ns"),
+            (8, 8, "function_id"),
+            (16, 8, "detail_seq"),
+            (24, 1, "event_kind"),
+            (25, 7, "_reserved"),
+        ],
+    ),
+    (
+        "detail_event_header",
+        24,
+        &[
+            (0, 4, "total_length"),
+            (4, 2, "event_type"),
+            (6, 2, "flags"),
+            (8, 8, "index_seq"),
+            (16, 8, "timestamp"),
+        ],
+    ),
+];
+
+/// An enumeration's members: name, value.
+type Members = &'static [(&'static str, u64)];
+
+/// The enumerations: name, members, whether they are flags.
+const ENUMS: &[(&str, Members, bool)] = &[
+    ("arch", &[("x86_64", 1), ("arm64", 2)], false),
+    (
+        "os",
+        &[
+            ("ios", 1),
+            ("android", 2),
+            ("macos", 3),
+            ("linux", 4),
+            ("windows", 5),
+        ],
+        false,
+    ),
+    (
+        "clock",
+        &[("mach_continuous", 1), ("qpc", 2), ("boottime", 3)],
+        false,
+    ),
+    (
+        "event_kind",
+        &[("call", 1), ("return", 2), ("exception", 3)],
+        false,
+    ),
+    (
+        "detail_event",
+        &[("function_call", 3), ("function_return", 4)],
+        false,
+    ),
+    ("index_flag", &[("has_detail_file", 1)], true),
+];
+
+fn layout() -> Layout {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
+    let compiled = atf_spec::compile(&spec);
+    compiled.layout().expect("the spec has no fault")
+}
+
+fn record<'a>(layout: &'a Layout, name: &str) -> &'a Record {
+    layout.record(name).expect("a record of the format")
+}
+
+/// A field's number: its fixed value in a wire version.
+fn value(layout: &Layout, record: &str, wire: Wire, field: &str) -> Option<Value> {
+    let layout = self::record(layout, record)
+        .layout(wire)
+        .expect("a wire version");
+    layout.field(field).expect("a field").value.clone()
+}
+
+#[test]
+fn every_field_stands_where_the_documents_put_it() {
+    let layout = layout();
+    assert_eq!(layout.wires, [1, 2]);
+    for (wire, own) in [(1, VERSION_1), (2, VERSION_2)] {
+        let tables: Vec<&Table> = BOTH.iter().chain(own).collect();
+        assert_eq!(layout.records.len(), tables.len());
+        for (name, size, fields) in tables {
+            let record = record(&layout, name);
+            assert_eq!(record.size, *size, "{name}");
+            let found = record
+                .layout(wire)
+                .expect("both wire versions have all records");
+            let found: Vec<(u32, u32, &str)> = found
+                .fields
+                .iter()
+                .map(|field| (field.offset, field.ty.size(), field.name.as_str()))
+                .collect();
+            assert_eq!(found, *fields, "{name} in wire version {wire}");
+        }
+    }
+}
+
+/// So that a table above with a slip of its own does not pass for the documents.
+#[test]
+fn the_tables_typed_by_hand_have_neither_gap_nor_overlap() {
+    for (name, size, fields) in BOTH.iter().chain(VERSION_1).chain(VERSION_2) {
+        let end = fields.iter().fold(0, |end, (offset, size, field)| {
+            assert_eq!(*offset, end, "{name}.{field}");
+            offset + size
+        });
+        assert_eq!(end, *size, "{name}");
+    }
+}
+
+#[test]
+fn the_files_stand_in_their_order() {
+    let layout = layout();
+    let found: Vec<(&str, &str)> = layout
+        .records
+        .iter()
+        .map(|record| (record.name.as_str(), record.file.as_str()))
+        .collect();
+    let expected = [
+        ("index_header", "index.atf"),
+        ("index_event", "index.atf"),
+        ("index_footer", "index.atf"),
+        ("detail_header", "detail.atf"),
+        ("detail_event_header", "detail.atf"),
+        ("detail_function_payload", "detail.atf"),
+        ("detail_footer", "detail.atf"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn magics_byte_order_version_and_event_size_have_the_documents_values() {
+    let layout = layout();
+    for wire in [1, 2] {
+        let magics = [
+            ("index_header", "ATI2"),
+            ("index_footer", "2ITA"),
+            ("detail_header", "ATD2"),
+            ("detail_footer", "2DTA"),
+        ];
+        for (record, magic) in magics {
+            let expected = Some(Value::Text(magic.to_owned()));
+            assert_eq!(value(&layout, record, wire, "magic"), expected, "{record}");
+        }
+        for record in ["index_header", "detail_header"] {
+            let number = |field| value(&layout, record, wire, field);
+            assert_eq!(number("endian"), Some(Value::Number(1)), "{record}");
+            assert_eq!(
+                number("version"),
+                Some(Value::Number(wire.into())),
+                "{record}"
+            );
+        }
+        let event_size = value(&layout, "index_header", wire, "event_size");
+        assert_eq!(event_size, Some(Value::Number(32)));
+    }
+}
+
+#[test]
+fn enumerations_have_the_documents_numbers() {
+    let layout = layout();
+    let found: Vec<_> = layout
+        .enums
+        .iter()
+        .map(|known| {
+            let member = |member: &atf_spec::layout::Member| (member.name.clone(), member.value);
+            let members: Vec<(String, u64)> = known.members.iter().map(member).collect();
+            (known.name.clone(), members, known.flags)
+        })
+        .collect();
+    let expected: Vec<_> = ENUMS
+        .iter()
+        .map(|(name, members, flags)| {
+            let member = |(name, value): &(&str, u64)| ((*name).to_owned(), *value);
+            let members: Vec<(String, u64)> = members.iter().map(member).collect();
+            ((*name).to_owned(), members, *flags)
+        })
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_enumeration_belongs_to_the_fields_that_the_documents_give_it() {
+    let layout = layout();
+    for wire in [1, 2] {
+        let of = |record: &Record| -> Vec<(String, String)> {
+            let fields = &record.layout(wire).expect("both wire versions").fields;
+            let used = fields.iter().filter_map(|field| {
+                let name = field.enumeration.clone()?;
+                Some((format!("{}.{}", record.name, field.name), name))
+            });
+            used.collect()
+        };
+        let found: Vec<(String, String)> = layout.records.iter().flat_map(of).collect();
+        let expected = [
+            ("index_header.arch", "arch"),
+            ("index_header.os", "os"),
+            ("index_header.flags", "index_flag"),
+            ("index_header.clock_type", "clock"),
+            ("index_event.event_kind", "event_kind"),
+            ("detail_header.arch", "arch"),
+            ("detail_header.os", "os"),
+            ("detail_event_header.event_type", "detail_event"),
+        ];
+        let expected = expected.map(|(field, name)| (field.to_owned(), name.to_owned()));
+        assert_eq!(found, expected, "wire version {wire}");
+    }
+}
+
+#[test]
+fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
+    let layout = layout();
+    for (wire, size, greatest) in [(1, 4, 0xFFFF_FFFF), (2, 8, 0xFFFF_FFFF_FFFF_FFFF)] {
+        let field = |record: &str, field: &str| {
+            let layout = self::record(&layout, record)
+                .layout(wire)
+                .expect("a wire version");
+            layout.field(field).expect("a field").clone()
+        };
+        assert_eq!(field("index_header", "event_count").ty.size(), size);
+        assert_eq!(field("index_event", "detail_seq").ty.size(), size);
+        assert_eq!(field("detail_event_header", "index_seq").ty.size(), size);
+        assert_eq!(field("index_event", "detail_seq").none, Some(greatest));
+        let constant = &layout.constants[0];
+        let value = constant.values.iter().find(|value| value.wire == wire);
+        let value = value.expect("both wire versions have the constant");
+        assert_eq!(constant.name, "ATF_NO_DETAIL_SEQ");
+        assert_eq!((value.scalar.size(), value.value), (size, greatest));
+    }
+    assert_eq!(layout.constants.len(), 1);
+}

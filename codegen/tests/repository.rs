@@ -1,0 +1,185 @@
+//! What holds of this repository's own files: schemas that fit, tests that exist, dependencies
+//! that stay away.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atf_spec::yaml::{FileId, Node, Tree, Value as Yaml};
+use jsonschema::Validator;
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn schema(path: &Path) -> Validator {
+    let schema: Value = serde_json::from_str(&text(path)).expect("a schema is JSON");
+    assert!(jsonschema::meta::is_valid(&schema), "{}", path.display());
+    jsonschema::validator_for(&schema).expect("the schema can be used")
+}
+
+/// The spec's YAML files, each with its text.
+fn spec_files() -> Vec<(PathBuf, String)> {
+    let spec = root().join("spec");
+    let folders = ["", "sources", "records", "behaviour", "rules"];
+    let paths = folders.iter().flat_map(|folder| {
+        let entries = fs::read_dir(spec.join(folder)).expect("a folder of the spec");
+        entries.map(|entry| entry.expect("an entry").path())
+    });
+    let yaml = paths.filter(|path| path.extension().is_some_and(|ending| ending == "yaml"));
+    let files: Vec<_> = yaml.map(|path| (path.clone(), text(&path))).collect();
+    assert!(files.len() > 25, "only {} files", files.len());
+    files
+}
+
+/// The schema that the first line of a YAML file names, for editors.
+fn schema_of(path: &Path, text: &str) -> PathBuf {
+    let first = text.lines().next().unwrap_or_default();
+    let name = first.strip_prefix("# yaml-language-server: $schema=");
+    let name = name.unwrap_or_else(|| panic!("{} begins with: {first}", path.display()));
+    path.with_file_name(name)
+}
+
+fn json(path: &Path, text: &str) -> Value {
+    let tree = Tree::parse(FileId(0), text.as_bytes());
+    value(
+        &tree
+            .unwrap_or_else(|fault| panic!("{}: {}", path.display(), fault.message))
+            .root,
+    )
+}
+
+fn value(node: &Node) -> Value {
+    match &node.value {
+        Yaml::Null => Value::Null,
+        Yaml::Bool(truth) => (*truth).into(),
+        Yaml::Int(number) => u64::try_from(*number)
+            .expect("no number is negative")
+            .into(),
+        Yaml::OtherNumber(text) => panic!("{text} is no integer"),
+        Yaml::Text(text) => text.as_str().into(),
+        Yaml::Seq(items) => items.iter().map(value).collect(),
+        Yaml::Map(entries) => {
+            let entry = |(key, node): &(_, Node)| {
+                let key: &atf_spec::yaml::Key = key;
+                (key.text.clone(), value(node))
+            };
+            Value::Object(entries.iter().map(entry).collect())
+        }
+    }
+}
+
+#[test]
+fn every_file_of_the_spec_fits_the_schema_that_its_first_line_names() {
+    for (path, text) in spec_files() {
+        let schema = schema(&schema_of(&path, &text));
+        let value = json(&path, &text);
+        let wrong: Vec<String> = schema
+            .iter_errors(&value)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(wrong.is_empty(), "{}: {}", path.display(), wrong.join("\n"));
+    }
+}
+
+#[test]
+fn the_schemas_refuse_unknown_and_missing_keys() {
+    for (path, text) in spec_files() {
+        let schema = schema(&schema_of(&path, &text));
+        let value = json(&path, &text);
+        let members = value.as_object().expect("a file is a mapping");
+        let mut more = members.clone();
+        more.insert("unheard_of".to_owned(), Value::Null);
+        assert!(!schema.is_valid(&more.into()), "{}", path.display());
+        let mut fewer = members.clone();
+        fewer.shift_remove(members.keys().next().expect("a file has a key"));
+        assert!(!schema.is_valid(&fewer.into()), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_manifests_of_real_tracers_fit_their_schema_and_broken_ones_do_not() {
+    let schema = schema(&root().join("spec/schema/manifest.schema.json"));
+    let samples = [
+        "samples/sample-small/session_20260105_101500/pid_4242/manifest.json",
+        "samples/sample-crashed/session_20260105_101500/pid_4243/manifest.json",
+    ];
+    for sample in samples {
+        let manifest: Value =
+            serde_json::from_str(&text(&root().join(sample))).expect("the sample is JSON");
+        assert!(schema.is_valid(&manifest), "{sample}");
+        let with = |pointer: &str, value: Value| {
+            let mut manifest = manifest.clone();
+            *manifest.pointer_mut(pointer).expect("the sample has it") = value;
+            manifest
+        };
+        assert!(!schema.is_valid(&with("/threads", Value::Null)));
+        assert!(!schema.is_valid(&with("/threads/0/id", "../../etc".into())));
+        assert!(!schema.is_valid(&with("/threads/0/id", (1_u64 << 32).into())));
+        assert!(!schema.is_valid(&with("/clock_type", 256.into())));
+    }
+}
+
+/// `tested_by` of decisions.yaml names rules, which the compiler checks, and tests as `PATH::NAME`.
+#[test]
+fn every_test_that_a_decision_rests_on_exists() {
+    let compiled = atf_spec::compile(&root().join("spec"));
+    let spec = compiled.spec.expect("the spec has no fault of form");
+    let silences = &spec.decisions.silences;
+    let tests: Vec<(&str, &str)> = silences
+        .iter()
+        .flat_map(|silence| &silence.tested_by)
+        .filter_map(|test| test.split_once("::"))
+        .collect();
+    assert!(!tests.is_empty());
+    for (path, name) in tests {
+        let text = text(&root().join(path));
+        let head = format!("fn {name}()");
+        let mut before = text.lines().take_while(|line| !line.contains(&head));
+        assert!(text.contains(&head), "{path} has no test {name}");
+        assert_eq!(
+            before.by_ref().last(),
+            Some("#[test]"),
+            "{path}: {name} is no test"
+        );
+    }
+}
+
+/// The macro's own test says the same of the macro; here it is what users of the library build.
+#[test]
+fn users_of_the_library_build_no_yaml_parser_and_no_command_line() {
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--package",
+            "atf",
+            "--edges",
+            "normal,build",
+        ])
+        .args(["--prefix", "none", "--format", "{lib}"])
+        .current_dir(root())
+        .output()
+        .expect("cargo runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let tree = String::from_utf8_lossy(&output.stdout);
+    let has = |name: &str| tree.lines().any(|line| line == name);
+    assert!(has("atf_derive"), "{tree}");
+    let unwanted = [
+        "serde_saphyr",
+        "granit_parser",
+        "annotate_snippets",
+        "schemars",
+        "clap",
+        "indicatif",
+    ];
+    for name in unwanted {
+        assert!(!has(name), "{name} in\n{tree}");
+    }
+}
