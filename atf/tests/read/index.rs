@@ -286,11 +286,23 @@ fn bytes_between_the_last_event_and_a_damaged_footer_are_reported() {
 #[test]
 fn a_footer_without_events_that_the_header_does_not_repeat_stands_under_a_placeholder() {
     let empty = IndexFile::finalized(1, 0).placeholder();
-    let no_place = IndexFile { footer_offset: 0, ..empty.clone() };
-    let start = IndexFile { footer_times: (1, 0), ..empty.clone() };
-    let end = IndexFile { footer_times: (0, 1), ..empty };
+    let no_place = IndexFile {
+        footer_offset: 0,
+        ..empty.clone()
+    };
+    let start = IndexFile {
+        footer_times: (1, 0),
+        ..empty.clone()
+    };
+    let end = IndexFile {
+        footer_times: (0, 1),
+        ..empty
+    };
     for file in [no_place, start, end] {
-        assert!(matches!(open(&file).completeness(), Completeness::FooterUnderPlaceholder));
+        assert!(matches!(
+            open(&file).completeness(),
+            Completeness::FooterUnderPlaceholder
+        ));
     }
 }
 
