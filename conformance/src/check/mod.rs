@@ -10,12 +10,13 @@ mod session;
 mod thread;
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::{Error, ErrorKind, FileKind};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::finding::{FileReport, Kind};
 
@@ -28,14 +29,22 @@ pub trait Output {
     fn unreadable(&mut self, path: &Path, why: &str);
 }
 
-/// Checks what is at a path: a file, a thread's folder, a session, or a folder with sessions
+/// Checks what is at a path: a file, a thread's folder, a session, or a folder with such things
 /// below it. The results go to `output`; nothing that is wrong with one file hides another.
 pub fn check(path: &Path, output: &mut dyn Output) {
     match fs::metadata(path) {
-        Err(error) => output.unreadable(path, &error.to_string()),
+        Err(error) => output.unreadable(path, &why_not_there(path, &error)),
         Ok(meta) if meta.is_dir() => folder(path, output),
         Ok(meta) if meta.is_file() => file(path, output),
         Ok(_) => output.unreadable(path, "neither a regular file nor a folder"),
+    }
+}
+
+fn why_not_there(path: &Path, error: &io::Error) -> String {
+    let leads_nowhere = error.kind() == io::ErrorKind::NotFound && path.is_symlink();
+    match leads_nowhere {
+        true => "a symbolic link to nothing".to_owned(),
+        false => error.to_string(),
     }
 }
 
@@ -58,17 +67,8 @@ fn file(path: &Path, output: &mut dyn Output) {
 }
 
 fn folder(path: &Path, output: &mut dyn Output) {
-    if is_thread(path) {
-        return thread::folder(path, output);
-    }
-    if is_session(path) {
-        return session::folder(path, output);
-    }
     let mut found = false;
-    let mut walk = WalkDir::new(path)
-        .min_depth(1)
-        .sort_by_file_name()
-        .into_iter();
+    let mut walk = WalkDir::new(path).sort_by_file_name().into_iter();
     while let Some(entry) = walk.next() {
         match entry {
             Err(error) => {
@@ -79,11 +79,25 @@ fn folder(path: &Path, output: &mut dyn Output) {
                     .map_or_else(|| error.to_string(), ToString::to_string);
                 output.unreadable(&at, &why);
             }
-            Ok(entry) if !entry.file_type().is_dir() => {}
-            Ok(entry) if is_session(entry.path()) => {
-                found = true;
-                session::folder(entry.path(), output);
+            Ok(entry) if entry.depth() > 0 && belongs_to_session(&entry) => {
                 walk.skip_current_dir();
+            }
+            Ok(entry) if entry.file_type().is_dir() || entry.depth() == 0 => {
+                let (is_thread, is_session) = (is_thread(entry.path()), is_session(entry.path()));
+                found |= is_thread || is_session;
+                if is_thread {
+                    thread::folder(entry.path(), output);
+                }
+                if is_session {
+                    session::folder(entry.path(), output);
+                }
+                if is_thread {
+                    walk.skip_current_dir();
+                }
+            }
+            Ok(entry) if entry.file_type().is_file() && has_extension(entry.path()) => {
+                found = true;
+                file(entry.path(), output);
             }
             Ok(_) => {}
         }
@@ -107,9 +121,25 @@ fn is_thread(path: &Path) -> bool {
 fn is_session(path: &Path) -> bool {
     let is_part = |entry: fs::DirEntry| {
         let name = entry.file_name();
-        name == MANIFEST_FILE || name.to_string_lossy().starts_with("thread_")
+        name == MANIFEST_FILE || thread::id(&name.to_string_lossy()).is_some()
     };
     fs::read_dir(path).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(is_part)))
+}
+
+/// A folder that is reported with its session, whether its name is right or not.
+fn belongs_to_session(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    entry.file_type().is_dir()
+        && name.starts_with(thread::FOLDER)
+        && entry.path().parent().is_some_and(is_session)
+}
+
+/// The extensions of the sources' file names.
+fn has_extension(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["atf", "ati2", "atd2"]
+        .iter()
+        .any(|known| extension == *known)
 }
 
 /// Whether an error says that a file cannot be read, rather than that it is wrong.

@@ -13,6 +13,9 @@ use super::{Output, detail, index, place_of};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::table as rules;
 
+/// What the names of thread folders begin with; the id in decimal follows.
+pub(super) const FOLDER: &str = "thread_";
+
 /// What a session needs to know of a thread.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -37,10 +40,14 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
-    let id = name
-        .as_deref()
-        .and_then(|name| name.strip_prefix("thread_")?.parse().ok());
-    check(path, id, output);
+    check(path, name.as_deref().and_then(id), output);
+}
+
+/// The thread's id in the name of its folder.
+pub(super) fn id(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix(FOLDER)?;
+    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_decimal)
 }
 
 /// Checks the files of a thread's folder. `id` is the one in the folder's name.

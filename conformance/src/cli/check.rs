@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use atf_conformance::report::{Json, Terminal};
+use atf_conformance::report::{Json, Printable, Terminal};
 use atf_conformance::{FileReport, Output, Summary, check::check};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -104,7 +104,8 @@ impl Output for Run {
     fn file(&mut self, report: FileReport) {
         self.summary.add(&report);
         self.progress.inc(1);
-        self.progress.set_message(report.path.display().to_string());
+        let path = Printable(report.path.display());
+        self.progress.set_message(path.to_string());
         let form = &mut self.form;
         let written = self.progress.suspend(|| match form {
             Form::Text(text) => text.file(&report),

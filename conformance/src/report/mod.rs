@@ -4,4 +4,4 @@ mod json;
 mod terminal;
 
 pub use json::Json;
-pub use terminal::Terminal;
+pub use terminal::{Printable, Terminal};

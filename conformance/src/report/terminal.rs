@@ -143,18 +143,27 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Text that may come from a file or its name, without the control characters that could steer
-/// a terminal.
-struct Printable<T>(T);
+/// Text that may come from a file or its name, without what could steer a terminal: control
+/// characters, breaks of a line, marks that turn the direction of writing.
+#[derive(Debug)]
+pub struct Printable<T>(pub T);
 
 impl<T: std::fmt::Display> std::fmt::Display for Printable<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for letter in self.0.to_string().chars() {
-            match letter.is_control() {
-                true => write!(f, "{}", letter.escape_default())?,
+            match steers(letter) {
+                true => write!(f, "{}", letter.escape_unicode())?,
                 false => write!(f, "{letter}")?,
             }
         }
         Ok(())
     }
+}
+
+fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
 }

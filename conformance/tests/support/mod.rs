@@ -8,7 +8,7 @@ mod outcome;
 mod trace;
 
 pub(crate) use outcome::Outcome;
-pub(crate) use trace::{T, Trace, record};
+pub(crate) use trace::{T, Trace, call, record};
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,130 @@
+//! A small session with each of its bytes cut off and each of its bits flipped.
+//!
+//! A flip that a check does not notice is one that no reader can: nothing else repeats the field.
+//! These are listed by name, so that what the format promises to detect stays what it is.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
+
+/// Whether a check finds anything.
+fn is_noticed(path: &Path) -> bool {
+    let outcome = Outcome::of(path);
+    !outcome.broken().is_empty() || !outcome.unreadable.is_empty()
+}
+
+fn small(version: u8) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    Trace::small(version).write(folder.path());
+    assert!(!is_noticed(folder.path()));
+    folder
+}
+
+/// The bits of a file whose flip is not noticed in a check of `checked`: byte and mask.
+fn unnoticed(file: &Path, checked: &Path) -> Vec<(usize, u8)> {
+    let bytes = fs::read(file).unwrap();
+    let mut handle = OpenOptions::new().write(true).open(file).unwrap();
+    let mut write = |offset: usize, byte: u8| {
+        handle.seek(SeekFrom::Start(offset as u64)).unwrap();
+        handle.write_all(&[byte]).unwrap();
+    };
+    let mut unnoticed = Vec::new();
+    for (offset, byte) in bytes.iter().enumerate() {
+        for mask in (0..8).map(|bit| 1 << bit) {
+            write(offset, byte ^ mask);
+            if !is_noticed(checked) {
+                unnoticed.push((offset, mask));
+            }
+        }
+        write(offset, *byte);
+    }
+    unnoticed
+}
+
+#[test]
+fn each_cut_of_each_file_is_noticed() {
+    for version in [1, 2] {
+        let folder = small(version);
+        for name in [INDEX, DETAIL, MANIFEST] {
+            let file = folder.path().join(name);
+            let bytes = fs::read(&file).unwrap();
+            for size in 0..bytes.len() {
+                fs::write(&file, &bytes[..size]).unwrap();
+                assert!(is_noticed(folder.path()), "{name} cut to {size}");
+            }
+            fs::write(&file, &bytes).unwrap();
+        }
+    }
+}
+
+#[test]
+fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
+    for version in [1, 2] {
+        let folder = small(version);
+        for name in [INDEX, DETAIL] {
+            let file = folder.path().join(name);
+            assert_eq!(
+                unnoticed(&file, folder.path()),
+                [],
+                "{name}, version {version}"
+            );
+        }
+    }
+}
+
+/// Without the other files of the session, nothing repeats what these bits say.
+#[test]
+fn the_bits_of_a_lone_file_that_no_reader_can_check_are_those_of_flag_thread_and_platform() {
+    let folder = small(1);
+    let index = folder.path().join(INDEX);
+    // flags: has_detail_file.
+    assert_eq!(unnoticed(&index, &index), [(8, 1)]);
+    let detail = folder.path().join(DETAIL);
+    // os: 4 is Linux, 5 is Windows.
+    assert_eq!(unnoticed(&detail, &detail), [(7, 1)]);
+
+    let folder = small(2);
+    // thread_id: in version 2 only the header has it.
+    let thread_id = (12..16).flat_map(|byte| (0..8).map(move |bit| (byte, 1 << bit)));
+    let index = folder.path().join(INDEX);
+    let expected: Vec<_> = [(8, 1)].into_iter().chain(thread_id.clone()).collect();
+    assert_eq!(unnoticed(&index, &index), expected);
+    let detail = folder.path().join(DETAIL);
+    let expected: Vec<_> = [(7, 1)].into_iter().chain(thread_id).collect();
+    assert_eq!(unnoticed(&detail, &detail), expected);
+}
+
+/// Names and places of modules and functions stand nowhere else.
+#[test]
+fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_names() {
+    let folder = TempDir::new().unwrap();
+    Trace::clean(1).write(folder.path());
+    let file = folder.path().join(MANIFEST);
+    let text = fs::read_to_string(&file).unwrap();
+    let bits = unnoticed(&file, folder.path()).into_iter();
+    let fields: BTreeSet<_> = bits.map(|(offset, _)| key_before(&text, offset)).collect();
+    let expected = [
+        "base_address",
+        "format_version",
+        // In the letters of a hexadecimal number, upper and lower case.
+        "function_id",
+        // A module's, not a symbol's.
+        "module_id",
+        "name",
+        "path",
+        "size",
+        "uuid",
+    ];
+    assert_eq!(fields, BTreeSet::from(expected));
+}
+
+/// The key of the value at an offset.
+fn key_before(text: &str, offset: usize) -> &str {
+    let end = text[..offset].rfind("\": ").unwrap();
+    &text[text[..end].rfind('"').unwrap() + 1..end]
+}

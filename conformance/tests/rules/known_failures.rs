@@ -1,0 +1,478 @@
+//! What real implementations fail on, and what a reader must do instead.
+
+use atf_conformance::Verdict::{self, Accept, Recover, Reject};
+use tempfile::TempDir;
+
+use crate::support::files::{DetailRecord, EventRecord, IndexFile, crc32_ieee, padded, patched};
+use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, T, Trace, call};
+
+/// Checks an edited session in both wire versions.
+fn each(edit: impl Fn(&mut Trace), check: impl Fn(&Outcome)) {
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        edit(&mut trace);
+        let outcome = Outcome::of_trace(&trace);
+        assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
+        check(&outcome);
+    }
+}
+
+/// The file has the verdict and breaks that rule, and the index is read with all its events.
+fn each_breaks(file: &str, rule: &str, verdict: Verdict, edit: impl Fn(&mut Trace)) {
+    each(edit, |outcome| {
+        assert_eq!(outcome.verdict(file), verdict);
+        assert!(
+            outcome.finding(file, rule).is_some(),
+            "{:?}",
+            outcome.broken()
+        );
+        if let Some(index) = outcome.reports.iter().find(|r| outcome.name(r) == INDEX) {
+            assert!(matches!(index.events, None | Some(6)), "{:?}", index.events);
+        }
+    });
+}
+
+/// The file breaks these rules and no others.
+fn assert_rules(outcome: &Outcome, file: &str, rules: &[&str]) {
+    let all = outcome.broken();
+    let prefix = format!("{file} ");
+    let own: Vec<_> = all
+        .iter()
+        .filter_map(|line| line.strip_prefix(&prefix))
+        .collect();
+    assert_eq!(own, rules);
+}
+
+#[test]
+fn footer_counts_of_a_billion_and_of_the_greatest_u64_are_rejected_and_allocate_nothing() {
+    for count in [1_000_000_000, u64::MAX, u64::MAX / 32 + 1] {
+        each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
+            t.index(|file| file.footer_count = count)
+        });
+        each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
+            t.detail(|file| file.footer_count = count);
+        });
+    }
+}
+
+#[test]
+fn a_footer_count_of_one_too_many_makes_no_event_of_the_footer() {
+    each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
+        t.index(|file| file.footer_count = 7)
+    });
+}
+
+#[test]
+fn header_and_footer_that_claim_more_than_a_full_disk_took_are_rejected() {
+    each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
+        t.index(|file| {
+            file.header_count = 9;
+            file.footer_count = 9;
+            file.bytes_written = 9 * 32;
+            file.footer_offset = 64 + 9 * 32;
+        });
+    });
+}
+
+#[test]
+fn a_footer_offset_that_wraps_when_added_to_does_not_hide_the_footer() {
+    each_breaks(INDEX, "ATF-IHDR-015", Accept, |t| {
+        t.index(|file| file.footer_offset = u64::MAX - 63);
+    });
+}
+
+#[test]
+fn an_events_offset_before_or_behind_the_events_is_rejected() {
+    for offset in [0, 63, 320, 321, u64::MAX] {
+        each_breaks(INDEX, "ATF-IHDR-007", Reject, |t| {
+            t.index(|file| file.events_offset = offset);
+        });
+    }
+    for offset in [0, 63, 525, 526, u64::MAX] {
+        each_breaks(DETAIL, "ATF-DHDR-005", Reject, |t| {
+            t.detail(|file| file.events_offset = offset);
+        });
+    }
+}
+
+#[test]
+fn a_crash_between_footer_and_header_rewrite_makes_no_phantom_events() {
+    each_breaks(INDEX, "ATF-IHDR-017", Recover, |t| {
+        t.index(|file| *file = file.clone().placeholder());
+    });
+    each_breaks(DETAIL, "ATF-DHDR-012", Recover, |t| {
+        t.detail(|file| *file = file.clone().placeholder());
+    });
+}
+
+#[test]
+fn a_first_timestamp_that_begins_as_a_footer_is_an_event() {
+    // 0x41544932 is "2ITA" in little-endian order.
+    let edit = |t: &mut Trace| {
+        t.without_details();
+        t.events(|events| {
+            for (event, seq) in events.iter_mut().zip(0..) {
+                event.timestamp_ns = 0x0004_62d5_4154_4932 + seq;
+            }
+        });
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, INDEX, &[]);
+        assert_eq!(outcome.report(INDEX).events, Some(6));
+    });
+    let unfinalized = |t: &mut Trace| {
+        edit(t);
+        t.index(|file| *file = file.clone().placeholder());
+        t.cut(INDEX, 256);
+    };
+    each(unfinalized, |outcome| {
+        assert_rules(outcome, INDEX, &["ATF-IFTR-001"]);
+        assert_eq!(outcome.report(INDEX).events, Some(6));
+    });
+}
+
+#[test]
+fn a_footer_cut_at_any_byte_is_no_event() {
+    for size in 1..64 {
+        each(
+            |t| t.cut(INDEX, 256 + size),
+            |outcome| {
+                assert_rules(outcome, INDEX, &["ATF-IFTR-001", "ATF-IFTR-012"]);
+                assert_eq!(outcome.report(INDEX).events, Some(6));
+                assert_eq!(outcome.verdict(INDEX), Recover);
+            },
+        );
+        each(
+            |t| t.cut(DETAIL, 461 + size),
+            |outcome| {
+                assert_rules(outcome, DETAIL, &["ATF-DFTR-001", "ATF-DFTR-012"]);
+                assert_eq!(outcome.report(DETAIL).details, Some(3));
+                assert_eq!(outcome.verdict(DETAIL), Recover);
+            },
+        );
+    }
+}
+
+/// Three bytes of a footer's magic could be any event's, but are too short to be one.
+#[test]
+fn a_footer_cut_at_any_byte_under_a_placeholder_is_no_event() {
+    for size in 1..64 {
+        let edit = |t: &mut Trace| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256 + size);
+        };
+        let rule = if size < 4 {
+            "ATF-IFTR-010"
+        } else {
+            "ATF-IFTR-012"
+        };
+        each(edit, |outcome| {
+            assert_rules(outcome, INDEX, &["ATF-IFTR-001", rule]);
+            assert_eq!(outcome.report(INDEX).events, Some(6));
+        });
+    }
+}
+
+#[test]
+fn a_tail_of_64_kib_of_zeros_is_no_events() {
+    let zeros = [0; 64 << 10];
+    each_breaks(INDEX, "ATF-IFTR-011", Recover, |t| {
+        t.index(|file| *file = file.clone().placeholder());
+        t.cut(INDEX, 256);
+        t.append(INDEX, &zeros);
+    });
+    let detail = |t: &mut Trace| {
+        t.detail(|file| *file = file.clone().placeholder());
+        t.cut(DETAIL, 461);
+        t.append(DETAIL, &zeros);
+    };
+    each(detail, |outcome| {
+        assert_rules(outcome, DETAIL, &["ATF-DFTR-001", "ATF-DFTR-011"]);
+        assert_eq!(outcome.report(DETAIL).details, Some(3));
+    });
+}
+
+#[test]
+fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name() {
+    for (layout, number) in [(2, 1), (1, 2)] {
+        let file = IndexFile::finalized(layout, 32).bytes();
+        let mut trace = Trace::clean(number);
+        trace.put(INDEX, patched(&file, 5, &[number]));
+        let outcome = Outcome::of_trace(&trace);
+        assert_rules(&outcome, INDEX, &["ATF-IHDR-005"]);
+        let finding = outcome.finding(INDEX, "ATF-IHDR-005").unwrap();
+        let layout = format!("the layout of wire version {layout}");
+        assert!(finding.message.contains(&layout), "{}", finding.message);
+        assert_eq!(outcome.verdict(INDEX), Reject);
+    }
+}
+
+#[test]
+fn a_wrong_checksum_is_rejected_and_the_ieee_one_is_named() {
+    each_breaks(INDEX, "ATF-IFTR-004", Reject, |t| {
+        t.index(|file| file.checksum ^= 1 << 31)
+    });
+    each_breaks(DETAIL, "ATF-DFTR-004", Reject, |t| {
+        t.detail(|file| file.checksum ^= 1 << 31)
+    });
+    let ieee = |t: &mut Trace| t.index(|file| file.checksum = crc32_ieee(&file.section()));
+    each(ieee, |outcome| {
+        assert_rules(outcome, INDEX, &["ATF-IFTR-005"]);
+        let finding = outcome.finding(INDEX, "ATF-IFTR-005").unwrap();
+        assert!(finding.message.contains("IEEE"), "{}", finding.message);
+        assert_eq!(outcome.verdict(INDEX), Reject);
+    });
+}
+
+#[test]
+fn the_last_details_of_a_file_without_footer_are_not_lost_though_smaller_than_a_footer() {
+    let edit = |t: &mut Trace| {
+        t.details(|details| {
+            details
+                .iter_mut()
+                .for_each(|detail| detail.payload.truncate(3))
+        });
+        t.detail(|file| *file = file.clone().placeholder());
+        t.cut(DETAIL, 64 + 3 * 27);
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, DETAIL, &["ATF-DFTR-001", "ATF-DPAY-002"]);
+        assert_eq!(outcome.report(DETAIL).details, Some(3));
+        assert_eq!(outcome.verdict(INDEX), Accept);
+    });
+}
+
+#[test]
+fn impossible_lengths_are_rejected_where_they_stand() {
+    let lengths = [
+        (0, "ATF-DEVT-001", "events[0].total_length", 64),
+        (23, "ATF-DEVT-001", "events[0].total_length", 64),
+        // The payload behind it is read as an event: its function_id begins with 1.
+        (24, "ATF-DEVT-001", "events[1].total_length", 64 + 24),
+        (398, "ATF-DEVT-002", "events[0].total_length", 64),
+        (462, "ATF-DEVT-002", "events[0].total_length", 64),
+        (u32::MAX, "ATF-DEVT-002", "events[0].total_length", 64),
+    ];
+    for (length, rule, field, offset) in lengths {
+        each(
+            |t| t.patch_detail(64, &length.to_le_bytes()),
+            |outcome| {
+                let finding = outcome.finding(DETAIL, rule).unwrap();
+                assert_eq!(finding.place.field, field);
+                assert_eq!(finding.place.offset, Some(offset));
+                assert_eq!(outcome.verdict(DETAIL), Reject);
+                assert_eq!(outcome.verdict(INDEX), Recover);
+            },
+        );
+    }
+}
+
+#[test]
+fn a_detail_count_that_lies_is_rejected() {
+    each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
+        t.detail(|file| file.footer_count = 2)
+    });
+    each_breaks(DETAIL, "ATF-DHDR-009", Accept, |t| {
+        t.detail(|file| file.header_count = 2)
+    });
+}
+
+#[test]
+fn crossed_links_are_rejected_on_both_sides() {
+    let edit = |t: &mut Trace| {
+        t.events(|events| {
+            events[2].detail_seq = Some(2);
+            events[3].detail_seq = Some(1);
+        });
+    };
+    each(edit, |outcome| {
+        assert_eq!(outcome.finding(INDEX, "ATF-LINK-001").unwrap().count, 2);
+        assert_eq!(outcome.finding(DETAIL, "ATF-LINK-003").unwrap().count, 2);
+        assert_eq!(outcome.verdict(INDEX), Reject);
+        assert_eq!(outcome.verdict(DETAIL), Reject);
+    });
+}
+
+#[test]
+fn dangling_links_are_rejected_in_finalized_files_only() {
+    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
+        t.details(|details| details.truncate(2))
+    });
+    each_breaks(INDEX, "ATF-LINK-002", Recover, |t| t.cut(DETAIL, 329));
+}
+
+#[test]
+fn two_links_to_one_detail_are_rejected() {
+    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
+        t.events(|events| events[5].detail_seq = Some(2));
+    });
+}
+
+#[test]
+fn thread_ids_that_disagree_are_found_in_each_place() {
+    let edit = |t: &mut Trace| {
+        t.patch(INDEX, 12, &[8]);
+        t.patch(DETAIL, 12, &[6]);
+    };
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        edit(&mut trace);
+        let outcome = Outcome::of_trace(&trace);
+        match version {
+            1 => {
+                assert_rules(&outcome, INDEX, &["ATF-IEVT-003", "ATF-SESS-001"]);
+                assert_rules(&outcome, DETAIL, &["ATF-DEVT-004", "ATF-LINK-009"]);
+            }
+            _ => {
+                assert_rules(&outcome, INDEX, &["ATF-SESS-001"]);
+                assert_rules(&outcome, DETAIL, &["ATF-LINK-009"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
+    let edit = |t: &mut Trace| {
+        t.without_details();
+        let event = |seq: u64| call(T + seq, 1, 1 + u32::try_from(seq).unwrap());
+        t.events(|events| *events = (0..400).map(event).collect::<Vec<EventRecord>>());
+        t.index(|file| *file = file.clone().placeholder());
+        t.cut(INDEX, 64 + 32 * 400);
+        t.patch(INDEX, 4096, &[0; 4096]);
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, INDEX, &["ATF-IEVT-006", "ATF-IFTR-001"]);
+        let finding = outcome.finding(INDEX, "ATF-IEVT-006").unwrap();
+        assert_eq!((finding.place.offset, finding.count), (Some(4096), 128));
+        assert_eq!(finding.place.field, "events[126]");
+        assert_eq!(outcome.report(INDEX).events, Some(400));
+        assert_eq!(outcome.verdict(INDEX), Recover);
+    });
+}
+
+#[test]
+fn one_corrupt_thread_of_two_does_not_hide_the_other() {
+    each(
+        |t| t.put(INDEX, "nonsense"),
+        |outcome| {
+            assert_eq!(outcome.verdict(INDEX), Reject);
+            assert_rules(outcome, OTHER, &[]);
+            assert_eq!(outcome.report(OTHER).events, Some(2));
+            assert_eq!(outcome.report(DETAIL).details, Some(3));
+        },
+    );
+}
+
+#[test]
+fn a_thread_that_the_manifest_lists_twice_is_checked_once() {
+    let edit = |t: &mut Trace| t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 7}, {\"id\": 9");
+    each_breaks(MANIFEST, "ATF-MANI-004", Accept, edit);
+    each(edit, |outcome| {
+        let events: u64 = outcome
+            .reports
+            .iter()
+            .filter_map(|report| report.events)
+            .sum();
+        assert_eq!(events, 8);
+        assert_eq!(outcome.reports.len(), 4);
+    });
+}
+
+#[test]
+fn a_thread_id_with_a_path_in_it_leads_nowhere() {
+    for id in [
+        "../x",
+        "/x",
+        "../outside/thread_1",
+        "7/../../outside/thread_1",
+    ] {
+        let folder = TempDir::new().unwrap();
+        let mut trace = Trace::clean(1);
+        trace.rename("thread_9", "session/thread_9");
+        trace.rename("thread_7", "outside/thread_1");
+        trace.remove(MANIFEST);
+        trace.put("x/index.atf", "nonsense");
+        let text = format!(r#"{{"threads": [{{"id": "{id}"}}, {{"id": 9}}]}}"#);
+        trace.put("session/manifest.json", text);
+        trace.write(folder.path());
+        let outcome = Outcome::of(&folder.path().join("session"));
+        assert_eq!(outcome.broken(), ["manifest.json ATF-MANI-003"]);
+        assert_eq!(outcome.verdict(MANIFEST), Recover);
+        let mut files: Vec<_> = outcome.reports.iter().map(|r| outcome.name(r)).collect();
+        files.sort();
+        assert_eq!(files, ["manifest.json", "thread_9/index.atf"]);
+        assert!(outcome.unreadable.is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thread_folder_that_is_a_symbolic_link_is_not_followed() {
+    let edit = |t: &mut Trace| {
+        t.rename("thread_9", "elsewhere");
+        t.symlink("thread_9", "elsewhere");
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, "thread_9", &["ATF-SESS-003"]);
+        assert_eq!(outcome.verdict("thread_9"), Accept);
+        assert!(outcome.reports.iter().all(|r| outcome.name(r) != OTHER));
+    });
+}
+
+#[test]
+fn a_manifest_with_a_mark_an_empty_one_and_none_keep_no_thread_from_being_checked() {
+    let edits: [(&str, fn(&mut Trace)); 3] = [
+        ("ATF-MANI-002", |t| {
+            let text = [b"\xef\xbb\xbf", t.file(MANIFEST)].concat();
+            t.put(MANIFEST, text);
+        }),
+        ("ATF-MANI-002", |t| t.put(MANIFEST, "")),
+        ("ATF-MANI-001", |t| t.remove(MANIFEST)),
+    ];
+    for (rule, edit) in edits {
+        each(edit, |outcome| {
+            assert_eq!(outcome.broken(), [format!("{MANIFEST} {rule}")]);
+            assert_eq!(outcome.verdict(MANIFEST), Recover);
+            assert_eq!(outcome.report(INDEX).events, Some(6));
+            assert_eq!(outcome.report(OTHER).events, Some(2));
+        });
+    }
+}
+
+#[test]
+fn the_time_range_of_a_session_with_an_empty_thread_does_not_begin_at_0() {
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        let empty = IndexFile {
+            thread_id: 8,
+            flags: 0,
+            ..IndexFile::of(version, Vec::new())
+        };
+        trace.put("thread_8/index.atf", empty.bytes());
+        trace.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
+        assert_eq!(Outcome::of_trace(&trace).broken(), [""; 0]);
+    }
+}
+
+/// The bytes that are left of a detail that was cut are neither an event nor a reason to reject.
+#[test]
+fn a_detail_cut_at_any_byte_leaves_those_in_front_of_it() {
+    for size in 0..132 {
+        let edit = |t: &mut Trace| {
+            t.details(|details| {
+                details.push(DetailRecord {
+                    index_seq: 4,
+                    ..details[2].clone()
+                });
+            });
+            t.detail(|file| *file = file.clone().placeholder());
+            let whole = padded(&t.file(DETAIL)[..461 + size], 0);
+            t.put(DETAIL, whole);
+        };
+        each(edit, |outcome| {
+            assert_eq!(outcome.report(DETAIL).details, Some(3));
+            assert_eq!(outcome.verdict(DETAIL), Recover);
+        });
+    }
+}
