@@ -87,7 +87,8 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
         Completeness::Finalized => {}
         Completeness::FooterUnderPlaceholder => {
             report.add(rules.placeholder, Place::at("header", 0), || {
-                "a placeholder above a good footer: the writer stopped before the header rewrite".to_owned()
+                "a placeholder above a good footer: the writer stopped before it rewrote the header"
+                    .to_owned()
             });
         }
         Completeness::Unfinalized {

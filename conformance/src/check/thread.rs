@@ -121,7 +121,8 @@ fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Fac
                     });
                 }
             }
-            // A detail file that cannot be read, or is of the other wire version, proves no link wrong.
+            // A detail file that cannot be read, or has the other wire version, proves no link
+            // wrong.
             match thread.has_detail_file() == pair.detail.is_some() {
                 true => pair.check_forward(report),
                 false => Ok(()),

@@ -68,8 +68,13 @@ impl<W: Write> Terminal<W> {
             place(&finding.place),
             Printable(&finding.message)
         )?;
-        if finding.count > 1 {
-            write!(self.out, "; {} times in all", finding.count)?;
+        if let Some(next) = finding.more.first() {
+            let field = Printable(&next.field);
+            write!(
+                self.out,
+                "; {} times in all, next at {field}",
+                finding.count
+            )?;
         }
         writeln!(self.out)
     }

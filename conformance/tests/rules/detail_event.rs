@@ -1,6 +1,6 @@
 //! Rules of the detail event. The events stand at 64, 188 and 329 and end at 461. Their fields,
-//! from the tables of S1 and S2: total_length at 0, event_type at 4, flags at 6, index_seq at 8, in
-//! version 1 thread_id at 12, timestamp at 16.
+//! from the tables of S1 and S2: `total_length` at 0, `event_type` at 4, flags at 6, `index_seq` at
+//! 8, in version 1 `thread_id` at 12, timestamp at 16.
 
 use atf_conformance::Verdict::{Accept, Reject};
 
@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
 fn lengths() -> Vec<Case> {
     vec![
         meets("ATF-DEVT-001", "24", |t| {
-            t.details(|details| details[0].payload.clear())
+            t.details(|details| details[0].payload.clear());
         })
         .also(DETAIL, "ATF-DPAY-002"),
         breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23))
@@ -27,17 +27,17 @@ fn lengths() -> Vec<Case> {
             .also(INDEX, "ATF-LINK-002"),
         meets("ATF-DEVT-002", "up to the footer", |_| {}),
         breaks("ATF-DEVT-002", "one byte into the footer", |t| {
-            length(t, 329, 133)
+            length(t, 329, 133);
         })
         .at(DETAIL, "events[2].total_length", 329, Reject)
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DEVT-002", "past the end of the file", |t| {
-            length(t, 329, u32::MAX)
+            length(t, 329, u32::MAX);
         })
         .at(DETAIL, "events[2].total_length", 329, Reject)
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DEVT-002", "one byte before the footer", |t| {
-            length(t, 329, 131)
+            length(t, 329, 131);
         })
         .at(DETAIL, "events[3]", 460, Reject)
         .also(DETAIL, "ATF-DPAY-002"),
@@ -48,7 +48,7 @@ fn fields() -> Vec<Case> {
     vec![
         meets("ATF-DEVT-003", "types 3 and 4", |_| {}),
         breaks("ATF-DEVT-003", "5", |t| {
-            t.details(|details| details[0].event_type = 5)
+            t.details(|details| details[0].event_type = 5);
         })
         .at(DETAIL, "events[0].event_type", 68, Accept)
         .also(DETAIL, "ATF-LINK-007"),
@@ -71,7 +71,7 @@ fn fields() -> Vec<Case> {
             .only(&[1]),
         meets("ATF-DEVT-005", "0", |_| {}),
         breaks("ATF-DEVT-005", "the highest bit", |t| {
-            t.patch_detail(188 + 7, &[0x80])
+            t.patch_detail(188 + 7, &[0x80]);
         })
         .at(DETAIL, "events[1].flags", 194, Accept),
     ]

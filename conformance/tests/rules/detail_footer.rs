@@ -1,6 +1,6 @@
 //! Rules of the detail footer and the end of the detail file. The footer stands at 461. Its fields,
-//! from the table of S2: magic at 0, checksum at 4, event_count at 8, bytes_length at 16,
-//! time_start_ns at 24, time_end_ns at 32, reserved at 40.
+//! from the table of S2: magic at 0, checksum at 4, `event_count` at 8, `bytes_length` at 16,
+//! `time_start_ns` at 24, `time_end_ns` at 32, reserved at 40.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -19,25 +19,25 @@ fn numbers() -> Vec<Case> {
     vec![
         meets("ATF-DFTR-002", "3", |_| {}),
         breaks("ATF-DFTR-002", "one too many", |t| {
-            t.detail(|file| file.footer_count = 4)
+            t.detail(|file| file.footer_count = 4);
         })
         .at(DETAIL, "footer.event_count", 469, Reject),
         breaks("ATF-DFTR-002", "one too few", |t| {
-            t.detail(|file| file.footer_count = 2)
+            t.detail(|file| file.footer_count = 2);
         })
         .at(DETAIL, "footer.event_count", 469, Reject),
         meets("ATF-DFTR-003", "397", |_| {}),
         breaks("ATF-DFTR-003", "a byte more", |t| {
-            t.detail(|file| file.footer_bytes = 398)
+            t.detail(|file| file.footer_bytes = 398);
         })
         .at(DETAIL, "footer.bytes_length", 477, Reject),
         breaks("ATF-DFTR-003", "that of the file", |t| {
-            t.detail(|file| file.footer_bytes = 461)
+            t.detail(|file| file.footer_bytes = 461);
         })
         .at(DETAIL, "footer.bytes_length", 477, Reject),
         meets("ATF-DFTR-013", "2DTA", |_| {}),
         breaks("ATF-DFTR-013", "that of an index footer", |t| {
-            t.patch(DETAIL, 461, b"2ITA")
+            t.patch(DETAIL, 461, b"2ITA");
         })
         .at(DETAIL, "footer.magic", 461, Reject),
         breaks("ATF-DFTR-013", "where only its numbers say", |t| {
@@ -51,11 +51,11 @@ fn numbers() -> Vec<Case> {
 fn checksum() -> Vec<Case> {
     vec![
         meets("ATF-DFTR-004", "0, not computed", |t| {
-            t.detail(|file| file.checksum = 0)
+            t.detail(|file| file.checksum = 0);
         })
         .also(DETAIL, "ATF-DFTR-006"),
         breaks("ATF-DFTR-004", "one bit off", |t| {
-            t.detail(|file| file.checksum ^= 1)
+            t.detail(|file| file.checksum ^= 1);
         })
         .at(DETAIL, "footer.checksum", 465, Reject),
         meets("ATF-DFTR-005", "the CRC-32C", |_| {}),
@@ -77,16 +77,16 @@ fn fields() -> Vec<Case> {
     vec![
         meets("ATF-DFTR-007", "0 and 0 without events", empty),
         breaks("ATF-DFTR-007", "a nanosecond early", |t| {
-            t.detail(|file| file.footer_times.0 -= 1)
+            t.detail(|file| file.footer_times.0 -= 1);
         })
         .at(DETAIL, "footer.time_start_ns", 485, Accept),
         breaks("ATF-DFTR-007", "a nanosecond late", |t| {
-            t.detail(|file| file.footer_times.1 += 1)
+            t.detail(|file| file.footer_times.1 += 1);
         })
         .at(DETAIL, "footer.time_end_ns", 493, Accept),
         meets("ATF-DFTR-008", "zeros", |_| {}),
         breaks("ATF-DFTR-008", "the last byte", |t| {
-            t.patch(DETAIL, 524, &[1])
+            t.patch(DETAIL, 524, &[1]);
         })
         .at(DETAIL, "footer.reserved", 501, Accept),
         meets("ATF-DFTR-009", "the end", |_| {}),
@@ -109,25 +109,25 @@ fn missing() -> Vec<Case> {
         })
         .at(DETAIL, "footer", 461, Recover),
         breaks("ATF-DFTR-001", "cut behind the header rewrite", |t| {
-            t.cut(DETAIL, 461)
+            t.cut(DETAIL, 461);
         })
         .at(DETAIL, "footer", 461, Recover),
         meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
             .also(DETAIL, "ATF-DFTR-001"),
         breaks("ATF-DFTR-010", "all but a byte of the third", |t| {
-            t.cut(DETAIL, 460)
+            t.cut(DETAIL, 460);
         })
         .at(DETAIL, "events", 329, Recover)
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DFTR-010", "one byte of the third", |t| {
-            t.cut(DETAIL, 330)
+            t.cut(DETAIL, 330);
         })
         .at(DETAIL, "events", 329, Recover)
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002"),
         meets("ATF-DFTR-011", "23 zeros, which are a cut event", |t| {
-            zeros(t, 23)
+            zeros(t, 23);
         })
         .also(DETAIL, "ATF-DFTR-001")
         .also(DETAIL, "ATF-DFTR-010"),
@@ -140,7 +140,7 @@ fn missing() -> Vec<Case> {
             .at(DETAIL, "footer", 461, Recover)
             .also(DETAIL, "ATF-DFTR-001"),
         breaks("ATF-DFTR-012", "all but its last byte", |t| {
-            t.cut(DETAIL, 524)
+            t.cut(DETAIL, 524);
         })
         .at(DETAIL, "footer", 461, Recover)
         .also(DETAIL, "ATF-DFTR-001"),

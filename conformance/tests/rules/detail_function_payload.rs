@@ -1,5 +1,5 @@
 //! Rules of the detail function payload. It stands 24 bytes behind the start of its event. Its
-//! fields, from the table of S1: function_id at 0, registers from 8 to 96, stack_size at 96,
+//! fields, from the table of S1: `function_id` at 0, registers from 8 to 96, `stack_size` at 96,
 //! reserved at 98, the stack from 100 on.
 
 use atf_conformance::Verdict::Accept;
@@ -40,12 +40,12 @@ pub(crate) fn cases() -> Vec<Case> {
         })
         .at(DETAIL, "events[0].payload", 64 + 24, Accept),
         breaks("ATF-DPAY-002", "none", |t| {
-            t.details(|details| details[0].payload.clear())
+            t.details(|details| details[0].payload.clear());
         })
         .at(DETAIL, "events[0].payload", 64 + 24, Accept),
         meets("ATF-DPAY-003", "0", |_| {}),
         breaks("ATF-DPAY-003", "the highest bit", |t| {
-            t.patch_detail(188 + 24 + 99, &[0x80])
+            t.patch_detail(188 + 24 + 99, &[0x80]);
         })
         .at(DETAIL, "events[1].payload._reserved", 188 + 24 + 98, Accept),
     ]

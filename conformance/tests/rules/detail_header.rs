@@ -1,7 +1,7 @@
 //! Rules of the detail header. Its fields, from the table of S2: magic at 0, endian at 4, version
-//! at 5, arch at 6, os at 7, flags at 8, thread_id at 12, reserved at 16, and unaligned
-//! events_offset at 20, event_count at 28, bytes_length at 36, index_seq_start at 44 and
-//! index_seq_end at 52; reserved at 60.
+//! at 5, arch at 6, os at 7, flags at 8, `thread_id` at 12, reserved at 16, and unaligned
+//! `events_offset` at 20, `event_count` at 28, `bytes_length` at 36, `index_seq_start` at 44 and
+//! `index_seq_end` at 52; reserved at 60.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -69,7 +69,7 @@ fn start() -> Vec<Case> {
         })
         .at(DETAIL, "header.events_offset", 20, Reject),
         breaks("ATF-DHDR-005", "63", |t| {
-            t.detail(|file| file.events_offset = 63)
+            t.detail(|file| file.events_offset = 63);
         })
         .at(DETAIL, "header.events_offset", 20, Reject),
         breaks("ATF-DHDR-005", "behind the end of the file", |t| {
@@ -92,7 +92,7 @@ fn platform() -> Vec<Case> {
             .at(DETAIL, "header.arch", 6, Accept)
             .also(DETAIL, "ATF-LINK-010"),
         meets("ATF-DHDR-007", "5, which S1 and S4 leave out", |t| {
-            t.platform(5, 2)
+            t.platform(5, 2);
         }),
         breaks("ATF-DHDR-007", "6", |t| t.patch(DETAIL, 7, &[6]))
             .at(DETAIL, "header.os", 7, Accept)
@@ -105,11 +105,11 @@ fn platform() -> Vec<Case> {
             Accept,
         ),
         breaks("ATF-DHDR-008", "the u32 at 16", |t| {
-            t.patch(DETAIL, 19, &[1])
+            t.patch(DETAIL, 19, &[1]);
         })
         .at(DETAIL, "header._reserved1", 16, Accept),
         breaks("ATF-DHDR-008", "the last byte", |t| {
-            t.patch(DETAIL, 63, &[1])
+            t.patch(DETAIL, 63, &[1]);
         })
         .at(DETAIL, "header._reserved2", 60, Accept),
     ]
@@ -119,12 +119,12 @@ fn repeated() -> Vec<Case> {
     vec![
         meets("ATF-DHDR-009", "3", |_| {}),
         breaks("ATF-DHDR-009", "4", |t| {
-            t.detail(|file| file.header_count = 4)
+            t.detail(|file| file.header_count = 4);
         })
         .at(DETAIL, "header.event_count", 28, Accept),
         meets("ATF-DHDR-010", "397", |_| {}),
         breaks("ATF-DHDR-010", "398", |t| {
-            t.detail(|file| file.header_bytes = 398)
+            t.detail(|file| file.header_bytes = 398);
         })
         .at(DETAIL, "header.bytes_length", 36, Accept),
         breaks("ATF-DHDR-010", "the greatest u64", |t| {
@@ -133,11 +133,11 @@ fn repeated() -> Vec<Case> {
         .at(DETAIL, "header.bytes_length", 36, Accept),
         meets("ATF-DHDR-011", "0 and 0 without events", empty),
         breaks("ATF-DHDR-011", "its start", |t| {
-            t.detail(|file| file.index_seqs.0 = 1)
+            t.detail(|file| file.index_seqs.0 = 1);
         })
         .at(DETAIL, "header.index_seq_start", 44, Accept),
         breaks("ATF-DHDR-011", "one behind the last", |t| {
-            t.detail(|file| file.index_seqs.1 = 4)
+            t.detail(|file| file.index_seqs.1 = 4);
         })
         .at(DETAIL, "header.index_seq_end", 52, Accept),
         breaks("ATF-DHDR-011", "a range without events", |t| {

@@ -1,6 +1,7 @@
 //! Rules of the index event. Event k stands at 64 + 32 k. Its fields, from the tables of S0 and S2:
-//! timestamp_ns at 0, function_id at 8; in version 1 thread_id at 16, event_kind at 20, call_depth
-//! at 24, detail_seq at 28; in version 2 detail_seq at 16, event_kind at 24, 7 reserved at 25.
+//! `timestamp_ns` at 0, `function_id` at 8; in version 1 `thread_id` at 16, `event_kind` at 20,
+//! `call_depth` at 24, `detail_seq` at 28; in version 2 `detail_seq` at 16, `event_kind` at 24, 7
+//! reserved at 25.
 
 use atf_conformance::Verdict::{Accept, Recover};
 
@@ -18,11 +19,11 @@ pub(crate) fn cases() -> Vec<Case> {
         .at(INDEX, "events[1].timestamp_ns", 96, Accept),
         meets("ATF-IEVT-002", "kinds 1, 2 and 3", |_| {}),
         breaks("ATF-IEVT-002", "0", |t| {
-            t.events(|events| events[4].kind = 0)
+            t.events(|events| events[4].kind = 0);
         })
         .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
         breaks("ATF-IEVT-002", "4", |t| {
-            t.events(|events| events[4].kind = 4)
+            t.events(|events| events[4].kind = 4);
         })
         .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
         breaks("ATF-IEVT-002", "a call in the lowest byte only", |t| {
@@ -52,7 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .only(&[1]),
         meets("ATF-IEVT-005", "zeros", |_| {}).only(&[2]),
         breaks("ATF-IEVT-005", "the last byte", |t| {
-            t.patch_event(64 + 31, &[1])
+            t.patch_event(64 + 31, &[1]);
         })
         .at(INDEX, "events[0]._reserved", 64 + 25, Accept)
         .only(&[2]),
@@ -78,7 +79,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .also(INDEX, "ATF-IEVT-002")
         .also(INDEX, "ATF-IEVT-004"),
         breaks("ATF-IEVT-006", "one event without a link", |t| {
-            t.patch_event(96, &[0; 32])
+            t.patch_event(96, &[0; 32]);
         })
         .at(INDEX, "events[1]", 96, Recover),
         breaks("ATF-IEVT-006", "two events, the second with a link", |t| {
@@ -88,12 +89,12 @@ pub(crate) fn cases() -> Vec<Case> {
         .times(2)
         .also(DETAIL, "ATF-LINK-004"),
         breaks("ATF-IEVT-006", "the first event", |t| {
-            t.patch_event(64, &[0; 32])
+            t.patch_event(64, &[0; 32]);
         })
         .at(INDEX, "events[0]", 64, Recover)
         .also(DETAIL, "ATF-LINK-004"),
         breaks("ATF-IEVT-006", "the last event", |t| {
-            t.patch_event(224, &[0; 32])
+            t.patch_event(224, &[0; 32]);
         })
         .at(INDEX, "events[5]", 224, Recover),
     ]

@@ -1,6 +1,6 @@
 //! Rules of the index footer and the end of the index file. The footer stands at 256. Its fields,
-//! from the tables of S0 and S2: magic at 0, checksum at 4, event_count at 8, time_start_ns at 16,
-//! time_end_ns at 24, bytes_written at 32, reserved at 40.
+//! from the tables of S0 and S2: magic at 0, checksum at 4, `event_count` at 8, `time_start_ns` at
+//! 16, `time_end_ns` at 24, `bytes_written` at 32, reserved at 40.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -19,25 +19,25 @@ fn numbers() -> Vec<Case> {
     vec![
         meets("ATF-IFTR-002", "6", |_| {}),
         breaks("ATF-IFTR-002", "one too many", |t| {
-            t.index(|file| file.footer_count = 7)
+            t.index(|file| file.footer_count = 7);
         })
         .at(INDEX, "footer.event_count", 264, Reject),
         breaks("ATF-IFTR-002", "one too few", |t| {
-            t.index(|file| file.footer_count = 5)
+            t.index(|file| file.footer_count = 5);
         })
         .at(INDEX, "footer.event_count", 264, Reject),
         meets("ATF-IFTR-003", "192", |_| {}),
         breaks("ATF-IFTR-003", "a byte more", |t| {
-            t.index(|file| file.bytes_written = 193)
+            t.index(|file| file.bytes_written = 193);
         })
         .at(INDEX, "footer.bytes_written", 288, Reject),
         breaks("ATF-IFTR-003", "an event less", |t| {
-            t.index(|file| file.bytes_written = 160)
+            t.index(|file| file.bytes_written = 160);
         })
         .at(INDEX, "footer.bytes_written", 288, Reject),
         meets("ATF-IFTR-013", "2ITA", |_| {}),
         breaks("ATF-IFTR-013", "where the header says", |t| {
-            t.patch(INDEX, 256, b"2ITB")
+            t.patch(INDEX, 256, b"2ITB");
         })
         .at(INDEX, "footer.magic", 256, Reject),
         breaks("ATF-IFTR-013", "where only its numbers say", |t| {
@@ -51,11 +51,11 @@ fn numbers() -> Vec<Case> {
 fn checksum() -> Vec<Case> {
     vec![
         meets("ATF-IFTR-004", "0, not computed", |t| {
-            t.index(|file| file.checksum = 0)
+            t.index(|file| file.checksum = 0);
         })
         .also(INDEX, "ATF-IFTR-006"),
         breaks("ATF-IFTR-004", "one bit off", |t| {
-            t.index(|file| file.checksum ^= 1)
+            t.index(|file| file.checksum ^= 1);
         })
         .at(INDEX, "footer.checksum", 260, Reject),
         breaks("ATF-IFTR-004", "of header and events", |t| {
@@ -106,7 +106,7 @@ fn fields() -> Vec<Case> {
         .also(INDEX, "ATF-IHDR-017"),
         meets("ATF-IFTR-008", "zeros", |_| {}),
         breaks("ATF-IFTR-008", "the last byte", |t| {
-            t.patch(INDEX, 319, &[1])
+            t.patch(INDEX, 319, &[1]);
         })
         .at(INDEX, "footer.reserved", 296, Accept),
         meets("ATF-IFTR-009", "the end", |_| {}),
@@ -129,18 +129,18 @@ fn missing() -> Vec<Case> {
         })
         .at(INDEX, "footer", 256, Recover),
         breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
-            t.cut(INDEX, 256)
+            t.cut(INDEX, 256);
         })
         .at(INDEX, "footer", 256, Recover),
         meets("ATF-IFTR-010", "six whole events", |t| t.cut(INDEX, 256))
             .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IFTR-010", "31 bytes of the sixth", |t| {
-            t.cut(INDEX, 255)
+            t.cut(INDEX, 255);
         })
         .at(INDEX, "events", 224, Recover)
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IFTR-010", "one byte of the sixth", |t| {
-            t.cut(INDEX, 225)
+            t.cut(INDEX, 225);
         })
         .at(INDEX, "events", 224, Recover)
         .also(INDEX, "ATF-IFTR-001"),
@@ -162,7 +162,7 @@ fn missing() -> Vec<Case> {
             .at(INDEX, "footer", 256, Recover)
             .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IFTR-012", "all but its last byte", |t| {
-            t.cut(INDEX, 319)
+            t.cut(INDEX, 319);
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001"),

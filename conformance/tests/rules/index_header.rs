@@ -2,13 +2,13 @@
 //!
 //! | offset | field         | offset | field                                        |
 //! |--------|---------------|--------|----------------------------------------------|
-//! | 0      | magic         | 20     | reserved (version 1), event_size (version 2) |
-//! | 4      | endian        | 24     | event_size (1), u64 event_count (2)          |
-//! | 5      | version       | 28     | u32 event_count (1)                          |
-//! | 6, 7   | arch, os      | 32     | events_offset                                |
-//! | 8      | flags         | 40     | footer_offset                                |
-//! | 12     | thread_id     | 48, 56 | time_start_ns, time_end_ns                   |
-//! | 16     | clock_type    |        |                                              |
+//! | 0      | magic         | 20     | reserved (version 1), `event_size` (version 2) |
+//! | 4      | endian        | 24     | `event_size` (1), u64 `event_count` (2)          |
+//! | 5      | version       | 28     | u32 `event_count` (1)                          |
+//! | 6, 7   | arch, os      | 32     | `events_offset`                                |
+//! | 8      | flags         | 40     | `footer_offset`                                |
+//! | 12     | `thread_id`     | 48, 56 | `time_start_ns`, `time_end_ns`                   |
+//! | 16     | `clock_type`    |        |                                              |
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -16,7 +16,7 @@ use crate::case::{Case, breaks, meets, run};
 use crate::support::files::padded;
 use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
 
-/// Where event_size and event_count stand in versions 1 and 2.
+/// Where `event_size` and `event_count` stand in versions 1 and 2.
 const EVENT_SIZE: [u64; 2] = [24, 20];
 const EVENT_COUNT: [u64; 2] = [28, 24];
 
@@ -44,7 +44,7 @@ fn start() -> Vec<Case> {
             Reject,
         ),
         breaks("ATF-IHDR-002", "that of a detail file", |t| {
-            t.patch(INDEX, 0, b"ATD2")
+            t.patch(INDEX, 0, b"ATD2");
         })
         .at(INDEX, "header.magic", 0, Reject),
         meets("ATF-IHDR-003", "1", |_| {}),
@@ -79,22 +79,22 @@ fn start() -> Vec<Case> {
 fn layout() -> Vec<Case> {
     vec![
         meets("ATF-IHDR-005", "31 in the reserved bytes", |t| {
-            t.patch(INDEX, 20, &[31])
+            t.patch(INDEX, 20, &[31]);
         })
         .only(&[1])
         .also(INDEX, "ATF-IHDR-012"),
         breaks("ATF-IHDR-005", "32 in the reserved bytes", |t| {
-            t.patch(INDEX, 20, &[32])
+            t.patch(INDEX, 20, &[32]);
         })
         .at(INDEX, "header.version", 5, Reject)
         .only(&[1]),
         meets("ATF-IHDR-005", "an event_size of 1", |t| {
-            t.patch(INDEX, 20, &[1])
+            t.patch(INDEX, 20, &[1]);
         })
         .only(&[2])
         .also(INDEX, "ATF-IHDR-006"),
         breaks("ATF-IHDR-005", "0 in the place of event_size", |t| {
-            t.patch(INDEX, 20, &[0])
+            t.patch(INDEX, 20, &[0]);
         })
         .at(INDEX, "header.version", 5, Reject)
         .only(&[2]),
@@ -125,7 +125,7 @@ fn layout() -> Vec<Case> {
         })
         .at(INDEX, "header.events_offset", 32, Reject),
         breaks("ATF-IHDR-007", "63", |t| {
-            t.index(|file| file.events_offset = 63)
+            t.index(|file| file.events_offset = 63);
         })
         .at(INDEX, "header.events_offset", 32, Reject),
         breaks("ATF-IHDR-007", "behind the end of the file", |t| {
@@ -167,7 +167,7 @@ fn platform() -> Vec<Case> {
         meets("ATF-IHDR-011", "boottime on Android", |t| t.platform(2, 3)),
         meets("ATF-IHDR-011", "qpc on Windows", |t| t.platform(5, 2)),
         breaks("ATF-IHDR-011", "mach_continuous on Linux", |t| {
-            t.platform(4, 1)
+            t.platform(4, 1);
         })
         .at(INDEX, "header.clock_type", 16, Accept)
         .also(OTHER, "ATF-IHDR-011"),
@@ -176,21 +176,21 @@ fn platform() -> Vec<Case> {
             .also(OTHER, "ATF-IHDR-011"),
         meets("ATF-IHDR-012", "zeros", |_| {}),
         breaks("ATF-IHDR-012", "the last of three bytes", |t| {
-            t.patch(INDEX, 19, &[1])
+            t.patch(INDEX, 19, &[1]);
         })
         .at(INDEX, "header._reserved1", 17, Accept),
         breaks("ATF-IHDR-012", "the u32 of version 1", |t| {
-            t.patch(INDEX, 23, &[1])
+            t.patch(INDEX, 23, &[1]);
         })
         .at(INDEX, "header._reserved2", 20, Accept)
         .only(&[1]),
         meets("ATF-IHDR-013", "has_detail_file", |_| {}),
         breaks("ATF-IHDR-013", "the next bit", |t| {
-            t.index(|file| file.flags = 3)
+            t.index(|file| file.flags = 3);
         })
         .at(INDEX, "header.flags", 8, Accept),
         breaks("ATF-IHDR-013", "the last bit", |t| {
-            t.index(|file| file.flags = 1 << 31 | 1)
+            t.index(|file| file.flags = 1 << 31 | 1);
         })
         .at(INDEX, "header.flags", 8, Accept),
     ]
@@ -200,7 +200,7 @@ fn repeated() -> Vec<Case> {
     vec![
         meets("ATF-IHDR-014", "6", |_| {}),
         breaks("ATF-IHDR-014", "5", |t| {
-            t.index(|file| file.header_count = 5)
+            t.index(|file| file.header_count = 5);
         })
         .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
         breaks("ATF-IHDR-014", "the greatest u32", |t| {
@@ -209,11 +209,11 @@ fn repeated() -> Vec<Case> {
         .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
         meets("ATF-IHDR-015", "256", |_| {}),
         breaks("ATF-IHDR-015", "255", |t| {
-            t.index(|file| file.footer_offset = 255)
+            t.index(|file| file.footer_offset = 255);
         })
         .at(INDEX, "header.footer_offset", 40, Accept),
         breaks("ATF-IHDR-015", "0", |t| {
-            t.index(|file| file.footer_offset = 0)
+            t.index(|file| file.footer_offset = 0);
         })
         .at(INDEX, "header.footer_offset", 40, Accept),
         meets("ATF-IHDR-016", "0 and 0 without events", empty),
@@ -226,7 +226,7 @@ fn repeated() -> Vec<Case> {
         })
         .at(INDEX, "header.time_end_ns", 56, Accept),
         breaks("ATF-IHDR-016", "both", |t| {
-            t.index(|file| file.header_times = (T + 1, T + 2))
+            t.index(|file| file.header_times = (T + 1, T + 2));
         })
         .at(INDEX, "header.time_start_ns", 48, Accept)
         .times(2),
@@ -261,11 +261,11 @@ fn repeated() -> Vec<Case> {
         )
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IHDR-018", "a detail file and no flag", |t| {
-            t.index(|file| file.flags = 0)
+            t.index(|file| file.flags = 0);
         })
         .at(INDEX, "header.flags", 8, Accept),
         breaks("ATF-IHDR-018", "the flag and no detail file", |t| {
-            t.patch(OTHER, 8, &[1])
+            t.patch(OTHER, 8, &[1]);
         })
         .at(OTHER, "header.flags", 8, Accept),
     ]

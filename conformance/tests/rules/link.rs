@@ -1,6 +1,6 @@
 //! Rules of the links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2, which stand
-//! at 64, 188 and 329. An index event's detail_seq stands at 28 in version 1 and at 16 in version 2,
-//! a detail event's index_seq at 8.
+//! at 64, 188 and 329. An index event's `detail_seq` stands at 28 in version 1 and at 16 in version
+//! 2, a detail event's `index_seq` at 8.
 
 use atf_conformance::Verdict::{Accept, Recover, Reject};
 
@@ -14,7 +14,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .collect()
 }
 
-/// Where the detail_seq of an index event stands in versions 1 and 2.
+/// Where the `detail_seq` of an index event stands in versions 1 and 2.
 const fn detail_seq(seq: u64) -> [u64; 2] {
     [64 + 32 * seq + 28, 64 + 32 * seq + 16]
 }
@@ -79,12 +79,12 @@ fn both_ways() -> Vec<Case> {
         )
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-LINK-004", "three events, not finalized", |t| {
-            t.cut(INDEX, 64 + 3 * 32)
+            t.cut(INDEX, 64 + 3 * 32);
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Recover)
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-LINK-004", "a hole in its place", |t| {
-            t.patch_event(160, &[0; 32])
+            t.patch_event(160, &[0; 32]);
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Recover)
         .also(INDEX, "ATF-IEVT-006"),

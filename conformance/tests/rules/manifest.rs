@@ -33,7 +33,7 @@ fn form() -> Vec<Case> {
         .at(MANIFEST, "", 0, Recover),
         breaks("ATF-MANI-002", "empty", |t| t.put(MANIFEST, "")).at(MANIFEST, "", 0, Recover),
         breaks("ATF-MANI-002", "no JSON", |t| {
-            t.put(MANIFEST, "{\"threads\": [}")
+            t.put(MANIFEST, "{\"threads\": [}");
         })
         .at(MANIFEST, "", 13, Recover),
         breaks("ATF-MANI-002", "cut", |t| t.cut(MANIFEST, 100)).at(MANIFEST, "", 100, Recover),
@@ -41,11 +41,11 @@ fn form() -> Vec<Case> {
             let offset = text(t).find("load").unwrap();
             t.patch(MANIFEST, offset, &[0xff]);
         })
-        .at(MANIFEST, "", 451, Recover),
+        .at(MANIFEST, "", 438, Recover),
         breaks("ATF-MANI-002", "something behind the object", |t| {
-            t.append(MANIFEST, b"{}")
+            t.append(MANIFEST, b"{}");
         })
-        .at(MANIFEST, "", 464, Recover),
+        .at(MANIFEST, "", 451, Recover),
         breaks("ATF-MANI-002", "a key twice", |t| {
             t.replace(
                 MANIFEST,
@@ -100,7 +100,7 @@ fn types() -> Vec<Case> {
         )
         .also(MANIFEST, "ATF-MANI-006"),
         breaks("ATF-MANI-003", "no list of threads", |t| {
-            t.put(MANIFEST, "{}")
+            t.put(MANIFEST, "{}");
         })
         .at(MANIFEST, "threads", 0, Recover),
         breaks("ATF-MANI-003", "a list", |t| t.put(MANIFEST, " []")).at(MANIFEST, "", 1, Recover),

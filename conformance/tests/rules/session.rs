@@ -66,11 +66,11 @@ pub(crate) fn cases() -> Vec<Case> {
         })
         .only(&[2]),
         breaks("ATF-SESS-004", "one more", |t| {
-            t.folder("thread_4294967296")
+            t.folder("thread_4294967296");
         })
         .in_file("thread_4294967296", "", Accept),
         breaks("ATF-SESS-004", "a leading zero", |t| {
-            t.rename("thread_7", "thread_07")
+            t.rename("thread_7", "thread_07");
         })
         .in_file("thread_07", "", Accept),
         breaks("ATF-SESS-004", "no number", |t| t.folder("thread_")).in_file("thread_", "", Accept),

@@ -10,13 +10,6 @@ mod trace;
 pub(crate) use outcome::Outcome;
 pub(crate) use trace::{T, Trace, call, record};
 
-use std::path::{Path, PathBuf};
-
-/// The sessions that a third party's writer wrote.
-pub(crate) fn samples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
-}
-
 /// The files of the clean session.
 pub(crate) const INDEX: &str = "thread_7/index.atf";
 pub(crate) const DETAIL: &str = "thread_7/detail.atf";

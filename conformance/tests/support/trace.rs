@@ -23,7 +23,7 @@ const MANIFEST_TEXT: &str = r#"{
   "time_end_ns": 1234567000099000,
   "clock_type": 3,
   "modules": [
-    {"module_id": 105140161, "path": "/bin/demo", "base_address": "0x100000", "size": 4096, "uuid": "06444FC1"}
+    {"module_id": 105140161, "path": "/bin/d", "base_address": "0x100", "size": 4096, "uuid": "A"}
   ],
   "symbols": [
     {"function_id": "0x06444fc100000001", "module_id": 105140161, "symbol_index": 1, "name": "load"}
@@ -33,12 +33,12 @@ const MANIFEST_TEXT: &str = r#"{
 
 /// A session in memory, in one wire version. Without an edit a check finds nothing in it:
 ///
-/// | file               | size | events                                             | footer |
-/// |--------------------|------|----------------------------------------------------|--------|
-/// | thread_7/index.atf | 320  | 6 at 64 + 32 k, the links at 0, 2 and 3             | at 256 |
-/// | thread_7/detail.atf| 525  | 3 at 64, 188 and 329, stacks of 0, 17 and 8 bytes   | at 461 |
-/// | thread_9/index.atf | 192  | 2, no links; first and last of the session          | at 128 |
-/// | manifest.json      |      |                                                    |        |
+/// | file                  | size | events                                            | footer |
+/// |-----------------------|------|---------------------------------------------------|--------|
+/// | `thread_7/index.atf`  | 320  | 6 at 64 + 32 k, those at 0, 2 and 3 with a link   | at 256 |
+/// | `thread_7/detail.atf` | 525  | 3 at 64, 188 and 329, stacks of 0, 17 and 8 bytes | at 461 |
+/// | `thread_9/index.atf`  | 192  | 2, no link; first and last of the session         | at 128 |
+/// | `manifest.json`       | 451  |                                                   |        |
 pub(crate) struct Trace {
     pub(crate) version: u8,
     index: IndexFile,
@@ -82,10 +82,9 @@ impl Trace {
             events[0].detail_seq = Some(0);
         });
         this.details(|details| details.truncate(1));
-        let text = format!(
-            r#"{{"threads":[{{"id":7,"has_detail":true}}],"time_start_ns":{T},"time_end_ns":{},"clock_type":3}}"#,
-            T + 1000
-        );
+        let times = format!(r#""time_start_ns":{T},"time_end_ns":{}"#, T + 1000);
+        let threads = r#""threads":[{"id":7,"has_detail":true}]"#;
+        let text = format!(r#"{{{threads},{times},"clock_type":3}}"#);
         this.put(MANIFEST, text);
         this
     }

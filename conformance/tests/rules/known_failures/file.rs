@@ -1,53 +1,16 @@
-//! What real implementations fail on, and what a reader must do instead.
+//! One file: header, events, footer.
 
-use atf_conformance::Verdict::{self, Accept, Recover, Reject};
-use tempfile::TempDir;
+use atf_conformance::Verdict::{Accept, Recover, Reject};
 
+use super::{assert_rules, each, each_breaks};
 use crate::support::files::{DetailRecord, EventRecord, IndexFile, crc32_ieee, padded, patched};
-use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, T, Trace, call};
-
-/// Checks an edited session in both wire versions.
-fn each(edit: impl Fn(&mut Trace), check: impl Fn(&Outcome)) {
-    for version in [1, 2] {
-        let mut trace = Trace::clean(version);
-        edit(&mut trace);
-        let outcome = Outcome::of_trace(&trace);
-        assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
-        check(&outcome);
-    }
-}
-
-/// The file has the verdict and breaks that rule, and the index is read with all its events.
-fn each_breaks(file: &str, rule: &str, verdict: Verdict, edit: impl Fn(&mut Trace)) {
-    each(edit, |outcome| {
-        assert_eq!(outcome.verdict(file), verdict);
-        assert!(
-            outcome.finding(file, rule).is_some(),
-            "{:?}",
-            outcome.broken()
-        );
-        if let Some(index) = outcome.reports.iter().find(|r| outcome.name(r) == INDEX) {
-            assert!(matches!(index.events, None | Some(6)), "{:?}", index.events);
-        }
-    });
-}
-
-/// The file breaks these rules and no others.
-fn assert_rules(outcome: &Outcome, file: &str, rules: &[&str]) {
-    let all = outcome.broken();
-    let prefix = format!("{file} ");
-    let own: Vec<_> = all
-        .iter()
-        .filter_map(|line| line.strip_prefix(&prefix))
-        .collect();
-    assert_eq!(own, rules);
-}
+use crate::support::{DETAIL, INDEX, Outcome, T, Trace, call};
 
 #[test]
 fn footer_counts_of_a_billion_and_of_the_greatest_u64_are_rejected_and_allocate_nothing() {
     for count in [1_000_000_000, u64::MAX, u64::MAX / 32 + 1] {
         each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
-            t.index(|file| file.footer_count = count)
+            t.index(|file| file.footer_count = count);
         });
         each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
             t.detail(|file| file.footer_count = count);
@@ -58,7 +21,7 @@ fn footer_counts_of_a_billion_and_of_the_greatest_u64_are_rejected_and_allocate_
 #[test]
 fn a_footer_count_of_one_too_many_makes_no_event_of_the_footer() {
     each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
-        t.index(|file| file.footer_count = 7)
+        t.index(|file| file.footer_count = 7);
     });
 }
 
@@ -210,10 +173,10 @@ fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name()
 #[test]
 fn a_wrong_checksum_is_rejected_and_the_ieee_one_is_named() {
     each_breaks(INDEX, "ATF-IFTR-004", Reject, |t| {
-        t.index(|file| file.checksum ^= 1 << 31)
+        t.index(|file| file.checksum ^= 1 << 31);
     });
     each_breaks(DETAIL, "ATF-DFTR-004", Reject, |t| {
-        t.detail(|file| file.checksum ^= 1 << 31)
+        t.detail(|file| file.checksum ^= 1 << 31);
     });
     let ieee = |t: &mut Trace| t.index(|file| file.checksum = crc32_ieee(&file.section()));
     each(ieee, |outcome| {
@@ -230,7 +193,7 @@ fn the_last_details_of_a_file_without_footer_are_not_lost_though_smaller_than_a_
         t.details(|details| {
             details
                 .iter_mut()
-                .for_each(|detail| detail.payload.truncate(3))
+                .for_each(|detail| detail.payload.truncate(3));
         });
         t.detail(|file| *file = file.clone().placeholder());
         t.cut(DETAIL, 64 + 3 * 27);
@@ -270,189 +233,11 @@ fn impossible_lengths_are_rejected_where_they_stand() {
 #[test]
 fn a_detail_count_that_lies_is_rejected() {
     each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
-        t.detail(|file| file.footer_count = 2)
+        t.detail(|file| file.footer_count = 2);
     });
     each_breaks(DETAIL, "ATF-DHDR-009", Accept, |t| {
-        t.detail(|file| file.header_count = 2)
+        t.detail(|file| file.header_count = 2);
     });
-}
-
-#[test]
-fn crossed_links_are_rejected_on_both_sides() {
-    let edit = |t: &mut Trace| {
-        t.events(|events| {
-            events[2].detail_seq = Some(2);
-            events[3].detail_seq = Some(1);
-        });
-    };
-    each(edit, |outcome| {
-        assert_eq!(outcome.finding(INDEX, "ATF-LINK-001").unwrap().count, 2);
-        assert_eq!(outcome.finding(DETAIL, "ATF-LINK-003").unwrap().count, 2);
-        assert_eq!(outcome.verdict(INDEX), Reject);
-        assert_eq!(outcome.verdict(DETAIL), Reject);
-    });
-}
-
-#[test]
-fn dangling_links_are_rejected_in_finalized_files_only() {
-    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
-        t.details(|details| details.truncate(2))
-    });
-    each_breaks(INDEX, "ATF-LINK-002", Recover, |t| t.cut(DETAIL, 329));
-}
-
-#[test]
-fn two_links_to_one_detail_are_rejected() {
-    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
-        t.events(|events| events[5].detail_seq = Some(2));
-    });
-}
-
-#[test]
-fn thread_ids_that_disagree_are_found_in_each_place() {
-    let edit = |t: &mut Trace| {
-        t.patch(INDEX, 12, &[8]);
-        t.patch(DETAIL, 12, &[6]);
-    };
-    for version in [1, 2] {
-        let mut trace = Trace::clean(version);
-        edit(&mut trace);
-        let outcome = Outcome::of_trace(&trace);
-        match version {
-            1 => {
-                assert_rules(&outcome, INDEX, &["ATF-IEVT-003", "ATF-SESS-001"]);
-                assert_rules(&outcome, DETAIL, &["ATF-DEVT-004", "ATF-LINK-009"]);
-            }
-            _ => {
-                assert_rules(&outcome, INDEX, &["ATF-SESS-001"]);
-                assert_rules(&outcome, DETAIL, &["ATF-LINK-009"]);
-            }
-        }
-    }
-}
-
-#[test]
-fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
-    let edit = |t: &mut Trace| {
-        t.without_details();
-        let event = |seq: u64| call(T + seq, 1, 1 + u32::try_from(seq).unwrap());
-        t.events(|events| *events = (0..400).map(event).collect::<Vec<EventRecord>>());
-        t.index(|file| *file = file.clone().placeholder());
-        t.cut(INDEX, 64 + 32 * 400);
-        t.patch(INDEX, 4096, &[0; 4096]);
-    };
-    each(edit, |outcome| {
-        assert_rules(outcome, INDEX, &["ATF-IEVT-006", "ATF-IFTR-001"]);
-        let finding = outcome.finding(INDEX, "ATF-IEVT-006").unwrap();
-        assert_eq!((finding.place.offset, finding.count), (Some(4096), 128));
-        assert_eq!(finding.place.field, "events[126]");
-        assert_eq!(outcome.report(INDEX).events, Some(400));
-        assert_eq!(outcome.verdict(INDEX), Recover);
-    });
-}
-
-#[test]
-fn one_corrupt_thread_of_two_does_not_hide_the_other() {
-    each(
-        |t| t.put(INDEX, "nonsense"),
-        |outcome| {
-            assert_eq!(outcome.verdict(INDEX), Reject);
-            assert_rules(outcome, OTHER, &[]);
-            assert_eq!(outcome.report(OTHER).events, Some(2));
-            assert_eq!(outcome.report(DETAIL).details, Some(3));
-        },
-    );
-}
-
-#[test]
-fn a_thread_that_the_manifest_lists_twice_is_checked_once() {
-    let edit = |t: &mut Trace| t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 7}, {\"id\": 9");
-    each_breaks(MANIFEST, "ATF-MANI-004", Accept, edit);
-    each(edit, |outcome| {
-        let events: u64 = outcome
-            .reports
-            .iter()
-            .filter_map(|report| report.events)
-            .sum();
-        assert_eq!(events, 8);
-        assert_eq!(outcome.reports.len(), 4);
-    });
-}
-
-#[test]
-fn a_thread_id_with_a_path_in_it_leads_nowhere() {
-    for id in [
-        "../x",
-        "/x",
-        "../outside/thread_1",
-        "7/../../outside/thread_1",
-    ] {
-        let folder = TempDir::new().unwrap();
-        let mut trace = Trace::clean(1);
-        trace.rename("thread_9", "session/thread_9");
-        trace.rename("thread_7", "outside/thread_1");
-        trace.remove(MANIFEST);
-        trace.put("x/index.atf", "nonsense");
-        let text = format!(r#"{{"threads": [{{"id": "{id}"}}, {{"id": 9}}]}}"#);
-        trace.put("session/manifest.json", text);
-        trace.write(folder.path());
-        let outcome = Outcome::of(&folder.path().join("session"));
-        assert_eq!(outcome.broken(), ["manifest.json ATF-MANI-003"]);
-        assert_eq!(outcome.verdict(MANIFEST), Recover);
-        let mut files: Vec<_> = outcome.reports.iter().map(|r| outcome.name(r)).collect();
-        files.sort();
-        assert_eq!(files, ["manifest.json", "thread_9/index.atf"]);
-        assert!(outcome.unreadable.is_empty());
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_thread_folder_that_is_a_symbolic_link_is_not_followed() {
-    let edit = |t: &mut Trace| {
-        t.rename("thread_9", "elsewhere");
-        t.symlink("thread_9", "elsewhere");
-    };
-    each(edit, |outcome| {
-        assert_rules(outcome, "thread_9", &["ATF-SESS-003"]);
-        assert_eq!(outcome.verdict("thread_9"), Accept);
-        assert!(outcome.reports.iter().all(|r| outcome.name(r) != OTHER));
-    });
-}
-
-#[test]
-fn a_manifest_with_a_mark_an_empty_one_and_none_keep_no_thread_from_being_checked() {
-    let edits: [(&str, fn(&mut Trace)); 3] = [
-        ("ATF-MANI-002", |t| {
-            let text = [b"\xef\xbb\xbf", t.file(MANIFEST)].concat();
-            t.put(MANIFEST, text);
-        }),
-        ("ATF-MANI-002", |t| t.put(MANIFEST, "")),
-        ("ATF-MANI-001", |t| t.remove(MANIFEST)),
-    ];
-    for (rule, edit) in edits {
-        each(edit, |outcome| {
-            assert_eq!(outcome.broken(), [format!("{MANIFEST} {rule}")]);
-            assert_eq!(outcome.verdict(MANIFEST), Recover);
-            assert_eq!(outcome.report(INDEX).events, Some(6));
-            assert_eq!(outcome.report(OTHER).events, Some(2));
-        });
-    }
-}
-
-#[test]
-fn the_time_range_of_a_session_with_an_empty_thread_does_not_begin_at_0() {
-    for version in [1, 2] {
-        let mut trace = Trace::clean(version);
-        let empty = IndexFile {
-            thread_id: 8,
-            flags: 0,
-            ..IndexFile::of(version, Vec::new())
-        };
-        trace.put("thread_8/index.atf", empty.bytes());
-        trace.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
-        assert_eq!(Outcome::of_trace(&trace).broken(), [""; 0]);
-    }
 }
 
 /// The bytes that are left of a detail that was cut are neither an event nor a reason to reject.
@@ -475,4 +260,24 @@ fn a_detail_cut_at_any_byte_leaves_those_in_front_of_it() {
             assert_eq!(outcome.verdict(DETAIL), Recover);
         });
     }
+}
+
+#[test]
+fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
+    let edit = |t: &mut Trace| {
+        t.without_details();
+        let event = |seq: u64| call(T + seq, 1, 1 + u32::try_from(seq).unwrap());
+        t.events(|events| *events = (0..400).map(event).collect::<Vec<EventRecord>>());
+        t.index(|file| *file = file.clone().placeholder());
+        t.cut(INDEX, 64 + 32 * 400);
+        t.patch(INDEX, 4096, &[0; 4096]);
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, INDEX, &["ATF-IEVT-006", "ATF-IFTR-001"]);
+        let finding = outcome.finding(INDEX, "ATF-IEVT-006").unwrap();
+        assert_eq!((finding.place.offset, finding.count), (Some(4096), 128));
+        assert_eq!(finding.place.field, "events[126]");
+        assert_eq!(outcome.report(INDEX).events, Some(400));
+        assert_eq!(outcome.verdict(INDEX), Recover);
+    });
 }

@@ -1,0 +1,214 @@
+//! Arguments and paths that are wrong, on every platform.
+
+use std::fs;
+
+use tempfile::TempDir;
+
+use crate::support::{INDEX, MANIFEST, Trace};
+use crate::{check, command, texts};
+
+/// A folder with a good session in `good` and a broken one in `broken`.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    Trace::clean(1).write(&folder.path().join("good"));
+    let mut broken = Trace::clean(1);
+    broken.patch(INDEX, 0, b"none");
+    broken.write(&folder.path().join("broken"));
+    folder
+}
+
+/// The line about a path says why it cannot be read, and the good session is checked all the same.
+pub(crate) fn assert_unreadable(folder: &TempDir, path: &str, why: &str) {
+    let output = check(folder.path(), &[path, "good"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 2, "{text}");
+    assert_eq!(messages, "");
+    let line = text
+        .lines()
+        .find(|line| line.contains(": unreadable: "))
+        .expect(text);
+    assert!(line.starts_with(path) && line.contains(why), "{line}");
+    assert!(
+        text.contains("thread_7/index.atf: accept, 6 events\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("\n1 path could not be read\n"), "{text}");
+}
+
+#[test]
+fn a_must_that_is_broken_exits_with_1_and_an_unreadable_path_outranks_it() {
+    let folder = folder();
+    let status = |paths: &[&str]| texts(&check(folder.path(), paths)).0;
+    assert_eq!(status(&["good"]), 0);
+    assert_eq!(status(&["good", "broken"]), 1);
+    assert_eq!(status(&["broken", "nothing"]), 2);
+    assert_eq!(status(&["nothing", "broken", "good"]), 2);
+    assert_eq!(status(&["--json", "broken", "nothing"]), 2);
+    assert_eq!(status(&["--json", "broken"]), 1);
+}
+
+#[test]
+fn a_path_that_does_not_exist_is_unreadable() {
+    assert_unreadable(&folder(), "nothing", "o");
+}
+
+#[test]
+fn a_folder_without_a_thread_is_unreadable() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    assert_unreadable(
+        &folder,
+        "empty",
+        "no thread folder, no manifest.json and no ATF file",
+    );
+    fs::create_dir_all(folder.path().join("others/below")).unwrap();
+    fs::write(folder.path().join("others/notes.txt"), "ATI2").unwrap();
+    fs::write(folder.path().join("others/thread_pool.c"), "int main;").unwrap();
+    fs::write(folder.path().join("others/below/data"), "ATI2").unwrap();
+    assert_unreadable(
+        &folder,
+        "others",
+        "no thread folder, no manifest.json and no ATF file",
+    );
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_unreadable() {
+    let folder = folder();
+    fs::write(folder.path().join("notes.txt"), "just notes").unwrap();
+    assert_unreadable(&folder, "notes.txt", "no ATF v2 file");
+    fs::write(folder.path().join("trace"), "").unwrap();
+    assert_unreadable(&folder, "trace", "no ATF v2 file");
+}
+
+/// Its name says what it should be, so it is a bad trace and not some other file.
+#[test]
+fn an_empty_index_atf_is_rejected() {
+    let folder = folder();
+    fs::write(folder.path().join("index.atf"), "").unwrap();
+    let output = check(folder.path(), &["index.atf"]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1);
+    assert!(
+        text.starts_with("index.atf: reject\n  must   ATF-IHDR-001  header (at 0x0): "),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_file_by_another_name_is_known_by_its_magic() {
+    let folder = folder();
+    fs::copy(
+        folder.path().join("good").join(INDEX),
+        folder.path().join("a.ati2"),
+    )
+    .unwrap();
+    let output = check(folder.path(), &["a.ati2"]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 0);
+    assert!(text.starts_with("a.ati2: accept, 6 events\n"), "{text}");
+}
+
+#[test]
+fn traces_are_found_below_a_folder_whatever_they_are_in() {
+    let folder = TempDir::new().unwrap();
+    let trace = Trace::clean(1);
+    trace.write(&folder.path().join("a/session"));
+    trace.write(&folder.path().join("a/session/pid_1"));
+    let index = trace.file(INDEX);
+    for name in ["b/worker/index.atf", "c/x.ati2", "d/thread_ui/index.atf"] {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, index).unwrap();
+    }
+    let output = check(folder.path(), &["."]);
+    let (status, text, _) = texts(&output);
+    let line = |name: &str| text.matches(&format!("{name}: accept, 6 events\n")).count();
+    assert_eq!(line("./a/session/thread_7/index.atf"), 1);
+    assert_eq!(line("./a/session/pid_1/thread_7/index.atf"), 1);
+    assert_eq!(line("c/x.ati2"), 1);
+    // Their details are missing.
+    assert!(
+        text.contains("./b/worker/index.atf: reject, 6 events\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("./d/thread_ui/index.atf: reject, 6 events\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n11 files: "), "{text}");
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn a_session_with_a_stray_file_of_a_thread_is_checked_whole() {
+    let folder = TempDir::new().unwrap();
+    let mut trace = Trace::clean(1);
+    trace.put("detail.atf", "stray");
+    trace.write(folder.path());
+    let output = check(folder.path(), &["."]);
+    let (status, text, _) = texts(&output);
+    assert!(text.contains("./detail.atf: reject\n"), "{text}");
+    assert!(
+        text.contains("./thread_7/index.atf: accept, 6 events\n"),
+        "{text}"
+    );
+    assert_eq!(status, 1);
+}
+
+#[test]
+fn no_argument_and_an_unknown_option_are_usage_errors() {
+    for arguments in [&[] as &[&str], &["--frobnicate", "."], &["--json"]] {
+        let output = command().args(arguments).output().unwrap();
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, text), (2, ""), "{arguments:?}");
+        assert!(
+            messages.contains("Usage: atf-conformance check"),
+            "{messages}"
+        );
+    }
+}
+
+#[test]
+fn help_says_what_each_exit_status_means() {
+    let output = command().arg("--help").output().unwrap();
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 0);
+    for part in [
+        "Exit status: 0 ",
+        "; 1 a MUST is broken; 2 usage",
+        "Example:",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+/// What a manifest says may be shown, but must not steer the terminal.
+#[test]
+fn control_characters_of_a_manifest_do_not_reach_the_terminal() {
+    let folder = TempDir::new().unwrap();
+    let mut trace = Trace::clean(1);
+    trace.replace(MANIFEST, "\"id\": 9", "\"id\": \"\u{9b}31m\u{7f}\u{202e}\"");
+    trace.replace(
+        MANIFEST,
+        "\"clock_type\"",
+        "\"\u{9b}2J\\u001b[2J\\nfake: accept\": 1, \"clock_type\"",
+    );
+    trace.write(folder.path());
+    let output = check(folder.path(), &["."]);
+    let (_, text, _) = texts(&output);
+    assert!(
+        text.contains("ATF-MANI-003") && text.contains("ATF-MANI-011"),
+        "{text}"
+    );
+    let steers = |letter: char| (letter.is_control() && letter != '\n') || letter == '\u{202e}';
+    assert!(!text.contains(steers), "{text:?}");
+    assert!(!text.contains("\nfake"), "{text:?}");
+}
+
+#[test]
+fn nothing_is_coloured_that_does_not_go_to_a_terminal() {
+    let folder = folder();
+    let output = check(folder.path(), &["good", "broken", "nothing"]);
+    assert!(!texts(&output).1.contains('\u{1b}'));
+}

@@ -1,0 +1,221 @@
+//! The two forms of a report.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{DETAIL, INDEX, Trace};
+use crate::{check, samples, texts};
+use tempfile::TempDir;
+
+/// `ATF_BLESS=1 cargo test -p atf-conformance --test check` writes the file anew.
+#[test]
+fn the_text_of_a_sample_is_the_golden_one() {
+    let output = check(&samples(), &["sample-crashed"]);
+    let (_, text, messages) = texts(&output);
+    assert_eq!(messages, "");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check/sample-crashed.txt");
+    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&golden, text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(&golden).unwrap());
+}
+
+fn json(folder: &Path, arguments: &[&str]) -> Value {
+    let output = check(folder, &[&["--json"], arguments].concat());
+    let (_, text, messages) = texts(&output);
+    assert_eq!(messages, "");
+    serde_json::from_str(text).unwrap()
+}
+
+fn keys(object: &Value) -> Vec<&str> {
+    object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+#[test]
+fn json_has_the_documented_shape() {
+    let report = json(&samples(), &["sample-crashed", "nothing"]);
+    assert_eq!(keys(&report), ["files", "unreadable", "summary"]);
+    let file_keys = [
+        "path", "kind", "wire", "verdict", "events", "details", "findings",
+    ];
+    let finding_keys = [
+        "rule", "severity", "reader", "field", "offset", "message", "count", "more",
+    ];
+    for file in report["files"].as_array().unwrap() {
+        assert_eq!(keys(file), file_keys);
+        for finding in file["findings"].as_array().unwrap() {
+            assert_eq!(keys(finding), finding_keys);
+        }
+    }
+    assert_eq!(keys(&report["unreadable"][0]), ["path", "message"]);
+    assert_eq!(report["unreadable"][0]["path"], "nothing");
+    let summary_keys = [
+        "files",
+        "accept",
+        "recover",
+        "reject",
+        "events",
+        "details",
+        "must",
+        "should",
+        "advice",
+        "unreadable",
+    ];
+    assert_eq!(keys(&report["summary"]), summary_keys);
+
+    let session = "sample-crashed/session_20260105_101500/pid_4243";
+    let file = &report["files"][2];
+    assert_eq!(file["path"], format!("{session}/thread_1/index.atf"));
+    assert_eq!(file["kind"], "index");
+    assert_eq!(file["wire"], 1);
+    assert_eq!(file["verdict"], "recover");
+    assert_eq!(file["events"], 510);
+    assert_eq!(file["details"], Value::Null);
+    let finding = &file["findings"][2];
+    assert_eq!(finding["rule"], "ATF-LINK-002");
+    assert_eq!(finding["severity"], "advice");
+    assert_eq!(finding["reader"], "recover");
+    assert_eq!(finding["field"], "events[317].detail_seq");
+    assert_eq!(finding["offset"], 64 + 317 * 32 + 28);
+    assert_eq!(finding["count"], 5);
+    assert_eq!(finding["more"].as_array().unwrap().len(), 4);
+    assert_eq!(keys(&finding["more"][0]), ["field", "offset"]);
+}
+
+#[test]
+fn json_of_nothing_is_whole() {
+    let report = json(&samples(), &["nothing"]);
+    assert_eq!(report["files"], Value::Array(Vec::new()));
+    assert_eq!(report["summary"]["unreadable"], 1);
+}
+
+#[test]
+fn json_and_text_give_the_same_numbers() {
+    let folder = TempDir::new().unwrap();
+    let mut broken = Trace::clean(2);
+    broken.patch(INDEX, 261, &[1]);
+    broken.cut(DETAIL, 400);
+    broken.write(&folder.path().join("broken"));
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let samples = samples();
+    let paths = [samples.to_str().unwrap(), "broken", "empty"];
+    let report = json(folder.path(), &paths);
+    let output = check(folder.path(), &paths);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 2);
+
+    let mut lines = Vec::new();
+    for file in report["files"].as_array().unwrap() {
+        let counted = |key: &str, noun: &str| {
+            let count = file[key].as_u64()?;
+            Some(format!(
+                ", {count} {noun}{}",
+                if count == 1 { "" } else { "s" }
+            ))
+        };
+        lines.push(format!(
+            "{}: {}{}{}",
+            file["path"].as_str().unwrap(),
+            file["verdict"].as_str().unwrap(),
+            counted("events", "event").unwrap_or_default(),
+            counted("details", "detail").unwrap_or_default(),
+        ));
+        for finding in file["findings"].as_array().unwrap() {
+            let (severity, rule) = (&finding["severity"], &finding["rule"]);
+            let offset = finding["offset"].as_u64();
+            let place = match (finding["field"].as_str().unwrap(), offset) {
+                ("", None) => String::new(),
+                ("", Some(offset)) => format!("at {offset:#x}: "),
+                (field, None) => format!("{field}: "),
+                (field, Some(offset)) => format!("{field} (at {offset:#x}): "),
+            };
+            let message = finding["message"].as_str().unwrap();
+            let times = match finding["count"].as_u64().unwrap() {
+                1 => String::new(),
+                count => {
+                    let next = finding["more"][0]["field"].as_str().unwrap();
+                    format!("; {count} times in all, next at {next}")
+                }
+            };
+            let severity = severity.as_str().unwrap();
+            let rule = rule.as_str().unwrap();
+            lines.push(format!("  {severity:6} {rule}  {place}{message}{times}"));
+        }
+    }
+    for unreadable in report["unreadable"].as_array().unwrap() {
+        let (path, why) = (&unreadable["path"], &unreadable["message"]);
+        let (path, why) = (path.as_str().unwrap(), why.as_str().unwrap());
+        lines.push(format!("{path}: unreadable: {why}"));
+    }
+    let sum = |key: &str| report["summary"][key].as_u64().unwrap();
+    lines.push(String::new());
+    lines.push(format!(
+        "{} files: {} accept, {} recover, {} reject; {} events, {} details",
+        sum("files"),
+        sum("accept"),
+        sum("recover"),
+        sum("reject"),
+        sum("events"),
+        sum("details"),
+    ));
+    lines.push(format!(
+        "rules broken: {} must, {} should; {} advice",
+        sum("must"),
+        sum("should"),
+        sum("advice"),
+    ));
+    lines.push("1 path could not be read".to_owned());
+    assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn the_summary_adds_up_what_the_files_have() {
+    let report = json(&samples(), &["."]);
+    let files = report["files"].as_array().unwrap();
+    let add = |key: &str| {
+        files
+            .iter()
+            .filter_map(|file| file[key].as_u64())
+            .sum::<u64>()
+    };
+    let with = |verdict: &str| {
+        files
+            .iter()
+            .filter(|file| file["verdict"] == verdict)
+            .count()
+    };
+    let findings = files
+        .iter()
+        .flat_map(|file| file["findings"].as_array().unwrap());
+    let findings: Vec<_> = findings.collect();
+    let of = |severity: &str| {
+        findings
+            .iter()
+            .filter(|f| f["severity"] == severity)
+            .count()
+    };
+    let expected = serde_json::json!({
+        "files": files.len(),
+        "accept": with("accept"),
+        "recover": with("recover"),
+        "reject": with("reject"),
+        "events": add("events"),
+        "details": add("details"),
+        "must": of("must"),
+        "should": of("should"),
+        "advice": of("advice"),
+        "unreadable": 0,
+    });
+    assert_eq!(report["summary"], expected);
+    assert_eq!(
+        (files.len(), add("events"), add("details")),
+        (18, 4956, 379)
+    );
+}

@@ -1,0 +1,222 @@
+//! The sessions of a third party's writer, against what an independent parser found and what was
+//! typed from its known habits.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use atf_conformance::Verdict::{self, Accept, Recover};
+use serde_json::Value;
+
+use crate::support::Outcome;
+use crate::{check, samples, texts};
+
+/// What each file of a session must give: verdict and broken rules.
+type Expected = &'static [(&'static str, Verdict, &'static [&'static str])];
+
+const SMALL: Expected = &[
+    ("manifest.json", Accept, &["ATF-MANI-007", "ATF-MANI-008"]),
+    ("thread_0/detail.atf", Accept, &["ATF-DFTR-006"]),
+    (
+        "thread_0/index.atf",
+        Accept,
+        &["ATF-IFTR-006", "ATF-IHDR-011"],
+    ),
+    ("thread_1/detail.atf", Accept, &["ATF-DFTR-006"]),
+    (
+        "thread_1/index.atf",
+        Accept,
+        &["ATF-IFTR-006", "ATF-IHDR-011"],
+    ),
+    (
+        "thread_2/index.atf",
+        Accept,
+        &["ATF-IFTR-006", "ATF-IHDR-011"],
+    ),
+];
+
+const CRASHED: Expected = &[
+    ("manifest.json", Accept, &["ATF-MANI-007", "ATF-MANI-008"]),
+    ("thread_0/detail.atf", Accept, &["ATF-DFTR-006"]),
+    (
+        "thread_0/index.atf",
+        Accept,
+        &["ATF-IFTR-006", "ATF-IHDR-011"],
+    ),
+    (
+        "thread_1/detail.atf",
+        Recover,
+        &["ATF-DFTR-001", "ATF-DFTR-010"],
+    ),
+    (
+        "thread_1/index.atf",
+        Recover,
+        &["ATF-IFTR-001", "ATF-IHDR-011", "ATF-LINK-002"],
+    ),
+    (
+        "thread_2/index.atf",
+        Accept,
+        &["ATF-IFTR-006", "ATF-IHDR-011"],
+    ),
+];
+
+const NO_MANIFEST: Expected = &[
+    ("manifest.json", Recover, &["ATF-MANI-001"]),
+    (
+        "thread_0/detail.atf",
+        Recover,
+        &["ATF-DFTR-001", "ATF-DFTR-010", "ATF-LINK-004"],
+    ),
+    (
+        "thread_0/index.atf",
+        Recover,
+        &["ATF-IFTR-001", "ATF-IHDR-011"],
+    ),
+    (
+        "thread_1/detail.atf",
+        Recover,
+        &["ATF-DFTR-001", "ATF-DFTR-010"],
+    ),
+    (
+        "thread_1/index.atf",
+        Recover,
+        &["ATF-IFTR-001", "ATF-IHDR-011", "ATF-LINK-002"],
+    ),
+    (
+        "thread_2/index.atf",
+        Recover,
+        &["ATF-IFTR-001", "ATF-IHDR-011"],
+    ),
+];
+
+const SESSIONS: [(&str, Expected); 3] = [
+    ("sample-small/session_20260105_101500/pid_4242", SMALL),
+    ("sample-crashed/session_20260105_101500/pid_4243", CRASHED),
+    (
+        "sample-crashed-nomanifest/session_20260105_101500/pid_4244",
+        NO_MANIFEST,
+    ),
+];
+
+#[test]
+fn each_file_has_its_verdict_and_breaks_its_rules_and_no_others() {
+    for (session, expected) in SESSIONS {
+        let outcome = Outcome::of(&samples().join(session));
+        assert!(outcome.unreadable.is_empty());
+        let mut found: Vec<_> = outcome
+            .reports
+            .iter()
+            .map(|report| {
+                let findings = report.findings().into_iter();
+                let mut rules: Vec<_> = findings.map(|finding| finding.rule.id).collect();
+                rules.sort_unstable();
+                (outcome.name(report), report.verdict(), rules)
+            })
+            .collect();
+        found.sort();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(file, verdict, rules)| ((*file).to_owned(), *verdict, rules.to_vec()))
+            .collect();
+        assert_eq!(found, expected, "{session}");
+    }
+}
+
+/// How often a rule is broken in a file.
+fn times(outcome: &Outcome, file: &str, rule: &str) -> u64 {
+    outcome
+        .finding(file, rule)
+        .map_or(0, |finding| finding.count)
+}
+
+/// What a check says of a thread, in the words of `EXPECTED.json`.
+fn found(outcome: &Outcome, thread: &str) -> BTreeMap<String, Value> {
+    let (index, detail) = (
+        format!("{thread}/index.atf"),
+        format!("{thread}/detail.atf"),
+    );
+    let mut found = BTreeMap::new();
+    let mut say = |key: &str, value: Value| found.insert(key.to_owned(), value);
+    let finalized = times(outcome, &index, "ATF-IFTR-001") == 0;
+    say("finalized", finalized.into());
+    say("events", outcome.report(&index).events.unwrap().into());
+    say(
+        "monotone",
+        (times(outcome, &index, "ATF-IEVT-001") == 0).into(),
+    );
+    if outcome
+        .reports
+        .iter()
+        .all(|report| outcome.name(report) != detail)
+    {
+        return found;
+    }
+    let tail = outcome
+        .finding(&detail, "ATF-DFTR-010")
+        .map_or(0, |finding| {
+            let (bytes, _) = finding.message.split_once(" trailing bytes").unwrap();
+            bytes.parse().unwrap()
+        });
+    let finalized = times(outcome, &detail, "ATF-DFTR-001") == 0;
+    say("detail_finalized", finalized.into());
+    say("details", outcome.report(&detail).details.unwrap().into());
+    say("detail_tail_bytes", tail.into());
+    say(
+        "dangling_links",
+        times(outcome, &index, "ATF-LINK-002").into(),
+    );
+    say(
+        "orphan_details",
+        times(outcome, &detail, "ATF-LINK-004").into(),
+    );
+    found
+}
+
+#[test]
+fn counts_and_links_are_those_that_an_independent_parser_found() {
+    let expected = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
+    assert_eq!(expected.len(), SESSIONS.len());
+    let mut compared = 0;
+    for (session, expected) in expected {
+        let outcome = Outcome::of(&samples().join(&session));
+        for (thread, expected) in expected["threads"].as_object().unwrap() {
+            for (key, value) in found(&outcome, thread) {
+                assert_eq!(value, expected[&key], "{session}/{thread}: {key}");
+                compared += 1;
+            }
+        }
+    }
+    // Nine threads, six of them with details.
+    assert_eq!(compared, 9 * 3 + 6 * 5);
+}
+
+#[test]
+fn a_session_that_breaks_no_must_exits_with_0() {
+    for (session, _) in SESSIONS {
+        let output = check(&samples(), &[session]);
+        assert_eq!(texts(&output).0, 0, "{session}");
+    }
+}
+
+/// Given any folder above or below the session, a check finds the same files.
+#[test]
+fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
+    let (session, _) = SESSIONS[0];
+    let whole = Outcome::of(&samples().join("sample-small"));
+    assert_eq!(whole.reports.len(), 6);
+    assert!(
+        whole
+            .broken()
+            .iter()
+            .all(|line| line.starts_with("session_2"))
+    );
+    for thread in ["thread_0", "thread_1", "thread_2"] {
+        let part = Outcome::of(&samples().join(session).join(thread));
+        for report in &part.reports {
+            let inside = session.split_once('/').unwrap().1;
+            let name = format!("{inside}/{thread}/{}", part.name(report));
+            assert_eq!(whole.verdict(&name), report.verdict());
+            assert_eq!(whole.report(&name).events, report.events);
+        }
+    }
+}

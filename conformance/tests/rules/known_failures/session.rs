@@ -1,0 +1,167 @@
+//! Several files: links, ids, threads, the manifest.
+
+use atf_conformance::Verdict::{Accept, Recover, Reject};
+use tempfile::TempDir;
+
+use super::{assert_rules, each, each_breaks};
+use crate::support::files::IndexFile;
+use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
+
+#[test]
+fn crossed_links_are_rejected_on_both_sides() {
+    let edit = |t: &mut Trace| {
+        t.events(|events| {
+            events[2].detail_seq = Some(2);
+            events[3].detail_seq = Some(1);
+        });
+    };
+    each(edit, |outcome| {
+        assert_eq!(outcome.finding(INDEX, "ATF-LINK-001").unwrap().count, 2);
+        assert_eq!(outcome.finding(DETAIL, "ATF-LINK-003").unwrap().count, 2);
+        assert_eq!(outcome.verdict(INDEX), Reject);
+        assert_eq!(outcome.verdict(DETAIL), Reject);
+    });
+}
+
+#[test]
+fn dangling_links_are_rejected_in_finalized_files_only() {
+    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
+        t.details(|details| details.truncate(2));
+    });
+    each_breaks(INDEX, "ATF-LINK-002", Recover, |t| t.cut(DETAIL, 329));
+}
+
+#[test]
+fn two_links_to_one_detail_are_rejected() {
+    each_breaks(INDEX, "ATF-LINK-001", Reject, |t| {
+        t.events(|events| events[5].detail_seq = Some(2));
+    });
+}
+
+#[test]
+fn thread_ids_that_disagree_are_found_in_each_place() {
+    let edit = |t: &mut Trace| {
+        t.patch(INDEX, 12, &[8]);
+        t.patch(DETAIL, 12, &[6]);
+    };
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        edit(&mut trace);
+        let outcome = Outcome::of_trace(&trace);
+        match version {
+            1 => {
+                assert_rules(&outcome, INDEX, &["ATF-IEVT-003", "ATF-SESS-001"]);
+                assert_rules(&outcome, DETAIL, &["ATF-DEVT-004", "ATF-LINK-009"]);
+            }
+            _ => {
+                assert_rules(&outcome, INDEX, &["ATF-SESS-001"]);
+                assert_rules(&outcome, DETAIL, &["ATF-LINK-009"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_corrupt_thread_of_two_does_not_hide_the_other() {
+    each(
+        |t| t.put(INDEX, "nonsense"),
+        |outcome| {
+            assert_eq!(outcome.verdict(INDEX), Reject);
+            assert_rules(outcome, OTHER, &[]);
+            assert_eq!(outcome.report(OTHER).events, Some(2));
+            assert_eq!(outcome.report(DETAIL).details, Some(3));
+        },
+    );
+}
+
+#[test]
+fn a_thread_that_the_manifest_lists_twice_is_checked_once() {
+    let edit = |t: &mut Trace| t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 7}, {\"id\": 9");
+    each_breaks(MANIFEST, "ATF-MANI-004", Accept, edit);
+    each(edit, |outcome| {
+        let events: u64 = outcome
+            .reports
+            .iter()
+            .filter_map(|report| report.events)
+            .sum();
+        assert_eq!(events, 8);
+        assert_eq!(outcome.reports.len(), 4);
+    });
+}
+
+#[test]
+fn a_thread_id_with_a_path_in_it_leads_nowhere() {
+    for id in [
+        "../x",
+        "/x",
+        "../outside/thread_1",
+        "7/../../outside/thread_1",
+    ] {
+        let folder = TempDir::new().unwrap();
+        let mut trace = Trace::clean(1);
+        trace.rename("thread_9", "session/thread_9");
+        trace.rename("thread_7", "outside/thread_1");
+        trace.remove(MANIFEST);
+        trace.put("x/index.atf", "nonsense");
+        let text = format!(r#"{{"threads": [{{"id": "{id}"}}, {{"id": 9}}]}}"#);
+        trace.put("session/manifest.json", text);
+        trace.write(folder.path());
+        let outcome = Outcome::of(&folder.path().join("session"));
+        assert_eq!(outcome.broken(), ["manifest.json ATF-MANI-003"]);
+        assert_eq!(outcome.verdict(MANIFEST), Recover);
+        let mut files: Vec<_> = outcome.reports.iter().map(|r| outcome.name(r)).collect();
+        files.sort();
+        assert_eq!(files, ["manifest.json", "thread_9/index.atf"]);
+        assert!(outcome.unreadable.is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thread_folder_that_is_a_symbolic_link_is_not_followed() {
+    let edit = |t: &mut Trace| {
+        t.rename("thread_9", "elsewhere");
+        t.symlink("thread_9", "elsewhere");
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, "thread_9", &["ATF-SESS-003"]);
+        assert_eq!(outcome.verdict("thread_9"), Accept);
+        assert!(outcome.reports.iter().all(|r| outcome.name(r) != OTHER));
+    });
+}
+
+#[test]
+fn a_manifest_with_a_mark_an_empty_one_and_none_keep_no_thread_from_being_checked() {
+    type Edit = fn(&mut Trace);
+    let edits: [(&str, Edit); 3] = [
+        ("ATF-MANI-002", |t| {
+            let text = [b"\xef\xbb\xbf", t.file(MANIFEST)].concat();
+            t.put(MANIFEST, text);
+        }),
+        ("ATF-MANI-002", |t| t.put(MANIFEST, "")),
+        ("ATF-MANI-001", |t| t.remove(MANIFEST)),
+    ];
+    for (rule, edit) in edits {
+        each(edit, |outcome| {
+            assert_eq!(outcome.broken(), [format!("{MANIFEST} {rule}")]);
+            assert_eq!(outcome.verdict(MANIFEST), Recover);
+            assert_eq!(outcome.report(INDEX).events, Some(6));
+            assert_eq!(outcome.report(OTHER).events, Some(2));
+        });
+    }
+}
+
+#[test]
+fn the_time_range_of_a_session_with_an_empty_thread_does_not_begin_at_0() {
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        let empty = IndexFile {
+            thread_id: 8,
+            flags: 0,
+            ..IndexFile::of(version, Vec::new())
+        };
+        trace.put("thread_8/index.atf", empty.bytes());
+        trace.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
+        assert_eq!(Outcome::of_trace(&trace).broken(), [""; 0]);
+    }
+}
