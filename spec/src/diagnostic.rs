@@ -1,6 +1,7 @@
 //! A fault in the spec's files, and its text with a caret under the place.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
@@ -67,6 +68,16 @@ pub struct File {
     pub tree: Option<Tree>,
 }
 
+impl File {
+    /// A place as a range of whole characters of the text, wherever the place was cut.
+    fn range(&self, place: Place) -> Range<usize> {
+        let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+        let start = self.text.floor_char_boundary(offset(place.start));
+        let end = self.text.ceil_char_boundary(offset(place.end));
+        start..end.max(start)
+    }
+}
+
 /// The files of the spec, by [`FileId`].
 #[derive(Debug, Clone, Default)]
 pub struct Files(Vec<File>);
@@ -105,10 +116,7 @@ impl Files {
         let Some(file) = self.get(place.file) else {
             return "?".to_owned();
         };
-        let start = usize::try_from(place.start)
-            .unwrap_or(usize::MAX)
-            .min(file.text.len());
-        let before = file.text.get(..start).unwrap_or_default();
+        let before = file.text.get(..file.range(place).start).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before
             .chars()
@@ -180,17 +188,8 @@ impl Files {
         kind: AnnotationKind,
     ) -> Option<Snippet<'a, annotate_snippets::Annotation<'a>>> {
         let file = self.get(place.file)?;
-        let offset = |offset: u32| {
-            usize::try_from(offset)
-                .unwrap_or(usize::MAX)
-                .min(file.text.len())
-        };
-        let (start, end) = (
-            offset(place.start),
-            offset(place.end).max(offset(place.start)),
-        );
         let annotation = kind
-            .span(start..end)
+            .span(file.range(place))
             .label(label.map(std::borrow::Cow::Borrowed));
         Some(
             Snippet::source(file.text.as_str())

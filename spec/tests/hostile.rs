@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use atf_spec::diagnostic::Diagnostic;
+use atf_spec::diagnostic::{Diagnostic, File, Files};
 use atf_spec::model::{
     ConstantsFile, DecisionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec, RulesFile,
     SessionFile, SourceFile, TopicsFile,
 };
-use atf_spec::yaml::{FileId, Tree, decode};
+use atf_spec::yaml::{FileId, Place, Tree, decode};
 
 use support::{base, faults};
 
@@ -96,6 +96,32 @@ fn very_many_faults_are_reported_in_time() {
     let faults = form_faults("constants.yaml", keys.as_bytes());
     assert_eq!(faults.len(), 20_001);
     assert!(start.elapsed() < Duration::from_secs(20), "too slow");
+}
+
+#[test]
+fn a_place_in_the_midst_of_a_character_is_shown() {
+    // The parser points at one byte of a letter that has several.
+    for text in [
+        "a: b\n\u{fffd}: [\n",
+        "a: \u{fffd}: c\n",
+        "\u{1f511}: }\n",
+        "k: @\u{fffd}",
+    ] {
+        let said = said_of(text.as_bytes());
+        assert!(said.contains("error"), "{said}");
+    }
+    let mut files = Files::default();
+    let text = "a: \u{fffd}\n".to_owned();
+    let path = "a.yaml".to_owned();
+    let file = files.add(File {
+        path,
+        text,
+        tree: None,
+    });
+    for (start, end) in [(4, 5), (3, 4), (4, 4), (5, 99), (99, 98)] {
+        let fault = Diagnostic::error(Place { file, start, end }, "cut");
+        assert!(files.render(&[fault], false).contains("a.yaml:"));
+    }
 }
 
 #[test]
