@@ -4,7 +4,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
 use crate::model::{FieldClaim, FieldSpec, FileClaim, Form, RecordClaim, Statement};
-use crate::reconcile::{constant_key, formula_base};
+use crate::reconcile::{constant_key, formula_base, section_record};
 use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -120,10 +120,14 @@ fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
         faults.push(Diagnostic::error(claim.file.place, why));
     }
     for section in &claim.sections {
-        if !matches!(section.section.as_str(), "header" | "events" | "footer") {
-            let why = format!("`{}` is none of: header, events, footer", section.section);
-            faults.push(Diagnostic::error(section.section.place, why));
-        }
+        let name = section_record(&claim.file, &section.section);
+        let why = match section.section.as_str() {
+            "events" => continue,
+            "header" | "footer" if spec.record(&name).is_some() => continue,
+            "header" | "footer" => format!("there is no record `{name}` for this section"),
+            other => format!("`{other}` is none of: header, events, footer"),
+        };
+        faults.push(Diagnostic::error(section.section.place, why));
     }
 }
 

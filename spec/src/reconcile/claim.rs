@@ -162,6 +162,12 @@ pub fn formula_base(formula: &str) -> Option<String> {
     (is_seq && !base.is_empty()).then(|| base.to_owned())
 }
 
+/// The record that a section of a file is: `index_header` for the header of `index.atf`.
+#[must_use]
+pub fn section_record(file: &str, section: &str) -> String {
+    format!("{}_{section}", file.trim_end_matches(".atf"))
+}
+
 struct Collector<'a> {
     spec: &'a Spec,
     source: &'a SourceFile,
@@ -364,10 +370,9 @@ impl Collector<'_> {
     }
 
     fn file(&mut self, file: &FileClaim) {
-        let lane = file.file.value.trim_end_matches(".atf");
         let mut end = 0_u32;
         for section in &file.sections {
-            if section.section.value == "events" && lane == "index" {
+            if section.section.value == "events" && file.file.value == "index.atf" {
                 let key = Key::new("event.place", "term");
                 let place = section.section.place;
                 self.add(key, end.to_string(), How::Sums, &file.place, None, place);
@@ -375,7 +380,7 @@ impl Collector<'_> {
             if let Some(size) = section.size
                 && section.section.value != "events"
             {
-                let key = Key::new(format!("{lane}_{}", section.section), "size");
+                let key = Key::new(section_record(&file.file, &section.section), "size");
                 self.add(
                     key,
                     size.to_string(),

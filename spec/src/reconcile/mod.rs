@@ -6,5 +6,6 @@ mod settle;
 
 pub use claim::{
     ABSENT, Claim, Claims, How, Key, collect, constant_key, formula_base, layout_value,
+    section_record,
 };
 pub use settle::{Disagreement, Reconciliation, Settlement, reconcile};
