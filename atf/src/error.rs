@@ -245,7 +245,11 @@ pub enum ErrorKind {
         by: &'static str,
     },
     /// The header's flag and the thread's folder disagree on whether there is a `detail.atf`.
-    #[error("has_detail_file is {flag}, but that there is a detail.atf is {file}")]
+    #[error(
+        "has_detail_file is {}set, but there is {} detail.atf",
+        if *flag { "" } else { "not " },
+        if *file { "a" } else { "no" }
+    )]
     WrongDetailFlag {
         /// What the flag says.
         flag: bool,

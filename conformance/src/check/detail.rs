@@ -101,9 +101,13 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
                 reserved_offset: at(offset_of!(wire::DetailFooter, reserved)),
             }
         });
+    let header = detail.header();
     let end = End {
         completeness: detail.completeness(),
         events_end: detail.events_end(),
+        event_count: detail.event_count(),
+        header_count: (!header.is_placeholder()).then_some(header.event_count),
+        framing_problem: detail.framing_problem(),
         bytes_after_footer: detail.bytes_after_footer(),
         events_offset: detail.header().events_offset,
         checksum: detail.checksum()?,

@@ -29,6 +29,11 @@ pub(super) struct End<'a> {
     pub(super) completeness: &'a Completeness,
     /// The offset behind the last event.
     pub(super) events_end: u64,
+    /// How many events there are, and how many a rewritten header has.
+    pub(super) event_count: u64,
+    pub(super) header_count: Option<u64>,
+    /// What stands behind the last event of a detail file instead of an event.
+    pub(super) framing_problem: Option<&'a Error>,
     pub(super) bytes_after_footer: u64,
     /// Where the events section begins.
     pub(super) events_offset: u64,
@@ -96,13 +101,7 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
             zero_tail_bytes,
             partial_footer,
         } => {
-            unfinalized(
-                end.events_end,
-                *trailing_bytes,
-                *zero_tail_bytes,
-                rules,
-                report,
-            );
+            unfinalized(end, *trailing_bytes, *zero_tail_bytes, rules, report);
             if let Some(partial) = partial_footer {
                 report.add(
                     rules.whole_footer,
@@ -135,19 +134,35 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
 }
 
 fn unfinalized(
-    events_end: u64,
+    end: &End<'_>,
     trailing_bytes: u64,
     zero_tail_bytes: u64,
     rules: &EndRules,
     report: &mut FileReport,
 ) {
+    let events_end = end.events_end;
     report.add(rules.finalized, Place::at("footer", events_end), || {
-        "no footer: the file was not finalized, or was cut".to_owned()
+        let left = end.event_count;
+        match end.header_count {
+            None => "no footer: the file was not finalized".to_owned(),
+            Some(count) if count == left => "no footer: the file was cut".to_owned(),
+            Some(count) => {
+                format!("no footer: the file was cut, of {count} events {left} are left")
+            }
+        }
     });
     if trailing_bytes > 0 {
-        report.add(rules.whole_event, Place::at("events", events_end), || {
-            format!("{trailing_bytes} trailing bytes of an event that is not whole")
-        });
+        report.add(
+            rules.whole_event,
+            Place::at("events", events_end),
+            || match end.framing_problem {
+                None => format!("{trailing_bytes} trailing bytes of an event that is not whole"),
+                Some(problem) => format!(
+                    "{trailing_bytes} trailing bytes that are no event: total_length is {}",
+                    problem.kind()
+                ),
+            },
+        );
     }
     if zero_tail_bytes > 0 {
         let place = Place::at("events", events_end.saturating_add(trailing_bytes));

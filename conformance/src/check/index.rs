@@ -93,9 +93,13 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
                 reserved_offset: at(offset_of!(wire::IndexFooter, reserved)),
             }
         });
+    let header = index.header();
     let end = End {
         completeness: index.completeness(),
         events_end: index.events_end(),
+        event_count: index.event_count(),
+        header_count: (!header.is_placeholder()).then_some(header.event_count),
+        framing_problem: None,
         bytes_after_footer: index.bytes_after_footer(),
         events_offset: index.header().events_offset,
         checksum: index.checksum()?,

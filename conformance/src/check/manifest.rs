@@ -9,7 +9,7 @@ use atf::manifest::{Manifest, ManifestThread};
 use atf::session::MANIFEST_FILE;
 
 use super::end::{self, Times};
-use super::thread::Facts;
+use super::thread::{Facts, linked};
 use super::{Output, is_unreadable, place_of, without_path};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::{Rule, table as rules};
@@ -81,6 +81,10 @@ pub(super) fn check(
         });
         return output.file(report);
     };
+    let is_link = |problem: &atf::Error| *problem.kind() == ErrorKind::SymbolicLink;
+    if manifest.problems.iter().any(is_link) {
+        return linked(&path, Kind::Manifest, output);
+    }
     if let Some(problem) = manifest
         .problems
         .iter()

@@ -146,10 +146,7 @@ fn has_extension(path: &Path) -> bool {
 fn is_unreadable(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::Io(_)
-            | ErrorKind::NotRegular { .. }
-            | ErrorKind::SymbolicLink
-            | ErrorKind::UnexpectedEnd { .. }
+        ErrorKind::Io(_) | ErrorKind::NotRegular { .. } | ErrorKind::UnexpectedEnd { .. }
     )
 }
 

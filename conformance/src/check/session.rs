@@ -30,7 +30,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
     let found = match entry.presence() {
         Presence::Folder => thread::check(entry.path(), Some(entry.id()), output),
         Presence::SymbolicLink => {
-            linked(entry.path(), output);
+            linked(entry.path(), Kind::Folder, output);
             thread::Facts::without_index(false)
         }
         Presence::NotAFolder => {

@@ -64,7 +64,7 @@ pub(super) fn check(path: &Path, id: Option<u32>, output: &mut dyn Output) -> Fa
                     });
                     output.file(report);
                 }
-                ErrorKind::SymbolicLink => linked(&file, output),
+                ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
                 _ => index::refused(&file, &error, output),
             }
             detail_alone(path, output)
@@ -78,7 +78,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     let has_detail = match fs::symlink_metadata(&file) {
         Err(_) => false,
         Ok(meta) if meta.is_symlink() => {
-            linked(&file, output);
+            linked(&file, Kind::Detail, output);
             true
         }
         Ok(_) => {
@@ -132,7 +132,9 @@ fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Fac
     let file = thread.path().join(DETAIL_FILE);
     match (thread.detail(), thread.detail_error()) {
         (Some(reader), _) => details(&file, reader, &pair, &disagreements, output),
-        (None, Some(error)) if *error.kind() == ErrorKind::SymbolicLink => linked(&file, output),
+        (None, Some(error)) if *error.kind() == ErrorKind::SymbolicLink => {
+            linked(&file, Kind::Detail, output);
+        }
         (None, Some(error)) => detail::refused(&file, error, output),
         (None, None) => {}
     }
@@ -170,8 +172,8 @@ fn comparable(thread: &ThreadReader) -> Option<&DetailReader> {
 }
 
 /// Reports a file or folder that is a symbolic link.
-pub(super) fn linked(path: &Path, output: &mut dyn Output) {
-    let mut report = FileReport::new(path, Kind::Folder);
+pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
+    let mut report = FileReport::new(path, kind);
     report.add(&rules::ATF_SESS_003, Place::of(""), || {
         "a symbolic link, which is not followed: it may lead out of the session".to_owned()
     });

@@ -1149,18 +1149,18 @@ pub static ATF_SESS_002: Rule = Rule {
     sources: &["S0", "S1", "S2"],
     note: None,
 };
-/// A thread's folder is a folder, not a symbolic link.
+/// Thread folders, their files and manifest.json are not symbolic links.
 pub static ATF_SESS_003: Rule = Rule {
     id: "ATF-SESS-003",
-    rule: "A thread's folder is a folder, not a symbolic link.",
+    rule: "Thread folders, their files and manifest.json are not symbolic links.",
     wires: &[1u8, 2u8],
     severity: Severity::Should,
     binds: &[Party::Writer],
-    reader: ReaderDoes::Warn,
+    reader: ReaderDoes::Recover,
     about: &["session"],
     sources: &[],
     note: Some(
-        "A reader does not follow it unless asked: it may lead out of the session.",
+        "A reader does not follow one unless asked: it may lead out of the session. What it leads to is missing.",
     ),
 };
 /// A name that begins with `thread_` goes on with a decimal number of 32 bits without leading zeros.

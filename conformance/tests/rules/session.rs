@@ -35,23 +35,28 @@ pub(crate) fn cases() -> Vec<Case> {
             t.symlink("thread_8", "thread_9");
             list(t, 8);
         })
-        .in_file("thread_8", "", Accept),
+        .in_file("thread_8", "", Recover),
         breaks("ATF-SESS-003", "a link to nothing", |t| {
             t.symlink("thread_8", "thread_1");
             list(t, 8);
         })
-        .in_file("thread_8", "", Accept),
+        .in_file("thread_8", "", Recover),
         breaks("ATF-SESS-003", "a link to an index file", |t| {
             t.symlink("thread_8/index.atf", "../thread_9/index.atf");
             list(t, 8);
         })
-        .in_file("thread_8/index.atf", "", Accept),
+        .in_file("thread_8/index.atf", "", Recover),
         breaks("ATF-SESS-003", "a link to a detail file", |t| {
             t.symlink("thread_9/detail.atf", "../thread_7/detail.atf");
             t.patch(OTHER, 8, &[1]);
             t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
         })
-        .in_file("thread_9/detail.atf", "", Accept),
+        .in_file("thread_9/detail.atf", "", Recover),
+        breaks("ATF-SESS-003", "a link to a manifest", |t| {
+            t.rename(MANIFEST, "elsewhere");
+            t.symlink(MANIFEST, "elsewhere");
+        })
+        .in_file(MANIFEST, "", Recover),
         meets("ATF-SESS-004", "the greatest u32", |t| {
             t.rename("thread_9", "thread_4294967295");
             t.patch(OTHER_RENAMED, 12, &[0xff; 4]);

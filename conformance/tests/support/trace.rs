@@ -164,6 +164,7 @@ impl Trace {
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         let files = std::mem::take(&mut self.files).into_iter();
         let renamed = |file: String| match Path::new(&file).strip_prefix(from) {
+            Ok(rest) if rest == Path::new("") => to.to_owned(),
             Ok(rest) => Path::new(to).join(rest).to_string_lossy().into_owned(),
             Err(_) => file,
         };

@@ -230,6 +230,53 @@ fn impossible_lengths_are_rejected_where_they_stand() {
     }
 }
 
+/// The events in front of it are whole; nothing says how many were behind.
+#[test]
+fn an_impossible_length_in_a_file_without_footer_ends_what_survived_and_is_named() {
+    let edit = |t: &mut Trace| {
+        t.cut(DETAIL, 461);
+        t.patch(DETAIL, 188, &23_u32.to_le_bytes());
+    };
+    each(edit, |outcome| {
+        assert_rules(outcome, DETAIL, &["ATF-DFTR-001", "ATF-DFTR-010"]);
+        let finding = outcome.finding(DETAIL, "ATF-DFTR-010").unwrap();
+        assert_eq!(finding.place.offset, Some(188));
+        assert!(
+            finding.message.contains("total_length is 23"),
+            "{}",
+            finding.message
+        );
+        assert_eq!(outcome.report(DETAIL).details, Some(1));
+        assert_eq!(outcome.verdict(DETAIL), Recover);
+    });
+}
+
+#[test]
+fn what_a_cut_took_is_told_from_a_writer_that_never_finalized() {
+    let message = |edit: fn(&mut Trace), version| {
+        let mut trace = Trace::clean(version);
+        edit(&mut trace);
+        let outcome = Outcome::of_trace(&trace);
+        outcome
+            .finding(INDEX, "ATF-IFTR-001")
+            .unwrap()
+            .message
+            .clone()
+    };
+    for version in [1, 2] {
+        let cut = message(|t| t.cut(INDEX, 64 + 5 * 32), version);
+        assert!(cut.contains("of 6 events 5 are left"), "{cut}");
+        let footer_only = message(|t| t.cut(INDEX, 256), version);
+        assert!(footer_only.contains("was cut"), "{footer_only}");
+        let crash = |t: &mut Trace| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+        };
+        let crash = message(crash, version);
+        assert!(crash.contains("not finalized"), "{crash}");
+    }
+}
+
 #[test]
 fn a_detail_count_that_lies_is_rejected() {
     each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
