@@ -21,8 +21,9 @@
 //! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret, and many are reported in
 //! one run.
 //!
-//! Without the feature `compiler` only [`layout`] and [`freshness`] are built.
+//! Without the feature `compiler` only [`layout`], [`difference`] and [`freshness`] are built.
 
+pub mod difference;
 pub mod freshness;
 pub mod layout;
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
 
-use atf_spec::layout::{Field, Wire};
+use atf_spec::difference::{Difference, differences};
+use atf_spec::layout::Wire;
 use atf_spec::load::Spec;
 
 use super::Context;
@@ -36,39 +37,19 @@ fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
     let layout = atf_spec::resolve::resolve(spec);
     let mut out = String::new();
     for record in &layout.records {
-        let (Some(old), Some(new)) = (record.layout(from), record.layout(to)) else {
-            continue;
-        };
-        let mut lines = Vec::new();
-        for field in &old.fields {
-            match new.field(&field.name) {
-                None => lines.push(format!("- {:14} {}", field.name, describe(field))),
-                Some(other) if describe(field) == describe(other) => {}
-                Some(other) => {
-                    let line = format!(
-                        "~ {:14} {} → {}",
-                        field.name,
-                        describe(field),
-                        describe(other)
-                    );
-                    lines.push(line);
-                }
-            }
-        }
-        for field in new
-            .fields
-            .iter()
-            .filter(|field| old.field(&field.name).is_none())
-        {
-            lines.push(format!("+ {:14} {}", field.name, describe(field)));
-        }
-        if lines.is_empty() {
+        let differences = differences(record, &[from, to]);
+        if differences.is_empty() {
             let _ = writeln!(out, "{}: the same", record.name);
-        } else {
-            let _ = writeln!(out, "{}:", record.name);
-            for line in lines {
-                let _ = writeln!(out, "  {line}");
-            }
+            continue;
+        }
+        let _ = writeln!(out, "{}:", record.name);
+        for Difference { name, versions } in differences {
+            let _ = match versions.as_slice() {
+                [Some(old), Some(new)] => writeln!(out, "  ~ {name:14} {old} → {new}"),
+                [Some(old), _] => writeln!(out, "  - {name:14} {old}"),
+                [_, Some(new)] => writeln!(out, "  + {name:14} {new}"),
+                _ => Ok(()),
+            };
         }
     }
     for constant in &layout.constants {
@@ -88,15 +69,4 @@ fn diff(spec: &Spec, from: Wire, to: Wire) -> String {
         }
     }
     out
-}
-
-fn describe(field: &Field) -> String {
-    let mut text = format!("{} at {}", field.ty, field.offset);
-    if let Some(value) = &field.value {
-        let _ = write!(text, " = {value}");
-    }
-    if let Some(none) = field.none {
-        let _ = write!(text, ", none = {none:#x}");
-    }
-    text
 }

@@ -20,11 +20,10 @@ mod text;
 
 use atf_spec::layout::Layout;
 use atf_spec::load::Spec;
-use atf_spec::reconcile::Reconciliation;
+use atf_spec::reconcile::{Group, Reconciliation};
 
 use self::diagram::Scale;
 use self::render::Press;
-use self::settled::Group;
 use crate::GeneratedFile;
 
 /// Where the pages belong, from the root of the repository.
@@ -47,7 +46,7 @@ pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<Genera
         spec,
         found,
         layout,
-        decisions: settled::groups(spec, found),
+        decisions: found.groups(spec),
     };
     let press = Press::new(&book);
     let mut files = vec![

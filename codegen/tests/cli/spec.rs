@@ -137,7 +137,7 @@ fn diff_shows_what_moved_came_and_went() {
         "~ event_count    u32 at 28 → u64 at 24",
         "~ version        u8 at 5 = 1 → u8 at 5 = 2",
         "+ _reserved      u8[7] at 25",
-        "~ detail_seq     u32 at 28, none = 0xffffffff → u64 at 16, none = 0xffffffffffffffff",
+        "~ detail_seq     u32 at 28, 0xffffffff is none → u64 at 16, 0xffffffffffffffff is none",
         "ATF_NO_DETAIL_SEQ: u32 0xffffffff → u64 0xffffffffffffffff",
     ];
     for line in lines {

@@ -25,6 +25,19 @@ impl Key {
     }
 }
 
+impl Key {
+    /// What an entry of a decision's `settles` names: a property of what the decision stands at,
+    /// or of another field of the same record.
+    pub(crate) fn settled(at: &str, settled: &str) -> Self {
+        match at.split_once('.').zip(settled.split_once('.')) {
+            Some(((record, _), (field, property))) => {
+                Self::new(format!("{record}.{field}"), property)
+            }
+            None => Self::new(at, settled),
+        }
+    }
+}
+
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.subject, self.property)

@@ -98,58 +98,48 @@ pub fn reconcile(spec: &Spec) -> Reconciliation {
 
 /// All decisions by what they settle.
 fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settlement> {
-    let mut found = BTreeMap::new();
-    let mut add = |at: &str, decision: &Decision, key: Key, place: Place| {
-        let new = Settlement {
-            decision: decision.clone(),
-            at: at.to_owned(),
-            place,
-        };
-        if let Some(old) = found.insert(key.clone(), new) {
-            let fault = Diagnostic::error(place, format!("{key} is settled twice"));
-            faults.push(fault.related(old.place, "settled here already"));
-        }
-    };
-    for record in &spec.records {
-        let name = record.record.as_str();
-        for (decision, settled) in entries(&record.decisions) {
-            add(
-                name,
+    let mut found: BTreeMap<Key, Settlement> = BTreeMap::new();
+    for (at, decisions) in decisions(spec) {
+        let entries = decisions
+            .iter()
+            .flat_map(|decision| decision.settles.iter().map(move |key| (decision, key)));
+        for (decision, settled) in entries {
+            let key = Key::settled(&at, settled);
+            let (at, place) = (at.clone(), settled.place);
+            let decision = decision.clone();
+            let new = Settlement {
                 decision,
-                Key::new(name, settled.as_str()),
-                settled.place,
-            );
-        }
-        for field in &record.fields {
-            let at = format!("{name}.{}", field.name);
-            for (decision, settled) in entries(&field.decisions) {
-                let key = match settled.split_once('.') {
-                    Some((other, property)) => Key::new(format!("{name}.{other}"), property),
-                    None => Key::new(&*at, settled.as_str()),
-                };
-                add(&at, decision, key, settled.place);
+                at,
+                place,
+            };
+            if let Some(old) = found.insert(key.clone(), new) {
+                let fault = Diagnostic::error(place, format!("{key} is settled twice"));
+                faults.push(fault.related(old.place, "settled here already"));
             }
-        }
-    }
-    for enumeration in &spec.enums.enums {
-        let at = enumeration.name.as_str();
-        for (decision, settled) in entries(&enumeration.decisions) {
-            add(at, decision, Key::new(at, settled.as_str()), settled.place);
-        }
-    }
-    for topic in &spec.topics {
-        let at = topic.topic.as_str();
-        for (decision, settled) in entries(&topic.decisions) {
-            add(at, decision, Key::new(at, settled.as_str()), settled.place);
         }
     }
     found
 }
 
-fn entries(decisions: &[Decision]) -> impl Iterator<Item = (&Decision, &At<String>)> {
-    decisions
-        .iter()
-        .flat_map(|decision| decision.settles.iter().map(move |key| (decision, key)))
+/// All places that decisions stand at, with those decisions.
+fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
+    let mut all: Vec<(String, &[Decision])> = Vec::new();
+    for record in &spec.records {
+        all.push((record.record.value.clone(), &record.decisions));
+        for field in &record.fields {
+            all.push((
+                format!("{}.{}", record.record, field.name),
+                &field.decisions,
+            ));
+        }
+    }
+    for enumeration in &spec.enums.enums {
+        all.push((enumeration.name.value.clone(), &enumeration.decisions));
+    }
+    for topic in &spec.topics {
+        all.push((topic.topic.value.clone(), &topic.decisions));
+    }
+    all
 }
 
 /// What the spec says of a claim's subject.

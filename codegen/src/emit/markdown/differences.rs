@@ -1,6 +1,7 @@
-//! What differs between the wire versions.
+//! What differs between the wire versions, with links to the pages.
 
-use atf_spec::layout::{Field, Layout, Record, Wire};
+use atf_spec::difference;
+use atf_spec::layout::{Layout, Record, Wire};
 use serde::Serialize;
 
 use super::links::{self, Link};
@@ -24,38 +25,14 @@ pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
         .collect()
 }
 
-/// The fields of a record that differ, in the order in which the wire versions have them.
+/// The fields of a record that differ.
 pub(super) fn of_record(record: &Record, wires: &[Wire]) -> Vec<Difference> {
-    let mut names: Vec<&str> = Vec::new();
-    for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
-        if !names.contains(&field.name.as_str()) {
-            names.push(&field.name);
-        }
-    }
-    let difference = |name: &str| {
-        let layout = |wire: &Wire| record.layout(*wire);
-        let versions: Vec<Option<String>> = wires
-            .iter()
-            .map(|wire| layout(wire)?.field(name).map(describe))
-            .collect();
-        let differs = versions.windows(2).any(|pair| pair[0] != pair[1]);
-        differs.then(|| Difference {
+    let differences = difference::differences(record, wires).into_iter();
+    differences
+        .map(|difference| Difference {
             record: links::record(record),
-            field: links::field(name, &record.name, name),
-            versions,
+            field: links::field(difference.name, &record.name, difference.name),
+            versions: difference.versions,
         })
-    };
-    names.into_iter().filter_map(difference).collect()
-}
-
-/// Type, place and special values of a field.
-fn describe(field: &Field) -> String {
-    let mut text = format!("{} at {}", field.ty, field.offset);
-    if let Some(value) = &field.value {
-        text += &format!(" = {value}");
-    }
-    if let Some(none) = field.none {
-        text += &format!(", {none:#X} is none");
-    }
-    text.replace("0X", "0x")
+        .collect()
 }

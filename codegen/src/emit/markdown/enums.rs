@@ -85,7 +85,7 @@ fn enumeration<'a>(book: &Book<'a>, known: &'a Enum) -> Enumeration<'a> {
     let decisions = book
         .decisions
         .iter()
-        .filter(|group| group.settles(|name| name == known.name));
+        .filter(|group| super::settled::settles(group, |name| name == known.name));
     Enumeration {
         name: &known.name,
         c_prefix: &known.c_prefix,
@@ -93,7 +93,7 @@ fn enumeration<'a>(book: &Book<'a>, known: &'a Enum) -> Enumeration<'a> {
         flags: known.flags,
         fields: fields_of(book, known),
         members: known.members.iter().map(entry).collect(),
-        decisions: decisions.map(super::settled::Group::link).collect(),
+        decisions: decisions.map(super::settled::link).collect(),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use atf_spec::layout::Wire;
 use atf_spec::model::{DecisionKind, Silence, SourceFile, Topic};
-use atf_spec::reconcile::{Claim, Disagreement, How, Key};
+use atf_spec::reconcile::{Claim, Disagreement, Group, How, Key};
 use serde::Serialize;
 
 use super::Book;
 use super::links::{self, Link};
-use super::settled::{self, Agreed, ByWire, Group};
+use super::settled::{self, Agreed, ByWire};
 
 /// What the chapter says.
 #[derive(Serialize)]

@@ -143,7 +143,7 @@ fn row<'a>(
     let decisions = book
         .decisions
         .iter()
-        .filter(|group| group.settles(|name| name == subject));
+        .filter(|group| settled::settles(group, |name| name == subject));
     Row {
         anchor: is_first.then(|| links::field_anchor(&field.name)),
         name: &field.name,
@@ -158,7 +158,12 @@ fn row<'a>(
         none: field.none.map(|none| format!("0x{none:X}")),
         sources: &field.sources,
         decisions: decisions
-            .map(|group| Link::new(group.settlement.decision.decision.name(), group.link().href))
+            .map(|group| {
+                Link::new(
+                    group.settlement.decision.decision.name(),
+                    settled::link(group).href,
+                )
+            })
             .collect(),
     }
 }
@@ -193,13 +198,14 @@ fn decisions(book: &Book<'_>, record: &Record) -> Vec<Decision> {
         let topic = book.spec.topics.iter();
         let mut topic = topic.filter(|topic| topic.topic.value == group.settlement.at);
         let topic = topic.next();
-        if !group.settles(|name| is_of(record, name)) && !topic.is_some_and(|t| about_it(&t.about))
+        if !settled::settles(group, |name| is_of(record, name))
+            && !topic.is_some_and(|t| about_it(&t.about))
         {
             continue;
         }
         let decision = &group.settlement.decision;
         decisions.push(Decision {
-            kind: Link::new(decision.decision.name(), group.link().href),
+            kind: Link::new(decision.decision.name(), settled::link(group).href),
             about: group.settlement.at.clone(),
             question: topic.map(|topic| topic.question.clone()),
             answer: decision.title.clone(),

@@ -1,101 +1,25 @@
-//! What the compiler found and how it was settled: disagreements grouped by the decision that
-//! settles them, in the order of the spec, and what holds since.
+//! How the disagreements that the compiler found were settled, and what holds since.
 
 use std::collections::BTreeSet;
 
 use atf_spec::layout::{Field, Value, Wire};
-use atf_spec::load::Spec;
 use atf_spec::model::{DecisionKind, Topic};
-use atf_spec::reconcile::{ABSENT, Disagreement, Key, Reconciliation, Settlement, layout_value};
+use atf_spec::reconcile::{ABSENT, Disagreement, Group, Key, layout_value};
 use serde::Serialize;
 
 use super::Book;
 use super::links::{self, Link};
 
-/// A decision and the disagreements that it settles.
-pub(super) struct Group<'a> {
-    pub(super) settlement: &'a Settlement,
-    pub(super) disagreements: Vec<&'a Disagreement>,
+/// To a decision in the chapter on the sources.
+pub(super) fn link(group: &Group<'_>) -> Link {
+    let href = links::disagreement(&group.disagreements[0].key).href;
+    Link::new(&group.settlement.decision.title, href)
 }
 
-impl Group<'_> {
-    /// To the decision in the chapter on the sources.
-    pub(super) fn link(&self) -> Link {
-        let href = links::disagreement(&self.disagreements[0].key).href;
-        Link::new(&self.settlement.decision.title, href)
-    }
-
-    /// Whether it settles something of this subject.
-    pub(super) fn settles(&self, is_subject: impl Fn(&str) -> bool) -> bool {
-        let mut keys = self.disagreements.iter();
-        keys.any(|found| is_subject(&found.key.subject))
-    }
-}
-
-/// All decisions on disagreements: those at records and their fields in the format's order, then
-/// those at enumerations, then those at topics.
-pub(super) fn groups<'a>(spec: &'a Spec, found: &'a Reconciliation) -> Vec<Group<'a>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for found in &found.disagreements {
-        let Some(settlement) = &found.settlement else {
-            continue;
-        };
-        let same = |group: &&mut Group<'_>| {
-            group.settlement.at == settlement.at
-                && group.settlement.decision.title == settlement.decision.title
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.disagreements.push(found),
-            None => groups.push(Group {
-                settlement,
-                disagreements: vec![found],
-            }),
-        }
-    }
-    groups.sort_by_key(|group| rank(spec, &group.settlement.at));
-    for group in &mut groups {
-        let Settlement { decision, at, .. } = group.settlement;
-        let place = |found: &&Disagreement| {
-            let mut settles = decision.settles.iter();
-            settles.position(|settled| found.key == key(at, settled))
-        };
-        group.disagreements.sort_by_key(place);
-    }
-    groups
-}
-
-/// What an entry of a decision's `settles` names: a property of what the decision stands at, or of
-/// another field of the same record.
-fn key(at: &str, settled: &str) -> Key {
-    let other = at.split_once('.').zip(settled.split_once('.'));
-    let (subject, property) = match other {
-        Some(((record, _), (field, property))) => (format!("{record}.{field}"), property),
-        None => (at.to_owned(), settled),
-    };
-    Key {
-        subject,
-        property: property.to_owned(),
-    }
-}
-
-/// The place of what a decision stands at, in the spec's order.
-fn rank(spec: &Spec, at: &str) -> (usize, usize) {
-    let (record, field) = match at.split_once('.') {
-        Some((record, field)) => (record, Some(field)),
-        None => (at, None),
-    };
-    let mut records = spec.records.iter();
-    if let Some(number) = records.position(|known| known.record.value == record) {
-        let fields = &spec.records[number].fields;
-        let field = field.map(|field| fields.iter().position(|known| known.name.value == field));
-        return (number, field.flatten().map_or(0, |field| field + 1));
-    }
-    let mut enums = spec.enums.enums.iter();
-    if let Some(number) = enums.position(|known| known.name.value == at) {
-        return (spec.records.len(), number);
-    }
-    let topic = spec.topics.iter().position(|known| known.topic.value == at);
-    (spec.records.len() + 1, topic.unwrap_or(usize::MAX))
+/// Whether a decision settles something of this subject.
+pub(super) fn settles(group: &Group<'_>, is_subject: impl Fn(&str) -> bool) -> bool {
+    let mut keys = group.disagreements.iter();
+    keys.any(|found| is_subject(&found.key.subject))
 }
 
 /// A value and the wire versions that have it.

@@ -1,0 +1,49 @@
+//! What differs between wire versions.
+
+use std::fmt::Write;
+
+use crate::layout::{Field, Record, Wire};
+
+/// A field that is not the same in every one of some wire versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference<'a> {
+    /// The field's name.
+    pub name: &'a str,
+    /// What each wire version has, as [`describe`] says it; none where it lacks the field.
+    pub versions: Vec<Option<String>>,
+}
+
+/// The fields of a record that differ, in the order in which the wire versions have them.
+#[must_use]
+pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>> {
+    let layouts: Vec<_> = wires.iter().map(|wire| record.layout(*wire)).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for field in layouts.iter().flatten().flat_map(|layout| &layout.fields) {
+        if !names.contains(&field.name.as_str()) {
+            names.push(&field.name);
+        }
+    }
+    let difference = |name| {
+        let version = |layout: &Option<&crate::layout::RecordLayout>| {
+            layout.and_then(|layout| layout.field(name)).map(describe)
+        };
+        let versions: Vec<_> = layouts.iter().map(version).collect();
+        let differs = versions.windows(2).any(|pair| pair[0] != pair[1]);
+        differs.then_some(Difference { name, versions })
+    };
+    names.into_iter().filter_map(difference).collect()
+}
+
+/// Type, place and special values of a field: `u32 at 28, 0xffffffff is none`.
+#[must_use]
+pub fn describe(field: &Field) -> String {
+    let mut text = format!("{} at {}", field.ty, field.offset);
+    // Writing to a string does not fail.
+    if let Some(value) = &field.value {
+        let _ = write!(text, " = {value}");
+    }
+    if let Some(none) = field.none {
+        let _ = write!(text, ", {none:#x} is none");
+    }
+    text
+}
