@@ -39,9 +39,8 @@ impl Pair<'_> {
                 continue;
             };
             let Some(to) = event.detail_seq else { continue };
-            let place = self.index_place(seq);
             if let Some(next) = next.filter(|next| *next != to) {
-                report.add(&rules::ATF_LINK_005, place.clone(), || {
+                report.add(&rules::ATF_LINK_005, self.index_place(seq), || {
                     format!("{to}, {next} would be the next in the order of the index")
                 });
             }
@@ -51,9 +50,9 @@ impl Pair<'_> {
                 None => None,
             };
             match detail {
-                None => self.dangling(to, place, report),
+                None => self.dangling(to, self.index_place(seq), report),
                 Some(detail) if detail.header.index_seq == seq => {}
-                Some(detail) => report.add(&rules::ATF_LINK_001, place, || {
+                Some(detail) => report.add(&rules::ATF_LINK_001, self.index_place(seq), || {
                     let other = detail.header.index_seq;
                     format!("detail event {to} belongs to event {other}")
                 }),
@@ -95,28 +94,29 @@ impl Pair<'_> {
         for detail in reader.events() {
             let detail = detail?;
             let from = detail.header.index_seq;
-            let place = detail_place(
-                &detail,
-                "index_seq",
-                offset_of!(v1::DetailEventHeader, index_seq),
-            );
+            let place = || {
+                let offset = offset_of!(v1::DetailEventHeader, index_seq);
+                detail_place(&detail, "index_seq", offset)
+            };
             match self.event(&mut index, from)? {
                 Some(event) if event.detail_seq == Some(detail.seq) => {
                     agreement(reader, &event, &detail, report)?;
                 }
-                Some(event) => report.add(&rules::ATF_LINK_003, place, || match event.detail_seq {
-                    Some(other) => format!("event {from} links to detail event {other}"),
-                    None => format!("event {from} links to no detail event"),
-                }),
+                Some(event) => {
+                    report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
+                        Some(other) => format!("event {from} links to detail event {other}"),
+                        None => format!("event {from} links to no detail event"),
+                    })
+                }
                 None if from < self.index.event_count() => {
-                    report.add(&rules::ATF_LINK_004, place, || {
+                    report.add(&rules::ATF_LINK_004, place(), || {
                         format!("an orphan: event {from} is in a hole")
                     });
                 }
-                None if self.may_dangle() => report.add(&rules::ATF_LINK_004, place, || {
+                None if self.may_dangle() => report.add(&rules::ATF_LINK_004, place(), || {
                     format!("an orphan: event {from} did not reach the disk")
                 }),
-                None => report.add(&rules::ATF_LINK_003, place, || {
+                None => report.add(&rules::ATF_LINK_003, place(), || {
                     let count = self.index.event_count();
                     format!("event {from} is not there, the index has {count}")
                 }),

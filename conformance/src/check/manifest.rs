@@ -18,7 +18,7 @@ use crate::rules::{Rule, table as rules};
 #[derive(Debug)]
 pub(super) struct SessionFacts {
     /// Ids that are listed and have no folder.
-    pub(super) missing: Vec<u32>,
+    pub(super) missing: BTreeSet<u32>,
     /// Ids that have a folder and are not listed.
     unlisted: Vec<u32>,
     with_detail: BTreeSet<u32>,
@@ -30,7 +30,7 @@ pub(super) struct SessionFacts {
 impl SessionFacts {
     pub(super) const fn new() -> Self {
         Self {
-            missing: Vec::new(),
+            missing: BTreeSet::new(),
             unlisted: Vec::new(),
             with_detail: BTreeSet::new(),
             with_folder: BTreeSet::new(),

@@ -42,7 +42,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
             thread::Facts::without_index(false)
         }
         Presence::Missing => {
-            facts.missing.push(entry.id());
+            facts.missing.insert(entry.id());
             return;
         }
     };

@@ -103,7 +103,11 @@ fn the_bits_of_a_lone_file_that_no_reader_can_check_are_those_of_flag_thread_and
 #[test]
 fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_names() {
     let folder = TempDir::new().unwrap();
-    Trace::clean(1).write(folder.path());
+    let mut trace = Trace::clean(1);
+    trace.remove("thread_7");
+    trace.replace(MANIFEST, r#"{"id": 7, "has_detail": true},"#, "");
+    trace.write(folder.path());
+    assert!(!is_noticed(folder.path()));
     let file = folder.path().join(MANIFEST);
     let text = fs::read_to_string(&file).unwrap();
     let bits = unnoticed(&file, folder.path()).into_iter();

@@ -45,7 +45,12 @@ pub(crate) fn cases() -> Vec<Case> {
         })
         .at(INDEX, "events[5].call_depth", 224 + 24, Accept)
         .only(&[1]),
-        breaks("ATF-IEVT-004", "0", |t| {
+        breaks("ATF-IEVT-004", "a return at 0", |t| {
+            t.events(|events| events[5].depth = 0);
+        })
+        .at(INDEX, "events[5].call_depth", 224 + 24, Accept)
+        .only(&[1]),
+        breaks("ATF-IEVT-004", "calls and returns from 0 on", |t| {
             t.events(|events| events.iter_mut().for_each(|event| event.depth -= 1));
         })
         .at(INDEX, "events[0].call_depth", 64 + 24, Accept)

@@ -174,6 +174,17 @@ fn platform() -> Vec<Case> {
         breaks("ATF-IHDR-011", "boottime on macOS", |t| t.platform(3, 3))
             .at(INDEX, "header.clock_type", 16, Accept)
             .also(OTHER, "ATF-IHDR-011"),
+        breaks("ATF-IHDR-011", "qpc on iOS", |t| t.platform(1, 2))
+            .at(INDEX, "header.clock_type", 16, Accept)
+            .also(OTHER, "ATF-IHDR-011"),
+        breaks("ATF-IHDR-011", "qpc on Android", |t| t.platform(2, 2))
+            .at(INDEX, "header.clock_type", 16, Accept)
+            .also(OTHER, "ATF-IHDR-011"),
+        breaks("ATF-IHDR-011", "mach_continuous on Windows", |t| {
+            t.platform(5, 1)
+        })
+        .at(INDEX, "header.clock_type", 16, Accept)
+        .also(OTHER, "ATF-IHDR-011"),
         meets("ATF-IHDR-012", "zeros", |_| {}),
         breaks("ATF-IHDR-012", "the last of three bytes", |t| {
             t.patch(INDEX, 19, &[1]);
@@ -260,6 +271,15 @@ fn repeated() -> Vec<Case> {
             },
         )
         .also(INDEX, "ATF-IFTR-001"),
+        meets(
+            "ATF-IHDR-018",
+            "the flag and no detail file, cut behind its events",
+            |t| {
+                t.patch(OTHER, 8, &[1]);
+                t.cut(OTHER, 128);
+            },
+        )
+        .also(OTHER, "ATF-IFTR-001"),
         breaks("ATF-IHDR-018", "a detail file and no flag", |t| {
             t.index(|file| file.flags = 0);
         })

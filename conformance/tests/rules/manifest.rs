@@ -3,7 +3,7 @@
 use atf_conformance::Verdict::{Accept, Recover};
 
 use crate::case::{Case, breaks, meets, run};
-use crate::support::{INDEX, MANIFEST, Trace};
+use crate::support::{MANIFEST, OTHER, Trace};
 
 pub(crate) fn cases() -> Vec<Case> {
     [form(), types(), threads(), numbers()]
@@ -183,10 +183,10 @@ fn numbers() -> Vec<Case> {
             "ATF-MANI-008",
             "those of a thread that cannot be read",
             |t| {
-                t.patch(INDEX, 0, b"none");
+                t.patch(OTHER, 0, b"none");
             },
         )
-        .also(INDEX, "ATF-IHDR-002"),
+        .also(OTHER, "ATF-IHDR-002"),
         breaks("ATF-MANI-008", "a nanosecond early", |t| {
             t.replace(MANIFEST, "1234566999999000", "1234566999998999");
         })
