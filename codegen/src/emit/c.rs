@@ -1,6 +1,6 @@
 //! C headers, which are C++ headers too, and the probe that proves them.
 //!
-//! The templates in `templates/c/` hold the C; [`view`] prepares the names and numbers that they
+//! The templates in `templates/c/` hold the C; `view` prepares the names and numbers that they
 //! place. Fields appear in the layout's order without padding, and the asserts state the layout's
 //! offsets: where the two disagree, the C compiler stops at that very field.
 

@@ -1,8 +1,8 @@
 //! The format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
 //! The templates in `templates/markdown/` hold the prose and the tables, the modules here prepare
-//! what they place: one module for each kind of page, [`links`] for what stands where,
-//! [`settled`] for what was decided, [`diagram`] and [`sketch`] for the pictures.
+//! what they place: one module for each kind of page, `links` for what stands where,
+//! `settled` for what was decided, `diagram` and `sketch` for the pictures.
 
 mod diagram;
 mod differences;
