@@ -107,3 +107,36 @@ fn check_value(ty: At<Type>, value: &At<Value>, faults: &mut Vec<Diagnostic>) {
         faults.push(Diagnostic::error(value.place, why).related(ty.place, "the field's type"));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::check_value;
+    use crate::layout::Value;
+    use crate::yaml::{At, Place};
+
+    fn fits(ty: &str, value: Value) -> bool {
+        let place = Place::default();
+        let ty = At {
+            value: ty.parse().expect("a type"),
+            place,
+        };
+        let mut faults = Vec::new();
+        check_value(ty, &At { value, place }, &mut faults);
+        faults.is_empty()
+    }
+
+    #[test]
+    fn a_number_fits_into_a_scalar_that_can_hold_it() {
+        assert!(fits("u8", Value::Number(255)) && !fits("u8", Value::Number(256)));
+        assert!(fits("u64", Value::Number(u64::MAX)));
+        assert!(!fits("u8[2]", Value::Number(1)));
+    }
+
+    #[test]
+    fn a_text_fits_into_as_many_bytes_and_is_ascii() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        assert!(fits("u8[4]", text("ATI2")) && !fits("u8[4]", text("ATI")));
+        assert!(!fits("u8[4]", text("ÄÖ")), "two letters, four bytes");
+        assert!(!fits("u16[4]", text("ATI2")) && !fits("u8", text("A")));
+    }
+}

@@ -118,3 +118,62 @@ const KEYWORDS: &[&[&str]] = &[
     &["xor", "xor_eq"],
     &["yield"],
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYWORDS, is_c_name, is_identifier, is_keyword, is_lower_case, is_prefix};
+
+    #[test]
+    fn words_are_letters_and_digits_with_single_separators_between_them() {
+        for name in ["a", "x86_64", "time_start_ns", "r2d2"] {
+            assert!(is_lower_case(name) && is_identifier(name), "{name}");
+        }
+        for name in ["_reserved", "_a_1"] {
+            assert!(is_identifier(name) && !is_lower_case(name), "{name}");
+        }
+        for name in [
+            "", "_", "__a", "a_", "a__b", "1a", "_1", "A", "aB", "a-b", "a b", "é", "a\0",
+        ] {
+            assert!(!is_identifier(name) && !is_lower_case(name), "{name}");
+        }
+        for name in ["ATF", "ATF-IHDR", "A1-B2"] {
+            assert!(is_prefix(name), "{name}");
+        }
+        for name in [
+            "",
+            "-",
+            "ATF-",
+            "-ATF",
+            "ATF--IHDR",
+            "Atf",
+            "1A",
+            "ATF_IHDR",
+        ] {
+            assert!(!is_prefix(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn c_names_begin_with_a_letter() {
+        for name in ["a", "AtfIndexHeader", "ATF_NO_DETAIL_SEQ", "a_", "u8"] {
+            assert!(is_c_name(name), "{name}");
+        }
+        for name in ["", "_a", "1a", "a b", "a-b", "é"] {
+            assert!(!is_c_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn keywords_are_words_that_a_field_could_have_and_none_is_listed_twice() {
+        let mut all = KEYWORDS.concat();
+        assert!(
+            all.iter()
+                .all(|word| is_lower_case(word) && is_keyword(word))
+        );
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+        assert!(!is_keyword("flags") && !is_keyword("arch"));
+    }
+}

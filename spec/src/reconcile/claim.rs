@@ -232,7 +232,10 @@ impl Collector<'_> {
             let offset = match record.form {
                 Form::Struct => Some(end),
                 Form::Table => field.offset.map(|offset| offset.value),
-                Form::Definitions => self.own_offset(record, field),
+                Form::Definitions => field
+                    .offset
+                    .map(|offset| offset.value)
+                    .or_else(|| self.own_offset(record, field)),
             };
             self.field(record, field, offset);
             let bytes = claimed_size(field).unwrap_or(0);
