@@ -106,7 +106,7 @@ impl Pair<'_> {
                     report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
                         Some(other) => format!("event {from} links to detail event {other}"),
                         None => format!("event {from} links to no detail event"),
-                    })
+                    });
                 }
                 None if from < self.index.event_count() => {
                     report.add(&rules::ATF_LINK_004, place(), || {

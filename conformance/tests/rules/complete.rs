@@ -1,8 +1,10 @@
 //! No rule without its cases.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use atf_conformance::rules::table;
+use atf_conformance::{FileReport, Kind, Place};
 
 use crate::case::Case;
 use crate::support::{Outcome, Trace};
@@ -87,4 +89,15 @@ fn the_session_that_the_cases_edit_has_no_finding() {
         assert_eq!(counts("manifest.json"), (None, None, None));
         assert_eq!(outcome.reports.len(), 4);
     }
+}
+
+#[test]
+fn a_rule_is_not_broken_in_a_wire_version_that_it_does_not_hold_for() {
+    let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
+    report.wire = Some(2);
+    report.add(&table::ATF_IEVT_003, Place::of(""), String::new);
+    assert!(report.findings().is_empty());
+    report.wire = Some(1);
+    report.add(&table::ATF_IEVT_003, Place::of(""), String::new);
+    assert_eq!(report.findings().len(), 1);
 }

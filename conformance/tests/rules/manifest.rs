@@ -152,6 +152,14 @@ fn threads() -> Vec<Case> {
         .in_file(MANIFEST, "threads", Accept)
         .times(2),
         meets("ATF-MANI-007", "true and false", |_| {}),
+        meets("ATF-MANI-007", "true of a thread without a folder", |t| {
+            t.replace(
+                MANIFEST,
+                "{\"id\": 9",
+                "{\"id\": 8, \"has_detail\": true}, {\"id\": 9",
+            );
+        })
+        .also(MANIFEST, "ATF-MANI-005"),
         breaks("ATF-MANI-007", "true without the file", |t| {
             t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
         })
