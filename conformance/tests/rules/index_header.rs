@@ -181,7 +181,7 @@ fn platform() -> Vec<Case> {
             .at(INDEX, "header.clock_type", 16, Accept)
             .also(OTHER, "ATF-IHDR-011"),
         breaks("ATF-IHDR-011", "mach_continuous on Windows", |t| {
-            t.platform(5, 1)
+            t.platform(5, 1);
         })
         .at(INDEX, "header.clock_type", 16, Accept)
         .also(OTHER, "ATF-IHDR-011"),
