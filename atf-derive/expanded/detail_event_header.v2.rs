@@ -33,12 +33,12 @@ pub struct DetailEventHeader {
     /// - One of `detail_event`: 3 `function_call`, 4 `function_return`.
     /// - Sources: S1, S2, S3, S4.
     pub event_type: ::zerocopy::little_endian::U16,
-    /// Flags of the event; none has a meaning yet.
+    /// Flags of the event; written 0, none has a meaning yet.
     ///
     /// - Offset 6, 2 bytes, little-endian.
     /// - Sources: S1, S2, S3, S4.
     pub flags: ::zerocopy::little_endian::U16,
-    /// Sequence number of the index event that this event belongs to.
+    /// Position of the index event that this event belongs to, the first in index.atf being 0.
     ///
     /// - Offset 8, 8 bytes, little-endian.
     /// - Sources: S1, S2, S3, S4.
@@ -111,13 +111,14 @@ typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Flags of the event; none has a meaning yet.
+     * Flags of the event; written 0, none has a meaning yet.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Sequence number of the index event that this event belongs to.
+     * Position of the index event that this event belongs to, the first in index.atf being
+     * 0.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint64_t index_seq;

@@ -25,7 +25,7 @@ pub struct DetailFooter {
     /// - Always `"2DTA"`.
     /// - Sources: S1, S2, S4.
     pub magic: [u8; 4],
-    /// CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+    /// CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified. Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789" gives 0xE3069283.
     ///
     /// - Offset 4, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -55,7 +55,7 @@ pub struct DetailFooter {
     /// - Not before time_start_ns.
     /// - Sources: S1, S2, S4.
     pub time_end_ns: ::zerocopy::little_endian::U64,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 40, 24 bytes.
     /// - Sources: S1, S2, S4.
@@ -116,6 +116,8 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
@@ -145,7 +147,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];

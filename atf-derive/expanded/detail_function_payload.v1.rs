@@ -52,7 +52,7 @@ pub struct DetailFunctionPayload {
     /// - At most 256.
     /// - Sources: S1, S4.
     pub stack_size: ::zerocopy::little_endian::U16,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 98, 2 bytes, little-endian.
     /// - Sources: S1, S4.
@@ -142,7 +142,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;

@@ -49,7 +49,7 @@ pub struct DetailHeader {
     /// - One of `os`: 1 `ios`, 2 `android`, 3 `macos`, 4 `linux`, 5 `windows`.
     /// - Sources: S1, S2, S4.
     pub os: u8,
-    /// Reserved for flags; none has a meaning yet.
+    /// Reserved for flags; written 0, none has a meaning yet.
     ///
     /// - Offset 8, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -59,7 +59,7 @@ pub struct DetailHeader {
     /// - Offset 12, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub thread_id: ::zerocopy::little_endian::U32,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 16, 4 bytes, little-endian.
     /// - Sources: S1, S2, S4.
@@ -94,7 +94,7 @@ pub struct DetailHeader {
     /// - Offset 52, 8 bytes, little-endian.
     /// - Sources: S1, S2, S4.
     pub index_seq_end: ::zerocopy::little_endian::U64,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 60, 4 bytes.
     /// - Source: S2.
@@ -182,7 +182,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none has a meaning yet.
+     * Reserved for flags; written 0, none has a meaning yet.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -194,7 +194,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -232,7 +232,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];

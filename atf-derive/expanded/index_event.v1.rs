@@ -46,9 +46,10 @@ pub struct IndexEvent {
     ///
     /// - Offset 24, 4 bytes, little-endian.
     /// - Unit: frames.
+    /// - Starts at 1.
     /// - Sources: S0, S1, S3.
     pub call_depth: ::zerocopy::little_endian::U32,
-    /// Sequence number of the detail event that belongs to this event, or "none".
+    /// Position of the detail event that belongs to this event, the first in detail.atf being 0; or "none".
     ///
     /// - Offset 28, 4 bytes, little-endian.
     /// - `u32::MAX` means none.
@@ -133,12 +134,13 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
 
     /**
      * Depth of the call stack; a return repeats its call's depth. Version 2 has none.
-     * Offset 24. Unit: frames. [S0 S1 S3]
+     * Offset 24. Unit: frames. Starts at 1. [S0 S1 S3]
      */
     uint32_t call_depth;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 28. 0xFFFFFFFF means none. The links along the file count 0, 1, 2 and so on.
      * [S0 S1 S2 S3 S4]
      */

@@ -31,7 +31,7 @@ pub struct IndexEvent {
     /// - Offset 8, 8 bytes, little-endian.
     /// - Sources: S0, S1, S2, S3.
     pub function_id: ::zerocopy::little_endian::U64,
-    /// Sequence number of the detail event that belongs to this event, or "none".
+    /// Position of the detail event that belongs to this event, the first in detail.atf being 0; or "none".
     ///
     /// - Offset 16, 8 bytes, little-endian.
     /// - `u64::MAX` means none.
@@ -44,7 +44,7 @@ pub struct IndexEvent {
     /// - One of `event_kind`: 1 `call`, 2 `return`, 3 `exception`.
     /// - Sources: S0, S1, S2, S3.
     pub event_kind: u8,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 25, 7 bytes.
     /// - Source: S2.
@@ -113,7 +113,8 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint64_t function_id;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 16. 0xFFFFFFFFFFFFFFFF means none. The links along the file count 0, 1, 2 and
      * so on. [S0 S1 S2 S3 S4]
      */
@@ -126,7 +127,7 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint8_t event_kind;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 25. [S2]
      */
     uint8_t _reserved[7];

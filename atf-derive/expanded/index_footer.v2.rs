@@ -25,7 +25,7 @@ pub struct IndexFooter {
     /// - Always `"2ITA"`.
     /// - Sources: S0, S1, S2.
     pub magic: [u8; 4],
-    /// CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+    /// CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified. Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789" gives 0xE3069283.
     ///
     /// - Offset 4, 4 bytes, little-endian.
     /// - Sources: S0, S1, S2.
@@ -56,7 +56,7 @@ pub struct IndexFooter {
     /// - 32 × event_count.
     /// - Sources: S0, S1, S2.
     pub bytes_written: ::zerocopy::little_endian::U64,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 40, 24 bytes.
     /// - Sources: S0, S1, S2.
@@ -117,6 +117,8 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
@@ -146,7 +148,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];

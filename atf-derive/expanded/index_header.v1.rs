@@ -67,12 +67,12 @@ pub struct IndexHeader {
     /// - One of `clock`: 1 `mach_continuous`, 2 `qpc`, 3 `boottime`.
     /// - Sources: S0, S1, S2, S3.
     pub clock_type: u8,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 17, 3 bytes.
     /// - Sources: S0, S1, S2, S3.
     pub _reserved1: [u8; 3],
-    /// Reserved; version 2 has event_size here, so a 32 at this place is that version's layout.
+    /// Reserved; written 0. Version 2 has event_size here, so a 32 at this place is that version's layout.
     ///
     /// - Offset 20, 4 bytes, little-endian.
     /// - Sources: S0, S1, S3.
@@ -223,14 +223,14 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
 
     /**
-     * Reserved; version 2 has event_size here, so a 32 at this place is that version's
-     * layout.
+     * Reserved; written 0. Version 2 has event_size here, so a 32 at this place is that
+     * version's layout.
      * Offset 20. [S0 S1 S3]
      */
     uint32_t _reserved2;

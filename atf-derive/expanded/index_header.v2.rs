@@ -67,7 +67,7 @@ pub struct IndexHeader {
     /// - One of `clock`: 1 `mach_continuous`, 2 `qpc`, 3 `boottime`.
     /// - Sources: S0, S1, S2, S3.
     pub clock_type: u8,
-    /// Reserved.
+    /// Reserved; written 0.
     ///
     /// - Offset 17, 3 bytes.
     /// - Sources: S0, S1, S2, S3.
@@ -218,7 +218,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];

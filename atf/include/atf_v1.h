@@ -242,14 +242,14 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
 
     /**
-     * Reserved; version 2 has event_size here, so a 32 at this place is that version's
-     * layout.
+     * Reserved; written 0. Version 2 has event_size here, so a 32 at this place is that
+     * version's layout.
      * Offset 20. [S0 S1 S3]
      */
     uint32_t _reserved2;
@@ -348,12 +348,13 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
 
     /**
      * Depth of the call stack; a return repeats its call's depth. Version 2 has none.
-     * Offset 24. Unit: frames. [S0 S1 S3]
+     * Offset 24. Unit: frames. Starts at 1. [S0 S1 S3]
      */
     uint32_t call_depth;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 28. 0xFFFFFFFF means none. The links along the file count 0, 1, 2 and so on.
      * [S0 S1 S2 S3 S4]
      */
@@ -382,6 +383,8 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
@@ -411,7 +414,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -463,7 +466,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none has a meaning yet.
+     * Reserved for flags; written 0, none has a meaning yet.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -475,7 +478,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -513,7 +516,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -557,13 +560,14 @@ typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Flags of the event; none has a meaning yet.
+     * Flags of the event; written 0, none has a meaning yet.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Sequence number of the index event that this event belongs to.
+     * Position of the index event that this event belongs to, the first in index.atf being
+     * 0.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint32_t index_seq;
@@ -634,7 +638,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -663,6 +667,8 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
@@ -692,7 +698,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];

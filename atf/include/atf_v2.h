@@ -242,7 +242,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
@@ -326,7 +326,8 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint64_t function_id;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 16. 0xFFFFFFFFFFFFFFFF means none. The links along the file count 0, 1, 2 and
      * so on. [S0 S1 S2 S3 S4]
      */
@@ -339,7 +340,7 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint8_t event_kind;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 25. [S2]
      */
     uint8_t _reserved[7];
@@ -366,6 +367,8 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
@@ -395,7 +398,7 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -447,7 +450,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none has a meaning yet.
+     * Reserved for flags; written 0, none has a meaning yet.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -459,7 +462,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -497,7 +500,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -541,13 +544,14 @@ typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Flags of the event; none has a meaning yet.
+     * Flags of the event; written 0, none has a meaning yet.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Sequence number of the index event that this event belongs to.
+     * Position of the index event that this event belongs to, the first in index.atf being
+     * 0.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint64_t index_seq;
@@ -611,7 +615,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -640,6 +644,8 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
@@ -669,7 +675,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];

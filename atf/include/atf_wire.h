@@ -280,14 +280,14 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
 
     /**
-     * Reserved; version 2 has event_size here, so a 32 at this place is that version's
-     * layout.
+     * Reserved; written 0. Version 2 has event_size here, so a 32 at this place is that
+     * version's layout.
      * Offset 20. [S0 S1 S3]
      */
     uint32_t _reserved2;
@@ -386,12 +386,13 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexEvent {
 
     /**
      * Depth of the call stack; a return repeats its call's depth. Version 2 has none.
-     * Offset 24. Unit: frames. [S0 S1 S3]
+     * Offset 24. Unit: frames. Starts at 1. [S0 S1 S3]
      */
     uint32_t call_depth;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 28. 0xFFFFFFFF means none. The links along the file count 0, 1, 2 and so on.
      * [S0 S1 S2 S3 S4]
      */
@@ -420,6 +421,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
@@ -449,7 +452,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1IndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -501,7 +504,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none has a meaning yet.
+     * Reserved for flags; written 0, none has a meaning yet.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -513,7 +516,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -551,7 +554,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -595,13 +598,14 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Flags of the event; none has a meaning yet.
+     * Flags of the event; written 0, none has a meaning yet.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Sequence number of the index event that this event belongs to.
+     * Position of the index event that this event belongs to, the first in index.atf being
+     * 0.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint32_t index_seq;
@@ -672,7 +676,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -701,6 +705,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
@@ -730,7 +736,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV1DetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];
@@ -804,7 +810,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexHeader {
     uint8_t clock_type;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 17. [S0 S1 S2 S3]
      */
     uint8_t _reserved1[3];
@@ -888,7 +894,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexEvent {
     uint64_t function_id;
 
     /**
-     * Sequence number of the detail event that belongs to this event, or "none".
+     * Position of the detail event that belongs to this event, the first in detail.atf being
+     * 0; or "none".
      * Offset 16. 0xFFFFFFFFFFFFFFFF means none. The links along the file count 0, 1, 2 and
      * so on. [S0 S1 S2 S3 S4]
      */
@@ -901,7 +908,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexEvent {
     uint8_t event_kind;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 25. [S2]
      */
     uint8_t _reserved[7];
@@ -928,6 +935,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
@@ -957,7 +966,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2IndexFooter {
     uint64_t bytes_written;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S0 S1 S2]
      */
     uint8_t reserved[24];
@@ -1009,7 +1018,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; none has a meaning yet.
+     * Reserved for flags; written 0, none has a meaning yet.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
@@ -1021,7 +1030,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint32_t thread_id;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 16. [S1 S2 S4]
      */
     uint32_t _reserved1;
@@ -1059,7 +1068,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailHeader {
     uint64_t index_seq_end;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 60. [S2]
      */
     uint8_t _reserved2[4];
@@ -1103,13 +1112,14 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailEventHeader {
     uint16_t event_type;
 
     /**
-     * Flags of the event; none has a meaning yet.
+     * Flags of the event; written 0, none has a meaning yet.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Sequence number of the index event that this event belongs to.
+     * Position of the index event that this event belongs to, the first in index.atf being
+     * 0.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint64_t index_seq;
@@ -1173,7 +1183,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFunctionPayload {
     uint16_t stack_size;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 98. [S1 S4]
      */
     uint16_t _reserved;
@@ -1202,6 +1212,8 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFooter {
 
     /**
      * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
+     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
+     * gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
@@ -1231,7 +1243,7 @@ typedef struct ATF_LAYOUT_PACKED AtfV2DetailFooter {
     uint64_t time_end_ns;
 
     /**
-     * Reserved.
+     * Reserved; written 0.
      * Offset 40. [S1 S2 S4]
      */
     uint8_t reserved[24];

@@ -24,7 +24,11 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
     for wire in [options.from, options.to] {
         if !context.spec.wires().any(|known| known == wire) {
-            let why = format!("there is no wire version {wire}");
+            let known: Vec<String> = context.spec.wires().map(|wire| wire.to_string()).collect();
+            let why = format!(
+                "there is no wire version {wire}, only {}",
+                known.join(" and ")
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
     }

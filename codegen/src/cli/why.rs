@@ -14,8 +14,8 @@ use super::text::{paragraph, print};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen spec why index_footer.reserved")]
 pub(super) struct Options {
-    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/, a silence, or one property
-    /// as `spec conflicts` lists it: `index_footer.size`, `os.windows`
+    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/, a silence, a rule's id,
+    /// or one property as `spec conflicts` lists it: `index_footer.size`, `os.windows`
     subject: String,
 }
 
@@ -34,10 +34,14 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         explain(context, key, claims, &mut out);
     }
     if !is_known && !has_claims {
-        let why = format!(
+        let mut why = format!(
             "the spec has no `{subject}`; name RECORD.FIELD, a record, an enumeration, a topic, a \
-             silence, or what `spec conflicts` lists"
+             silence, a rule's id, or what `spec conflicts` lists"
         );
+        let near = near(context, subject);
+        if !near.is_empty() {
+            let _ = write!(why, "; perhaps {}", near.join(", "));
+        }
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     for rule in context.spec.all_rules().map(|(_, rule)| rule) {
@@ -52,6 +56,58 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     }
     print(io::stdout(), &out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// All names that hold the word.
+fn near(context: &Context<'_>, word: &str) -> Vec<String> {
+    let spec = context.spec;
+    let word = word.to_lowercase();
+    let silences = spec.decisions.silences.iter();
+    let rules = spec.all_rules().map(|(_, rule)| rule.id.value.clone());
+    let mut names: Vec<String> = context
+        .found
+        .claims
+        .keys()
+        .map(|key| key.subject.clone())
+        .chain(silences.map(|silence| silence.silence.value.clone()))
+        .chain(rules)
+        .filter(|name| name.to_lowercase().contains(&word))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A rule, by its id.
+fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
+    let Some((_, rule)) = context
+        .spec
+        .all_rules()
+        .find(|(_, rule)| rule.id.value == id)
+    else {
+        return false;
+    };
+    let join = |names: &[atf_spec::yaml::At<String>]| {
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        names.join(", ")
+    };
+    let _ = writeln!(out, "{id}");
+    paragraph(out, 2, &rule.rule);
+    if let Some(note) = &rule.note {
+        paragraph(out, 2, note);
+    }
+    let (severity, reader) = (rule.severity.value.name(), rule.reader.value.name());
+    let _ = writeln!(out, "  severity: {severity}; a reader: {reader}");
+    for (title, names) in [
+        ("about", join(&rule.about)),
+        ("sources", join(&rule.sources)),
+        ("settled by", join(&rule.settled_by)),
+    ] {
+        if !names.is_empty() {
+            paragraph(out, 2, &format!("{title}: {names}"));
+        }
+    }
+    true
 }
 
 /// What the spec itself says of the subject.
@@ -107,7 +163,7 @@ fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
         let _ = writeln!(out, "    confidence: {}", silence.confidence.name());
         let tests: Vec<&str> = silence.tested_by.iter().map(|test| test.as_str()).collect();
         let _ = writeln!(out, "    tested by: {}", tests.join(", "));
-    } else {
+    } else if !rule(context, subject, out) {
         return false;
     }
     out.push('\n');

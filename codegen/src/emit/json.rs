@@ -1,7 +1,7 @@
 //! The resolved layout as JSON: what the macro, tests and other tools read.
 
 use atf_spec::layout::Layout;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{GENERATED, GeneratedFile};
 
@@ -15,21 +15,16 @@ pub fn layout(layout: &Layout) -> GeneratedFile {
     let value = serde_json::to_value(layout).expect("the layout is plain data");
     GeneratedFile {
         path: "atf-derive/layout.json".to_owned(),
-        text: document(value),
+        text: document("@generated", value),
     }
 }
 
-/// A JSON file's text; its first member says what made it.
-pub(super) fn document(value: Value) -> String {
+/// A JSON file's text; its first member, under `key`, says what made it.
+pub(super) fn document(key: &str, value: Value) -> String {
     let value = match value {
         Value::Object(members) => {
-            let mut all = Map::new();
-            all.insert(
-                "@generated".to_owned(),
-                GENERATED.trim_start_matches("@generated ").into(),
-            );
-            all.extend(members);
-            Value::Object(all)
+            let mark = (key.to_owned(), GENERATED.into());
+            Value::Object(std::iter::once(mark).chain(members).collect())
         }
         other => other,
     };

@@ -3,21 +3,19 @@
 use atf_spec::load::Spec;
 use atf_spec::schema;
 
-use crate::{GENERATED, GeneratedFile};
+use super::json::document;
+use crate::GeneratedFile;
 
 /// `spec/schema/*.schema.json`.
 #[must_use]
 pub fn files(spec: &Spec) -> Vec<GeneratedFile> {
     let manifest = ("manifest", schema::of_manifest(&spec.manifest));
     let all = schema::of_spec().into_iter().chain([manifest]);
-    all.map(|(name, mut schema)| {
-        if let Some(members) = schema.as_object_mut() {
-            members.insert("$comment".to_owned(), GENERATED.into());
-        }
+    all.map(|(name, schema)| {
         let path = format!("spec/schema/{name}.schema.json");
         GeneratedFile {
             path,
-            text: format!("{schema:#}\n"),
+            text: document("$comment", schema),
         }
     })
     .collect()

@@ -88,3 +88,28 @@ pub enum ReaderDoes {
     /// Refuses the file.
     Reject,
 }
+
+impl Severity {
+    /// Its word in the YAML files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Advice => "advice",
+            Self::Should => "should",
+            Self::Must => "must",
+        }
+    }
+}
+
+impl ReaderDoes {
+    /// Its word in the YAML files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ignore => "ignore",
+            Self::Warn => "warn",
+            Self::Recover => "recover",
+            Self::Reject => "reject",
+        }
+    }
+}
