@@ -224,11 +224,16 @@ impl Summary {
         }
     }
 
-    /// The command's exit status: 2 where a path could not be read, else 1 where a MUST is
-    /// broken, else 0.
+    /// The command's exit status: 2 where a path could not be read, else 1 where a rule of the
+    /// severity `deny` or a stricter one is broken, else 0.
     #[must_use]
-    pub const fn exit_status(&self) -> u8 {
-        match (self.unreadable, self.must) {
+    pub const fn exit_status(&self, deny: Severity) -> u8 {
+        let broken = match deny {
+            Severity::Must => self.must,
+            Severity::Should => self.must + self.should,
+            Severity::Advice => self.must + self.should + self.advice,
+        };
+        match (self.unreadable, broken) {
             (0, 0) => 0,
             (0, _) => 1,
             _ => 2,

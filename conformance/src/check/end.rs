@@ -145,7 +145,10 @@ fn unfinalized(
         let left = end.event_count;
         match end.header_count {
             None => "no footer: the file was not finalized".to_owned(),
-            Some(count) if count == left => "no footer: the file was cut".to_owned(),
+            Some(count) if count == left => {
+                "no footer behind the events: the writer left it out, or the file was cut"
+                    .to_owned()
+            }
             Some(count) => {
                 format!("no footer: the file was cut, of {count} events {left} are left")
             }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anstream::AutoStream;
 use atf_conformance::report::{Json, Printable, Terminal};
+use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Output, Summary, check::check};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -16,8 +17,14 @@ Each file gets a verdict, the worst thing that a reader must do about it:
   recover  read what survived: the file was not finalized, or lost something
   reject   refuse it
 
+The verdict is about reading, the exit status about conforming: a reader accepts a file whose header
+disagrees with its footer, though its writer broke a MUST.
+
 Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage, or a path that
-could not be read (it outranks 1).
+could not be read (it outranks 1). With --deny should, as for a tracer's CI, a broken SHOULD is 1 too:
+a file that was not finalized, a checksum of 0.
+
+What a rule asks for stands under its id in docs/reference/rules.md.
 
 Example:
   $ atf-conformance check samples/sample-crashed";
@@ -32,6 +39,27 @@ pub(super) struct Options {
     /// Write the report as JSON
     #[arg(long)]
     json: bool,
+    /// Exit with status 1 for broken rules of this severity and stricter ones
+    #[arg(long, value_name = "SEVERITY", default_value = "must")]
+    deny: Deny,
+}
+
+/// A severity, on the command line.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Deny {
+    Must,
+    Should,
+    Advice,
+}
+
+impl From<Deny> for Severity {
+    fn from(deny: Deny) -> Self {
+        match deny {
+            Deny::Must => Self::Must,
+            Deny::Should => Self::Should,
+            Deny::Advice => Self::Advice,
+        }
+    }
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
@@ -42,7 +70,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
             break;
         }
     }
-    run.finish()
+    run.finish(options.deny.into())
 }
 
 enum Form {
@@ -78,7 +106,7 @@ impl Run {
         }
     }
 
-    fn finish(mut self) -> ExitCode {
+    fn finish(mut self, deny: Severity) -> ExitCode {
         self.progress.finish_and_clear();
         let result = match (self.failure.take(), &mut self.form) {
             (Some(error), _) => Err(error),
@@ -86,10 +114,10 @@ impl Run {
             (None, Form::Json(json)) => json.finish(&self.summary),
         };
         match result {
-            Ok(()) => ExitCode::from(self.summary.exit_status()),
+            Ok(()) => ExitCode::from(self.summary.exit_status(deny)),
             // Whoever reads the output has seen enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::from(self.summary.exit_status())
+                ExitCode::from(self.summary.exit_status(deny))
             }
             Err(error) => {
                 // Nothing can be done where stderr is gone too.

@@ -112,17 +112,19 @@ impl<W: Write> Terminal<W> {
             advice,
             unreadable,
         } = *summary;
-        writeln!(
-            self.out,
-            "\n{}: {accept} accept, {recover} recover, {reject} reject; {}, {}",
-            counted(files, "file"),
-            counted(events, "event"),
-            counted(details, "detail"),
-        )?;
-        writeln!(
-            self.out,
-            "rules broken: {must} must, {should} should; {advice} advice"
-        )?;
+        if files > 0 {
+            writeln!(
+                self.out,
+                "\n{}: {accept} accept, {recover} recover, {reject} reject; {}, {}",
+                counted(files, "file"),
+                counted(events, "event"),
+                counted(details, "detail"),
+            )?;
+            writeln!(
+                self.out,
+                "rules broken: {must} must, {should} should; {advice} advice"
+            )?;
+        }
         if unreadable > 0 {
             writeln!(
                 self.out,
