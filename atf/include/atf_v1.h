@@ -10,12 +10,12 @@
  * The structs are packed: take no pointer to a member of two bytes or more.
  *
  * Sources, cited in brackets:
- *     FIELD: Files in the field (wire version 1)
  *     S0: ATF Index File Format (BH-002) (wire version 1)
  *     S1: ADA Trace Format V2 (ATF v2) (wire version 1)
  *     S2: ATF Format Specification (wire version 2)
  *     S3: M1_E7_I1 Technical Design: ATF V2 Writer (wire version 1)
  *     S4: ATF Detail File Format (BH-003) (wire version 1)
+ *     FIELD: Files in the field (wire version 1)
  */
 #if defined(ATF_V2_H)
 #error "Another wire version has the same names: for both, include atf_wire.h instead"

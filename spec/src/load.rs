@@ -74,6 +74,10 @@ pub fn load(folder: &Path) -> Loaded {
     for TopicsFile { topics } in loader.folder("behaviour") {
         spec.topics.extend(topics.0);
     }
+    let sources = &spec.format.sources;
+    let cited = |id: &str| sources.iter().position(|known| known.value == id);
+    spec.sources
+        .sort_by_key(|source| cited(&source.source).unwrap_or(usize::MAX));
     let order = |name: &str| {
         spec.format
             .records

@@ -40,6 +40,14 @@ pub(super) fn check(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for source in &spec.sources {
         sources.add(&source.source, faults);
     }
+    let mut cited = Unique::new("source");
+    for id in &spec.format.sources {
+        cited.add(id, faults);
+        if spec.source(id).is_none() {
+            let why = format!("there is no source `{id}`");
+            faults.push(Diagnostic::error(id.place, why));
+        }
+    }
 }
 
 fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {

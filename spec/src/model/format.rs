@@ -15,6 +15,9 @@ pub struct FormatFile {
     pub means: String,
     /// The wire versions, ascending, each with who describes it.
     pub wires: Pairs<String>,
+    /// The sources in the order in which they are cited; others come behind them by file name.
+    #[serde(default)]
+    pub sources: List<At<String>>,
     /// The records, index file first, in the order in which they stand in a file. Each has a file
     /// of its name in `records/`.
     pub records: List<At<String>>,

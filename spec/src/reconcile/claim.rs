@@ -136,6 +136,14 @@ pub fn collect(spec: &Spec) -> Claims {
         }
     }
     add_omissions(spec, &mut claims);
+    let cited = |id: &str| {
+        spec.sources
+            .iter()
+            .position(|source| source.source.value == id)
+    };
+    for claims in claims.values_mut() {
+        claims.sort_by_key(|claim| cited(&claim.source));
+    }
     claims
 }
 

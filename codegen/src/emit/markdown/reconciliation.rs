@@ -200,8 +200,7 @@ fn decision<'a>(book: &Book<'a>, group: &Group<'a>) -> Decision<'a> {
 }
 
 fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
-    let mut claims: Vec<&Claim> = found.claims.iter().collect();
-    claims.sort_by(|one, other| one.source.cmp(&other.source));
+    let claims: Vec<&Claim> = found.claims.iter().collect();
     Table {
         key: found.key.to_string(),
         outcome: settled::outcome(book, found)
