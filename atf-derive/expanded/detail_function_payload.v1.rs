@@ -65,6 +65,8 @@ impl DetailFunctionPayload {
     pub const WIRE: u8 = 1;
     /// The record's size in bytes.
     pub const SIZE: usize = 100;
+    /// The greatest value of `stack_size`.
+    pub const STACK_SIZE_MAX: u16 = 256;
     /// The same layout in C: a packed struct and its assertions.
     pub const C_DEFINITION: &'static str = r#"#include <stddef.h>
 #include <stdint.h>

@@ -121,7 +121,7 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 /** The detail_seq of an index event without a detail event. [S0 S1 S2 S3 S4] */
 #define ATF_NO_DETAIL_SEQ 0xFFFFFFFFu
 
-/* Index header of index.atf: size in bytes, fixed values. */
+/* Index header of index.atf: size in bytes, values. */
 #define ATF_INDEX_HEADER_SIZE 64u
 #define ATF_INDEX_HEADER_MAGIC "ATI2"
 #define ATF_INDEX_HEADER_MAGIC_INIT { 0x41, 0x54, 0x49, 0x32 }
@@ -129,28 +129,29 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 #define ATF_INDEX_HEADER_VERSION 1u
 #define ATF_INDEX_HEADER_EVENT_SIZE 32u
 
-/* Index event of index.atf: size in bytes, fixed values. */
+/* Index event of index.atf: size in bytes, values. */
 #define ATF_INDEX_EVENT_SIZE 32u
 
-/* Index footer of index.atf: size in bytes, fixed values. */
+/* Index footer of index.atf: size in bytes, values. */
 #define ATF_INDEX_FOOTER_SIZE 64u
 #define ATF_INDEX_FOOTER_MAGIC "2ITA"
 #define ATF_INDEX_FOOTER_MAGIC_INIT { 0x32, 0x49, 0x54, 0x41 }
 
-/* Detail header of detail.atf: size in bytes, fixed values. */
+/* Detail header of detail.atf: size in bytes, values. */
 #define ATF_DETAIL_HEADER_SIZE 64u
 #define ATF_DETAIL_HEADER_MAGIC "ATD2"
 #define ATF_DETAIL_HEADER_MAGIC_INIT { 0x41, 0x54, 0x44, 0x32 }
 #define ATF_DETAIL_HEADER_ENDIAN 1u
 #define ATF_DETAIL_HEADER_VERSION 1u
 
-/* Detail event header of detail.atf: size in bytes, fixed values. */
+/* Detail event header of detail.atf: size in bytes, values. */
 #define ATF_DETAIL_EVENT_HEADER_SIZE 24u
 
-/* Detail function payload of detail.atf: size in bytes, fixed values. */
+/* Detail function payload of detail.atf: size in bytes, values. */
 #define ATF_DETAIL_FUNCTION_PAYLOAD_SIZE 100u
+#define ATF_DETAIL_FUNCTION_PAYLOAD_STACK_SIZE_MAX 256u
 
-/* Detail footer of detail.atf: size in bytes, fixed values. */
+/* Detail footer of detail.atf: size in bytes, values. */
 #define ATF_DETAIL_FOOTER_SIZE 64u
 #define ATF_DETAIL_FOOTER_MAGIC "2DTA"
 #define ATF_DETAIL_FOOTER_MAGIC_INIT { 0x32, 0x44, 0x54, 0x41 }

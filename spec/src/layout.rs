@@ -155,6 +155,9 @@ pub struct Field {
     /// The one value that it may have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
+    /// The greatest value that it may have, where that is less than its type's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<u64>,
     /// The value that means "none".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<u64>,

@@ -72,6 +72,7 @@ fn field(field: &FieldSpec, wire: Wire, offset: u32, ty: Type) -> Field {
         reserved: field.reserved,
         enumeration: field.enumeration.as_ref().map(|name| name.value.clone()),
         value: field.value_in(wire).map(|value| value.value.clone()),
+        max: field.max.map(|max| max.value),
         none: field.none_in(wire).map(|none| none.value),
         sources: ids(&field.claims),
     }

@@ -48,7 +48,7 @@ extern "C" {
 {% endfor %}
 {% for record in version.records %}
 
-/* {{ record.title }} of {{ record.file }}: size in bytes, fixed values. */
+/* {{ record.title }} of {{ record.file }}: size in bytes, values. */
 #define {{ record.constant }}_SIZE {{ record.size }}u
 {% for field in record.fields %}
 {% if field.number %}
@@ -56,6 +56,9 @@ extern "C" {
 {% elif field.string %}
 #define {{ record.constant }}_{{ field.constant }} {{ field.string }}
 #define {{ record.constant }}_{{ field.constant }}_INIT {{ field.initialiser }}
+{% endif %}
+{% if field.max %}
+#define {{ record.constant }}_{{ field.constant }}_MAX {{ field.max }}
 {% endif %}
 {% endfor %}
 {% endfor %}

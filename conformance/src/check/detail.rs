@@ -30,7 +30,7 @@ const END: EndRules = EndRules {
 };
 
 /// The greatest stack snapshot that the sources allow, in bytes (S1, S4).
-const STACK_LIMIT: usize = 256;
+const STACK_LIMIT: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
 
 /// Checks one file by itself.
 pub(super) fn file(path: &Path, output: &mut dyn Output) {
@@ -241,7 +241,7 @@ fn payload(
         }
         return Ok(());
     };
-    if payload.stack.len() > STACK_LIMIT {
+    if payload.stack.len() > usize::from(STACK_LIMIT) {
         let place = at(
             "stack_size",
             offset_of!(wire::DetailFunctionPayload, stack_size),

@@ -84,6 +84,12 @@ fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) 
         if let Some(value) = field.value_in(*wire) {
             check_value(ty, value, faults);
         }
+        if let Some(max) = field.max
+            && (ty.count.is_some() || max.value >= ty.scalar.max())
+        {
+            let why = format!("{} is no limit for {}", max.value, ty.value);
+            faults.push(Diagnostic::error(max.place, why).related(ty.place, "the field's type"));
+        }
         if let Some(none) = field.none_in(*wire)
             && (ty.count.is_some() || none.value > ty.scalar.max())
         {

@@ -64,6 +64,8 @@ pub struct FieldSpec {
     /// The one value that it may have, in every wire version.
     #[schemars(with = "Option<crate::schema::NumberOrText>")]
     pub value: Option<At<Value>>,
+    /// The greatest value that it may have, where that is less than its type's.
+    pub max: Option<At<u64>>,
     /// The sources whose claims it rests on.
     pub claims: List<At<String>>,
     /// How disagreements on it were settled.

@@ -248,6 +248,7 @@ struct Field<'a> {
     doc: &'a str,
     facts: String,
     number: Option<String>,
+    max: Option<String>,
     string: Option<String>,
     initialiser: Option<String>,
 }
@@ -274,6 +275,7 @@ impl<'a> Field<'a> {
             doc: &field.doc,
             facts: facts(layout, field),
             number,
+            max: field.max.map(|max| text::number(max, scalar)),
             string: bytes.map(|bytes| text::string(bytes)),
             initialiser: bytes.map(|bytes| text::initialiser(bytes)),
         }
@@ -285,6 +287,7 @@ fn facts(layout: &Layout, field: &layout::Field) -> String {
     let mut facts = vec![format!("Offset {}.", field.offset)];
     facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));
     facts.extend(field.value.as_ref().map(|value| format!("Always {value}.")));
+    facts.extend(field.max.map(|max| format!("At most {max}.")));
     facts.extend(field.none.map(|none| format!("0x{none:X} means none.")));
     let enumeration = field
         .enumeration

@@ -60,6 +60,8 @@ struct Row<'a> {
     reserved: bool,
     /// The one value that it may have.
     values: Vec<ByWire>,
+    /// The greatest value that it may have.
+    max: Option<u64>,
     /// The value that means "none".
     none: Option<String>,
     sources: &'a [String],
@@ -155,6 +157,7 @@ fn row<'a>(
         enumeration: field.enumeration.as_deref().map(links::enumeration),
         reserved: field.reserved,
         values: by_wire(wires.iter().filter_map(value)),
+        max: field.max,
         none: field.none.map(|none| format!("0x{none:X}")),
         sources: &field.sources,
         decisions: decisions

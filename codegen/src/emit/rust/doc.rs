@@ -42,6 +42,7 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     let mut facts = vec![place(field)];
     facts.extend(field.units.iter().map(|unit| format!("Unit: {unit}.")));
     facts.extend(field.value.iter().map(|value| format!("Always `{value}`.")));
+    facts.extend(field.max.iter().map(|max| format!("At most {max}.")));
     let none = field.none.map(|none| number(field.ty.scalar, none));
     facts.extend(none.map(|none| format!("`{none}` means none.")));
     let enumeration = field

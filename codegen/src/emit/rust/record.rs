@@ -102,7 +102,7 @@ fn constants(
     }
 }
 
-/// A constant for a field's fixed value and one for its value that means "none".
+/// Constants for a field's fixed value, its greatest value and the one that means "none".
 fn field_constants(field: &Field) -> TokenStream {
     let fixed = field.value.as_ref().map(|value| {
         let docs = doc::attributes(&[format!("The value of `{}`.", field.name)]);
@@ -128,7 +128,14 @@ fn field_constants(field: &Field) -> TokenStream {
         let none: TokenStream = none.parse().expect("a number or a path");
         quote!(#docs pub const #name: #ty = #none;)
     });
-    quote!(#fixed #none)
+    let max = field.max.map(|max| {
+        let docs = doc::attributes(&[format!("The greatest value of `{}`.", field.name)]);
+        let name = format_ident!("{}_MAX", constant_ident(&field.name));
+        let ty = value_type(field.ty);
+        let max = Literal::u64_unsuffixed(max);
+        quote!(#docs pub const #name: #ty = #max;)
+    });
+    quote!(#fixed #max #none)
 }
 
 /// One constant for each assertion, so that rustc reports all that fail.
