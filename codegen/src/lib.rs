@@ -3,6 +3,8 @@
 //! An emitter lays out text; it decides nothing, checks nothing and never touches a file. The
 //! command `atf-codegen` (feature `command`) reads the spec, calls the emitters and writes.
 
+#![forbid(unsafe_code)]
+
 pub mod emit;
 
 /// A generated file: where it belongs and what it holds.

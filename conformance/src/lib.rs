@@ -23,6 +23,8 @@
 //! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod check;
 mod finding;
 pub mod report;

@@ -23,6 +23,8 @@
 //!
 //! Without the feature `compiler` only [`layout`], [`difference`] and [`freshness`] are built.
 
+#![forbid(unsafe_code)]
+
 pub mod difference;
 pub mod freshness;
 pub mod layout;

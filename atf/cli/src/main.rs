@@ -1,0 +1,5 @@
+//! The command `atf`: looks into traces, recovers, converts and scrubs them.
+
+#![forbid(unsafe_code)]
+
+fn main() {}

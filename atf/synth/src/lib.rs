@@ -1,0 +1,3 @@
+//! Traces with realistic call trees, from a seed.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Times atf against named baselines.
+
+fn main() {}
