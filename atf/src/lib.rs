@@ -33,6 +33,7 @@
 )]
 
 mod checksum;
+pub mod clock;
 mod completeness;
 pub mod detail;
 mod error;
@@ -43,6 +44,8 @@ mod kind;
 pub mod manifest;
 pub mod session;
 mod source;
+#[cfg(any(target_vendor = "apple", windows))]
+mod sys;
 pub mod thread;
 mod window;
 pub mod wire;

@@ -1,0 +1,109 @@
+//! Each platform's clock behind the same three names: `CLOCK`, `init`, `now_ns`.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) use boottime::{CLOCK, init, now_ns};
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    windows
+)))]
+pub(super) use instant::{CLOCK, init, now_ns};
+#[cfg(any(target_vendor = "apple", windows))]
+pub(super) use ticks::{CLOCK, init, now_ns};
+
+/// `CLOCK_BOOTTIME`, which counts nanoseconds already.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod boottime {
+    use rustix::time::{ClockId, clock_gettime};
+
+    use crate::wire::Clock;
+
+    pub(crate) const CLOCK: Clock = Clock::BOOTTIME;
+    const NS_PER_SECOND: u64 = 1_000_000_000;
+
+    pub(crate) fn init() {}
+
+    #[inline]
+    pub(crate) fn now_ns() -> u64 {
+        let time = clock_gettime(ClockId::Boottime);
+        let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+        let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
+        // A u64 of nanoseconds lasts for 584 years.
+        seconds
+            .saturating_mul(NS_PER_SECOND)
+            .saturating_add(nanoseconds)
+    }
+}
+
+/// Clocks that count ticks, of a length that the platform tells once.
+#[cfg(any(target_vendor = "apple", windows))]
+mod ticks {
+    use std::sync::OnceLock;
+
+    use super::super::Timebase;
+    #[cfg(target_vendor = "apple")]
+    use crate::sys::clock_apple as sys;
+    #[cfg(windows)]
+    use crate::sys::clock_windows as sys;
+    use crate::wire::Clock;
+
+    #[cfg(target_vendor = "apple")]
+    pub(crate) const CLOCK: Clock = Clock::MACH_CONTINUOUS;
+    #[cfg(windows)]
+    pub(crate) const CLOCK: Clock = Clock::QPC;
+
+    static TIMEBASE: OnceLock<Timebase> = OnceLock::new();
+
+    pub(crate) fn init() {
+        timebase();
+    }
+
+    #[inline]
+    pub(crate) fn now_ns() -> u64 {
+        timebase().to_ns(sys::ticks())
+    }
+
+    /// A platform that does not answer gets ticks of a nanosecond: the order of events is right.
+    fn timebase() -> &'static Timebase {
+        TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
+    }
+
+    #[cfg(target_vendor = "apple")]
+    fn ask() -> Option<Timebase> {
+        let (numer, denom) = sys::timebase();
+        Timebase::new(numer, denom)
+    }
+
+    #[cfg(windows)]
+    fn ask() -> Option<Timebase> {
+        Timebase::from_frequency(sys::ticks_per_second())
+    }
+}
+
+/// Where the format names no clock: the standard library's, from its first reading.
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_vendor = "apple",
+    windows
+)))]
+mod instant {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    use crate::wire::Clock;
+
+    pub(crate) const CLOCK: Clock = Clock(0);
+
+    static START: OnceLock<Instant> = OnceLock::new();
+
+    pub(crate) fn init() {
+        START.get_or_init(Instant::now);
+    }
+
+    pub(crate) fn now_ns() -> u64 {
+        let start = START.get_or_init(Instant::now);
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,72 @@
+//! From ticks to nanoseconds.
+
+use std::num::NonZeroU64;
+
+/// How long a tick of a clock is: `numer / denom` nanoseconds.
+///
+/// ```
+/// use atf::clock::Timebase;
+///
+/// // Apple silicon counts at 24 MHz: 125/3 ns a tick.
+/// let apple = Timebase::new(125, 3).unwrap();
+/// assert_eq!(apple.to_ns(24_000_000), 1_000_000_000);
+/// assert_eq!(Timebase::from_frequency(24_000_000), Timebase::new(1_000_000_000, 24_000_000));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timebase {
+    numer: NonZeroU64,
+    denom: NonZeroU64,
+}
+
+const NS_PER_SECOND: u64 = 1_000_000_000;
+
+impl Timebase {
+    /// A tick is a nanosecond.
+    pub const NANOSECONDS: Self = Self {
+        numer: NonZeroU64::MIN,
+        denom: NonZeroU64::MIN,
+    };
+
+    /// A tick is `numer / denom` nanoseconds, as `mach_timebase_info` says it; `None` where one of
+    /// them is 0.
+    #[must_use]
+    pub const fn new(numer: u64, denom: u64) -> Option<Self> {
+        match (NonZeroU64::new(numer), NonZeroU64::new(denom)) {
+            (Some(numer), Some(denom)) => Some(Self { numer, denom }),
+            _ => None,
+        }
+    }
+
+    /// So many ticks are a second, as `QueryPerformanceFrequency` says it; `None` for 0.
+    #[must_use]
+    pub const fn from_frequency(ticks_per_second: u64) -> Option<Self> {
+        Self::new(NS_PER_SECOND, ticks_per_second)
+    }
+
+    /// The nanoseconds of so many ticks, rounded down: exact whatever the numbers are, and
+    /// [`u64::MAX`] where the result is greater than that.
+    #[must_use]
+    #[inline]
+    pub fn to_ns(self, ticks: u64) -> u64 {
+        let numer = self.numer.get();
+        // ticks = whole * denom + rest, so ticks * numer / denom is whole * numer and the part of
+        // the rest, which is below numer. With the clocks that exist no product passes 64 bits
+        // for centuries, and the division by a u64 is cheaper than one by a u128.
+        let (whole, rest) = (ticks / self.denom, ticks % self.denom);
+        let part = match rest.checked_mul(numer) {
+            Some(product) => product / self.denom,
+            None => self.part_of_large(rest),
+        };
+        whole.saturating_mul(numer).saturating_add(part)
+    }
+
+    /// `rest * numer / denom` for a rest below `denom`, where the product passes 64 bits.
+    #[cold]
+    fn part_of_large(self, rest: u64) -> u64 {
+        let product = u128::from(rest).saturating_mul(self.numer.get().into());
+        let quotient = product
+            .checked_div(self.denom.get().into())
+            .unwrap_or(u128::MAX);
+        u64::try_from(quotient).unwrap_or(u64::MAX)
+    }
+}

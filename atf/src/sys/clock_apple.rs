@@ -1,0 +1,36 @@
+//! The continuous clock of macOS and iOS.
+
+use std::ffi::c_int;
+
+/// What a tick is: `numer / denom` nanoseconds. Laid out as `struct mach_timebase_info` of
+/// `<mach/mach_time.h>`.
+#[repr(C)]
+#[derive(Default)]
+struct MachTimebaseInfo {
+    numer: u32,
+    denom: u32,
+}
+
+// SAFETY: both functions are declared as in <mach/mach_time.h> and stand in libSystem, which std
+// links on every system of this vendor. `mach_continuous_time` (macOS 10.12, iOS 10) takes nothing
+// and touches no memory of ours, so it is safe to call. `mach_timebase_info` writes two u32
+// through its pointer, keeps it no longer than the call, and a `&mut MachTimebaseInfo` is a valid,
+// exclusive place for two u32 by the struct's layout: so it is safe to call as well.
+unsafe extern "C" {
+    safe fn mach_continuous_time() -> u64;
+    safe fn mach_timebase_info(info: &mut MachTimebaseInfo) -> c_int;
+}
+
+/// Ticks since the machine was started, asleep or awake.
+pub(crate) fn ticks() -> u64 {
+    mach_continuous_time()
+}
+
+/// Nanoseconds of a tick as a fraction, for example 1/1 on Intel, 125/3 on Apple silicon.
+pub(crate) fn timebase() -> (u64, u64) {
+    let mut info = MachTimebaseInfo::default();
+    match mach_timebase_info(&mut info) {
+        0 => (info.numer.into(), info.denom.into()),
+        _ => (0, 0),
+    }
+}

@@ -1,0 +1,12 @@
+//! What safe Rust cannot say: the one module of this crate with unsafe code, each block or
+//! declaration with its proof. Nothing outside of it needs to know.
+
+#![allow(
+    unsafe_code,
+    reason = "the module for it; every block proves that it is sound"
+)]
+
+#[cfg(target_vendor = "apple")]
+pub(crate) mod clock_apple;
+#[cfg(windows)]
+pub(crate) mod clock_windows;

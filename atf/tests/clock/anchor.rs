@@ -1,0 +1,124 @@
+//! Between the trace's timeline and a recording's.
+
+use atf::clock::{MediaTime, TimingAnchor};
+
+fn media(value: i64, timescale: i32) -> MediaTime {
+    MediaTime { value, timescale }
+}
+
+fn anchor(host_time_ns: u64, value: i64, timescale: i32) -> TimingAnchor {
+    TimingAnchor {
+        host_time_ns,
+        media_time: media(value, timescale),
+    }
+}
+
+#[test]
+fn both_ways_meet_at_the_anchor_before_and_behind_it() {
+    // 44.1 kHz, at 10 s of the trace's clock; 10 ms are 441 samples.
+    let anchor = anchor(10_000_000_000, 44_100, 44_100);
+    let pairs = [
+        (10_000_000_000, 44_100),
+        (10_010_000_000, 44_541),
+        (9_990_000_000, 43_659),
+        (0, 44_100 - 441_000),
+    ];
+    for (host, value) in pairs {
+        assert_eq!(anchor.to_media(host), Some(media(value, 44_100)));
+        assert_eq!(anchor.to_host_ns(media(value, 44_100)), Some(host));
+    }
+}
+
+#[test]
+fn what_falls_between_is_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
+    let two = anchor(1_000_000_000, 0, 2);
+    // A quarter of a second is half a part.
+    let to_media = [
+        (1_249_999_999, 0),
+        (1_250_000_000, 1),
+        (750_000_001, 0),
+        (750_000_000, -1),
+    ];
+    for (host, value) in to_media {
+        assert_eq!(two.to_media(host), Some(media(value, 2)));
+    }
+    // 1/3 s and 2/3 s.
+    let three = anchor(1_000_000_000, 0, 3);
+    let to_host = [
+        (1, 1_333_333_333),
+        (2, 1_666_666_667),
+        (-1, 666_666_667),
+        (-2, 333_333_333),
+    ];
+    for (value, host) in to_host {
+        assert_eq!(three.to_host_ns(media(value, 3)), Some(host));
+    }
+    // 1 / (2 * 10⁹) s is half a nanosecond.
+    let half = anchor(100, 0, 2_000_000_000);
+    assert_eq!(half.to_host_ns(media(1, 2_000_000_000)), Some(101));
+    assert_eq!(half.to_host_ns(media(-1, 2_000_000_000)), Some(99));
+}
+
+#[test]
+fn a_time_of_another_timescale_is_exact() {
+    // Anchor at 1/600 s, asked at 1/48000 s: -79/48000 s = -1 645 833.3 ns.
+    let anchor = anchor(5_000_000_000, 1, 600);
+    assert_eq!(anchor.to_host_ns(media(1, 48_000)), Some(4_998_354_167));
+    // 80/48000 s is 1/600 s.
+    assert_eq!(anchor.to_host_ns(media(80, 48_000)), Some(5_000_000_000));
+}
+
+#[test]
+fn the_greatest_numbers_do_not_overflow_on_the_way() {
+    let far = anchor(u64::MAX, i64::MAX, i32::MAX);
+    assert_eq!(far.to_host_ns(far.media_time), Some(u64::MAX));
+    assert_eq!(far.to_media(u64::MAX), Some(far.media_time));
+    // (2⁶³ - 1) / 10⁹ s at 10⁹ parts is 2⁶³ - 1 ns.
+    let zero = anchor(0, 0, 1_000_000_000);
+    assert_eq!(
+        zero.to_host_ns(media(i64::MAX, 1_000_000_000)),
+        Some((1 << 63) - 1)
+    );
+    assert_eq!(
+        zero.to_media((1 << 63) - 1),
+        Some(media(i64::MAX, 1_000_000_000))
+    );
+}
+
+#[test]
+fn a_result_that_does_not_fit_is_none() {
+    let zero = anchor(0, 0, 1_000_000_000);
+    assert_eq!(zero.to_media(1 << 63), None);
+    assert_eq!(zero.to_host_ns(media(-1, 1_000_000_000)), None);
+    assert_eq!(zero.to_host_ns(media(i64::MAX, 1)), None);
+    // Cross products of 2⁶³ * 2³¹: still no wrap.
+    let low = anchor(0, i64::MIN, i32::MAX);
+    assert_eq!(low.to_host_ns(media(i64::MAX, 1)), None);
+    assert_eq!(anchor(1 << 63, i64::MIN, 1).to_media(0), None);
+}
+
+#[test]
+fn an_invalid_timescale_converts_to_nothing() {
+    for timescale in [0, -1, i32::MIN] {
+        let invalid = anchor(0, 0, timescale);
+        assert_eq!(invalid.to_media(1), None);
+        assert_eq!(invalid.to_host_ns(media(1, 600)), None);
+        assert_eq!(anchor(0, 0, 600).to_host_ns(media(1, timescale)), None);
+        assert_eq!(invalid.drift_ppb(&anchor(1, 1, 600)), None);
+    }
+}
+
+#[test]
+fn two_anchors_tell_how_the_clocks_drift_apart() {
+    // 1000 s of the trace; the recording counts 48 000 480 of 48 000 000 samples: 10 ppm.
+    let start = anchor(7_000_000_000, 480, 48_000);
+    let faster = anchor(1_007_000_000_000, 480 + 48_000_480, 48_000);
+    assert_eq!(start.drift_ppb(&faster), Some(10_000));
+    assert_eq!(faster.drift_ppb(&start), Some(10_000));
+    let slower = anchor(1_007_000_000_000, 480 + 47_999_520, 48_000);
+    assert_eq!(start.drift_ppb(&slower), Some(-10_000));
+    assert_eq!(start.drift_ppb(&start), None);
+    // The same in another timescale: 0.01 s + 1000.01 s in parts of 10⁻⁹.
+    let other = anchor(1_007_000_000_000, 1_000_020_000_000, 1_000_000_000);
+    assert_eq!(start.drift_ppb(&other), Some(10_000));
+}
