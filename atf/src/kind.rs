@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Result;
-use crate::source::Input;
+use crate::source::{Input, OpenOptions};
 use crate::wire::{DetailHeader, v1};
 
 /// Which of the two files of a thread it is.
@@ -35,7 +35,7 @@ impl FileKind {
     ///
     /// As [`FileSource::open`](crate::FileSource::open), or where the file cannot be read.
     pub fn of(path: impl AsRef<Path>) -> Result<Option<Self>> {
-        let input = Input::open(path.as_ref())?;
+        let input = Input::open(path.as_ref(), OpenOptions::new())?;
         let mut magic = [0; 4];
         let read = input.read(0, &mut magic)?;
         Ok(Self::from_magic(magic).filter(|_| read == magic.len()))

@@ -19,7 +19,8 @@
 //! kind, field and byte offset. Only a header that says nothing certain of the events keeps a file
 //! from being opened; all else is data, for example [`Completeness`] and [`Checksum`].
 //!
-//! Files are read at positions and never mapped, so one that shrinks meanwhile gives an error.
+//! Files are read at positions, so one that shrinks meanwhile gives an error. To map them is one
+//! explicit step for those who own them: [`OpenOptions::mapped`].
 
 // One module may: `sys`, where each block says why it is sound.
 #![deny(unsafe_code)]
@@ -44,7 +45,6 @@ mod kind;
 pub mod manifest;
 pub mod session;
 mod source;
-#[cfg(any(target_vendor = "apple", windows))]
 mod sys;
 pub mod thread;
 mod window;
@@ -54,5 +54,5 @@ pub use checksum::Checksum;
 pub use completeness::{Completeness, CountSource, PartialFooter};
 pub use error::{Error, ErrorKind, Result};
 pub use kind::FileKind;
-pub use source::{FileSource, ReadAt};
+pub use source::{FileSource, OpenOptions, ReadAt, Seekable};
 pub use wire::{Arch, Clock, DetailEventType, EventKind, IndexFlags, Os, Wire};

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::Manifest;
+use crate::source::OpenOptions;
 use crate::thread::ThreadReader;
 
 /// The name of the file that describes a session.
@@ -51,6 +52,15 @@ impl SessionReader {
     /// [`ErrorKind::Io`] where the folder cannot be listed; [`ErrorKind::NotASession`] where it
     /// has neither a manifest nor a folder `thread_N`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, OpenOptions::new())
+    }
+
+    /// Looks at a session's folder; its threads are opened as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
         let manifest = Manifest::read(&path.join(MANIFEST_FILE));
@@ -59,7 +69,7 @@ impl SessionReader {
         }
         Ok(Self {
             path: path.to_path_buf(),
-            threads: entries(path, folders.threads, manifest.as_ref()),
+            threads: entries(path, folders.threads, manifest.as_ref(), options),
             manifest,
             unrecognized: folders.unrecognized,
         })
@@ -113,6 +123,7 @@ pub struct ThreadEntry {
     path: PathBuf,
     presence: Presence,
     is_listed: bool,
+    options: OpenOptions,
 }
 
 /// What stands at the place of a thread's folder.
@@ -120,7 +131,8 @@ pub struct ThreadEntry {
 pub enum Presence {
     /// A folder.
     Folder,
-    /// A symbolic link, which is not followed: it could lead out of the session.
+    /// A symbolic link, which could lead out of the session: it is not followed unless
+    /// [`OpenOptions::follow_links`] says so.
     SymbolicLink,
     /// Something else.
     NotAFolder,
@@ -161,8 +173,10 @@ impl ThreadEntry {
     /// [`ThreadReader::open`].
     pub fn open(&self) -> Result<ThreadReader> {
         let kind = match self.presence {
-            Presence::Folder | Presence::NotAFolder => return ThreadReader::open(&self.path),
-            Presence::SymbolicLink => ErrorKind::SymbolicLink,
+            Presence::SymbolicLink if !self.options.follow_links => ErrorKind::SymbolicLink,
+            Presence::Folder | Presence::NotAFolder | Presence::SymbolicLink => {
+                return ThreadReader::open_with(&self.path, self.options);
+            }
             Presence::Missing => ErrorKind::MissingFolder,
         };
         Err(Error::new(kind).with_path(Some(&self.path)))
@@ -246,6 +260,7 @@ fn entries(
     path: &Path,
     mut folders: BTreeMap<(u32, String), Presence>,
     manifest: Option<&Manifest>,
+    options: OpenOptions,
 ) -> Vec<ThreadEntry> {
     let listed: BTreeSet<u32> = manifest
         .iter()
@@ -267,6 +282,7 @@ fn entries(
         path: path.join(name),
         presence,
         is_listed: listed.contains(&id),
+        options,
     };
     folders.into_iter().map(entry).collect()
 }

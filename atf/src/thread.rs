@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::detail::{DetailEvent, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexEvent, IndexReader};
-use crate::source::Input;
+use crate::source::{Input, OpenOptions};
 use crate::wire::{self, offset};
 
 /// The name of the file with all events of a thread.
@@ -47,9 +47,19 @@ impl ThreadReader {
     ///
     /// As [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] where `index.atf` is one.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(folder, OpenOptions::new())
+    }
+
+    /// Opens the files of a thread's folder as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
-        let index = IndexReader::new(Input::open_unlinked(&path.join(INDEX_FILE))?)?;
-        let detail = match Input::open_unlinked(&path.join(DETAIL_FILE)) {
+        let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
+        let index = IndexReader::new(index)?;
+        let detail = match Input::open_in_session(&path.join(DETAIL_FILE), options) {
             Ok(input) => Some(DetailReader::new(input)),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
             Err(error) => Some(Err(error)),

@@ -102,7 +102,7 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         let size = end.saturating_sub(start).min(LARGEST as u64);
         let chunk_start = end.saturating_sub(size);
         let chunk = match input.as_bytes() {
-            Some(all) => slice(all, chunk_start, end),
+            Some(_) => input.slice(chunk_start, end).unwrap_or_default(),
             None => {
                 buffer.resize(usize::try_from(size).unwrap_or(LARGEST), 0);
                 input.read_exact(chunk_start, &mut buffer)?;
@@ -115,11 +115,4 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         end = chunk_start;
     }
     Ok(start)
-}
-
-fn slice(bytes: &[u8], start: u64, end: u64) -> &[u8] {
-    let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-    range
-        .and_then(|(start, end)| bytes.get(start..end))
-        .unwrap_or_default()
 }

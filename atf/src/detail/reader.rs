@@ -14,7 +14,7 @@ use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
-use crate::source::{Input, ReadAt};
+use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{self, Wire};
 
 /// Reads a `detail.atf` of either wire version, finalized or cut off.
@@ -50,7 +50,16 @@ impl DetailReader {
     ///
     /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(Input::open(path.as_ref())?)
+        Self::open_with(path, OpenOptions::new())
+    }
+
+    /// Opens a file as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
+        Self::new(Input::open(path.as_ref(), options)?)
     }
 
     /// Reads bytes in memory.
@@ -59,7 +68,7 @@ impl DetailReader {
     ///
     /// As [`from_source`](Self::from_source).
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::from_source(bytes.into())
+        Self::new(Input::from_bytes(bytes.into()))
     }
 
     /// Reads from anything that can be read at positions.

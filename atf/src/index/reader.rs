@@ -10,7 +10,7 @@ use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
-use crate::source::{Input, ReadAt};
+use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{Wire, offset};
 
 /// Reads an `index.atf` of either wire version, finalized or cut off.
@@ -54,7 +54,16 @@ impl IndexReader {
     ///
     /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::new(Input::open(path.as_ref())?)
+        Self::open_with(path, OpenOptions::new())
+    }
+
+    /// Opens a file as `options` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
+        Self::new(Input::open(path.as_ref(), options)?)
     }
 
     /// Reads bytes in memory.
@@ -63,7 +72,7 @@ impl IndexReader {
     ///
     /// As [`from_source`](Self::from_source).
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Self::from_source(bytes.into())
+        Self::new(Input::from_bytes(bytes.into()))
     }
 
     /// Reads from anything that can be read at positions.

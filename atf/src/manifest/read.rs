@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::json::{Place, Reader};
 use super::{Manifest, ManifestThread, Module, Symbol};
 use crate::error::{Error, ErrorKind};
-use crate::source::Input;
+use crate::source::{Input, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
@@ -44,7 +44,7 @@ impl Manifest {
 
     /// Reads the file at `path`; `None` where there is none.
     pub(crate) fn read(path: &Path) -> Option<Self> {
-        let input = match Input::open_unlinked(path) {
+        let input = match Input::open_in_session(path, OpenOptions::new()) {
             Ok(input) => input,
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => return None,
             Err(error) => return Some(Self::unreadable(error)),

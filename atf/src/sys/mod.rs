@@ -5,8 +5,12 @@
     unsafe_code,
     reason = "the module for it; every block proves that it is sound"
 )]
+#![deny(clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 
 #[cfg(target_vendor = "apple")]
 pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
+mod map;
+
+pub(crate) use map::{MapPermit, Mapped};

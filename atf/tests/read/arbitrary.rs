@@ -1,16 +1,15 @@
 //! Arbitrary bytes, and good files with arbitrary patches.
 
-use atf::detail::DetailReader;
-use atf::index::IndexReader;
 use atf::manifest::Manifest;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::support::{DetailFile, IndexFile};
+use crate::ways;
 
 /// Calls everything that there is; what it says does not matter.
 fn read_index(bytes: &[u8]) {
-    let Ok(index) = IndexReader::from_bytes(bytes) else {
+    let Ok(index) = ways::index(bytes) else {
         return;
     };
     assert!(index.event_count() <= bytes.len() as u64 / 32);
@@ -27,7 +26,7 @@ fn read_index(bytes: &[u8]) {
 }
 
 fn read_detail(bytes: &[u8]) {
-    let Ok(detail) = DetailReader::from_bytes(bytes) else {
+    let Ok(detail) = ways::detail(bytes) else {
         return;
     };
     assert!(detail.event_count() <= bytes.len() as u64 / 24);

@@ -5,9 +5,10 @@ use atf::{Checksum, Completeness, CountSource, ErrorKind, PartialFooter};
 
 use crate::details;
 use crate::support::{DetailFile, DetailRecord, padded, patched};
+use crate::ways;
 
 fn open(file: &DetailFile) -> DetailReader {
-    DetailReader::from_bytes(file.bytes()).unwrap()
+    ways::detail(file.bytes()).unwrap()
 }
 
 fn place(file: &DetailFile, seq: usize) -> usize {
@@ -115,7 +116,7 @@ fn what_is_no_detail_header_is_rejected_at_its_field() {
         ),
     ];
     for (bytes, kind, offset) in cases {
-        let error = DetailReader::from_bytes(bytes).unwrap_err();
+        let error = ways::detail(bytes).unwrap_err();
         assert_eq!((error.kind(), error.offset()), (&kind, Some(offset)));
     }
 }
@@ -130,7 +131,7 @@ fn events_smaller_than_a_footer_are_not_lost_without_one() {
             payload: vec![],
         };
         let file = DetailFile::of(version, (0..5).map(bare).collect()).placeholder();
-        let detail = DetailReader::from_bytes(file.without_footer()).unwrap();
+        let detail = ways::detail(file.without_footer()).unwrap();
         assert_eq!(details(&detail, &file), file.events);
         assert_eq!(detail.count_source(), CountSource::Framing);
     }
@@ -144,7 +145,7 @@ fn a_length_that_no_event_has_ends_the_events_and_is_reported() {
         let available = (end - start) as u64;
         for found in [0, 23, u32::try_from(available).unwrap() + 1, u32::MAX] {
             let bytes = patched(&file.bytes(), start, &found.to_le_bytes());
-            let detail = DetailReader::from_bytes(bytes).unwrap();
+            let detail = ways::detail(bytes).unwrap();
             assert_eq!(details(&detail, &file), file.events[..3]);
             assert!(matches!(detail.completeness(), Completeness::Finalized));
             assert_eq!(detail.count_source(), CountSource::Framing);
@@ -165,7 +166,7 @@ fn a_length_that_no_event_has_ends_the_events_and_is_reported() {
 fn an_event_of_24_bytes_with_a_payload_behind_ends_the_events_there() {
     let file = DetailFile::finalized(1, 6);
     let bytes = patched(&file.bytes(), place(&file, 3), &24_u32.to_le_bytes());
-    let detail = DetailReader::from_bytes(bytes).unwrap();
+    let detail = ways::detail(bytes).unwrap();
     assert_eq!(detail.event_count(), 4);
     assert_eq!(
         detail.framing_problem().unwrap().offset(),
@@ -180,7 +181,7 @@ fn bytes_between_the_last_event_and_the_footer_are_reported() {
     file.header_bytes += 5;
     file.footer_bytes += 5;
     let bytes = [file.without_footer(), vec![7; 5], file.footer()].concat();
-    let detail = DetailReader::from_bytes(bytes).unwrap();
+    let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
     let kind = ErrorKind::EventCutShort {
         available: 5,
@@ -197,7 +198,7 @@ fn a_length_that_no_event_has_is_reported_without_a_footer_too() {
         place(&file, 3),
         &23_u32.to_le_bytes(),
     );
-    let detail = DetailReader::from_bytes(bytes).unwrap();
+    let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events[..3]);
     assert_eq!(
         detail.framing_problem().unwrap().offset(),
@@ -272,7 +273,7 @@ fn a_footer_with_a_damaged_magic_is_no_event() {
             DetailFile::finalized(version, 6).placeholder(),
         ] {
             let bytes = patched(&file.bytes(), place(&file, 6), &[24, 0, 0, 0]);
-            let detail = DetailReader::from_bytes(bytes).unwrap();
+            let detail = ways::detail(bytes).unwrap();
             assert_eq!(details(&detail, &file), file.events);
             assert_eq!(
                 damage(&detail),
@@ -295,7 +296,7 @@ fn what_stands_where_a_rewritten_header_has_the_footer_is_no_event() {
         let event = DetailFile::of(version, vec![event]).section();
         assert_eq!(event.len(), 64);
         let bytes = [file.without_footer(), event].concat();
-        let detail = DetailReader::from_bytes(bytes).unwrap();
+        let detail = ways::detail(bytes).unwrap();
         assert_eq!(details(&detail, &file), file.events);
         assert_eq!(damage(&detail).len(), 2);
     }
@@ -304,11 +305,11 @@ fn what_stands_where_a_rewritten_header_has_the_footer_is_no_event() {
 #[test]
 fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
     let file = DetailFile::finalized(1, 6);
-    let detail = DetailReader::from_bytes(padded(&file.without_footer(), 64)).unwrap();
+    let detail = ways::detail(padded(&file.without_footer(), 64)).unwrap();
     assert_eq!(details(&detail, &file), file.events);
     assert_eq!(tail(&detail), (0, 64, None));
     let header = DetailFile::finalized(1, 0).header();
-    let detail = DetailReader::from_bytes(padded(&header, 64)).unwrap();
+    let detail = ways::detail(padded(&header, 64)).unwrap();
     assert_eq!(tail(&detail), (0, 64, None));
 }
 
@@ -318,11 +319,11 @@ fn bytes_of_an_event_that_is_not_whole_are_reported_zeros_included() {
     let whole = DetailFile::of(1, vec![DetailRecord::call(1, 1, 0)]).section();
     for size in 1..whole.len() {
         let bytes = [&file.without_footer(), &whole[..size]].concat();
-        let detail = DetailReader::from_bytes(bytes).unwrap();
+        let detail = ways::detail(bytes).unwrap();
         assert_eq!(tail(&detail), (size as u64, 0, None));
     }
     for zeros in 1..24 {
-        let detail = DetailReader::from_bytes(padded(&file.without_footer(), zeros)).unwrap();
+        let detail = ways::detail(padded(&file.without_footer(), zeros)).unwrap();
         assert_eq!(tail(&detail), (zeros as u64, 0, None));
     }
 }
@@ -330,9 +331,9 @@ fn bytes_of_an_event_that_is_not_whole_are_reported_zeros_included() {
 #[test]
 fn a_finalized_file_cut_before_its_footer_has_no_beginning_of_one() {
     let file = DetailFile::finalized(1, 6);
-    let detail = DetailReader::from_bytes(file.without_footer()).unwrap();
+    let detail = ways::detail(file.without_footer()).unwrap();
     assert_eq!(tail(&detail), (0, 0, None));
-    let detail = DetailReader::from_bytes(&file.bytes()[..place(&file, 6) + 3]).unwrap();
+    let detail = ways::detail(&file.bytes()[..place(&file, 6) + 3]).unwrap();
     assert_eq!(
         tail(&detail),
         (
@@ -355,7 +356,7 @@ fn a_footer_with_something_behind_is_found() {
                 DetailFile::finalized(version, 6).placeholder(),
             ] {
                 let bytes = [file.bytes(), vec![0xee; garbage]].concat();
-                let detail = DetailReader::from_bytes(bytes).unwrap();
+                let detail = ways::detail(bytes).unwrap();
                 assert_eq!(details(&detail, &file), file.events);
                 assert!(detail.completeness().has_verified_footer());
                 assert_eq!(detail.bytes_after_footer(), garbage as u64);
@@ -370,7 +371,7 @@ fn zeros_at_the_end_are_no_events() {
         let file = DetailFile::finalized(version, 6).placeholder();
         for zeros in [24, 64, 65536] {
             let bytes = padded(&file.without_footer(), zeros);
-            let detail = DetailReader::from_bytes(bytes).unwrap();
+            let detail = ways::detail(bytes).unwrap();
             assert_eq!(details(&detail, &file), file.events);
             assert!(detail.framing_problem().is_none());
             assert_eq!(tail(&detail), (0, zeros as u64, None));
@@ -383,7 +384,7 @@ fn the_beginning_of_a_footer_is_reported() {
     let file = DetailFile::finalized(1, 6).placeholder();
     let footer = place(&file, 6);
     for size in 4..64 {
-        let detail = DetailReader::from_bytes(&file.bytes()[..footer + size]).unwrap();
+        let detail = ways::detail(&file.bytes()[..footer + size]).unwrap();
         let expected = PartialFooter {
             offset: footer as u64,
             size: size as u64,

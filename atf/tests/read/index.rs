@@ -4,14 +4,15 @@ use atf::index::{Hole, IndexReader};
 use atf::{Checksum, Completeness, CountSource, Error, ErrorKind, Wire};
 
 use crate::support::{EventRecord, IndexFile, crc32_ieee, patched};
+use crate::ways;
 use crate::{events, expected};
 
 fn open(file: &IndexFile) -> IndexReader {
-    IndexReader::from_bytes(file.bytes()).unwrap()
+    ways::index(file.bytes()).unwrap()
 }
 
 fn rejected(bytes: Vec<u8>) -> (ErrorKind, String, u64) {
-    let error: Error = IndexReader::from_bytes(bytes).unwrap_err();
+    let error: Error = ways::index(bytes).unwrap_err();
     (
         error.kind().clone(),
         error.field().unwrap().to_owned(),
@@ -160,7 +161,7 @@ fn a_verified_footer_proves_events_that_begin_later() {
         file.footer_offset += gap;
         let padding = vec![0xee; usize::try_from(gap).unwrap()];
         let bytes = [file.header(), padding, file.section(), file.footer()].concat();
-        let index = IndexReader::from_bytes(bytes).unwrap();
+        let index = ways::index(bytes).unwrap();
         assert_eq!(events(&index), expected(&file));
         assert_eq!(index.checksum().unwrap(), Checksum::Good);
     }
@@ -271,7 +272,7 @@ fn more_events_claimed_than_held_after_a_full_disk_is_a_damaged_footer() {
 fn bytes_between_the_last_event_and_a_damaged_footer_are_reported() {
     let file = IndexFile::finalized(1, 10).placeholder();
     let bytes = [file.without_footer(), vec![0xee; 5], file.footer()].concat();
-    let index = IndexReader::from_bytes(bytes).unwrap();
+    let index = ways::index(bytes).unwrap();
     assert_eq!(events(&index), expected(&file));
     let Completeness::DamagedFooter {
         offset: 389,
@@ -313,7 +314,7 @@ fn a_footer_with_a_damaged_magic_is_no_event() {
             IndexFile::finalized(version, 10),
             IndexFile::finalized(version, 10).placeholder(),
         ] {
-            let index = IndexReader::from_bytes(patched(&file.bytes(), 384, b"2iTA")).unwrap();
+            let index = ways::index(patched(&file.bytes(), 384, b"2iTA")).unwrap();
             assert_eq!(events(&index), expected(&file));
             assert_eq!(problems(&index), [("footer.magic".to_owned(), 384)]);
         }
@@ -323,7 +324,7 @@ fn a_footer_with_a_damaged_magic_is_no_event() {
 #[test]
 fn a_rewritten_header_that_agrees_with_itself_bounds_the_events() {
     let file = IndexFile::finalized(1, 10);
-    let index = IndexReader::from_bytes(patched(&file.bytes(), 384, &[0xee; 64])).unwrap();
+    let index = ways::index(patched(&file.bytes(), 384, &[0xee; 64])).unwrap();
     assert_eq!(events(&index), expected(&file));
     assert_eq!(problems(&index).len(), 3);
 }
@@ -337,7 +338,7 @@ fn a_footer_with_something_behind_is_found() {
                 IndexFile::finalized(version, 10).placeholder(),
             ] {
                 let bytes = [file.bytes(), vec![0xee; garbage]].concat();
-                let index = IndexReader::from_bytes(bytes).unwrap();
+                let index = ways::index(bytes).unwrap();
                 assert_eq!(events(&index), expected(&file));
                 assert_eq!(index.bytes_after_footer(), garbage as u64);
                 assert!(index.completeness().has_verified_footer());
@@ -352,7 +353,7 @@ fn a_damaged_footer_where_the_header_has_it_is_no_event_though_something_stands_
     file.header_count = 12;
     file.footer_count = 11;
     let bytes = [file.bytes(), vec![0xee; 1000]].concat();
-    let index = IndexReader::from_bytes(bytes).unwrap();
+    let index = ways::index(bytes).unwrap();
     assert_eq!(events(&index), expected(&file));
     assert_eq!(problems(&index), [("footer.event_count".to_owned(), 392)]);
 }
@@ -388,7 +389,7 @@ fn zeros_among_the_events_are_holes_in_place() {
         file.checksum = 0;
         let bytes = patched(&file.bytes(), 64 + 32 * 5, &[0; 32 * 3]);
         let bytes = patched(&bytes, 64 + 32 * 100, &[0; 32 * 300]);
-        let index = IndexReader::from_bytes(bytes).unwrap();
+        let index = ways::index(bytes).unwrap();
         let holes: Vec<Hole> = index.holes().collect::<Result<_, _>>().unwrap();
         assert_eq!(
             holes,

@@ -4,6 +4,7 @@ use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};
 
 use crate::support::{EventRecord, IndexFile, padded};
+use crate::ways;
 use crate::{events, expected};
 
 const MAGIC: u64 = 0x4154_4932;
@@ -28,7 +29,7 @@ fn all_whole_events_are_given_and_the_rest_is_reported() {
         let file = IndexFile::finalized(version, 10).placeholder();
         for trailing in 0..32 {
             let bytes = [file.without_footer(), vec![0xee; trailing]].concat();
-            let index = IndexReader::from_bytes(bytes).unwrap();
+            let index = ways::index(bytes).unwrap();
             assert_eq!(events(&index), expected(&file));
             assert_eq!(tail(&index), (trailing as u64, 0, None));
         }
@@ -40,12 +41,12 @@ fn zeros_at_the_end_are_no_events() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
         for zeros in [32, 63, 64, 100, 65536, 300_001] {
-            let index = IndexReader::from_bytes(padded(&file.without_footer(), zeros)).unwrap();
+            let index = ways::index(padded(&file.without_footer(), zeros)).unwrap();
             assert_eq!(events(&index), expected(&file));
             assert_eq!(tail(&index), (0, zeros as u64, None));
         }
         for zeros in [32, 64, 65536] {
-            let index = IndexReader::from_bytes(padded(&file.header(), zeros)).unwrap();
+            let index = ways::index(padded(&file.header(), zeros)).unwrap();
             assert_eq!(index.event_count(), 0);
             assert_eq!(tail(&index), (0, zeros as u64, None));
         }
@@ -56,7 +57,7 @@ fn zeros_at_the_end_are_no_events() {
 fn zeros_before_a_partial_event_are_no_events() {
     let file = IndexFile::finalized(1, 10).placeholder();
     let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
-    let index = IndexReader::from_bytes(bytes).unwrap();
+    let index = ways::index(bytes).unwrap();
     assert_eq!(events(&index), expected(&file));
     assert_eq!(tail(&index), (5, 320, None));
 }
@@ -73,7 +74,7 @@ fn an_event_that_was_torn_before_zeros_is_no_event() {
         let bytes = file.without_footer();
         for size in sizes {
             let torn = padded(&bytes[..64 + 32 * 9 + size], 4096);
-            let index = IndexReader::from_bytes(torn).unwrap();
+            let index = ways::index(torn).unwrap();
             assert_eq!(events(&index), expected(&file)[..9], "{size}");
             assert_eq!(tail(&index), (size as u64, 4096, None));
         }
@@ -89,7 +90,7 @@ fn the_beginning_of_a_footer_is_no_event() {
         ] {
             let bytes = file.bytes();
             for size in 4..64 {
-                let index = IndexReader::from_bytes(&bytes[..384 + size]).unwrap();
+                let index = ways::index(&bytes[..384 + size]).unwrap();
                 assert_eq!(events(&index), expected(&file));
                 let partial = PartialFooter {
                     offset: 384,
@@ -107,7 +108,7 @@ fn the_beginning_of_a_footer_before_zeros_is_no_event() {
         let file = IndexFile::finalized(version, 10).placeholder();
         for size in 4..64 {
             let bytes = padded(&file.bytes()[..384 + size], 4096);
-            let index = IndexReader::from_bytes(bytes).unwrap();
+            let index = ways::index(bytes).unwrap();
             assert_eq!(events(&index), expected(&file), "{size}");
         }
     }
@@ -117,7 +118,7 @@ fn the_beginning_of_a_footer_before_zeros_is_no_event() {
 fn a_footer_cut_short_is_known_by_its_time_where_its_count_lies() {
     let mut file = IndexFile::finalized(1, 10).placeholder();
     file.footer_count = 11;
-    let index = IndexReader::from_bytes(&file.bytes()[..384 + 40]).unwrap();
+    let index = ways::index(&file.bytes()[..384 + 40]).unwrap();
     assert_eq!(events(&index), expected(&file));
 }
 
@@ -131,7 +132,7 @@ fn a_first_timestamp_with_the_magic_of_a_footer_is_an_event() {
                 let mut file = IndexFile::finalized(version, count).placeholder();
                 file.footer_offset = footer_offset;
                 file.events[0].timestamp_ns = timestamp_ns;
-                let index = IndexReader::from_bytes(file.without_footer()).unwrap();
+                let index = ways::index(file.without_footer()).unwrap();
                 assert_eq!(events(&index), expected(&file));
                 assert_eq!(tail(&index), (0, 0, None));
             }
@@ -145,7 +146,7 @@ fn a_last_timestamp_with_the_magic_of_a_footer_is_an_event() {
         for seq in [8, 9] {
             let mut file = IndexFile::finalized(version, 10).placeholder();
             file.events[seq].timestamp_ns = MAGIC;
-            let index = IndexReader::from_bytes(file.without_footer()).unwrap();
+            let index = ways::index(file.without_footer()).unwrap();
             assert_eq!(events(&index), expected(&file));
         }
     }
@@ -154,7 +155,7 @@ fn a_last_timestamp_with_the_magic_of_a_footer_is_an_event() {
 #[test]
 fn a_finalized_file_cut_among_its_events_says_so_in_its_header() {
     let file = IndexFile::finalized(2, 10);
-    let index = IndexReader::from_bytes(&file.bytes()[..64 + 32 * 7 + 3]).unwrap();
+    let index = ways::index(&file.bytes()[..64 + 32 * 7 + 3]).unwrap();
     assert_eq!(events(&index), expected(&file)[..7]);
     assert_eq!(tail(&index), (3, 0, None));
     assert!(!index.header().is_placeholder());
@@ -169,7 +170,7 @@ fn a_finalized_file_cut_among_its_events_says_so_in_its_header() {
 fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
     // The last byte of an event that links to no detail is not 0.
     let file = IndexFile::finalized(1, 11);
-    let index = IndexReader::from_bytes(padded(&file.without_footer(), 64)).unwrap();
+    let index = ways::index(padded(&file.without_footer(), 64)).unwrap();
     assert_eq!(events(&index), expected(&file));
     assert_eq!(tail(&index), (0, 64, None));
 }
@@ -186,7 +187,7 @@ fn a_last_event_of_zeros_before_the_footer_is_a_hole() {
     let mut file = IndexFile::finalized(2, 3);
     file.events.push(zero);
     let file = IndexFile::of(2, file.events);
-    let index = IndexReader::from_bytes(file.bytes()).unwrap();
+    let index = ways::index(file.bytes()).unwrap();
     assert_eq!(index.event_count(), 4);
     assert_eq!(index.holes().count(), 1);
 }

@@ -14,6 +14,7 @@ mod session;
 mod source;
 mod third_party;
 mod vectors;
+mod ways;
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};

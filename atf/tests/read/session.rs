@@ -5,7 +5,7 @@ use std::path::Path;
 
 use atf::session::{Presence, SessionReader, ThreadEntry};
 use atf::thread::ThreadReader;
-use atf::{ErrorKind, Wire};
+use atf::{ErrorKind, OpenOptions, Wire};
 use tempfile::TempDir;
 
 use crate::support::{DetailFile, IndexFile};
@@ -221,6 +221,13 @@ fn symbolic_links_are_listed_and_not_followed() {
         &ErrorKind::SymbolicLink
     );
     assert_eq!(session.summary().index_events, 5);
+
+    let options = OpenOptions::new().follow_links(true);
+    let session = SessionReader::open_with(folder.path(), options).unwrap();
+    let threads = session.threads();
+    assert_eq!(threads[0].open().unwrap().index().event_count(), 5);
+    assert_eq!(threads[1].open().unwrap().index().event_count(), 5);
+    assert_eq!(session.summary().index_events, 15);
 }
 
 fn thread(index: &IndexFile, detail: Option<&DetailFile>) -> (TempDir, ThreadReader) {

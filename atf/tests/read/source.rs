@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
-use atf::{ErrorKind, FileKind, ReadAt};
+use atf::{ErrorKind, FileKind, ReadAt, Seekable};
 use tempfile::TempDir;
 
 use crate::support::{DetailFile, IndexFile};
+use crate::ways::mapped;
 use crate::{details, events, expected};
 
 /// Reads one byte at a time, and is interrupted every other time.
@@ -187,6 +188,30 @@ fn only_regular_files_are_opened() {
     let error = IndexReader::open(folder.path().join("none")).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::NotFound));
     assert!(std::error::Error::source(&error).is_some());
+}
+
+#[test]
+fn only_regular_files_are_mapped_and_an_empty_one_is_too_short() {
+    let folder = TempDir::new().unwrap();
+    let error = IndexReader::open_with(folder.path(), mapped()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
+    let path = folder.path().join("index.atf");
+    fs::write(&path, b"").unwrap();
+    let error = IndexReader::open_with(&path, mapped()).unwrap_err();
+    let (found, needed) = (0, 64);
+    assert_eq!(error.kind(), &ErrorKind::TooShort { found, needed });
+    assert_eq!(error.path(), Some(path.as_path()));
+}
+
+#[test]
+fn a_source_that_can_seek_is_given_back() {
+    let bytes = IndexFile::finalized(1, 3).bytes();
+    let source = Seekable::new(io::Cursor::new(bytes.clone())).unwrap();
+    let mut buffer = [0; 4];
+    assert_eq!(source.read_at(0, &mut buffer).unwrap(), 4);
+    assert_eq!((source.size(), &buffer), (64 + 96 + 64, b"ATI2"));
+    assert_eq!(source.read_at(u64::MAX, &mut buffer).unwrap(), 0);
+    assert_eq!(source.into_inner().into_inner(), bytes);
 }
 
 #[cfg(unix)]

@@ -1,10 +1,10 @@
 //! Files typed in hexadecimal from the sources' tables.
 
-use atf::detail::DetailReader;
-use atf::index::{IndexEvent, IndexReader};
+use atf::index::IndexEvent;
 use atf::{Arch, Checksum, Clock, Completeness, DetailEventType, EventKind, Os, Wire};
 
 use crate::support::hex;
+use crate::ways;
 
 #[test]
 fn an_index_file_of_wire_version_1_typed_from_s0() {
@@ -21,7 +21,7 @@ fn an_index_file_of_wire_version_1_typed_from_s0() {
         e803000000000000 d007000000000000 4000000000000000
         00000000 00000000 00000000 00000000 00000000 00000000
     ");
-    let index = IndexReader::from_bytes(bytes).unwrap();
+    let index = ways::index(bytes).unwrap();
     let header = index.header();
     assert_eq!(
         (header.wire, header.arch, header.os),
@@ -73,7 +73,7 @@ fn an_index_file_of_wire_version_2_typed_from_s2() {
         e803000000000000 d007000000000000 4000000000000000
         00000000 00000000 00000000 00000000 00000000 00000000
     ");
-    let index = IndexReader::from_bytes(bytes).unwrap();
+    let index = ways::index(bytes).unwrap();
     let header = index.header();
     assert_eq!(
         (header.wire, header.arch, header.os),
@@ -113,7 +113,7 @@ const DETAIL_FOOTER: &str = "
 ";
 
 fn check_detail(bytes: Vec<u8>, index_seq: u64) {
-    let detail = DetailReader::from_bytes(bytes).unwrap();
+    let detail = ways::detail(bytes).unwrap();
     let header = detail.header();
     assert_eq!(
         (

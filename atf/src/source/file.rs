@@ -1,0 +1,88 @@
+//! Regular files, read at positions.
+
+use std::fs::{self, File, FileType};
+use std::io;
+use std::path::Path;
+
+use super::ReadAt;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A regular file, read at positions.
+///
+/// It is not mapped, so a file that shrinks gives an error and never a signal. Its size is taken
+/// once: what is appended later is not seen.
+#[derive(Debug)]
+pub struct FileSource {
+    pub(crate) file: File,
+    size: u64,
+}
+
+impl FileSource {
+    /// Opens a regular file. Symbolic links are followed.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotRegular`] for anything but a regular file, found out before it is opened,
+    /// so that a FIFO cannot block and a device is not touched; [`ErrorKind::Io`] otherwise.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let open = || -> Result<Self> {
+            check_regular(fs::metadata(path).map_err(Error::io)?.file_type())?;
+            let file = File::open(path).map_err(Error::io)?;
+            let metadata = file.metadata().map_err(Error::io)?;
+            check_regular(metadata.file_type())?;
+            Ok(Self {
+                file,
+                size: metadata.len(),
+            })
+        };
+        open().map_err(|error| error.with_path(Some(path)))
+    }
+}
+
+impl ReadAt for FileSource {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)
+    }
+}
+
+fn check_regular(file_type: FileType) -> Result<()> {
+    if file_type.is_file() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::NotRegular {
+        found: name(file_type),
+    }))
+}
+
+#[cfg(unix)]
+fn name(file_type: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match file_type {
+        t if t.is_dir() => "folder",
+        t if t.is_fifo() => "FIFO",
+        t if t.is_socket() => "socket",
+        t if t.is_char_device() => "character device",
+        t if t.is_block_device() => "block device",
+        _ => "special file",
+    }
+}
+
+#[cfg(not(unix))]
+fn name(file_type: FileType) -> &'static str {
+    if file_type.is_dir() {
+        "folder"
+    } else {
+        "special file"
+    }
+}

@@ -1,0 +1,162 @@
+//! A source as readers hold it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{FileSource, OpenOptions, ReadAt};
+use crate::error::{Error, ErrorKind, Result};
+use crate::sys::Mapped;
+
+/// Where the bytes are. What is in memory is told apart, so that a lookup there costs no call
+/// through a pointer.
+enum Source {
+    Owned(Vec<u8>),
+    Mapped(Mapped),
+    Other(Box<dyn ReadAt>),
+}
+
+/// A source with the size that counts and the path that errors name.
+pub(crate) struct Input {
+    source: Source,
+    size: u64,
+    path: Option<PathBuf>,
+}
+
+impl Input {
+    pub(crate) fn new(source: impl ReadAt + 'static) -> Self {
+        Self::of(source.size(), Source::Other(Box::new(source)))
+    }
+
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self::of(bytes.len() as u64, Source::Owned(bytes))
+    }
+
+    fn of(size: u64, source: Source) -> Self {
+        Self {
+            source,
+            size,
+            path: None,
+        }
+    }
+
+    pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<Self> {
+        let file = FileSource::open(path)?;
+        let source = match options.map {
+            Some(permit) => Mapped::new(&file, permit)
+                .map(Source::Mapped)
+                .map_err(|error| Error::io(error).with_path(Some(path)))?,
+            None => Source::Other(Box::new(file)),
+        };
+        let size = match &source {
+            Source::Owned(bytes) => bytes.len() as u64,
+            Source::Mapped(mapped) => mapped.as_bytes().len() as u64,
+            Source::Other(source) => source.size(),
+        };
+        Ok(Self {
+            path: Some(path.to_path_buf()),
+            ..Self::of(size, source)
+        })
+    }
+
+    /// Opens a file of a session, where a symbolic link could lead out of it.
+    pub(crate) fn open_in_session(path: &Path, options: OpenOptions) -> Result<Self> {
+        if !options.follow_links {
+            let metadata = fs::symlink_metadata(path);
+            let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
+            if metadata.is_symlink() {
+                return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
+            }
+        }
+        Self::open(path, options)
+    }
+
+    /// The size in bytes when it was opened.
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// An error about this input.
+    pub(crate) fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(kind).with_path(self.path())
+    }
+
+    /// All bytes, where they are in memory and as many as were announced.
+    #[inline]
+    pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
+        match &self.source {
+            Source::Owned(bytes) => Some(bytes),
+            Source::Mapped(mapped) => Some(mapped.as_bytes()),
+            Source::Other(source) => source
+                .as_bytes()
+                .filter(|bytes| bytes.len() as u64 == self.size),
+        }
+    }
+
+    /// The bytes from `start` to `end`, where they are in memory.
+    #[inline]
+    pub(crate) fn slice(&self, start: u64, end: u64) -> Option<&[u8]> {
+        let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
+        self.as_bytes()?.get(range)
+    }
+
+    /// Fills the buffer from `offset`.
+    pub(crate) fn read_exact(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let wanted = buffer.len();
+        let read = self.read(offset, buffer)?;
+        let missing = wanted.saturating_sub(read) as u64;
+        if missing == 0 {
+            return Ok(());
+        }
+        Err(self
+            .error(ErrorKind::UnexpectedEnd { missing })
+            .with_offset(offset))
+    }
+
+    /// A record of `N` bytes at `offset`.
+    #[inline]
+    pub(crate) fn record<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
+        let start = usize::try_from(offset).ok().zip(self.as_bytes());
+        if let Some(record) = start.and_then(|(start, all)| all.get(start..)?.first_chunk()) {
+            return Ok(*record);
+        }
+        let mut record = [0; N];
+        self.read_exact(offset, &mut record)?;
+        Ok(record)
+    }
+
+    /// Reads until the buffer is full or the source ends, and says how many bytes.
+    pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        let mut filled = 0_usize;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            let at = offset.saturating_add(filled as u64);
+            let read = match &self.source {
+                Source::Owned(bytes) => bytes.read_at(at, rest),
+                Source::Mapped(mapped) => mapped.as_bytes().read_at(at, rest),
+                Source::Other(source) => source.read_at(at, rest),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(read) => filled = filled.saturating_add(read),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(Error::io(error).with_path(self.path()).with_offset(offset));
+                }
+            }
+        }
+        Ok(filled.min(buffer.len()))
+    }
+}
+
+impl std::fmt::Debug for Input {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Input")
+            .field("path", &self.path)
+            .field("size", &self.size)
+            .finish()
+    }
+}

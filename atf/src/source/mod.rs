@@ -1,0 +1,64 @@
+//! What readers read from: regular files, bytes in memory, anything that can seek.
+
+mod file;
+mod input;
+mod options;
+mod seekable;
+
+use std::io;
+
+pub use file::FileSource;
+pub(crate) use input::Input;
+pub use options::OpenOptions;
+pub use seekable::Seekable;
+
+/// Bytes that can be read at any place without a cursor.
+///
+/// Implement it to read from elsewhere, for example from an archive. Readers never trust it
+/// further than they must: the size is asked once, and a read that ends early is an error.
+pub trait ReadAt: Send + Sync {
+    /// The size in bytes.
+    fn size(&self) -> u64;
+
+    /// Reads bytes at `offset` from the start and says how many; 0 only at the end.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says. A reader repeats an interrupted read.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// All bytes, where they are in memory: saves readers a copy.
+    fn as_bytes(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl ReadAt for &[u8] {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let mut rest = self.get(start..).unwrap_or_default();
+        io::Read::read(&mut rest, buffer)
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.as_slice().read_at(offset, buffer)
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}

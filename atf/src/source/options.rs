@@ -1,0 +1,46 @@
+//! How files are opened.
+
+use crate::sys::MapPermit;
+
+/// How readers open files: `open_with` of [`IndexReader`](crate::index::IndexReader),
+/// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader)
+/// and [`SessionReader`](crate::session::SessionReader).
+///
+/// The default reads files at positions and follows no symbolic link inside a session. Whatever
+/// the options are, the answers are the same.
+///
+/// ```
+/// use atf::OpenOptions;
+/// use atf::thread::ThreadReader;
+/// # let folder = "../samples/sample-small/session_20260105_101500/pid_4242/thread_0";
+///
+/// // SAFETY: nobody changes these files while the reader lives.
+/// let mapped = unsafe { OpenOptions::new().mapped() };
+/// let thread = ThreadReader::open_with(folder, mapped)?;
+/// assert_eq!(thread.index().event_count(), 900);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OpenOptions {
+    pub(crate) map: Option<MapPermit>,
+    pub(crate) follow_links: bool,
+}
+
+impl OpenOptions {
+    /// The default.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            map: None,
+            follow_links: false,
+        }
+    }
+
+    /// Whether symbolic links inside a session are followed: its thread folders and their files.
+    /// They can lead anywhere on the machine, so follow them in sessions that you trust.
+    #[must_use]
+    pub const fn follow_links(mut self, follow: bool) -> Self {
+        self.follow_links = follow;
+        self
+    }
+}

@@ -1,0 +1,66 @@
+//! Anything that can read and seek.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+
+use super::ReadAt;
+use crate::error::{Error, Result};
+
+/// A source over anything that can read and seek: a file of an archive, a cursor, a socket's cache.
+///
+/// It has one position, so a lock stands around it: each read costs the lock and a seek, and
+/// readers on several threads wait for one another. Iterators and cursors read through windows of
+/// up to 256 KiB, which makes that cost small; single lookups pay it each time. A file is better
+/// opened by its path, bytes are better given as they are.
+///
+/// ```
+/// use atf::Seekable;
+/// use atf::index::IndexReader;
+/// use std::io::Cursor;
+/// # let path = "../samples/sample-small/session_20260105_101500/pid_4242/thread_0/index.atf";
+///
+/// let bytes = std::fs::read(path).unwrap();
+/// let index = IndexReader::from_source(Seekable::new(Cursor::new(bytes))?)?;
+/// assert_eq!(index.event_count(), 900);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Seekable<T> {
+    inner: Mutex<T>,
+    size: u64,
+}
+
+impl<T: Read + Seek + Send> Seekable<T> {
+    /// Takes the size by seeking to the end, once: what is appended later is not seen.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) where it cannot seek.
+    pub fn new(mut inner: T) -> Result<Self> {
+        let size = inner.seek(SeekFrom::End(0)).map_err(Error::io)?;
+        Ok(Self {
+            inner: Mutex::new(inner),
+            size,
+        })
+    }
+
+    /// Gives back what it reads from; its position is anywhere.
+    pub fn into_inner(self) -> T {
+        self.inner
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Read + Seek + Send> ReadAt for Seekable<T> {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        // A panic of another reader leaves nothing half-done: each read seeks first.
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.seek(SeekFrom::Start(offset))?;
+        inner.read(buffer)
+    }
+}

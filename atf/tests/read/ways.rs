@@ -1,0 +1,122 @@
+//! The ways to open a file: from bytes, at positions, mapped, through anything that can seek. What
+//! a reader says must not depend on which it is.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::{Error, OpenOptions, Seekable};
+use tempfile::TempDir;
+
+/// Options that map files.
+#[expect(unsafe_code, reason = "the one step that asks for a promise")]
+pub(crate) fn mapped() -> OpenOptions {
+    // SAFETY: each test owns its files and leaves them alone while a reader lives.
+    unsafe { OpenOptions::new().mapped() }
+}
+
+/// Opens an index file in every way and returns the reader of the bytes, once all say the same.
+pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
+    let bytes = bytes.into();
+    let (_folder, path) = file(&bytes);
+    agree(
+        IndexReader::from_bytes(bytes.clone()),
+        [
+            IndexReader::open(&path),
+            IndexReader::open_with(&path, mapped()),
+            IndexReader::from_source(Seekable::new(Cursor::new(bytes)).unwrap()),
+        ],
+        index_says,
+    )
+}
+
+/// The same for a detail file.
+pub(crate) fn detail(bytes: impl Into<Vec<u8>>) -> atf::Result<DetailReader> {
+    let bytes = bytes.into();
+    let (_folder, path) = file(&bytes);
+    agree(
+        DetailReader::from_bytes(bytes.clone()),
+        [
+            DetailReader::open(&path),
+            DetailReader::open_with(&path, mapped()),
+            DetailReader::from_source(Seekable::new(Cursor::new(bytes)).unwrap()),
+        ],
+        detail_says,
+    )
+}
+
+fn file(bytes: &[u8]) -> (TempDir, std::path::PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("file.atf");
+    fs::write(&path, bytes).unwrap();
+    (folder, path)
+}
+
+fn agree<R>(
+    first: atf::Result<R>,
+    others: impl IntoIterator<Item = atf::Result<R>>,
+    says: impl Fn(&R) -> String,
+) -> atf::Result<R> {
+    let expected = first.as_ref().map_or_else(error_says, &says);
+    for other in others {
+        assert_eq!(other.as_ref().map_or_else(error_says, &says), expected);
+    }
+    first
+}
+
+/// An error without its path, which bytes do not have.
+fn error_says(error: &Error) -> String {
+    format!(
+        "{:?} {:?} {:?}",
+        error.kind(),
+        error.field(),
+        error.offset()
+    )
+}
+
+fn without_path(text: &str) -> String {
+    let is_path = |word: &&str| Path::new(word).extension().is_some_and(|e| e == "atf:");
+    let words = text.split([' ', '"']).filter(|word| !is_path(word));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn index_says(index: &IndexReader) -> String {
+    let events: Vec<_> = index.events().map(Result::unwrap).collect();
+    let holes: Vec<_> = index.holes().map(Result::unwrap).collect();
+    without_path(&format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        index.header(),
+        index.footer(),
+        index.completeness(),
+        index.count_source(),
+        index.disagreements(),
+        index.checksum().unwrap(),
+        index.time_range().unwrap(),
+        holes,
+        events,
+    ))
+}
+
+fn detail_says(detail: &DetailReader) -> String {
+    let events: Vec<_> = detail.events().map(Result::unwrap).collect();
+    let payloads = events.iter().map(|event| {
+        let payload = detail.payload(event, usize::MAX).unwrap();
+        (payload, detail.function_payload(event).unwrap())
+    });
+    let payloads: Vec<_> = payloads.collect();
+    without_path(&format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        detail.header(),
+        detail.footer(),
+        detail.completeness(),
+        detail.count_source(),
+        detail.framing_problem(),
+        detail.disagreements(),
+        detail.checksum().unwrap(),
+        detail.time_range().unwrap(),
+        events,
+        payloads,
+    ))
+}
