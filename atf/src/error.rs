@@ -96,6 +96,12 @@ impl Error {
     }
 }
 
+/// A number that its field cannot hold.
+#[cold]
+pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
+    Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.0.path {
@@ -281,6 +287,61 @@ pub enum ErrorKind {
         found: u64,
         /// The caller's limit in bytes.
         limit: u64,
+    },
+
+    /// A number that its field, or the format, does not allow.
+    #[error("{found}, expected {min} to {max}")]
+    OutOfRange {
+        /// The number.
+        found: u64,
+        /// The least number.
+        min: u64,
+        /// The greatest number.
+        max: u64,
+    },
+    /// An event that is earlier than the one before it.
+    #[error("{found} ns, before the last event's {last} ns")]
+    TimeGoesBack {
+        /// The event's timestamp in nanoseconds.
+        found: u64,
+        /// The timestamp of the event before it in nanoseconds.
+        last: u64,
+    },
+    /// The file has as many events as its wire version can count.
+    #[error("{limit} are there, and the wire version counts no further")]
+    LimitReached {
+        /// How many events a file can have.
+        limit: u64,
+    },
+    /// Index events link to details that were reserved and never written.
+    #[error("{count} reserved and not yet written")]
+    DetailsMissing {
+        /// How many details are open.
+        count: u64,
+    },
+    /// A detail event that no index event has reserved.
+    #[error("no index event has reserved a detail")]
+    NotReserved,
+    /// Details were reserved much faster than written.
+    #[error("{limit} reserved and not yet written, no more can be")]
+    TooManyReservations {
+        /// How many may be open.
+        limit: u64,
+    },
+    /// The file is finalized, so nothing can follow.
+    #[error("is finalized already")]
+    AlreadyFinalized,
+    /// The session has a writer for this thread already.
+    #[error("thread {id} has a writer already")]
+    ThreadHasWriter {
+        /// The thread's id.
+        id: u32,
+    },
+    /// Threads whose writers are neither finalized nor dropped.
+    #[error("{count} threads are still being written")]
+    ThreadsNotFinalized {
+        /// How many.
+        count: u64,
     },
 
     /// The folder has neither a manifest nor thread folders.

@@ -49,6 +49,7 @@ mod sys;
 pub mod thread;
 mod window;
 pub mod wire;
+pub mod write;
 
 pub use checksum::Checksum;
 pub use completeness::{Completeness, CountSource, PartialFooter};

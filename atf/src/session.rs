@@ -13,7 +13,7 @@ use crate::thread::ThreadReader;
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// What the names of thread folders begin with; the id in decimal follows.
-const THREAD_FOLDER: &str = "thread_";
+pub(crate) const THREAD_FOLDER: &str = "thread_";
 
 /// Reads a session: a folder with `manifest.json` and a folder `thread_N` for each thread.
 ///

@@ -1,5 +1,6 @@
 //! An event of `detail.atf`.
 
+use crate::error::{Result, out_of_range};
 use crate::wire::{DetailEventType, Wire, v1, v2};
 
 /// What each event of `detail.atf` begins with, from either wire version.
@@ -30,6 +31,43 @@ impl DetailEventHeader {
         match wire {
             Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),
             Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes), thread_id),
+        }
+    }
+
+    /// The header as it stands in a file of this wire version: the inverse of
+    /// [`decode`](Self::decode). Version 2 has no place for the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `index_seq` where version 1 has
+    /// too few bits.
+    pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
+        match wire {
+            Wire::V1 => Ok(zerocopy::transmute!(self.to_v1()?)),
+            Wire::V2 => Ok(zerocopy::transmute!(self.to_v2())),
+        }
+    }
+
+    fn to_v1(self) -> Result<v1::DetailEventHeader> {
+        let index_seq = u32::try_from(self.index_seq)
+            .map_err(|_| out_of_range("index_seq", self.index_seq, u32::MAX.into()))?;
+        Ok(v1::DetailEventHeader {
+            total_length: self.total_length.into(),
+            event_type: u16::from(self.event_type).into(),
+            flags: self.flags.into(),
+            index_seq: index_seq.into(),
+            thread_id: self.thread_id.into(),
+            timestamp: self.timestamp.into(),
+        })
+    }
+
+    fn to_v2(self) -> v2::DetailEventHeader {
+        v2::DetailEventHeader {
+            total_length: self.total_length.into(),
+            event_type: u16::from(self.event_type).into(),
+            flags: self.flags.into(),
+            index_seq: self.index_seq.into(),
+            timestamp: self.timestamp.into(),
         }
     }
 

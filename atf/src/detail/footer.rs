@@ -27,6 +27,20 @@ impl DetailFooter {
     /// Its size in bytes.
     pub const SIZE: usize = FOOTER_SIZE;
 
+    /// The footer as it stands in a file, reserved bytes 0.
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        zerocopy::transmute!(wire::DetailFooter {
+            magic: wire::DetailFooter::MAGIC,
+            checksum: self.checksum.into(),
+            event_count: self.event_count.into(),
+            bytes_length: self.bytes_length.into(),
+            time_start_ns: self.time_start_ns.into(),
+            time_end_ns: self.time_end_ns.into(),
+            reserved: [0; 24],
+        })
+    }
+
     /// Where in the footer its count stands.
     pub(super) const COUNT_OFFSET: usize = offset_of!(wire::DetailFooter, event_count);
 }

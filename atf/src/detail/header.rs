@@ -62,6 +62,28 @@ impl DetailHeader {
         Ok(this)
     }
 
+    /// The header as it stands in a file, reserved bytes 0: the inverse of
+    /// [`decode`](Self::decode).
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        zerocopy::transmute!(wire::DetailHeader {
+            magic: wire::DetailHeader::MAGIC,
+            endian: wire::DetailHeader::ENDIAN,
+            version: self.wire.version(),
+            arch: self.arch.into(),
+            os: self.os.into(),
+            flags: self.flags.into(),
+            thread_id: self.thread_id.into(),
+            _reserved1: 0.into(),
+            events_offset: self.events_offset.into(),
+            event_count: self.event_count.into(),
+            bytes_length: self.bytes_length.into(),
+            index_seq_start: self.index_seq_start.into(),
+            index_seq_end: self.index_seq_end.into(),
+            _reserved2: [0; 4],
+        })
+    }
+
     /// Whether it is as a writer puts it down first: count, length and range 0. A finalized file
     /// without events looks the same.
     #[must_use]

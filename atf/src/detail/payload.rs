@@ -1,5 +1,6 @@
 //! The payload of a call or a return.
 
+use crate::error::{Result, out_of_range};
 use crate::wire;
 
 /// Registers and stack at a call or a return.
@@ -32,6 +33,30 @@ impl FunctionPayload {
 
     /// Bytes of the longest payload of this shape.
     pub(super) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
+
+    /// The payload as it stands in a file: the inverse of [`decode`](Self::decode).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `stack_size` where the stack has
+    /// more bytes than the sources allow.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        const MAX: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
+        let stack_size = u16::try_from(self.stack.len())
+            .ok()
+            .filter(|size| *size <= MAX)
+            .ok_or_else(|| out_of_range("stack_size", self.stack.len() as u64, MAX.into()))?;
+        let fixed: [u8; Self::SIZE] = zerocopy::transmute!(wire::DetailFunctionPayload {
+            function_id: self.function_id.into(),
+            x_regs: self.x_regs.map(Into::into),
+            lr: self.lr.into(),
+            fp: self.fp.into(),
+            sp: self.sp.into(),
+            stack_size: stack_size.into(),
+            _reserved: self.reserved.into(),
+        });
+        Ok([&fixed[..], &self.stack].concat())
+    }
 
     /// Decodes a whole payload, or says `None` where it has another shape.
     #[must_use]

@@ -1,5 +1,6 @@
 //! An event of `index.atf`.
 
+use crate::error::{Result, out_of_range};
 use crate::wire::{EventKind, Wire, v1, v2};
 
 /// Bytes of an event, as offsets in a file are counted.
@@ -38,6 +39,59 @@ impl IndexEvent {
             Wire::V1 => Self::from_v1(&zerocopy::transmute!(*bytes)),
             Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes), thread_id),
         }
+    }
+
+    /// The event as it stands in a file of this wire version: the inverse of
+    /// [`decode`](Self::decode). Version 1 writes an unknown depth as 0; version 2 has no place
+    /// for thread and depth.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` where it is the
+    /// wire version's "none" or above, and at `event_kind` where version 2 has too few bits.
+    #[inline]
+    pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
+        match wire {
+            Wire::V1 => Ok(zerocopy::transmute!(self.to_v1()?)),
+            Wire::V2 => Ok(zerocopy::transmute!(self.to_v2()?)),
+        }
+    }
+
+    #[inline]
+    fn to_v1(self) -> Result<v1::IndexEvent> {
+        const NONE: u32 = v1::IndexEvent::DETAIL_SEQ_NONE;
+        let detail_seq = match self.detail_seq {
+            None => NONE,
+            Some(seq) => u32::try_from(seq)
+                .ok()
+                .filter(|seq| *seq != NONE)
+                .ok_or_else(|| out_of_range("detail_seq", seq, u64::from(NONE.wrapping_sub(1))))?,
+        };
+        Ok(v1::IndexEvent {
+            timestamp_ns: self.timestamp_ns.into(),
+            function_id: self.function_id.into(),
+            thread_id: self.thread_id.into(),
+            event_kind: u32::from(self.event_kind).into(),
+            call_depth: self.call_depth.unwrap_or(0).into(),
+            detail_seq: detail_seq.into(),
+        })
+    }
+
+    #[inline]
+    fn to_v2(self) -> Result<v2::IndexEvent> {
+        const NONE: u64 = v2::IndexEvent::DETAIL_SEQ_NONE;
+        if self.detail_seq == Some(NONE) {
+            return Err(out_of_range("detail_seq", NONE, NONE.wrapping_sub(1)));
+        }
+        let event_kind = u32::from(self.event_kind);
+        Ok(v2::IndexEvent {
+            timestamp_ns: self.timestamp_ns.into(),
+            function_id: self.function_id.into(),
+            detail_seq: self.detail_seq.unwrap_or(NONE).into(),
+            event_kind: u8::try_from(event_kind)
+                .map_err(|_| out_of_range("event_kind", event_kind.into(), u8::MAX.into()))?,
+            _reserved: [0; 7],
+        })
     }
 
     fn from_v1(raw: &v1::IndexEvent) -> Self {

@@ -25,6 +25,20 @@ pub struct IndexFooter {
 impl IndexFooter {
     /// Its size in bytes.
     pub const SIZE: usize = FOOTER_SIZE;
+
+    /// The footer as it stands in a file, reserved bytes 0.
+    #[must_use]
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        zerocopy::transmute!(wire::IndexFooter {
+            magic: wire::IndexFooter::MAGIC,
+            checksum: self.checksum.into(),
+            event_count: self.event_count.into(),
+            time_start_ns: self.time_start_ns.into(),
+            time_end_ns: self.time_end_ns.into(),
+            bytes_written: self.bytes_written.into(),
+            reserved: [0; 24],
+        })
+    }
 }
 
 impl Footer for IndexFooter {

@@ -2,7 +2,7 @@
 
 use std::mem::offset_of;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, out_of_range};
 use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
 use crate::wire::{Arch, Clock, IndexFlags, Os, Wire, offset, v1, v2};
 
@@ -73,6 +73,19 @@ impl IndexHeader {
         Ok(this)
     }
 
+    /// The header as it stands in a file, reserved bytes 0: the inverse of
+    /// [`decode`](Self::decode).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](ErrorKind::OutOfRange) at `header.event_count`: version 1 has 32 bits for it.
+    pub fn encode(&self) -> Result<[u8; Self::SIZE]> {
+        match self.wire {
+            Wire::V1 => Ok(zerocopy::transmute!(self.to_v1()?)),
+            Wire::V2 => Ok(zerocopy::transmute!(self.to_v2())),
+        }
+    }
+
     /// Whether it is as a writer puts it down first: flags, count and times 0, `footer_offset` 0
     /// or the end of the header. A finalized file without events can look the same.
     #[must_use]
@@ -113,6 +126,49 @@ impl IndexHeader {
             "header.version",
             offset_of!(v1::IndexHeader, version),
         ))
+    }
+
+    fn to_v1(&self) -> Result<v1::IndexHeader> {
+        let event_count = u32::try_from(self.event_count)
+            .map_err(|_| out_of_range("header.event_count", self.event_count, u32::MAX.into()))?;
+        Ok(v1::IndexHeader {
+            magic: v1::IndexHeader::MAGIC,
+            endian: v1::IndexHeader::ENDIAN,
+            version: v1::IndexHeader::VERSION,
+            arch: self.arch.into(),
+            os: self.os.into(),
+            flags: u32::from(self.flags).into(),
+            thread_id: self.thread_id.into(),
+            clock_type: self.clock_type.into(),
+            _reserved1: [0; 3],
+            _reserved2: 0.into(),
+            event_size: self.event_size.into(),
+            event_count: event_count.into(),
+            events_offset: self.events_offset.into(),
+            footer_offset: self.footer_offset.into(),
+            time_start_ns: self.time_start_ns.into(),
+            time_end_ns: self.time_end_ns.into(),
+        })
+    }
+
+    fn to_v2(&self) -> v2::IndexHeader {
+        v2::IndexHeader {
+            magic: v2::IndexHeader::MAGIC,
+            endian: v2::IndexHeader::ENDIAN,
+            version: v2::IndexHeader::VERSION,
+            arch: self.arch.into(),
+            os: self.os.into(),
+            flags: u32::from(self.flags).into(),
+            thread_id: self.thread_id.into(),
+            clock_type: self.clock_type.into(),
+            _reserved1: [0; 3],
+            event_size: self.event_size.into(),
+            event_count: self.event_count.into(),
+            events_offset: self.events_offset.into(),
+            footer_offset: self.footer_offset.into(),
+            time_start_ns: self.time_start_ns.into(),
+            time_end_ns: self.time_end_ns.into(),
+        }
     }
 
     fn from_v1(raw: &v1::IndexHeader) -> Self {

@@ -6,6 +6,7 @@
 
 mod json;
 mod read;
+mod write;
 
 use crate::error::Error;
 use crate::wire::Clock;

@@ -1,0 +1,106 @@
+//! From what a manifest says to its text.
+
+use serde::Serialize;
+
+use super::{Manifest, ManifestThread, Module, Symbol};
+
+impl Manifest {
+    /// The text of the manifest, as [`parse`](Self::parse) reads it: the same keys as tracers in
+    /// the field write, in their order. What is `None` is left out; so are modules and symbols
+    /// where there are none, and [`problems`](Self::problems) always.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let text = serde_json::to_vec_pretty(&Text {
+            format_version: self.format_version.as_deref(),
+            threads: self.threads.iter().map(Thread::from).collect(),
+            time_start_ns: self.time_start_ns,
+            time_end_ns: self.time_end_ns,
+            clock_type: self.clock_type.map(Into::into),
+            modules: self.modules.iter().map(ModuleText::from).collect(),
+            symbols: self.symbols.iter().map(SymbolText::from).collect(),
+        });
+        // Texts, numbers and lists always have a form in JSON, and a vector takes all bytes.
+        let mut text = text.unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format_version: Option<&'a str>,
+    threads: Vec<Thread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_start_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_end_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_type: Option<u8>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    modules: Vec<ModuleText<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    symbols: Vec<SymbolText<'a>>,
+}
+
+#[derive(Serialize)]
+struct Thread {
+    id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_detail: Option<bool>,
+}
+
+impl From<&ManifestThread> for Thread {
+    fn from(thread: &ManifestThread) -> Self {
+        Self {
+            id: thread.id,
+            has_detail: thread.has_detail,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ModuleText<'a> {
+    module_id: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uuid: Option<&'a str>,
+}
+
+impl<'a> From<&'a Module> for ModuleText<'a> {
+    fn from(module: &'a Module) -> Self {
+        Self {
+            module_id: module.module_id,
+            path: module.path.as_deref(),
+            base_address: module.base_address.map(|address| format!("{address:#x}")),
+            size: module.size,
+            uuid: module.uuid.as_deref(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct SymbolText<'a> {
+    function_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    module_id: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    symbol_index: Option<u32>,
+    name: &'a str,
+}
+
+impl<'a> From<&'a Symbol> for SymbolText<'a> {
+    fn from(symbol: &'a Symbol) -> Self {
+        Self {
+            function_id: format!("{:#018x}", symbol.function_id),
+            module_id: symbol.module_id,
+            symbol_index: symbol.symbol_index,
+            name: symbol.name.as_deref().unwrap_or_default(),
+        }
+    }
+}

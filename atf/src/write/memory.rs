@@ -1,0 +1,258 @@
+//! A file system in memory that can be told to refuse.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Storage, StorageFile};
+
+/// One step that a writer asks of a [`Storage`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Step {
+    /// [`Storage::create_folder`].
+    CreateFolder,
+    /// [`Storage::exists`].
+    Exists,
+    /// [`Storage::create`].
+    Create,
+    /// [`Storage::rename`].
+    Rename,
+    /// [`Storage::remove`].
+    Remove,
+    /// [`Storage::remove_folder`].
+    RemoveFolder,
+    /// [`Storage::sync_folder`].
+    SyncFolder,
+    /// [`StorageFile::write_at`].
+    Write,
+    /// [`StorageFile::set_size`].
+    SetSize,
+    /// [`StorageFile::sync`].
+    Sync,
+}
+
+/// What becomes of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is done.
+    Done,
+    /// It is refused.
+    Refused(io::ErrorKind),
+    /// A write takes this many bytes at most; all else is done.
+    Short(usize),
+}
+
+/// Files in memory, for tests of writers and of what follows after an error.
+///
+/// A clone is the same storage. [`decide`](Self::decide) is asked before each step, so each call
+/// that a writer makes can be made to fail, once or for ever.
+///
+/// ```
+/// use std::io;
+/// use std::sync::Arc;
+/// use atf::EventKind;
+/// use atf::write::{Event, Fate, Memory, Step, ThreadWriter, WriteOptions};
+///
+/// let memory = Memory::new();
+/// let options = WriteOptions::default();
+/// let mut writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options)?;
+/// memory.decide(|step, _| match step {
+///     Step::Write => Fate::Refused(io::ErrorKind::StorageFull),
+///     _ => Fate::Done,
+/// });
+/// let event_kind = EventKind::CALL;
+/// let event = Event { timestamp_ns: 1000, function_id: 7, event_kind, call_depth: 1 };
+/// writer.write(&event)?;
+/// let error = writer.flush().unwrap_err();
+/// assert_eq!(error.kind(), &atf::ErrorKind::Io(io::ErrorKind::StorageFull));
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Memory(Arc<Mutex<State>>);
+
+type Decide = Box<dyn FnMut(Step, &Path) -> Fate + Send>;
+
+#[derive(Default)]
+struct State {
+    folders: BTreeSet<PathBuf>,
+    files: BTreeMap<PathBuf, Arc<Mutex<Vec<u8>>>>,
+    decide: Option<Decide>,
+    steps: u64,
+}
+
+impl Memory {
+    /// An empty storage that refuses nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets `decide` choose what becomes of each step from now on.
+    pub fn decide(&self, decide: impl FnMut(Step, &Path) -> Fate + Send + 'static) {
+        self.state().decide = Some(Box::new(decide));
+    }
+
+    /// How many steps there have been, refused ones included.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.state().steps
+    }
+
+    /// The bytes of a file.
+    #[must_use]
+    pub fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
+        let state = self.state();
+        let file = state.files.get(path.as_ref())?;
+        Some(lock(file).clone())
+    }
+
+    /// The paths of all files.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.state().files.keys().cloned().collect()
+    }
+
+    /// The paths of all folders.
+    #[must_use]
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.state().folders.iter().cloned().collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.0)
+    }
+
+    /// Asks what becomes of a step, and says how many bytes it may write.
+    fn step(&self, step: Step, path: &Path) -> io::Result<usize> {
+        let mut state = self.state();
+        state.steps = state.steps.saturating_add(1);
+        match state.decide.as_mut().map(|decide| decide(step, path)) {
+            None | Some(Fate::Done) => Ok(usize::MAX),
+            Some(Fate::Short(most)) => Ok(most),
+            Some(Fate::Refused(kind)) => Err(kind.into()),
+        }
+    }
+}
+
+/// A panic of a test elsewhere is no reason for another one here.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}
+
+impl Storage for Memory {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        self.step(Step::CreateFolder, path)?;
+        let mut state = self.state();
+        let is_new = !state.folders.contains(path);
+        let all = path
+            .ancestors()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        state.folders.extend(all.map(Path::to_path_buf));
+        Ok(is_new)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.step(Step::Exists, path)?;
+        let state = self.state();
+        Ok(state.files.contains_key(path) || state.folders.contains(path))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        self.step(Step::Create, path)?;
+        let mut state = self.state();
+        if state.files.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let bytes = Arc::default();
+        state.files.insert(path.to_path_buf(), Arc::clone(&bytes));
+        Ok(Box::new(MemoryFile {
+            memory: self.clone(),
+            path: path.to_path_buf(),
+            bytes,
+        }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.step(Step::Rename, from)?;
+        let mut state = self.state();
+        let file = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.files.insert(to.to_path_buf(), file);
+        Ok(())
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.step(Step::Remove, path)?;
+        let removed = self.state().files.remove(path);
+        removed
+            .map(drop)
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.step(Step::RemoveFolder, path)?;
+        let mut state = self.state();
+        let holds = |other: &PathBuf| other.as_path() != path && other.starts_with(path);
+        if state.folders.iter().any(holds) || state.files.keys().any(holds) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        match state.folders.remove(path) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.step(Step::SyncFolder, path).map(drop)
+    }
+}
+
+struct MemoryFile {
+    memory: Memory,
+    path: PathBuf,
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl fmt::Debug for MemoryFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MemoryFile").field(&self.path).finish()
+    }
+}
+
+impl StorageFile for MemoryFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let most = self.memory.step(Step::Write, &self.path)?;
+        let bytes = bytes.get(..most).unwrap_or(bytes);
+        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        let end = start
+            .checked_add(bytes.len())
+            .ok_or(io::ErrorKind::FileTooLarge)?;
+        let mut file = lock(&self.bytes);
+        if file.len() < end {
+            file.resize(end, 0);
+        }
+        if let Some(place) = file.get_mut(start..end) {
+            place.copy_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.memory.step(Step::SetSize, &self.path)?;
+        let size = usize::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        lock(&self.bytes).resize(size, 0);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.memory.step(Step::Sync, &self.path).map(drop)
+    }
+}

@@ -1,0 +1,232 @@
+//! A file that grows at its end, through a buffer, under a checksum.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Storage, StorageFile};
+use crate::checksum::Crc32c;
+use crate::error::{Error, Result};
+use crate::header::HEADER_SIZE;
+
+/// How many bytes of whole events some bytes begin with, and how many events these are.
+pub(super) type Whole = fn(&[u8]) -> (usize, u64);
+
+/// One of a thread's two files while it is written: header, events, a buffer for what follows.
+#[derive(Debug)]
+pub(super) struct Section {
+    path: PathBuf,
+    file: Box<dyn StorageFile>,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that hold events.
+    filled: usize,
+    /// Bytes of the file: header and events, whole ones only.
+    size: u64,
+    /// Events in the file.
+    count: u64,
+    crc: Crc32c,
+    whole: Whole,
+}
+
+impl Section {
+    /// Makes the file and writes its header. Where that fails, the file is removed again.
+    pub(super) fn create(
+        storage: &dyn Storage,
+        path: PathBuf,
+        header: &[u8; HEADER_SIZE],
+        capacity: usize,
+        whole: Whole,
+    ) -> Result<Self> {
+        let file = storage.create(&path);
+        let file = file.map_err(|error| Error::io(error).with_path(Some(&path)))?;
+        let mut this = Self {
+            path,
+            file,
+            buffer: vec![0; capacity],
+            filled: 0,
+            size: HEADER_SIZE as u64,
+            count: 0,
+            crc: Crc32c::new(),
+            whole,
+        };
+        match this.write_all(0, header) {
+            Ok(()) => Ok(this),
+            Err(failure) => {
+                // The error that counts is the first one.
+                let _ = storage.remove(&this.path);
+                Err(failure.error)
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of the buffer that hold events.
+    #[inline]
+    pub(super) fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Bytes that the buffer can hold.
+    pub(super) fn capacity(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The offset behind the last event in the file, without those in the buffer.
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// How many events are in the file, without those in the buffer.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Bytes of the events in the file.
+    pub(super) fn events_size(&self) -> u64 {
+        self.size.saturating_sub(HEADER_SIZE as u64)
+    }
+
+    /// The bytes in the buffer.
+    pub(super) fn buffered(&self) -> &[u8] {
+        self.buffer.get(..self.filled).unwrap_or_default()
+    }
+
+    /// The CRC-32C of the events in the file.
+    pub(super) fn checksum(&self) -> u32 {
+        self.crc.finish()
+    }
+
+    /// Puts an event of `N` bytes into the buffer, which must have room.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, event: &[u8; N]) {
+        let rest = self.buffer.get_mut(self.filled..).unwrap_or_default();
+        if let Some(place) = rest.first_chunk_mut() {
+            *place = *event;
+            self.filled = self.filled.wrapping_add(N);
+        }
+    }
+
+    /// Puts an event of several parts into the buffer, or past it into the file where it is larger
+    /// than the buffer.
+    pub(super) fn push_parts(&mut self, header: &[u8], payload: &[u8]) -> Result<()> {
+        let size = header.len().saturating_add(payload.len());
+        if self.buffer.len().saturating_sub(self.filled) < size {
+            self.flush()?;
+        }
+        if size > self.buffer.len() {
+            return self.write_through(&[header, payload]);
+        }
+        let rest = self.buffer.get_mut(self.filled..).unwrap_or_default();
+        if let Some((place, rest)) = rest.split_at_mut_checked(header.len())
+            && let Some(rest) = rest.get_mut(..payload.len())
+        {
+            place.copy_from_slice(header);
+            rest.copy_from_slice(payload);
+            self.filled = self.filled.saturating_add(size);
+        }
+        Ok(())
+    }
+
+    /// Writes an event that is larger than the empty buffer.
+    fn write_through(&mut self, parts: &[&[u8]]) -> Result<()> {
+        let mut end = self.size;
+        for part in parts {
+            if let Err(failure) = self.write_all(end, part) {
+                self.cut();
+                return Err(failure.error);
+            }
+            end = end.saturating_add(part.len() as u64);
+            self.crc.update(part);
+        }
+        self.size = end;
+        self.count = self.count.saturating_add(1);
+        Ok(())
+    }
+
+    /// Sends the buffer on. Where that fails, `size` tells how many bytes of whole events the file
+    /// has; the rest of the buffer is lost.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        let bytes = self.buffer.get(..self.filled).unwrap_or_default();
+        self.crc.update(bytes);
+        let written = write_all(&mut *self.file, &self.path, self.size, bytes);
+        let in_file = match &written {
+            Ok(()) => bytes,
+            Err(failure) => bytes.get(..failure.written).unwrap_or_default(),
+        };
+        let (size, count) = (self.whole)(in_file);
+        self.size = self.size.saturating_add(size as u64);
+        self.count = self.count.saturating_add(count);
+        self.filled = 0;
+        written.map_err(|failure| {
+            self.cut();
+            failure.error
+        })
+    }
+
+    /// Writes a footer behind the events, which must all be in the file.
+    pub(super) fn write_footer(&mut self, footer: &[u8]) -> Result<()> {
+        self.write_all(self.size, footer).map_err(|failure| {
+            self.cut();
+            failure.error
+        })
+    }
+
+    /// Writes the header again.
+    pub(super) fn rewrite_header(&mut self, header: &[u8; HEADER_SIZE]) -> Result<()> {
+        self.write_all(0, header).map_err(|failure| failure.error)
+    }
+
+    /// Makes what is in the file survive a loss of power.
+    pub(super) fn sync(&mut self) -> Result<()> {
+        let synced = self.file.sync();
+        synced.map_err(|error| Error::io(error).with_path(Some(&self.path)))
+    }
+
+    /// Cuts off what a failed write left behind the last whole event. Readers do without: where
+    /// this fails too, they tell the part from an event.
+    fn cut(&mut self) {
+        let _ = self.file.set_size(self.size);
+    }
+
+    fn write_all(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
+        write_all(&mut *self.file, &self.path, offset, bytes)
+    }
+}
+
+/// A write that did not succeed as a whole.
+struct Failure {
+    written: usize,
+    error: Error,
+}
+
+/// Writes all bytes; an interrupted write is repeated.
+fn write_all(
+    file: &mut dyn StorageFile,
+    path: &Path,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<(), Failure> {
+    let mut written = 0_usize;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        let place = offset.saturating_add(written as u64);
+        let error = match file.write_at(place, rest) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(more) => {
+                written = written.saturating_add(more);
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        let error = Error::io(error).with_path(Some(path)).with_offset(place);
+        return Err(Failure { written, error });
+    }
+    Ok(())
+}
+
+/// Writes all bytes of a new file.
+pub(super) fn write_whole(file: &mut dyn StorageFile, path: &Path, bytes: &[u8]) -> Result<()> {
+    write_all(file, path, 0, bytes).map_err(|failure| failure.error)
+}

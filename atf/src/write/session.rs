@@ -1,0 +1,360 @@
+//! Writing a session: its threads and its manifest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::{Manifest, ManifestThread, Module, Symbol};
+use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
+
+/// What a manifest is called until it is whole.
+const MANIFEST_PART: &str = "manifest.json.part";
+
+/// Writes a session: a folder `thread_N` for each thread, and `manifest.json`.
+///
+/// Each thread's writer is independent of the others and of this one, so that threads are written
+/// side by side without a lock.
+///
+/// ```
+/// use atf::write::{SessionWriter, WriteOptions};
+/// # let root = tempfile::tempdir().unwrap();
+/// # let root = root.path();
+///
+/// // A folder such as session_20260105_101500/pid_4242.
+/// let session = SessionWriter::create_in(root, &WriteOptions::default())?;
+/// let mut thread = session.thread(0)?;
+/// // … write events …
+/// thread.finalize()?;
+/// session.finalize()?;
+///
+/// let reader = atf::session::SessionReader::open(session.path())?;
+/// assert_eq!(reader.threads().len(), 1);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct SessionWriter {
+    path: PathBuf,
+    options: WriteOptions,
+    storage: Arc<dyn Storage>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// What a session's threads hold in the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionTotals {
+    /// Threads that have been written.
+    pub threads: u64,
+    /// Of them those that were finalized.
+    pub finalized: u64,
+    /// Index events of the finalized threads.
+    pub event_count: u64,
+    /// Detail events of the finalized threads.
+    pub detail_count: u64,
+    /// The least first and the greatest last timestamp in nanoseconds, of finalized threads with
+    /// events.
+    pub time_range: Option<(u64, u64)>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    threads: BTreeMap<u32, Entry>,
+    modules: Vec<Module>,
+    symbols: Vec<Symbol>,
+    is_finalized: bool,
+}
+
+/// What the session knows of a thread.
+#[derive(Debug, Default)]
+struct Entry {
+    has_detail: bool,
+    is_dropped: bool,
+    summary: Option<ThreadSummary>,
+}
+
+impl SessionWriter {
+    /// Makes a folder for the session, which must be new or empty of threads and manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) where the
+    /// folder has a manifest.
+    pub fn create(folder: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
+        Self::create_on(Arc::new(Disk), folder, options)
+    }
+
+    /// Makes a folder `session_<YYYYMMDD>_<HHMMSS>/pid_<pid>` below `root`, of this moment in UTC
+    /// and this process (S0, S1). Processes that start in the same second share the first one.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) where this
+    /// process began another session below `root` in the same second.
+    pub fn create_in(root: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
+        let now = SystemTime::now();
+        let folder = root
+            .as_ref()
+            .join(session_name(now))
+            .join(format!("pid_{}", std::process::id()));
+        if Disk.exists(&folder).map_err(at(&folder))? {
+            return Err(at(&folder)(io::ErrorKind::AlreadyExists.into()));
+        }
+        Self::create(folder, options)
+    }
+
+    /// As [`create`](Self::create), on another storage than the disk.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_on(
+        storage: Arc<dyn Storage>,
+        folder: impl AsRef<Path>,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let path = folder.as_ref().to_path_buf();
+        storage.create_folder(&path).map_err(at(&path))?;
+        let manifest = path.join(MANIFEST_FILE);
+        if storage.exists(&manifest).map_err(at(&manifest))? {
+            return Err(at(&manifest)(io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(Self {
+            path,
+            options: options.clone(),
+            storage,
+            shared: Arc::default(),
+        })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A writer for a thread; it can go to another thread of this program.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and as
+    /// [`ThreadWriter::create`].
+    pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
+        let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
+        let refused = |kind| Err(Error::new(kind).with_path(Some(&path)));
+        let mut shared = lock(&self.shared);
+        if shared.is_finalized {
+            return refused(ErrorKind::AlreadyFinalized);
+        }
+        if shared.threads.contains_key(&thread_id) {
+            return refused(ErrorKind::ThreadHasWriter { id: thread_id });
+        }
+        let storage = Arc::clone(&self.storage);
+        let mut writer = ThreadWriter::create_on(storage, &path, thread_id, &self.options)?;
+        shared.threads.insert(thread_id, Entry::default());
+        writer.register(Registration {
+            thread_id,
+            shared: Arc::clone(&self.shared),
+        });
+        Ok(writer)
+    }
+
+    /// Names the executables and libraries for the manifest.
+    pub fn set_modules(&self, modules: Vec<Module>) {
+        lock(&self.shared).modules = modules;
+    }
+
+    /// Names the functions for the manifest.
+    pub fn set_symbols(&self, symbols: Vec<Symbol>) {
+        lock(&self.shared).symbols = symbols;
+    }
+
+    /// What is known of the threads so far.
+    #[must_use]
+    pub fn totals(&self) -> SessionTotals {
+        let shared = lock(&self.shared);
+        let mut totals = SessionTotals {
+            threads: shared.threads.len() as u64,
+            ..SessionTotals::default()
+        };
+        for summary in shared.summaries() {
+            totals.finalized = totals.finalized.saturating_add(1);
+            totals.event_count = totals.event_count.saturating_add(summary.event_count);
+            totals.detail_count = totals.detail_count.saturating_add(summary.detail_count);
+        }
+        totals.time_range = shared.time_range();
+        totals
+    }
+
+    /// Writes `manifest.json` as far as it is known now, so that threads and symbols are not lost
+    /// in a crash. It replaces the one before in one step.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]; the manifest before it is still there then.
+    pub fn write_manifest(&self) -> Result<()> {
+        let manifest = self.manifest();
+        self.replace_manifest(&manifest.encode())
+    }
+
+    /// Writes the manifest for good; no thread can be added after it.
+    ///
+    /// A thread whose writer was dropped before it was finalized is listed as well.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ThreadsNotFinalized`] while a thread's writer lives and is not finalized,
+    /// [`ErrorKind::AlreadyFinalized`], [`ErrorKind::Io`].
+    pub fn finalize(&self) -> Result<SessionTotals> {
+        let refused = |kind| Err(Error::new(kind).with_path(Some(&self.path)));
+        {
+            let mut shared = lock(&self.shared);
+            if shared.is_finalized {
+                return refused(ErrorKind::AlreadyFinalized);
+            }
+            let open = shared.threads.values().filter(|entry| entry.is_open());
+            match open.count() as u64 {
+                0 => shared.is_finalized = true,
+                count => return refused(ErrorKind::ThreadsNotFinalized { count }),
+            }
+        }
+        match self.write_manifest() {
+            Ok(()) => Ok(self.totals()),
+            Err(error) => {
+                lock(&self.shared).is_finalized = false;
+                Err(error)
+            }
+        }
+    }
+
+    fn manifest(&self) -> Manifest {
+        let shared = lock(&self.shared);
+        let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| ManifestThread {
+            position,
+            id: *id,
+            has_detail: Some(entry.has_detail),
+        };
+        let (start, end) = shared.time_range().unwrap_or((0, 0));
+        let version = match shared.symbols.is_empty() {
+            true => "2.0",
+            false => "2.1",
+        };
+        Manifest {
+            format_version: Some(version.to_owned()),
+            threads: shared.threads.iter().enumerate().map(thread).collect(),
+            time_start_ns: Some(start),
+            time_end_ns: Some(end),
+            clock_type: Some(self.options.clock_type),
+            modules: shared.modules.clone(),
+            symbols: shared.symbols.clone(),
+            ..Manifest::default()
+        }
+    }
+
+    /// Writes a file beside the manifest and gives it the manifest's name once it is whole.
+    fn replace_manifest(&self, bytes: &[u8]) -> Result<()> {
+        let part = self.path.join(MANIFEST_PART);
+        let written = self.write_part(&part, bytes);
+        if written.is_err() {
+            // The error that counts is the first one.
+            let _ = self.storage.remove(&part);
+        }
+        written
+    }
+
+    fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
+        // One may be left of a process that was killed.
+        if self.storage.exists(part).map_err(at(part))? {
+            self.storage.remove(part).map_err(at(part))?;
+        }
+        let mut file = self.storage.create(part).map_err(at(part))?;
+        super::section::write_whole(&mut *file, part, bytes)?;
+        let is_durable = self.options.durability != Durability::None;
+        if is_durable {
+            file.sync().map_err(at(part))?;
+        }
+        let manifest = self.path.join(MANIFEST_FILE);
+        self.storage
+            .rename(part, &manifest)
+            .map_err(at(&manifest))?;
+        match is_durable {
+            true => self.storage.sync_folder(&self.path).map_err(at(&self.path)),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Shared {
+    fn summaries(&self) -> impl Iterator<Item = &ThreadSummary> {
+        self.threads
+            .values()
+            .filter_map(|entry| entry.summary.as_ref())
+    }
+
+    fn time_range(&self) -> Option<(u64, u64)> {
+        let ranges = self.summaries().filter_map(|summary| summary.time_range);
+        ranges.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+    }
+}
+
+impl Entry {
+    fn is_open(&self) -> bool {
+        self.summary.is_none() && !self.is_dropped
+    }
+}
+
+/// A thread's place in its session.
+pub(super) struct Registration {
+    thread_id: u32,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Registration {
+    /// The thread has a `detail.atf` now.
+    pub(super) fn has_detail(&self) {
+        self.change(|entry| entry.has_detail = true);
+    }
+
+    /// The thread's files are finalized.
+    pub(super) fn finalized(&self, summary: &ThreadSummary) {
+        self.change(|entry| entry.summary = Some(*summary));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entry)) {
+        lock(&self.shared)
+            .threads
+            .entry(self.thread_id)
+            .and_modify(change);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.change(|entry| entry.is_dropped = true);
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Registration")
+            .field(&self.thread_id)
+            .finish()
+    }
+}
+
+/// What another thread left behind when it panicked is as good as before: each change is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// `session_<YYYYMMDD>_<HHMMSS>` of a moment in UTC.
+fn session_name(moment: SystemTime) -> String {
+    // Its form is 2026-01-05T10:15:00Z.
+    let text = humantime::format_rfc3339_seconds(moment).to_string();
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let (date, time) = digits.split_at_checked(8).unwrap_or((&digits, ""));
+    format!("session_{date}_{time}")
+}

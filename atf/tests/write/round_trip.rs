@@ -1,0 +1,172 @@
+//! What was written is what is read, byte for byte what the raw builders build.
+
+use std::path::Path;
+
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
+use atf::{Arch, Checksum, Clock, Completeness, Os, Wire};
+
+use super::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use super::{detail, event};
+
+/// What the raw builders state: an x86-64 Linux with its boot-time clock.
+fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
+    WriteOptions {
+        wire,
+        arch: Arch::X86_64,
+        os: Os::LINUX,
+        clock_type: Clock::BOOTTIME,
+        buffer_size,
+        ..WriteOptions::default()
+    }
+}
+
+/// Payloads of all sizes up to some that are larger than the smallest buffer.
+fn payload(seq: u64) -> Vec<u8> {
+    let size = match seq % 100 {
+        99 => 5000,
+        rest => rest * 7,
+    };
+    (0..size).map(|byte| byte.to_le_bytes()[0]).collect()
+}
+
+/// The events of the trace as the raw builders take them.
+fn records(count: u64) -> (Vec<EventRecord>, Vec<DetailRecord>) {
+    let record = |seq: u64| EventRecord {
+        timestamp_ns: event(seq).timestamp_ns,
+        function_id: event(seq).function_id,
+        kind: if seq.is_multiple_of(2) { 1 } else { 2 },
+        depth: 1,
+        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
+    };
+    let detail = |seq: u64| DetailRecord {
+        event_type: if seq.is_multiple_of(2) { 3 } else { 4 },
+        index_seq: seq,
+        timestamp: event(seq).timestamp_ns,
+        payload: payload(seq),
+    };
+    let details = (0..count).step_by(3).map(detail);
+    ((0..count).map(record).collect(), details.collect())
+}
+
+fn write(writer: &mut ThreadWriter, count: u64) {
+    for seq in 0..count {
+        let index_seq = match seq.is_multiple_of(3) {
+            true => {
+                let payload = payload(seq);
+                let link = writer.write_with_detail(&event(seq), &detail(seq, &payload));
+                let link = link.unwrap();
+                assert_eq!(link.detail_seq, seq / 3);
+                link.index_seq
+            }
+            false => writer.write(&event(seq)).unwrap(),
+        };
+        assert_eq!(index_seq, seq);
+    }
+}
+
+fn bytes(folder: &Path, name: &str) -> Vec<u8> {
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+#[test]
+fn a_finalized_thread_is_what_the_sources_lay_down() {
+    for wire in Wire::ALL {
+        for (count, buffer_size) in [(1, 0), (2000, 0), (2000, 64 << 10)] {
+            let root = tempfile::tempdir().unwrap();
+            let folder = root.path().join("thread_7");
+            let mut writer = ThreadWriter::create(&folder, 7, &options(wire, buffer_size)).unwrap();
+            write(&mut writer, count);
+            let summary = writer.finalize().unwrap();
+            assert_eq!(summary.event_count, count);
+            assert_eq!(summary.detail_count, count.div_ceil(3));
+            let (first, last) = (event(0).timestamp_ns, event(count - 1).timestamp_ns);
+            assert_eq!(summary.time_range, Some((first, last)));
+
+            let (events, details) = records(count);
+            let index = IndexFile::of(wire.version(), events);
+            let detail = DetailFile::of(wire.version(), details);
+            assert!(bytes(&folder, "index.atf") == index.bytes());
+            assert!(bytes(&folder, "detail.atf") == detail.bytes());
+        }
+    }
+}
+
+#[test]
+fn a_thread_without_details_has_no_detail_file() {
+    for wire in Wire::ALL {
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+        (0..10).for_each(|seq| {
+            writer.write(&event(seq)).unwrap();
+        });
+        writer.finalize().unwrap();
+        assert!(!root.path().join("detail.atf").exists());
+
+        let (mut events, _) = records(10);
+        events.iter_mut().for_each(|event| event.detail_seq = None);
+        let mut index = IndexFile::of(wire.version(), events);
+        index.flags = 0;
+        assert!(bytes(root.path(), "index.atf") == index.bytes());
+    }
+}
+
+#[test]
+fn a_thread_without_events_is_finalized_all_the_same() {
+    for wire in Wire::ALL {
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+        assert_eq!(writer.finalize().unwrap().time_range, None);
+        let mut index = IndexFile::of(wire.version(), Vec::new());
+        index.flags = 0;
+        assert_eq!(bytes(root.path(), "index.atf"), index.bytes());
+    }
+}
+
+#[test]
+fn a_writer_that_is_dropped_leaves_all_its_events() {
+    for wire in Wire::ALL {
+        let root = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
+        write(&mut writer, 1000);
+        drop(writer);
+        let thread = ThreadReader::open(root.path()).unwrap();
+        assert_eq!(thread.index().event_count(), 1000);
+        assert_eq!(thread.detail().unwrap().event_count(), 334);
+        let completeness = thread.index().completeness();
+        assert!(matches!(completeness, Completeness::Unfinalized { .. }));
+    }
+}
+
+#[test]
+fn threads_of_a_session_are_written_side_by_side() {
+    let root = tempfile::tempdir().unwrap();
+    let session = SessionWriter::create_in(root.path(), &WriteOptions::default()).unwrap();
+    std::thread::scope(|scope| {
+        for id in 0..4 {
+            let mut writer = session.thread(id).unwrap();
+            scope.spawn(move || {
+                write(&mut writer, 500);
+                writer.finalize().unwrap();
+            });
+        }
+    });
+    let totals = session.finalize().unwrap();
+    let reader = SessionReader::open(session.path()).unwrap();
+    let manifest = reader.manifest().unwrap();
+    assert!(manifest.problems.is_empty(), "{:?}", manifest.problems);
+    assert_eq!(reader.summary().index_events, 2000);
+    assert_eq!(totals.event_count, 2000);
+    assert_eq!(totals.detail_count, 4 * 167);
+    let range = (event(0).timestamp_ns, event(499).timestamp_ns);
+    assert_eq!(
+        manifest.time_start_ns.zip(manifest.time_end_ns),
+        Some(range)
+    );
+    for entry in reader.threads() {
+        let thread = entry.open().unwrap();
+        assert_eq!(thread.index().checksum().unwrap(), Checksum::Good);
+        assert!(thread.disagreements().is_empty());
+    }
+}
