@@ -1,0 +1,151 @@
+//! When a thread's events happen, and so how the events of several threads interleave.
+
+use crate::random::Random;
+use crate::synth::{Shape, Synth};
+
+/// The first timestamp of a trace in nanoseconds: some 17 minutes after the machine's start.
+const START_NS: u64 = 1_000_000_000_000;
+/// Threads start within so many nanoseconds of one another.
+const SKEW_NS: u32 = 1_000_000;
+/// The greatest gap inside a turn, which bounds how long a turn can last.
+const TURN_GAP_NS: u64 = 64;
+/// Half of the events of random arrivals follow the last one within so many nanoseconds, half of
+/// the rest within twice that, and so on.
+const HALF_NS: u32 = 64;
+/// The time between two events of a perfect interleave.
+const STEP_NS: u64 = 25;
+/// Events in one thread's turn where several threads are active at a time.
+const ACTIVE_TURN: (u32, u32) = (100, 1000);
+
+/// The streams of the seed that draw the turns are numbered from here; threads have lower numbers.
+const TURNS: u64 = 1 << 40;
+
+/// The clock of one thread: turns the gap that the call tree asks for into a timestamp.
+#[derive(Debug, Clone)]
+pub(crate) enum Pace {
+    /// Gaps as they come.
+    Free { now: u64 },
+    /// Gaps without a memory.
+    Random { now: u64, gaps: Random },
+    /// Events in turns of the thread, none outside.
+    Turns(Turns),
+    /// One event in each round of all threads.
+    Interleave { next: u64, step: u64 },
+}
+
+/// Time is cut into slots, one for each group of threads in each round; a thread works only in its
+/// group's slots. Which group a thread is in changes from round to round, and each thread finds
+/// out by itself, so threads can be made one after the other.
+#[derive(Debug, Clone)]
+pub(crate) struct Turns {
+    seed: u64,
+    thread: u32,
+    threads: u32,
+    /// Threads that share a slot.
+    active: u32,
+    /// Events of a turn, at least and at most.
+    length: (u32, u32),
+    lengths: Random,
+    round: u64,
+    /// Events left in this turn.
+    left: u32,
+    now: u64,
+}
+
+impl Pace {
+    pub(crate) fn new(synth: &Synth, thread: u32) -> Self {
+        let mut random = Random::new(synth.seed, TURNS - 1 - u64::from(thread));
+        let turns = |active: u32, (low, high): (u32, u32), lengths| {
+            Self::Turns(Turns {
+                seed: synth.seed,
+                thread,
+                threads: synth.threads.max(1),
+                active: active.max(1),
+                length: (low.max(1), high.max(low).max(1)),
+                lengths,
+                round: 0,
+                left: 0,
+                now: START_NS,
+            })
+        };
+        match synth.shape {
+            Shape::Independent => Self::Free {
+                now: START_NS + u64::from(random.below(SKEW_NS)),
+            },
+            Shape::Random => Self::Random {
+                now: START_NS,
+                gaps: random,
+            },
+            Shape::Runs { min, max } => turns(1, (min, max), random),
+            Shape::FewActive(active) => turns(active, ACTIVE_TURN, random),
+            Shape::Interleave => Self::Interleave {
+                next: START_NS + u64::from(thread) * STEP_NS,
+                step: u64::from(synth.threads.max(1)) * STEP_NS,
+            },
+        }
+    }
+
+    /// The timestamp of the next event, which follows the last one by some `gap_ns`.
+    #[inline]
+    pub(crate) fn next(&mut self, gap_ns: u64) -> u64 {
+        match self {
+            Self::Free { now } => {
+                *now += gap_ns;
+                *now
+            }
+            Self::Random { now, gaps } => {
+                let halves = gaps.next().trailing_zeros();
+                *now += u64::from(halves * HALF_NS + gaps.below(HALF_NS));
+                *now
+            }
+            Self::Turns(turns) => turns.next(gap_ns),
+            Self::Interleave { next, step } => {
+                let now = *next;
+                *next += *step;
+                now
+            }
+        }
+    }
+}
+
+impl Turns {
+    fn next(&mut self, gap_ns: u64) -> u64 {
+        if self.left == 0 {
+            self.begin();
+        }
+        self.left -= 1;
+        self.now += 1 + gap_ns % TURN_GAP_NS;
+        self.now
+    }
+
+    /// Goes on to the slot of the next round.
+    fn begin(&mut self) {
+        let slot_ns = u64::from(self.length.1) * TURN_GAP_NS;
+        let groups = u64::from(self.threads.div_ceil(self.active));
+        let group = u64::from(self.position() / self.active);
+        self.now = START_NS + (self.round * groups + group) * slot_ns;
+        self.left = self.lengths.between(self.length.0, self.length.1);
+        self.round += 1;
+    }
+
+    /// The thread's place in this round: `factor` · thread + `offset`, which gives each thread
+    /// another place where `factor` and the number of threads have no common divisor.
+    fn position(&self) -> u32 {
+        let mut random = Random::new(self.seed, TURNS + self.round);
+        let offset = u64::from(random.below(self.threads));
+        let mut factor = random.between(1, self.threads);
+        while greatest_common_divisor(factor, self.threads) != 1 {
+            factor = random.between(1, self.threads);
+        }
+        let place = u64::from(factor) * u64::from(self.thread) + offset;
+        (place % u64::from(self.threads)) as u32
+    }
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,148 @@
+//! A program that never was: its modules, its functions, and who calls whom.
+
+use atf::manifest::{Module, Symbol};
+
+use crate::random::Random;
+
+/// Functions that one function calls; a call picks one of them.
+const CALLEES: usize = 8;
+/// Bytes of a function's code, so that every function has an address.
+const CODE_SIZE: u64 = 64;
+/// One function in so many calls itself.
+const RECURSIVE: u32 = 24;
+
+/// Where the modules are loaded, and what their functions are called after.
+const MODULES: [(&str, &str); 6] = [
+    ("/usr/bin/demo", "demo"),
+    ("/usr/lib/libdemo_core.so", "core"),
+    ("/usr/lib/libdemo_render.so", "render"),
+    ("/usr/lib/libdemo_net.so", "net"),
+    ("/usr/lib/libcodec.so.3", "codec"),
+    ("/usr/lib/libc.so.6", "c"),
+];
+const BASE_ADDRESS: u64 = 0x5500_0000_0000;
+const MODULE_SPACING: u64 = 0x1000_0000;
+
+const VERBS: [&str; 16] = [
+    "load", "parse", "render", "fetch", "commit", "decode", "layout", "flush", "open", "hash",
+    "merge", "visit", "copy", "find", "insert", "release",
+];
+const NOUNS: [&str; 12] = [
+    "frame", "node", "buffer", "request", "glyph", "tile", "index", "packet", "tree", "table",
+    "cache", "region",
+];
+
+/// The functions by their popularity: the first is called most.
+#[derive(Debug)]
+pub(crate) struct Program {
+    functions: Vec<Function>,
+    /// The functions of each module.
+    counts: [u32; MODULES.len()],
+}
+
+/// One function.
+#[derive(Debug)]
+pub(crate) struct Function {
+    module: u32,
+    symbol: u32,
+    callees: [u32; CALLEES],
+    /// Typical time between two events in it, in nanoseconds.
+    pub(crate) cost_ns: u32,
+    pub(crate) is_recursive: bool,
+}
+
+impl Program {
+    /// A program of this many functions, one at least.
+    pub(crate) fn new(mut random: Random, functions: u32) -> Self {
+        let count = functions.max(1);
+        let mut counts = [0; MODULES.len()];
+        let mut function = || {
+            let module = random.zipf(MODULES.len() as u32);
+            let symbol = &mut counts[module as usize];
+            *symbol += 1;
+            Function {
+                module,
+                symbol: *symbol,
+                callees: std::array::from_fn(|_| random.zipf(count)),
+                cost_ns: 8 << random.below(8),
+                is_recursive: random.one_in(RECURSIVE),
+            }
+        };
+        let functions = (0..count).map(|_| function()).collect();
+        Self { functions, counts }
+    }
+
+    /// How many functions there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.functions.len() as u32
+    }
+
+    #[inline]
+    pub(crate) fn function(&self, function: u32) -> &Function {
+        &self.functions[function as usize]
+    }
+
+    /// Where a thread begins.
+    pub(crate) fn entry(&self, thread: u32) -> u32 {
+        self.len() - 1 - thread % self.len()
+    }
+
+    /// The modules, for a manifest.
+    pub(crate) fn modules(&self) -> Vec<Module> {
+        let module = |(id, (path, _)): (u32, &(&str, &str))| Module {
+            module_id: id,
+            path: Some((*path).to_owned()),
+            base_address: Some(base_address(id)),
+            size: Some(u64::from(self.counts[id as usize] + 1) * CODE_SIZE),
+            uuid: Some(format!("{id:08X}-0000-4000-8000-{:012X}", self.len())),
+        };
+        (0..).zip(&MODULES).map(module).collect()
+    }
+
+    /// The functions' names, for a manifest.
+    pub(crate) fn symbols(&self) -> Vec<Symbol> {
+        let symbol = |(position, function): (usize, &Function)| Symbol {
+            position,
+            function_id: function.id(),
+            module_id: Some(function.module),
+            symbol_index: Some(function.symbol),
+            name: Some(function.name()),
+        };
+        self.functions.iter().enumerate().map(symbol).collect()
+    }
+}
+
+impl Function {
+    /// As events give it: module in the upper half, symbol in the lower.
+    #[inline]
+    pub(crate) fn id(&self) -> u64 {
+        u64::from(self.module) << 32 | u64::from(self.symbol)
+    }
+
+    /// Where its code begins.
+    #[inline]
+    pub(crate) fn address(&self) -> u64 {
+        base_address(self.module) + u64::from(self.symbol) * CODE_SIZE
+    }
+
+    /// One of the functions that it calls.
+    #[inline]
+    pub(crate) fn callee(&self, random: &mut Random) -> u32 {
+        self.callees[random.below(CALLEES as u32) as usize]
+    }
+
+    fn name(&self) -> String {
+        let prefix = MODULES[self.module as usize].1;
+        let symbol = self.symbol as usize;
+        let verb = VERBS[symbol % VERBS.len()];
+        let noun = NOUNS[symbol / VERBS.len() % NOUNS.len()];
+        match symbol / (VERBS.len() * NOUNS.len()) {
+            0 => format!("{prefix}::{verb}_{noun}"),
+            more => format!("{prefix}::{verb}_{noun}_{more}"),
+        }
+    }
+}
+
+fn base_address(module: u32) -> u64 {
+    BASE_ADDRESS + u64::from(module) * MODULE_SPACING
+}

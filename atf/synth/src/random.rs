@@ -1,0 +1,106 @@
+//! Numbers that look random and are the same on every machine.
+
+/// `SplitMix64` (Steele, Lea, Flood 2014): a counter, mixed.
+///
+/// It is written out here because its numbers decide the bytes of every trace: a crate could
+/// change its stream with a new version. Only integers are drawn, since floats round differently
+/// where a compiler fuses multiplication and addition.
+#[derive(Debug, Clone)]
+pub(crate) struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// The stream `stream` of a seed; streams of one seed have nothing to do with one another.
+    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+        Self {
+            state: mix(mix(seed) ^ stream),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.state)
+    }
+
+    /// 0 to `n` − 1, each as likely as the others to within n / 2³²; 0 where `n` is 0.
+    #[inline]
+    pub(crate) fn below(&mut self, n: u32) -> u32 {
+        let high = self.next() >> 32;
+        ((high * u64::from(n)) >> 32) as u32
+    }
+
+    /// `low` to `high`, both included; `low` where `high` is less.
+    #[inline]
+    pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(high.saturating_sub(low).saturating_add(1))
+    }
+
+    /// True once in `n` times.
+    #[inline]
+    pub(crate) fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    /// 0 to `n` − 1, rank r about as often as 1 / (r + 1): Zipf's law. A power of two is drawn, then
+    /// a number below it, so that no logarithm is needed.
+    #[inline]
+    pub(crate) fn zipf(&mut self, n: u32) -> u32 {
+        let powers = u32::BITS - n.leading_zeros();
+        loop {
+            let power = 1 << self.below(powers);
+            let rank = power - 1 + self.below(power);
+            if rank < n || n == 0 {
+                return rank;
+            }
+        }
+    }
+}
+
+fn mix(state: u64) -> u64 {
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    /// The numbers that the authors' C code prints for the seed 1234567.
+    #[test]
+    fn the_stream_is_that_of_splitmix64() {
+        let mut random = Random { state: 1_234_567 };
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!(expected.map(|_| random.next()), expected);
+    }
+
+    #[test]
+    fn draws_stay_in_their_range() {
+        let mut random = Random::new(1, 2);
+        for n in [1, 2, 3, 7, 100, 2048, u32::MAX] {
+            for _ in 0..200 {
+                assert!(random.below(n) < n);
+                assert!(random.zipf(n) < n);
+                assert!((5..=n.max(5)).contains(&random.between(5, n)));
+            }
+        }
+        assert_eq!((random.below(0), random.zipf(0)), (0, 0));
+    }
+
+    #[test]
+    fn the_first_rank_is_drawn_most_often() {
+        let mut random = Random::new(7, 7);
+        let mut counts = [0_u32; 64];
+        for _ in 0..70_000 {
+            counts[random.zipf(64) as usize] += 1;
+        }
+        assert!(counts[0] > 9_000 && counts[0] > 5 * counts[7]);
+        assert!(counts.iter().all(|count| *count > 0));
+    }
+}

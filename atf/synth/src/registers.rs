@@ -1,0 +1,81 @@
+//! Registers and a piece of the stack, as a tracer for arm64 would find them.
+
+use atf::write::Event;
+use atf::{DetailEventType, EventKind, wire::DetailFunctionPayload};
+use zerocopy::IntoBytes as _;
+
+use crate::random::Random;
+
+/// The top of thread 0's stack; the other threads' stacks lie below it.
+const STACK_TOP: u64 = 0x7FFF_F000_0000;
+const STACK_SPACING: u64 = 0x80_0000;
+const FRAME_SIZE: u64 = 96;
+const HEAP: u64 = 0x5600_0000_0000;
+/// The longest snapshot that the format allows, in bytes.
+const LONGEST_STACK: u32 = 256;
+/// Stacks are aligned to so many bytes.
+const ALIGNMENT: u32 = 16;
+
+/// What a detail event records. Its payload is made when it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registers {
+    /// [`DetailEventType::FUNCTION_CALL`] for a call, else
+    /// [`DetailEventType::FUNCTION_RETURN`]: an exception has no type of its own.
+    pub event_type: DetailEventType,
+    function_id: u64,
+    lr: u64,
+    sp: u64,
+    seed: u64,
+}
+
+impl Registers {
+    /// The registers at an event, where `caller` is the code that called.
+    pub(crate) fn new(event: &Event, thread: u32, caller: Option<u64>, seed: u64) -> Self {
+        let event_type = match event.event_kind {
+            EventKind::CALL => DetailEventType::FUNCTION_CALL,
+            _ => DetailEventType::FUNCTION_RETURN,
+        };
+        let top = STACK_TOP - u64::from(thread) * STACK_SPACING;
+        Self {
+            event_type,
+            function_id: event.function_id,
+            // Somewhere behind the caller's first instruction.
+            lr: caller.map_or(0, |caller| caller + 4 * (1 + seed % 15)),
+            sp: top - u64::from(event.call_depth) * FRAME_SIZE,
+            seed,
+        }
+    }
+
+    /// Puts the payload into `buffer`, whatever it holds: 100 bytes and 0 to 256 of the stack.
+    pub fn write_payload(&self, buffer: &mut Vec<u8>) {
+        let mut random = Random::new(self.seed, 0);
+        let stack_size = ALIGNMENT * random.below(LONGEST_STACK / ALIGNMENT + 1);
+        let payload = DetailFunctionPayload {
+            function_id: self.function_id.into(),
+            x_regs: std::array::from_fn(|_| self.value(&mut random).into()),
+            lr: self.lr.into(),
+            fp: (self.sp + u64::from(ALIGNMENT)).into(),
+            sp: self.sp.into(),
+            stack_size: (stack_size as u16).into(),
+            _reserved: 0.into(),
+        };
+        buffer.clear();
+        buffer.extend_from_slice(payload.as_bytes());
+        for _ in 0..stack_size / 8 {
+            buffer.extend_from_slice(&self.value(&mut random).to_le_bytes());
+        }
+    }
+
+    /// A pointer to the heap or the stack, a small number, a hash, or nothing.
+    fn value(&self, random: &mut Random) -> u64 {
+        let bits = random.next();
+        match bits >> 61 {
+            0 | 1 => HEAP + (bits & 0xFF_FFF0),
+            2 => self.sp + (bits & 0xFF8),
+            3 => self.lr,
+            4 => 0,
+            5 => bits,
+            _ => bits & 0xFFF,
+        }
+    }
+}

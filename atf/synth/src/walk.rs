@@ -1,0 +1,181 @@
+//! A thread's walk over the program: which functions are called, and when they end.
+
+use std::sync::Arc;
+
+use atf::EventKind;
+use atf::write::Event;
+
+use crate::pace::Pace;
+use crate::program::{Function, Program};
+use crate::random::Random;
+use crate::registers::Registers;
+use crate::synth::Synth;
+
+/// Deepest call.
+const DEEPEST: usize = 48;
+/// Calls no deeper than this call more than one other on average, deeper ones less: trees are
+/// wide at the top and end by themselves.
+const WIDE: usize = 6;
+/// Calls that a thread's outermost function makes.
+const ROOT_CALLS: u32 = 2_000;
+/// One call in so many is made in a burst, a hot loop around one function.
+const BURST: u32 = 128;
+/// One function in so many ends by an exception.
+const EXCEPTION: u32 = 4_096;
+/// One event in so many comes late, after a lock or a read.
+const STALL: u32 = 4_096;
+
+/// An event of a made-up trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SynthEvent {
+    /// What is written to `index.atf`.
+    pub event: Event,
+    /// What is written to `detail.atf`, for a share of the events.
+    pub detail: Option<Registers>,
+}
+
+/// The events of one thread, from its first call to wherever the trace ends.
+#[derive(Debug, Clone)]
+pub struct ThreadEvents {
+    program: Arc<Program>,
+    pace: Pace,
+    random: Random,
+    thread: u32,
+    detail_per_mille: u32,
+    left: u64,
+    stack: Vec<Frame>,
+    /// Calls that an exception still has to end.
+    unwinding: u32,
+}
+
+/// A call that has not ended.
+#[derive(Debug, Clone)]
+struct Frame {
+    function: u32,
+    /// Calls that it has yet to make.
+    calls: u32,
+    /// Calls of a burst that it has yet to make before, and the function that they go to.
+    burst: (u32, u32),
+}
+
+impl ThreadEvents {
+    pub(crate) fn new(synth: &Synth, program: Arc<Program>, thread: u32) -> Self {
+        Self {
+            program,
+            pace: Pace::new(synth, thread),
+            random: Random::new(synth.seed, 1 + u64::from(thread)),
+            thread,
+            detail_per_mille: synth.detail_per_mille,
+            left: synth.events_per_thread,
+            stack: Vec::with_capacity(DEEPEST),
+            unwinding: 0,
+        }
+    }
+
+    /// What happens next: a kind, the function, the depth, and how long it took.
+    fn step(&mut self) -> (EventKind, u32, usize, u64) {
+        if self.unwinding > 0 && self.stack.len() > 1 {
+            self.unwinding -= 1;
+            return self.end(EventKind::EXCEPTION);
+        }
+        let (random, depth) = (&mut self.random, self.stack.len());
+        let Some(frame) = self.stack.last_mut() else {
+            return self.call(self.program.entry(self.thread), ROOT_CALLS);
+        };
+        let (burst, callee) = frame.burst;
+        if burst > 0 {
+            frame.burst.0 = burst - 1;
+            return self.call(callee, 0);
+        }
+        if frame.calls == 0 {
+            if random.one_in(EXCEPTION) {
+                self.unwinding = random.zipf(DEEPEST as u32);
+                return self.end(EventKind::EXCEPTION);
+            }
+            return self.end(EventKind::RETURN);
+        }
+        frame.calls -= 1;
+        let function = self.program.function(frame.function);
+        if random.one_in(BURST) {
+            let callee = function.callee(random);
+            frame.burst = (random.between(16, 255), callee);
+            return self.call(callee, 0);
+        }
+        let callee = match function.is_recursive && !random.one_in(4) {
+            true => frame.function,
+            false => function.callee(random),
+        };
+        let calls = match depth {
+            DEEPEST.. => 0,
+            WIDE.. if random.below(8) < 5 => 0,
+            _ if random.one_in(4) => 0,
+            _ => random.between(1, 4),
+        };
+        self.call(callee, calls)
+    }
+
+    fn call(&mut self, function: u32, calls: u32) -> (EventKind, u32, usize, u64) {
+        // From the caller's last event to the call, the caller works.
+        let working = self.stack.last().map_or(function, |frame| frame.function);
+        let gap_ns = self.gap(working);
+        self.stack.push(Frame {
+            function,
+            calls,
+            burst: (0, 0),
+        });
+        (EventKind::CALL, function, self.stack.len(), gap_ns)
+    }
+
+    fn end(&mut self, kind: EventKind) -> (EventKind, u32, usize, u64) {
+        let depth = self.stack.len();
+        let function = self.stack.pop().map_or(0, |frame| frame.function);
+        (kind, function, depth, self.gap(function))
+    }
+
+    /// Half a function's cost to one and a half times that, and now and then a stall of 8 µs to
+    /// 16 ms.
+    #[inline]
+    fn gap(&mut self, function: u32) -> u64 {
+        let cost_ns = self.program.function(function).cost_ns;
+        let gap_ns = cost_ns / 2 + self.random.below(cost_ns);
+        if self.random.one_in(STALL) {
+            return 8_000_u64 << self.random.below(12);
+        }
+        u64::from(gap_ns)
+    }
+
+    fn registers(&mut self, event: &Event) -> Option<Registers> {
+        if self.random.below(1000) >= self.detail_per_mille {
+            return None;
+        }
+        // A call's own frame is on the stack already, that of a return is gone.
+        let own = usize::from(event.event_kind == EventKind::CALL);
+        let caller = self.stack.iter().rev().nth(own);
+        let caller = caller.map(|frame| self.program.function(frame.function).address());
+        let seed = self.random.next();
+        Some(Registers::new(event, self.thread, caller, seed))
+    }
+}
+
+impl Iterator for ThreadEvents {
+    type Item = SynthEvent;
+
+    #[inline]
+    fn next(&mut self) -> Option<SynthEvent> {
+        self.left = self.left.checked_sub(1)?;
+        let (event_kind, function, depth, gap_ns) = self.step();
+        let event = Event {
+            timestamp_ns: self.pace.next(gap_ns),
+            function_id: Function::id(self.program.function(function)),
+            event_kind,
+            call_depth: depth as u32,
+        };
+        let detail = self.registers(&event);
+        Some(SynthEvent { event, detail })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left);
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+}

@@ -1,0 +1,145 @@
+//! What is written is a session without a fault.
+
+use std::fs;
+use std::path::Path;
+
+use atf::session::SessionReader;
+use atf::{EventKind, Wire};
+use atf_conformance::{FileReport, Output, check::check};
+use atf_synth::{Shape, Synth, Written};
+
+struct Findings(Vec<String>, usize);
+
+impl Output for Findings {
+    fn file(&mut self, report: FileReport) {
+        self.1 += 1;
+        let path = report.path.display().to_string();
+        let finding = |finding| format!("{path}: {finding:?}");
+        self.0.extend(report.findings().iter().map(finding));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.0.push(format!("{}: {why}", path.display()));
+    }
+}
+
+fn synth(shape: Shape, wire: Wire) -> Synth {
+    Synth {
+        seed: 5,
+        threads: 3,
+        events_per_thread: 4_000,
+        detail_per_mille: 200,
+        shape,
+        wire,
+        ..Synth::default()
+    }
+}
+
+#[test]
+fn the_checker_finds_nothing_at_all() {
+    let runs = Shape::Runs { min: 10, max: 100 };
+    let shapes = [
+        Shape::Independent,
+        Shape::Random,
+        runs,
+        Shape::FewActive(2),
+        Shape::Interleave,
+    ];
+    for wire in Wire::ALL {
+        for shape in shapes {
+            let folder = tempfile::tempdir().unwrap();
+            synth(shape, wire)
+                .write(folder.path().join("session"))
+                .unwrap();
+            let mut findings = Findings(Vec::new(), 0);
+            check(folder.path(), &mut findings);
+            assert_eq!(findings.0, Vec::<String>::new());
+            assert_eq!(findings.1, 7, "three times two files, and the manifest");
+        }
+    }
+}
+
+#[test]
+fn what_is_read_is_what_was_made() {
+    for wire in Wire::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session");
+        let synth = synth(Shape::Independent, wire);
+        let mut told = Vec::new();
+        let written = synth
+            .write_observed(&path, |events| told.push(events))
+            .unwrap();
+        let session = SessionReader::open(&path).unwrap();
+        let mut found = Written {
+            threads: 3,
+            ..Written::default()
+        };
+        for entry in session.threads() {
+            let thread = entry.open().unwrap();
+            let detail = thread.detail().unwrap();
+            let mut events = thread.index().events();
+            for made in synth.thread(entry.id()) {
+                let read = events.next().unwrap().unwrap();
+                found.index_events += 1;
+                assert_eq!(read.timestamp_ns, made.event.timestamp_ns);
+                assert_eq!(read.function_id, made.event.function_id);
+                assert_eq!(read.event_kind, made.event.event_kind);
+                let depth = (wire == Wire::V1).then_some(made.event.call_depth);
+                assert_eq!(read.call_depth, depth);
+                assert_eq!(read.detail_seq.is_some(), made.detail.is_some());
+                let Some((seq, registers)) = read.detail_seq.zip(made.detail) else {
+                    continue;
+                };
+                found.detail_events += 1;
+                let event = detail.get(seq).unwrap().unwrap();
+                let payload = detail.function_payload(&event).unwrap().unwrap();
+                assert_eq!(event.header.event_type, registers.event_type);
+                assert_eq!(payload.function_id, made.event.function_id);
+                if made.event.event_kind == EventKind::CALL && made.event.call_depth > 1 {
+                    assert_ne!(payload.lr, 0, "a call has a caller");
+                }
+            }
+            assert!(events.next().is_none());
+        }
+        assert_eq!(found, written);
+        assert_eq!(told.last(), Some(&written.index_events));
+    }
+}
+
+#[test]
+fn every_function_that_is_called_has_a_name_and_a_module() {
+    let synth = synth(Shape::Independent, Wire::V1);
+    let (modules, symbols) = (synth.modules(), synth.symbols());
+    for made in synth.thread(0) {
+        let id = made.event.function_id;
+        let symbol = symbols
+            .iter()
+            .find(|symbol| symbol.function_id == id)
+            .unwrap();
+        assert!(symbol.name.is_some());
+        assert!(
+            modules
+                .iter()
+                .any(|module| Some(module.module_id) == symbol.module_id)
+        );
+    }
+}
+
+#[test]
+fn one_seed_gives_one_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let synth = synth(Shape::FewActive(2), Wire::V1);
+    let [one, two] = ["one", "two"].map(|name| folder.path().join(name));
+    synth.write(&one).unwrap();
+    synth.write(&two).unwrap();
+    for file in ["manifest.json", "thread_2/index.atf", "thread_2/detail.atf"] {
+        assert_eq!(
+            fs::read(one.join(file)).unwrap(),
+            fs::read(two.join(file)).unwrap()
+        );
+    }
+    assert!(
+        synth.write(&one).is_err(),
+        "a session is never written over"
+    );
+}
