@@ -48,8 +48,14 @@ impl Error {
         }))
     }
 
-    /// An error of the operating system.
+    /// An error of the operating system, or one of ours that came through its type.
     pub(crate) fn io(error: io::Error) -> Self {
+        if let Some(ours) = error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<Self>())
+        {
+            return ours.clone();
+        }
         let mut this = Self::new(ErrorKind::Io(error.kind()));
         this.0.io = Some(Arc::new(error));
         this
@@ -151,6 +157,9 @@ pub enum ErrorKind {
     /// A symbolic link in a session could lead out of it, so it is not followed.
     #[error("a symbolic link, which is not followed inside a session")]
     SymbolicLink,
+    /// Another file stands at the path than when it was opened.
+    #[error("another file stands there now")]
+    Replaced,
     /// The file was cut after it was opened.
     #[error("the file ended {missing} bytes early: it was longer when it was opened")]
     UnexpectedEnd {

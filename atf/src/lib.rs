@@ -43,6 +43,7 @@ mod header;
 pub mod index;
 mod kind;
 pub mod manifest;
+pub mod merge;
 pub mod session;
 mod source;
 mod sys;

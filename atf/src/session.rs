@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexReader;
 use crate::manifest::Manifest;
-use crate::source::OpenOptions;
-use crate::thread::ThreadReader;
+use crate::merge::Merge;
+use crate::source::{Input, OpenOptions};
+use crate::thread::{INDEX_FILE, ThreadReader};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -99,6 +101,12 @@ impl SessionReader {
         &self.unrecognized
     }
 
+    /// The events of all threads in one order: by time, and where that is equal by thread.
+    #[must_use]
+    pub fn merge(&self) -> Merge {
+        Merge::of_entries(self.threads.iter().cloned())
+    }
+
     /// Opens one thread after the other and adds them up.
     #[must_use]
     pub fn summary(&self) -> SessionSummary {
@@ -116,8 +124,17 @@ impl SessionReader {
     }
 }
 
+/// A thread of a session that could not be read, or not to its end.
+#[derive(Debug, Clone)]
+pub struct ThreadProblem {
+    /// The id in the name of the thread's folder.
+    pub thread: u32,
+    /// What is wrong; it names the file.
+    pub error: Error,
+}
+
 /// A thread of a session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ThreadEntry {
     id: u32,
     path: PathBuf,
@@ -172,11 +189,26 @@ impl ThreadEntry {
     /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and as
     /// [`ThreadReader::open`].
     pub fn open(&self) -> Result<ThreadReader> {
+        self.check_presence()?;
+        ThreadReader::open_with(&self.path, self.options)
+    }
+
+    /// Opens `index.atf` alone, which is closed between reads unless it is kept open.
+    pub(crate) fn open_index(&self, is_kept_open: bool) -> Result<IndexReader> {
+        self.check_presence()?;
+        let path = self.path.join(INDEX_FILE);
+        let input = match is_kept_open {
+            true => Input::open_in_session(&path, self.options)?,
+            false => Input::open_briefly(&path, self.options)?,
+        };
+        IndexReader::new(input)
+    }
+
+    fn check_presence(&self) -> Result<()> {
         let kind = match self.presence {
-            Presence::SymbolicLink if !self.options.follow_links => ErrorKind::SymbolicLink,
-            Presence::Folder | Presence::NotAFolder | Presence::SymbolicLink => {
-                return ThreadReader::open_with(&self.path, self.options);
-            }
+            Presence::Folder | Presence::NotAFolder => return Ok(()),
+            Presence::SymbolicLink if self.options.follow_links => return Ok(()),
+            Presence::SymbolicLink => ErrorKind::SymbolicLink,
             Presence::Missing => ErrorKind::MissingFolder,
         };
         Err(Error::new(kind).with_path(Some(&self.path)))

@@ -6,6 +6,7 @@ mod header;
 mod holes;
 mod iter;
 mod reader;
+mod records;
 mod section;
 
 pub use event::IndexEvent;
@@ -14,3 +15,4 @@ pub use header::IndexHeader;
 pub use holes::{Hole, Holes};
 pub use iter::{Events, IndexCursor};
 pub use reader::IndexReader;
+pub(crate) use records::Record;

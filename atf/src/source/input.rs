@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileSource, OpenOptions, ReadAt};
+use super::{FileSource, OpenOptions, ReadAt, Reopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Mapped;
 
@@ -61,14 +61,22 @@ impl Input {
 
     /// Opens a file of a session, where a symbolic link could lead out of it.
     pub(crate) fn open_in_session(path: &Path, options: OpenOptions) -> Result<Self> {
-        if !options.follow_links {
-            let metadata = fs::symlink_metadata(path);
-            let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
-            if metadata.is_symlink() {
-                return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
-            }
-        }
+        check_link(path, options)?;
         Self::open(path, options)
+    }
+
+    /// As [`open_in_session`](Self::open_in_session) for one of very many files: it is open only
+    /// as long as it is read.
+    pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
+        check_link(path, options)?;
+        // A mapping needs no open file.
+        if options.map.is_some() {
+            return Self::open(path, options);
+        }
+        Ok(Self {
+            path: Some(path.to_path_buf()),
+            ..Self::new(Reopened::open(path)?)
+        })
     }
 
     /// The size in bytes when it was opened.
@@ -149,6 +157,18 @@ impl Input {
             }
         }
         Ok(filled.min(buffer.len()))
+    }
+}
+
+fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
+    if options.follow_links {
+        return Ok(());
+    }
+    let metadata = fs::symlink_metadata(path);
+    let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
+    match metadata.is_symlink() {
+        true => Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path))),
+        false => Ok(()),
     }
 }
 

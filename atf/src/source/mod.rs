@@ -3,6 +3,7 @@
 mod file;
 mod input;
 mod options;
+mod reopened;
 mod seekable;
 
 use std::io;
@@ -10,6 +11,7 @@ use std::io;
 pub use file::FileSource;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
+pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;
 
 /// Bytes that can be read at any place without a cursor.

@@ -1,0 +1,229 @@
+//! Events of many threads in one order.
+
+use super::feed::{Feed, timestamp_ns};
+use super::pace::Pace;
+use super::tree::{Key, LoserTree};
+use super::{MergedEvent, Thread};
+use crate::error::Error;
+use crate::index::{IndexEvent, Record};
+use crate::wire::Wire;
+
+/// After how many turns in a row of one thread its next ones are foreseen.
+const FORESEEN: u32 = 3;
+
+/// One thread's events on their way.
+#[derive(Debug)]
+struct Lane<F> {
+    feed: F,
+    /// The place of the next event among the records at hand, and where the wanted ones end.
+    at: usize,
+    end: usize,
+    thread: u32,
+    thread_id: u32,
+    wire: Wire,
+}
+
+impl<F: Feed> Lane<F> {
+    #[inline]
+    fn peek(&self) -> Option<&Record> {
+        match self.at < self.end {
+            true => self.feed.records().get(self.at),
+            false => None,
+        }
+    }
+
+    /// Takes the event that [`peek`](Self::peek) shows.
+    #[inline]
+    fn take(&mut self) -> Option<MergedEvent> {
+        let record = self.peek()?;
+        let event = MergedEvent {
+            thread: self.thread,
+            seq: self.feed.first_seq().wrapping_add(self.at as u64),
+            event: IndexEvent::decode(self.wire, self.thread_id, record),
+        };
+        self.at = self.at.wrapping_add(1);
+        Some(event)
+    }
+
+    /// Brings the next events to hand, where there are more.
+    fn refill(&mut self) -> Result<(), Error> {
+        (self.at, self.end) = (0, 0);
+        let places = self.feed.next()?;
+        (self.at, self.end) = (places.start, places.end);
+        Ok(())
+    }
+}
+
+/// A thread that failed: its place among the threads, and why.
+pub(super) type Failure = (usize, Error);
+
+/// Takes the next event from the thread whose next event is least by time and thread.
+#[derive(Debug)]
+pub(super) struct Lanes<F> {
+    lanes: Vec<Lane<F>>,
+    tree: LoserTree,
+    /// The thread that had the last turn; the tree does not know its next event yet.
+    rank: usize,
+    /// Whether that thread may go on without a match, as long as its events are not later than
+    /// `run_last`.
+    in_run: bool,
+    run_last: u64,
+    repeats: u32,
+    pace: Pace,
+}
+
+impl<F: Feed> Lanes<F> {
+    /// The threads with their events, by the order in which ties go.
+    pub(super) fn new<'t>(
+        threads: impl Iterator<Item = (&'t Thread, F)>,
+        mut failed: impl FnMut(Failure),
+    ) -> Self {
+        let lane = |(thread, feed): (&Thread, F)| Lane {
+            feed,
+            at: 0,
+            end: 0,
+            thread: thread.id(),
+            thread_id: thread.index().header().thread_id,
+            wire: thread.index().wire(),
+        };
+        let mut lanes: Vec<_> = threads.map(lane).collect();
+        let head = |(rank, lane): (usize, &mut Lane<F>)| {
+            if let Err(error) = lane.refill() {
+                failed((rank, error));
+            }
+            head(lane, rank)
+        };
+        let keys: Vec<_> = lanes.iter_mut().enumerate().map(head).collect();
+        let mut this = Self {
+            tree: LoserTree::new(&keys),
+            pace: Pace::new(lanes.len()),
+            lanes,
+            rank: 0,
+            in_run: false,
+            run_last: 0,
+            repeats: 0,
+        };
+        this.begin(this.tree.winner());
+        this
+    }
+
+    /// The next event; a thread that fails is said once, and has no more events.
+    #[inline]
+    pub(super) fn next(&mut self) -> Option<Result<MergedEvent, Failure>> {
+        if self.in_run {
+            if let Some(event) = self.take_in_run() {
+                return Some(Ok(event));
+            }
+            self.in_run = false;
+        }
+        match self.turn() {
+            Some(failure) => Some(Err(failure)),
+            None => self.lanes.get_mut(self.rank)?.take().map(Ok),
+        }
+    }
+
+    /// Gives all events, faster than one after the other.
+    pub(super) fn fold<B>(
+        mut self,
+        init: B,
+        mut fold: impl FnMut(B, Result<MergedEvent, Failure>) -> B,
+    ) -> B {
+        let mut folded = init;
+        loop {
+            if self.in_run {
+                self.in_run = false;
+                if let Some(lane) = self.lanes.get_mut(self.rank) {
+                    while let Some(record) = lane.peek()
+                        && timestamp_ns(record) <= self.run_last
+                        && let Some(event) = lane.take()
+                    {
+                        folded = fold(folded, Ok(event));
+                    }
+                }
+            }
+            if let Some(failure) = self.turn() {
+                folded = fold(folded, Err(failure));
+                continue;
+            }
+            match self.lanes.get_mut(self.rank).and_then(Lane::take) {
+                Some(event) => folded = fold(folded, Ok(event)),
+                None => return folded,
+            }
+        }
+    }
+
+    /// No more than so many events are left at hand or to read.
+    #[inline]
+    fn take_in_run(&mut self) -> Option<MergedEvent> {
+        let lane = self.lanes.get_mut(self.rank)?;
+        match timestamp_ns(lane.peek()?) <= self.run_last {
+            true => lane.take(),
+            false => None,
+        }
+    }
+
+    /// Finds whose turn is next; a failure comes before that turn's event.
+    #[inline]
+    fn turn(&mut self) -> Option<Failure> {
+        let lane = self.lanes.get(self.rank)?;
+        let Some(record) = lane.peek() else {
+            return self.refill();
+        };
+        let key = Key::new(timestamp_ns(record), self.rank);
+        self.play(key);
+        None
+    }
+
+    #[inline]
+    fn play(&mut self, key: Key) {
+        let winner = match self.pace.is_regular() {
+            true => self.tree.replay_predicted(self.rank, key),
+            false => self.tree.replay(self.rank, key),
+        };
+        let rank = winner.rank();
+        self.pace.note(self.rank, rank);
+        self.repeats = match rank == self.rank {
+            true => self.repeats.wrapping_add(1),
+            false => 0,
+        };
+        self.rank = rank;
+        if self.repeats >= FORESEEN {
+            self.repeats = 0;
+            self.foresee();
+        }
+    }
+
+    /// Lets the thread whose turn it is go on until another's event comes first.
+    fn foresee(&mut self) {
+        let last = self.tree.runner_up().last_before(self.rank);
+        self.in_run = last.is_some();
+        self.run_last = last.unwrap_or_default();
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) -> Option<Failure> {
+        let lane = self.lanes.get_mut(self.rank)?;
+        let failure = lane.refill().err().map(|error| (self.rank, error));
+        let key = head(lane, self.rank);
+        self.play(key);
+        if failure.is_some() {
+            self.begin(self.tree.winner());
+        }
+        failure
+    }
+
+    /// Makes the winner's event the next one, without a match before.
+    fn begin(&mut self, winner: Key) {
+        self.rank = winner.rank();
+        let head = self.lanes.get(self.rank).and_then(Lane::peek);
+        self.in_run = head.is_some();
+        self.run_last = head.map_or(0, timestamp_ns);
+    }
+}
+
+/// The key of a thread's next event.
+fn head<F: Feed>(lane: &Lane<F>, rank: usize) -> Key {
+    lane.peek()
+        .map_or(Key::END, |record| Key::new(timestamp_ns(record), rank))
+}

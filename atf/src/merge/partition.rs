@@ -1,0 +1,161 @@
+//! Dividing a merge by time.
+
+use std::ops::Range;
+use std::thread;
+
+use super::feed::{Part, timestamp_ns};
+use super::thread::Thread;
+use super::{Merge, Merged};
+use crate::error::Result;
+
+/// Timestamps that are looked at for each partition, to make them about equally large.
+const SAMPLES: u64 = 256;
+
+impl Merge {
+    /// Divides the events by time into at most `count` parts for as many cores: one after the
+    /// other they give what [`events`](Self::events) gives.
+    ///
+    /// Events with equal timestamps stay together, so there are fewer parts where few timestamps
+    /// differ, and how large each is follows from a sample of the timestamps. A search for the
+    /// bounds is right in threads that are in order only; the first call reads all events, on
+    /// `count` cores, to learn which are, and in those that are not it looks at all again. Where
+    /// something cannot be read there is one part.
+    ///
+    /// Each part has its buffers; all together have the [budget](Self::buffer_budget) of one.
+    ///
+    /// ```
+    /// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
+    /// let merge = atf::session::SessionReader::open(path)?.merge();
+    /// let counts = std::thread::scope(|scope| {
+    ///     let count = |part: atf::merge::Merged<'_>| part.filter(Result::is_ok).count();
+    ///     let parts = merge.partitions(2).into_iter();
+    ///     let workers: Vec<_> = parts.map(|part| scope.spawn(|| count(part))).collect();
+    ///     workers.into_iter().map(|worker| worker.join().unwrap()).sum::<usize>()
+    /// });
+    /// assert_eq!(counts, 2000);
+    /// # Ok::<(), atf::Error>(())
+    /// ```
+    #[must_use]
+    pub fn partitions(&self, count: usize) -> Vec<Merged<'_>> {
+        let parts = self.parts();
+        let cut = match count {
+            0 | 1 => Vec::new(),
+            count => self.cut(&parts, count).unwrap_or_default(),
+        };
+        if cut.is_empty() {
+            return vec![self.of_parts(parts, self.budget)];
+        }
+        let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
+        cut.into_iter()
+            .map(|parts| self.of_parts(parts, budget))
+            .collect()
+    }
+
+    /// The parts of all threads, for each partition.
+    fn cut(&self, parts: &[Part], count: usize) -> Result<Vec<Vec<Part>>> {
+        let threads: Vec<&Thread> = self.opened().threads.iter().map(AsRef::as_ref).collect();
+        learn_order(&threads, count)?;
+        let borders = borders(&threads, parts, count)?;
+        let mut cut = vec![Vec::with_capacity(parts.len()); borders.len().saturating_add(1)];
+        for (thread, part) in threads.iter().zip(parts) {
+            let mut start = part.seqs.start;
+            let ends = seqs(thread, part, &borders)?;
+            let ends = ends.into_iter().chain([part.seqs.end]);
+            for (parts, end) in cut.iter_mut().zip(ends) {
+                parts.push(Part {
+                    seqs: start..end,
+                    times: part.times,
+                });
+                start = end;
+            }
+        }
+        Ok(cut)
+    }
+}
+
+/// Reads threads on several cores, so that all know whether they are in order.
+fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let learn = || -> Result<()> {
+        loop {
+            let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match threads.get(place) {
+                Some(thread) => thread.is_ordered()?,
+                None => return Ok(()),
+            };
+        }
+    };
+    if threads.iter().all(|thread| thread.knows_order()) {
+        return Ok(());
+    }
+    thread::scope(|scope| {
+        let others = 1..cores.min(threads.len());
+        let others: Vec<_> = others.map(|_| scope.spawn(learn)).collect();
+        let mut learned = learn();
+        for other in others {
+            // What a core that panicked did not learn is learned when it is asked for.
+            learned = learned.and(other.join().unwrap_or(Ok(())));
+        }
+        learned
+    })
+}
+
+/// Ascending timestamps that divide the events into about equal parts.
+fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>> {
+    let size = |part: &Part| part.seqs.end.saturating_sub(part.seqs.start);
+    let total = parts.iter().map(size).fold(0, u64::saturating_add);
+    let wanted = SAMPLES.saturating_mul(count as u64);
+    let stride = total.checked_div(wanted).unwrap_or_default().max(1);
+    let mut samples = Vec::new();
+    // Every `stride`th event of all threads, as if they stood one behind the other.
+    let mut skip = stride / 2;
+    for (thread, part) in threads.iter().zip(parts) {
+        let mut seq = part.seqs.start.saturating_add(skip);
+        while seq < part.seqs.end {
+            let event = thread.index().get(seq)?;
+            samples.extend(
+                event
+                    .map(|event| event.timestamp_ns)
+                    .filter(|t| part.wants(*t)),
+            );
+            seq = seq.saturating_add(stride);
+        }
+        skip = seq.saturating_sub(part.seqs.end);
+    }
+    samples.sort_unstable();
+    let border = |part: usize| {
+        let place = samples.len().saturating_mul(part).checked_div(count)?;
+        samples.get(place).copied()
+    };
+    let mut borders: Vec<u64> = (1..count).filter_map(border).collect();
+    borders.dedup();
+    Ok(borders)
+}
+
+/// Where the first event at or behind each border stands.
+fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
+    let Range { start, end } = part.seqs;
+    if thread.is_ordered()? {
+        let seq = |border: &u64| Ok(thread.lower_bound(*border)?.clamp(start, end));
+        return borders.iter().map(seq).collect();
+    }
+    // Once one event has come too early, those behind it come with it: see `Merge`.
+    let mut seqs = Vec::with_capacity(borders.len());
+    thread.for_each_block(|first_seq, records| {
+        for (place, record) in (first_seq..end).zip(records) {
+            let time = timestamp_ns(record);
+            if place < start || !part.wants(time) {
+                continue;
+            }
+            while borders
+                .get(seqs.len())
+                .is_some_and(|border| time >= *border)
+            {
+                seqs.push(place);
+            }
+        }
+        seqs.len() < borders.len()
+    })?;
+    seqs.resize(borders.len(), end);
+    Ok(seqs)
+}

@@ -1,0 +1,96 @@
+//! Which events of each thread are wanted.
+
+use std::sync::Arc;
+
+use super::feed::{Buffered, InMemory, Part};
+use super::lanes::Lanes;
+use super::thread::Thread;
+use super::{Merge, Merged};
+use crate::error::Result;
+
+/// Bytes of the least and of the greatest buffer of a thread.
+const BUFFERS: (usize, usize) = (4 << 10, 256 << 10);
+
+impl Merge {
+    /// All events that are wanted, in one order.
+    #[must_use]
+    pub fn events(&self) -> Merged<'_> {
+        self.of_parts(self.parts(), self.budget)
+    }
+
+    /// As [`events`](Self::events), for an iterator that outlives this value. Events that are in
+    /// memory pass through buffers, too.
+    #[must_use]
+    pub fn into_events(self) -> Merged<'static> {
+        let parts = self.parts();
+        let threads = &self.opened().threads;
+        self.buffered(threads, parts, self.budget)
+    }
+
+    /// The part of each thread that is wanted.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let threads = self.opened().threads.iter();
+        threads.map(|thread| part(thread, self.times)).collect()
+    }
+
+    /// Iterates over these parts of the threads.
+    pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize) -> Merged<'_> {
+        let threads = &self.opened().threads;
+        let records = threads.iter().map(|thread| thread.index().records());
+        let Some(records) = records.collect::<Option<Vec<_>>>() else {
+            return self.buffered(threads, parts, budget);
+        };
+        let mut merged = Merged::new(self.opened(), &parts);
+        let feeds = records.into_iter().zip(parts);
+        let feeds = feeds.map(|(records, part)| InMemory::new(records, part));
+        let threads = threads.iter().map(Arc::as_ref);
+        merged.begin_in_memory(|failed| Lanes::new(threads.zip(feeds), failed));
+        merged
+    }
+
+    fn buffered(
+        &self,
+        threads: &[Arc<Thread>],
+        parts: Vec<Part>,
+        budget: usize,
+    ) -> Merged<'static> {
+        let (least, most) = BUFFERS;
+        let size = budget.checked_div(threads.len()).unwrap_or(most);
+        let size = size.clamp(least, most);
+        let mut merged = Merged::new(self.opened(), &parts);
+        let feed = |(thread, part)| Buffered::new(Arc::clone(thread), part, size);
+        let feeds = threads.iter().zip(parts).map(feed);
+        let threads = threads.iter().map(Arc::as_ref);
+        merged.begin_buffered(|failed| Lanes::new(threads.zip(feeds), failed));
+        merged
+    }
+}
+
+/// The events of a thread at these times. Where the search fails all are looked at, and the one
+/// that cannot be read ends the thread when its turn comes.
+fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
+    let all = 0..thread.index().event_count();
+    let Some((first, last)) = times else {
+        return Part {
+            seqs: all,
+            times: None,
+        };
+    };
+    let search = || -> Result<Option<_>> {
+        if first > last {
+            return Ok(Some(0..0));
+        }
+        if !thread.is_ordered()? {
+            return Ok(None);
+        }
+        let end = match last.checked_add(1) {
+            Some(end) => thread.lower_bound(end)?,
+            None => all.end,
+        };
+        Ok(Some(thread.lower_bound(first)?..end))
+    };
+    match search() {
+        Ok(Some(seqs)) => Part { seqs, times: None },
+        Ok(None) | Err(_) => Part { seqs: all, times },
+    }
+}

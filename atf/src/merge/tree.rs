@@ -1,0 +1,145 @@
+//! Which of many ascending sources has the least key.
+
+use std::hint::select_unpredictable;
+
+/// What sources are compared by: a timestamp, then the source's number, so that no two are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u128);
+
+impl Key {
+    /// Behind every other: the key of a source that has no more.
+    pub(super) const END: Self = Self(u128::MAX);
+
+    /// The key of source `rank` at a time.
+    #[inline]
+    pub(super) fn new(timestamp_ns: u64, rank: usize) -> Self {
+        Self(((timestamp_ns as u128) << 64) | rank as u128)
+    }
+
+    /// The source; nobody's where the key is [`END`](Self::END).
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a rank stands in the lower half, and END's is no source's"
+    )]
+    pub(super) fn rank(self) -> usize {
+        self.0 as u64 as usize
+    }
+
+    /// The greatest time with which source `rank` still comes before this key; `None` where even
+    /// time 0 comes after it.
+    #[inline]
+    pub(super) fn last_before(self, rank: usize) -> Option<u64> {
+        let timestamp_ns = (self.0 >> 64) as u64;
+        match Self::new(timestamp_ns, rank) < self {
+            true => Some(timestamp_ns),
+            false => timestamp_ns.checked_sub(1),
+        }
+    }
+}
+
+/// A tournament among sources, in which each inner node keeps the loser of its match.
+///
+/// When the winner's key changes, only the matches on its way to the root are played again.
+#[derive(Debug)]
+pub(super) struct LoserTree {
+    /// The losers: node 1 is the root, node `n` has the children `2n` and `2n + 1`. The leaf of
+    /// source `rank` would be node `len + rank`. Node 0 has the overall winner.
+    nodes: Vec<Key>,
+}
+
+impl LoserTree {
+    /// Plays all matches; `keys` are those of the sources by rank.
+    pub(super) fn new(keys: &[Key]) -> Self {
+        let size = keys.len().next_power_of_two().max(2);
+        let mut nodes = vec![Key::END; size];
+        let mut winners = keys.to_vec();
+        winners.resize(size, Key::END);
+        let mut first = size;
+        while winners.len() > 1 {
+            first /= 2;
+            let matches = winners.chunks_exact(2).map(|pair| match pair {
+                [a, b] => (*a.min(b), *a.max(b)),
+                _ => (Key::END, Key::END),
+            });
+            let matches: Vec<_> = matches.collect();
+            let level = nodes.iter_mut().skip(first);
+            level
+                .zip(&matches)
+                .for_each(|(node, (_, loser))| *node = *loser);
+            winners = matches.into_iter().map(|(winner, _)| winner).collect();
+        }
+        if let (Some(node), Some(winner)) = (nodes.first_mut(), winners.first()) {
+            *node = *winner;
+        }
+        Self { nodes }
+    }
+
+    /// The least key.
+    #[inline]
+    pub(super) fn winner(&self) -> Key {
+        self.nodes.first().copied().unwrap_or(Key::END)
+    }
+
+    /// The least key but for the winner's.
+    #[inline]
+    pub(super) fn runner_up(&self) -> Key {
+        let mut least = Key::END;
+        let mut place = self.parent(self.winner().rank());
+        while let Some(loser) = self.nodes.get(place).filter(|_| place > 0) {
+            least = least.min(*loser);
+            place >>= 1;
+        }
+        least
+    }
+
+    /// Gives the winner its next key and returns the new winner. The outcome of each match is
+    /// selected without a branch: for sources that take turns at random.
+    #[inline]
+    pub(super) fn replay(&mut self, rank: usize, key: Key) -> Key {
+        let mut winner = key;
+        let mut place = self.parent(rank);
+        while place > 0 {
+            let Some(loser) = self.nodes.get_mut(place) else {
+                break;
+            };
+            let other = *loser;
+            let stays = winner < other;
+            *loser = select_unpredictable(stays, other, winner);
+            winner = select_unpredictable(stays, winner, other);
+            place >>= 1;
+        }
+        self.set_winner(winner)
+    }
+
+    /// As [`replay`](Self::replay), with branches: for sources that take turns regularly, where
+    /// the processor foretells each match and need not wait for the one before.
+    #[inline]
+    pub(super) fn replay_predicted(&mut self, rank: usize, key: Key) -> Key {
+        let mut winner = key;
+        let mut place = self.parent(rank);
+        while place > 0 {
+            let Some(loser) = self.nodes.get_mut(place) else {
+                break;
+            };
+            if *loser < winner {
+                std::mem::swap(loser, &mut winner);
+            }
+            place >>= 1;
+        }
+        self.set_winner(winner)
+    }
+
+    #[inline]
+    fn parent(&self, rank: usize) -> usize {
+        self.nodes.len().wrapping_add(rank) >> 1
+    }
+
+    #[inline]
+    fn set_winner(&mut self, winner: Key) -> Key {
+        if let Some(node) = self.nodes.first_mut() {
+            *node = winner;
+        }
+        winner
+    }
+}

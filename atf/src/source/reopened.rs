@@ -1,0 +1,72 @@
+//! Files that are open only as long as they are read.
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{FileSource, ReadAt};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A regular file that is opened for each read and closed again, for sessions with more threads
+/// than a process may have open files.
+///
+/// If another file stands at its path by then, the read fails: [`ErrorKind::Replaced`].
+#[derive(Debug)]
+pub(crate) struct Reopened {
+    path: PathBuf,
+    size: u64,
+    identity: Identity,
+}
+
+impl Reopened {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let file = FileSource::open(path)?;
+        let metadata = file.file.metadata();
+        let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
+        Ok(Self {
+            path: path.to_path_buf(),
+            size: file.size(),
+            identity: Identity::of(&metadata),
+        })
+    }
+}
+
+impl ReadAt for Reopened {
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let file = FileSource::open(&self.path).map_err(io::Error::other)?;
+        if Identity::of(&file.file.metadata()?) != self.identity {
+            return Err(io::Error::other(Error::new(ErrorKind::Replaced)));
+        }
+        file.read_at(offset, buffer)
+    }
+}
+
+/// What stays the same as long as it is one file.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+    #[cfg(not(unix))]
+    created: Option<std::time::SystemTime>,
+}
+
+impl Identity {
+    #[cfg(unix)]
+    fn of(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self {
+            device_and_inode: (metadata.dev(), metadata.ino()),
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            created: metadata.created().ok(),
+        }
+    }
+}

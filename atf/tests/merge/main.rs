@@ -1,0 +1,12 @@
+//! Events of many threads in one order, by property.
+
+#[path = "../support/mod.rs"]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tests of reading use the rest of what builds files"
+)]
+mod support;
+
+mod model;
+mod order;

@@ -1,0 +1,115 @@
+//! Threads as numbers, and what merging them should give.
+
+use std::ops::RangeInclusive;
+
+use atf::index::IndexReader;
+use atf::merge::{Merge, MergedEvent};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::support::{EventRecord, IndexFile};
+
+/// A thread: its id and the timestamps of its events.
+#[derive(Debug, Clone)]
+pub(crate) struct Thread {
+    pub(crate) id: u32,
+    pub(crate) times: Vec<u64>,
+}
+
+impl Thread {
+    /// Its `index.atf`; each event's function tells thread and position.
+    pub(crate) fn file(&self, version: u8) -> IndexFile {
+        let event = |(seq, timestamp_ns): (usize, &u64)| EventRecord {
+            timestamp_ns: *timestamp_ns,
+            function_id: function_id(self.id, seq as u64),
+            kind: 1,
+            depth: 1,
+            detail_seq: None,
+        };
+        let file = IndexFile::of(version, self.times.iter().enumerate().map(event).collect());
+        IndexFile {
+            thread_id: self.id,
+            ..file
+        }
+    }
+}
+
+fn function_id(thread: u32, seq: u64) -> u64 {
+    (u64::from(thread) << 32) | seq
+}
+
+/// Merges them from memory.
+pub(crate) fn merge(threads: &[Thread], version: u8) -> Merge {
+    let open = |thread: &Thread| {
+        let bytes = thread.file(version).bytes();
+        (thread.id, IndexReader::from_bytes(bytes).unwrap())
+    };
+    Merge::new(threads.iter().map(open))
+}
+
+/// Where each event of a merge comes from; the event must be that one.
+pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<(u32, u64)> {
+    let place = |event: atf::Result<MergedEvent>| {
+        let MergedEvent { thread, seq, event } = event.unwrap();
+        assert_eq!(event.thread_id, thread);
+        assert_eq!(event.function_id, function_id(thread, seq));
+        (thread, seq)
+    };
+    events.map(place).collect()
+}
+
+/// The thread and position of each event in these times, in the order that is promised: always the
+/// thread whose next event is least by time, then by id.
+pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u32, u64)> {
+    let mut threads: Vec<_> = threads
+        .iter()
+        .map(|thread| {
+            let events = (0..).zip(&thread.times);
+            let wanted = events.filter(|(_, time)| times.contains(time));
+            (
+                thread.id,
+                wanted.collect::<Vec<(u64, &u64)>>().into_iter().peekable(),
+            )
+        })
+        .collect();
+    threads.sort_by_key(|(id, _)| *id);
+    let mut places = Vec::new();
+    loop {
+        let heads = threads.iter_mut();
+        let heads = heads.filter_map(|(id, events)| Some((*events.peek()?.1, *id, events)));
+        let Some((_, id, events)) = heads.min_by_key(|(time, id, _)| (*time, *id)) else {
+            return places;
+        };
+        places.push((id, events.next().unwrap().0));
+    }
+}
+
+/// Timestamps that often are equal, or far apart, or the greatest.
+fn time() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        8 => 0..20_u64,
+        4 => 0..2000_u64,
+        1 => Just(u64::MAX),
+        1 => Just(u64::MAX - 1),
+        1 => any::<u64>(),
+    ]
+}
+
+/// Threads with ids that ascend or not; some empty, some in runs.
+pub(crate) fn threads(is_ordered: bool) -> impl Strategy<Value = Vec<Thread>> {
+    let times = vec((time(), 1..20_usize), 0..30).prop_map(move |runs| {
+        let mut runs = runs;
+        if is_ordered {
+            runs.sort_unstable();
+        }
+        let run = |(time, count)| std::iter::repeat_n(time, count);
+        runs.into_iter().flat_map(run).collect::<Vec<u64>>()
+    });
+    vec(times, 0..9).prop_map(|threads| {
+        let thread = |(place, times): (usize, Vec<u64>)| Thread {
+            id: (u32::try_from(place).unwrap() * 5 + 3) % 11,
+            times,
+        };
+        threads.into_iter().enumerate().map(thread).collect()
+    })
+}

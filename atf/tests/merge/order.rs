@@ -1,0 +1,189 @@
+//! The order of the events, against a model that looks at all threads for each event.
+
+use std::ops::Bound;
+
+use atf::index::IndexReader;
+use atf::merge::{Merge, Merged};
+use proptest::prelude::*;
+
+use crate::model::{Thread, expected, merge, places, threads};
+
+/// The same threads, in memory or through buffers of the least size.
+fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
+    let in_memory = merge(threads, version);
+    let all = |merged: Merged<'_>| places(merged);
+    let folded = |merged: Merged<'_>| {
+        let mut events = Vec::new();
+        merged.for_each(|event| events.push(event));
+        places(events.into_iter())
+    };
+    [
+        all(in_memory.events()),
+        folded(in_memory.events()),
+        all(merge(threads, version).buffer_budget(0).into_events()),
+        folded(merge(threads, version).buffer_budget(0).into_events()),
+    ]
+}
+
+/// The partitions one after the other.
+fn joined(merge: &Merge, count: usize) -> Vec<(u32, u64)> {
+    let parts = merge.partitions(count);
+    assert!((1..=count.max(1)).contains(&parts.len()));
+    parts.into_iter().flat_map(places).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn events_come_by_time_then_thread_then_position(
+        threads in threads(true),
+        version in 1..3_u8,
+    ) {
+        let mut sorted: Vec<_> = threads
+            .iter()
+            .flat_map(|thread| (0..).zip(&thread.times).map(|(seq, time)| (*time, thread.id, seq)))
+            .collect();
+        sorted.sort_unstable();
+        let sorted: Vec<(u32, u64)> = sorted.into_iter().map(|(_, id, seq)| (id, seq)).collect();
+        prop_assert_eq!(&expected(&threads, 0..=u64::MAX), &sorted);
+        for found in both_ways(&threads, version) {
+            prop_assert_eq!(&found, &sorted);
+        }
+    }
+
+    #[test]
+    fn a_thread_that_goes_back_in_time_keeps_its_order(
+        threads in threads(false),
+        version in 1..3_u8,
+    ) {
+        let expected = expected(&threads, 0..=u64::MAX);
+        for found in both_ways(&threads, version) {
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+
+    #[test]
+    fn a_time_range_leaves_out_what_is_not_in_it(
+        threads in prop_oneof![threads(true), threads(false)],
+        times in prop_oneof![(0..25_u64, 0..25_u64), (any::<u64>(), any::<u64>())],
+    ) {
+        let (first, last) = times;
+        let expected = expected(&threads, first..=last);
+        let of = |merge: Merge| merge.time_range(first..=last);
+        prop_assert_eq!(&places(of(merge(&threads, 1)).events()), &expected);
+        prop_assert_eq!(&places(of(merge(&threads, 2)).buffer_budget(0).into_events()), &expected);
+        prop_assert_eq!(&joined(&of(merge(&threads, 2)), 3), &expected);
+    }
+
+    #[test]
+    fn partitions_one_after_the_other_are_the_whole(
+        threads in prop_oneof![threads(true), threads(false)],
+        count in 0..9_usize,
+    ) {
+        let expected = expected(&threads, 0..=u64::MAX);
+        prop_assert_eq!(&joined(&merge(&threads, 1), count), &expected);
+    }
+}
+
+#[test]
+fn each_bound_of_a_time_range_counts() {
+    let threads = [Thread {
+        id: 0,
+        times: vec![1, 2, 2, 3, 4, u64::MAX],
+    }];
+    let count = |merge: Merge| merge.events().count();
+    let merge = || merge(&threads, 1);
+    assert_eq!(count(merge().time_range(2..4)), 3);
+    assert_eq!(count(merge().time_range(2..=4)), 4);
+    assert_eq!(
+        count(merge().time_range((Bound::Excluded(2), Bound::Unbounded))),
+        3
+    );
+    assert_eq!(count(merge().time_range(..2)), 1);
+    assert_eq!(count(merge().time_range(..0)), 0);
+    assert_eq!(count(merge().time_range(u64::MAX..)), 1);
+    assert_eq!(
+        count(merge().time_range((Bound::Excluded(u64::MAX), Bound::Unbounded))),
+        0
+    );
+    assert_eq!(count(merge().time_range(..)), 6);
+}
+
+#[test]
+fn equal_timestamps_stay_in_one_partition() {
+    let thread = |id| Thread {
+        id,
+        times: [vec![5; 400], vec![6; 400]].concat(),
+    };
+    let threads: Vec<Thread> = (0..3).map(thread).collect();
+    let merge = merge(&threads, 1);
+    let times = |part: Merged<'_>| {
+        let mut times: Vec<u64> = part
+            .map(|event| event.unwrap().event.timestamp_ns)
+            .collect();
+        times.dedup();
+        times
+    };
+    let parts: Vec<_> = merge.partitions(8).into_iter().map(times).collect();
+    assert_eq!(parts.concat(), [5, 6]);
+}
+
+#[test]
+fn partitions_are_about_equally_large() {
+    let thread = |id: u32| Thread {
+        id,
+        times: (0..5000).map(|seq| seq * u64::from(id + 1)).collect(),
+    };
+    let threads: Vec<Thread> = (0..4).map(thread).collect();
+    let merge = merge(&threads, 2);
+    let sizes: Vec<usize> = merge
+        .partitions(4)
+        .into_iter()
+        .map(Iterator::count)
+        .collect();
+    assert_eq!(sizes.len(), 4);
+    assert!(
+        sizes.iter().all(|size| (4500..5500).contains(size)),
+        "{sizes:?}"
+    );
+}
+
+#[test]
+fn threads_that_are_not_asked_for_are_left_out() {
+    let thread = |id| Thread {
+        id,
+        times: vec![1, 2],
+    };
+    let threads: Vec<Thread> = (0..4).map(thread).collect();
+    let merge = merge(&threads, 1).threads([3, 1, 9]);
+    assert_eq!(places(merge.events()), [(1, 0), (3, 0), (1, 1), (3, 1)]);
+}
+
+#[test]
+fn files_of_one_id_come_in_the_order_given() {
+    let file = |function_id| {
+        let mut file = Thread {
+            id: 4,
+            times: vec![7],
+        }
+        .file(1);
+        file.events[0].function_id = function_id;
+        (4, IndexReader::from_bytes(file.bytes()).unwrap())
+    };
+    let merge = Merge::new([file(30), file(10), file(20)]);
+    let functions: Vec<u64> = merge
+        .events()
+        .map(|event| event.unwrap().event.function_id)
+        .collect();
+    assert_eq!(functions, [30, 10, 20]);
+}
+
+#[test]
+fn iterators_can_be_sent_to_other_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    let merge = merge(&[], 1);
+    is_send(&merge.events());
+    assert_eq!(merge.events().count(), 0);
+    assert_eq!(merge.partitions(4).len(), 1);
+}
