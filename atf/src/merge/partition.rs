@@ -29,7 +29,7 @@ impl Merge {
     /// let counts = std::thread::scope(|scope| {
     ///     let count = |part: atf::merge::Merged<'_>| part.filter(Result::is_ok).count();
     ///     let parts = merge.partitions(2).into_iter();
-    ///     let workers: Vec<_> = parts.map(|part| scope.spawn(|| count(part))).collect();
+    ///     let workers: Vec<_> = parts.map(|part| scope.spawn(move || count(part))).collect();
     ///     workers.into_iter().map(|worker| worker.join().unwrap()).sum::<usize>()
     /// });
     /// assert_eq!(counts, 2000);
