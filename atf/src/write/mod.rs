@@ -27,6 +27,13 @@ use std::path::Path;
 use crate::error::Error;
 
 mod event;
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::arithmetic_side_effects,
+    reason = "a test may panic"
+)]
+mod limits;
 mod memory;
 mod options;
 mod section;

@@ -25,6 +25,8 @@ pub(super) struct Section {
     count: u64,
     crc: Crc32c,
     whole: Whole,
+    /// Whether a write of events failed: what would follow has lost its place.
+    has_failed: bool,
 }
 
 impl Section {
@@ -47,6 +49,7 @@ impl Section {
             count: 0,
             crc: Crc32c::new(),
             whole,
+            has_failed: false,
         };
         match this.write_all(0, header) {
             Ok(()) => Ok(this),
@@ -134,6 +137,7 @@ impl Section {
         let mut end = self.size;
         for part in parts {
             if let Err(failure) = self.write_all(end, part) {
+                self.has_failed = true;
                 self.cut();
                 return Err(failure.error);
             }
@@ -158,11 +162,21 @@ impl Section {
         let (size, count) = (self.whole)(in_file);
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
+        self.has_failed |= written.is_err();
         self.filled = 0;
         written.map_err(|failure| {
             self.cut();
             failure.error
         })
+    }
+
+    /// Sends on what `keep` leaves of the buffer, if nothing before it was lost, whether that
+    /// succeeds or not.
+    pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
+        if !self.has_failed {
+            self.filled = keep(self.buffered()).min(self.filled);
+            let _ = self.flush();
+        }
     }
 
     /// Writes a footer behind the events, which must all be in the file.
@@ -180,8 +194,7 @@ impl Section {
 
     /// Makes what is in the file survive a loss of power.
     pub(super) fn sync(&mut self) -> Result<()> {
-        let synced = self.file.sync();
-        synced.map_err(|error| Error::io(error).with_path(Some(&self.path)))
+        sync(&mut *self.file).map_err(|error| Error::io(error).with_path(Some(&self.path)))
     }
 
     /// Cuts off what a failed write left behind the last whole event. Readers do without: where
@@ -224,6 +237,16 @@ fn write_all(
         return Err(Failure { written, error });
     }
     Ok(())
+}
+
+/// Makes what is in a file survive a loss of power; an interrupted attempt is repeated.
+pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
+    loop {
+        match file.sync() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
 }
 
 /// Writes all bytes of a new file.

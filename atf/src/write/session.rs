@@ -274,7 +274,7 @@ impl SessionWriter {
         super::section::write_whole(&mut *file, part, bytes)?;
         let is_durable = self.options.durability != Durability::None;
         if is_durable {
-            file.sync().map_err(at(part))?;
+            super::section::sync(&mut *file).map_err(at(part))?;
         }
         let manifest = self.path.join(MANIFEST_FILE);
         self.storage

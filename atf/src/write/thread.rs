@@ -172,8 +172,12 @@ impl ThreadWriter {
         let path = folder.join(INDEX_FILE);
         let header = index_header(options, thread_id).encode()?;
         let section = Section::create(storage, path, &header, capacity(options), whole_events)?;
-        if options.durability == Durability::EachFlush {
-            storage.sync_folder(folder).map_err(at(folder))?;
+        if options.durability == Durability::EachFlush
+            && let Err(error) = storage.sync_folder(folder)
+        {
+            // The error that counts is the first one.
+            let _ = storage.remove(section.path());
+            return Err(at(folder)(error));
         }
         Ok(section)
     }
@@ -615,6 +619,14 @@ impl ThreadWriter {
         self.room_end = most.min(left).saturating_mul(IndexEvent::SIZE);
     }
 
+    /// Goes on as if that many events and details were there already.
+    #[cfg(test)]
+    pub(super) fn count_from(&mut self, events: u64, details: u64) {
+        self.next_index_seq = events;
+        self.detail_count = details;
+        self.set_room();
+    }
+
     /// The timestamp of the first event.
     fn first(&self) -> Option<u64> {
         self.first_timestamp.or_else(|| {
@@ -710,9 +722,20 @@ impl ThreadWriter {
         self.index.sync()
     }
 
-    /// Lets every later call fail as this one does.
+    /// Lets every later call fail as this one does. Where it was not the index file that failed, it
+    /// gets the events that are left, up to the first whose detail is lost.
     #[cold]
     fn fail(&mut self, error: Error) -> Error {
+        let (wire, details) = (self.wire, self.flushed_details());
+        self.index.rescue(|events| {
+            let (events, _) = events.as_chunks();
+            let is_whole = |event: &&[u8; IndexEvent::SIZE]| {
+                let link = IndexEvent::decode(wire, 0, event).detail_seq;
+                link.is_none_or(|seq| seq < details)
+            };
+            let whole = events.iter().take_while(is_whole).count();
+            whole.saturating_mul(IndexEvent::SIZE)
+        });
         self.state = State::Failed(error.clone());
         self.room_end = 0;
         error

@@ -8,6 +8,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod encode;
+mod faults;
+mod refusals;
 mod round_trip;
 
 use atf::write::{Detail, Event};

@@ -1,0 +1,99 @@
+//! What the wire versions can count.
+//!
+//! A count of 2³² takes hours, so these tests start close to it.
+
+use std::sync::Arc;
+
+use super::{Detail, Event, Memory, ThreadWriter, WriteOptions};
+use crate::error::{Error, ErrorKind};
+use crate::wire::{DetailEventType, EventKind, Wire};
+
+const MOST: u64 = u32::MAX as u64;
+
+const EVENT: Event = Event {
+    timestamp_ns: 1,
+    function_id: 2,
+    event_kind: EventKind::CALL,
+    call_depth: 1,
+};
+
+const DETAIL: Detail<'_> = Detail {
+    event_type: DetailEventType::FUNCTION_CALL,
+    flags: 0,
+    payload: &[],
+};
+
+/// A writer that has counted this far.
+fn writer(wire: Wire, events: u64, details: u64) -> ThreadWriter {
+    let options = WriteOptions {
+        wire,
+        ..WriteOptions::default()
+    };
+    let storage = Arc::new(Memory::new());
+    let mut writer = ThreadWriter::create_on(storage, "thread_0", 0, &options).unwrap();
+    writer.count_from(events, details);
+    writer
+}
+
+fn limit(error: &Error) -> (String, ErrorKind) {
+    (error.field().unwrap().to_owned(), error.kind().clone())
+}
+
+#[test]
+fn version_1_counts_events_up_to_the_last_number_of_its_header() {
+    let mut writer = writer(Wire::V1, MOST - 2, 0);
+    assert_eq!(writer.write(&EVENT).unwrap(), MOST - 2);
+    assert_eq!(writer.write(&EVENT).unwrap(), MOST - 1);
+    let reached = (
+        "event_count".to_owned(),
+        ErrorKind::LimitReached { limit: MOST },
+    );
+    for _ in 0..2 {
+        assert_eq!(limit(&writer.write(&EVENT).unwrap_err()), reached);
+        let pair = writer.write_with_detail(&EVENT, &DETAIL).unwrap_err();
+        assert_eq!(limit(&pair), reached);
+    }
+    assert_eq!(writer.next_index_seq(), MOST);
+    assert_eq!(writer.next_detail_seq(), 0);
+    assert_eq!(writer.finalize().unwrap().event_count, MOST);
+}
+
+#[test]
+fn version_1_links_to_each_detail_below_the_number_that_stands_for_none() {
+    let mut writer = writer(Wire::V1, 10, MOST - 3);
+    assert_eq!(
+        writer
+            .write_with_detail(&EVENT, &DETAIL)
+            .unwrap()
+            .detail_seq,
+        MOST - 3
+    );
+    writer.write_index(&EVENT, Some(MOST - 2)).unwrap();
+    writer.write_detail(11, 1, &DETAIL).unwrap();
+    writer.write_index(&EVENT, Some(MOST - 1)).unwrap();
+    let reached = (
+        "detail_count".to_owned(),
+        ErrorKind::LimitReached { limit: MOST },
+    );
+    let split = writer.write_index(&EVENT, Some(MOST)).unwrap_err();
+    assert_eq!(limit(&split), reached);
+    writer.write_detail(12, 1, &DETAIL).unwrap();
+    let pair = writer.write_with_detail(&EVENT, &DETAIL).unwrap_err();
+    assert_eq!(limit(&pair), reached);
+    // Events without details may follow.
+    assert_eq!(writer.write(&EVENT).unwrap(), 13);
+    assert_eq!(writer.finalize().unwrap().detail_count, MOST);
+}
+
+#[test]
+fn version_2_counts_on() {
+    let mut writer = writer(Wire::V2, MOST - 1, MOST - 1);
+    for more in 0..3 {
+        let link = writer.write_with_detail(&EVENT, &DETAIL).unwrap();
+        assert_eq!(
+            (link.index_seq, link.detail_seq),
+            (MOST - 1 + more, MOST - 1 + more)
+        );
+    }
+    assert_eq!(writer.finalize().unwrap().event_count, MOST + 2);
+}

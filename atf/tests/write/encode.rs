@@ -1,0 +1,293 @@
+//! Records as bytes: typed from the sources' tables, and back to what they were.
+
+use atf::detail::{DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
+use atf::index::{IndexEvent, IndexFooter, IndexHeader};
+use atf::{Arch, Clock, DetailEventType, ErrorKind, EventKind, IndexFlags, Os, Wire};
+use proptest::prelude::*;
+
+use super::support::hex;
+
+const EVENT: IndexEvent = IndexEvent {
+    timestamp_ns: 1000,
+    function_id: 0x1_0000_0002,
+    thread_id: 42,
+    event_kind: EventKind::RETURN,
+    call_depth: Some(3),
+    detail_seq: Some(7),
+};
+
+fn header(wire: Wire) -> IndexHeader {
+    IndexHeader {
+        wire,
+        arch: Arch::ARM64,
+        os: Os::WINDOWS,
+        flags: IndexFlags::HAS_DETAIL_FILE,
+        thread_id: 42,
+        clock_type: Clock::BOOTTIME,
+        event_size: 32,
+        event_count: 2,
+        events_offset: 64,
+        footer_offset: 128,
+        time_start_ns: 1000,
+        time_end_ns: 2000,
+    }
+}
+
+#[test]
+fn index_records_are_those_of_the_tables() {
+    // S1's table of the header, then S2's.
+    let v1 = "41544932 01 01 02 05  01000000 2a000000  03 000000 00000000 20000000 02000000
+              4000000000000000 8000000000000000 e803000000000000 d007000000000000";
+    let v2 = "41544932 01 02 02 05  01000000 2a000000  03 000000 20000000 0200000000000000
+              4000000000000000 8000000000000000 e803000000000000 d007000000000000";
+    assert_eq!(header(Wire::V1).encode().unwrap().to_vec(), hex(v1));
+    assert_eq!(header(Wire::V2).encode().unwrap().to_vec(), hex(v2));
+
+    let v1 = "e803000000000000 0200000001000000 2a000000 02000000 03000000 07000000";
+    let v2 = "e803000000000000 0200000001000000 0700000000000000 02 00000000000000";
+    assert_eq!(EVENT.encode(Wire::V1).unwrap().to_vec(), hex(v1));
+    assert_eq!(EVENT.encode(Wire::V2).unwrap().to_vec(), hex(v2));
+    let none = IndexEvent {
+        detail_seq: None,
+        ..EVENT
+    };
+    let v1 = "e803000000000000 0200000001000000 2a000000 02000000 03000000 ffffffff";
+    let v2 = "e803000000000000 0200000001000000 ffffffffffffffff 02 00000000000000";
+    assert_eq!(none.encode(Wire::V1).unwrap().to_vec(), hex(v1));
+    assert_eq!(none.encode(Wire::V2).unwrap().to_vec(), hex(v2));
+
+    let footer = IndexFooter {
+        checksum: 0x0403_0201,
+        event_count: 2,
+        time_start_ns: 1000,
+        time_end_ns: 2000,
+        bytes_written: 64,
+    };
+    let expected = "32495441 01020304 0200000000000000 e803000000000000 d007000000000000
+                    4000000000000000 000000000000000000000000000000000000000000000000";
+    assert_eq!(footer.encode().to_vec(), hex(expected));
+}
+
+#[test]
+fn detail_records_are_those_of_the_tables() {
+    let header = DetailHeader {
+        wire: Wire::V1,
+        arch: Arch::X86_64,
+        os: Os::LINUX,
+        flags: 0,
+        thread_id: 42,
+        events_offset: 64,
+        event_count: 2,
+        bytes_length: 0x30,
+        index_seq_start: 1,
+        index_seq_end: 5,
+    };
+    let expected = "41544432 01 01 01 04  00000000 2a000000 00000000 4000000000000000
+                    0200000000000000 3000000000000000 0100000000000000 0500000000000000 00000000";
+    assert_eq!(header.encode().to_vec(), hex(expected));
+
+    let event = DetailEventHeader {
+        total_length: 0x1234,
+        event_type: DetailEventType::FUNCTION_RETURN,
+        flags: 0x0201,
+        index_seq: 9,
+        thread_id: 42,
+        timestamp: 1000,
+    };
+    let v1 = "34120000 0400 0102 09000000 2a000000 e803000000000000";
+    let v2 = "34120000 0400 0102 0900000000000000 e803000000000000";
+    assert_eq!(event.encode(Wire::V1).unwrap().to_vec(), hex(v1));
+    assert_eq!(event.encode(Wire::V2).unwrap().to_vec(), hex(v2));
+
+    // Length before times: the other way round than in the index footer.
+    let footer = DetailFooter {
+        checksum: 0x0403_0201,
+        event_count: 2,
+        bytes_length: 64,
+        time_start_ns: 1000,
+        time_end_ns: 2000,
+    };
+    let expected = "32445441 01020304 0200000000000000 4000000000000000 e803000000000000
+                    d007000000000000 000000000000000000000000000000000000000000000000";
+    assert_eq!(footer.encode().to_vec(), hex(expected));
+
+    let payload = FunctionPayload {
+        function_id: 0x1_0000_0002,
+        x_regs: [0, 1, 2, 3, 4, 5, 6, 7],
+        lr: 8,
+        fp: 9,
+        sp: 10,
+        reserved: 0,
+        stack: vec![0xaa, 0xbb],
+    };
+    let expected = "0200000001000000
+                    0000000000000000 0100000000000000 0200000000000000 0300000000000000
+                    0400000000000000 0500000000000000 0600000000000000 0700000000000000
+                    0800000000000000 0900000000000000 0a00000000000000 0200 0000 aabb";
+    assert_eq!(payload.encode().unwrap(), hex(expected));
+}
+
+#[track_caller]
+fn assert_out_of_range<T: std::fmt::Debug>(
+    result: atf::Result<T>,
+    field: &str,
+    found: u64,
+    max: u64,
+) {
+    let error = result.unwrap_err();
+    let kind = ErrorKind::OutOfRange { found, min: 0, max };
+    assert_eq!((error.field(), error.kind()), (Some(field), &kind));
+}
+
+#[test]
+fn a_number_that_its_field_cannot_hold_is_refused_and_never_cut() {
+    let linked = |seq| IndexEvent {
+        detail_seq: Some(seq),
+        ..EVENT
+    };
+    let none = u64::from(u32::MAX);
+    linked(none - 1).encode(Wire::V1).unwrap();
+    for seq in [none, none + 1] {
+        let refused = linked(seq).encode(Wire::V1);
+        assert_out_of_range(refused, "detail_seq", seq, none - 1);
+        linked(seq).encode(Wire::V2).unwrap();
+    }
+    let refused = linked(u64::MAX).encode(Wire::V2);
+    assert_out_of_range(refused, "detail_seq", u64::MAX, u64::MAX - 1);
+
+    let kind = IndexEvent {
+        event_kind: EventKind(256),
+        ..EVENT
+    };
+    kind.encode(Wire::V1).unwrap();
+    assert_out_of_range(kind.encode(Wire::V2), "event_kind", 256, 255);
+
+    let mut long = header(Wire::V1);
+    long.event_count = none + 1;
+    assert_out_of_range(long.encode(), "header.event_count", none + 1, none);
+    long.wire = Wire::V2;
+    long.encode().unwrap();
+
+    let detail = DetailEventHeader {
+        total_length: 24,
+        event_type: DetailEventType::FUNCTION_CALL,
+        flags: 0,
+        index_seq: none + 1,
+        thread_id: 0,
+        timestamp: 0,
+    };
+    assert_out_of_range(detail.encode(Wire::V1), "index_seq", none + 1, none);
+    detail.encode(Wire::V2).unwrap();
+
+    let payload = FunctionPayload {
+        function_id: 0,
+        x_regs: [0; 8],
+        lr: 0,
+        fp: 0,
+        sp: 0,
+        reserved: 0,
+        stack: vec![0; 257],
+    };
+    assert_out_of_range(payload.encode(), "stack_size", 257, 256);
+}
+
+fn wires() -> impl Strategy<Value = Wire> {
+    prop_oneof![Just(Wire::V1), Just(Wire::V2)]
+}
+
+proptest! {
+    #[test]
+    fn an_index_event_comes_back(
+        wire in wires(),
+        (timestamp_ns, function_id) in any::<(u64, u64)>(),
+        (thread_id, depth) in any::<(u32, u32)>(),
+        kind in 0_u32..256,
+        link in proptest::option::of(0..u64::from(u32::MAX)),
+    ) {
+        let event = IndexEvent {
+            timestamp_ns,
+            function_id,
+            thread_id,
+            event_kind: EventKind(kind),
+            call_depth: (wire == Wire::V1).then_some(depth),
+            detail_seq: link,
+        };
+        let bytes = event.encode(wire).unwrap();
+        prop_assert_eq!(IndexEvent::decode(wire, thread_id, &bytes), event);
+    }
+
+    #[test]
+    fn any_32_bytes_without_reserved_ones_are_an_event_and_come_back(
+        wire in wires(),
+        mut bytes: [u8; 32],
+    ) {
+        if wire == Wire::V2 {
+            bytes[25..].fill(0);
+        }
+        let event = IndexEvent::decode(wire, 5, &bytes);
+        prop_assert_eq!(event.encode(wire).unwrap(), bytes);
+    }
+
+    #[test]
+    fn an_index_header_comes_back(
+        wire in wires(),
+        (arch, os, clock) in any::<(u8, u8, u8)>(),
+        (flags, thread_id, count) in any::<(u32, u32, u32)>(),
+        (footer_offset, start, end) in any::<(u64, u64, u64)>(),
+    ) {
+        let header = IndexHeader {
+            wire,
+            arch: Arch(arch),
+            os: Os(os),
+            flags: IndexFlags(flags),
+            thread_id,
+            clock_type: Clock(clock),
+            event_size: 32,
+            event_count: count.into(),
+            events_offset: 64,
+            footer_offset,
+            time_start_ns: start,
+            time_end_ns: end,
+        };
+        let bytes = header.encode().unwrap();
+        prop_assert_eq!(IndexHeader::decode(&bytes, 64).unwrap(), header);
+    }
+
+    #[test]
+    fn a_detail_header_comes_back(
+        wire in wires(),
+        (arch, os, flags, thread_id) in any::<(u8, u8, u32, u32)>(),
+        (count, size, start, end) in any::<(u64, u64, u64, u64)>(),
+    ) {
+        let header = DetailHeader {
+            wire,
+            arch: Arch(arch),
+            os: Os(os),
+            flags,
+            thread_id,
+            events_offset: 64,
+            event_count: count,
+            bytes_length: size,
+            index_seq_start: start,
+            index_seq_end: end,
+        };
+        prop_assert_eq!(DetailHeader::decode(&header.encode(), 64).unwrap(), header);
+    }
+
+    #[test]
+    fn a_detail_event_comes_back(wire in wires(), bytes: [u8; 24]) {
+        let header = DetailEventHeader::decode(wire, 5, &bytes);
+        prop_assert_eq!(header.encode(wire).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_function_payload_comes_back(
+        (function_id, x_regs) in any::<(u64, [u64; 8])>(),
+        (lr, fp, sp, reserved) in any::<(u64, u64, u64, u16)>(),
+        stack in proptest::collection::vec(any::<u8>(), 0..=256),
+    ) {
+        let payload = FunctionPayload { function_id, x_regs, lr, fp, sp, reserved, stack };
+        let bytes = payload.encode().unwrap();
+        prop_assert_eq!(FunctionPayload::decode(&bytes), Some(payload));
+    }
+}

@@ -1,0 +1,278 @@
+//! Every call of the operating system fails in turn.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::write::{
+    Durability, Fate, Memory, SessionWriter, Step, Storage, ThreadWriter, WriteOptions,
+};
+use atf::{Completeness, ErrorKind, Result, Wire};
+
+use super::{detail, event};
+
+const COUNT: u64 = 400;
+const PAYLOAD: [u8; 40] = [7; 40];
+
+fn options(wire: Wire, durability: Durability) -> WriteOptions {
+    WriteOptions {
+        wire,
+        durability,
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    }
+}
+
+/// Writes a thread up to its first error; the writer shows what it had flushed.
+fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
+    let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {
+        Ok(writer) => writer,
+        Err(error) => return (None, Err(error)),
+    };
+    let mut run = || -> Result<()> {
+        for seq in 0..COUNT {
+            match seq % 3 {
+                0 => writer
+                    .write_with_detail(&event(seq), &detail(seq, &PAYLOAD))
+                    .map(drop)?,
+                _ => writer.write(&event(seq)).map(drop)?,
+            }
+            if seq == COUNT / 2 {
+                writer.flush()?;
+            }
+        }
+        writer.finalize().map(drop)
+    };
+    let result = run();
+    (Some(writer), result)
+}
+
+/// Holds what the files give against what was written and what the writer says of them.
+fn check(memory: &Memory, counts: (u64, u64), case: &str) {
+    let index = memory.bytes("thread_7/index.atf").unwrap();
+    let index = IndexReader::from_bytes(index).unwrap();
+    let details = memory.bytes("thread_7/detail.atf").unwrap_or_default();
+    let details = DetailReader::from_bytes(details).ok();
+    let detail_count = details.as_ref().map_or(0, DetailReader::event_count);
+    assert_eq!((index.event_count(), detail_count), counts, "{case}");
+    for (seq, read) in index.events().enumerate() {
+        let (seq, read) = (seq as u64, read.unwrap());
+        let expected = event(seq);
+        assert_eq!(read.timestamp_ns, expected.timestamp_ns, "{case}");
+        assert_eq!(read.function_id, expected.function_id, "{case}");
+        assert_eq!(read.event_kind, expected.event_kind, "{case}");
+        let link = seq.is_multiple_of(3).then_some(seq / 3);
+        assert_eq!(read.detail_seq, link, "{case}");
+        assert!(link.is_none_or(|link| link < detail_count), "{case}");
+    }
+    for read in details.iter().flat_map(DetailReader::events) {
+        let read = read.unwrap();
+        assert_eq!(read.header.index_seq, 3 * read.seq, "{case}");
+        let payload = details.as_ref().unwrap().payload(&read, 1000).unwrap();
+        assert_eq!(payload, PAYLOAD, "{case}");
+    }
+}
+
+/// Writes with these fates and holds all that is promised against the outcome; says how many steps
+/// there were.
+fn run(
+    options: &WriteOptions,
+    case: &str,
+    decide: impl FnMut(Step, &Path) -> Fate + Send + 'static,
+) -> u64 {
+    let memory = Memory::new();
+    memory.decide(decide);
+    let (writer, result) = write(Arc::new(memory.clone()), options);
+    let steps = memory.steps();
+    let Some(mut writer) = writer else {
+        result.unwrap_err();
+        return steps;
+    };
+    let counts = (writer.flushed_events(), writer.flushed_details());
+    match &result {
+        Ok(()) => {
+            assert_eq!(counts, (COUNT, COUNT.div_ceil(3)), "{case}");
+            let index = memory.bytes("thread_7/index.atf").unwrap();
+            let index = IndexReader::from_bytes(index).unwrap();
+            let is_finalized = matches!(index.completeness(), Completeness::Finalized);
+            assert!(is_finalized, "{case}");
+        }
+        Err(error) => {
+            memory.decide(|_, _| Fate::Done);
+            let again = [
+                writer.write(&event(COUNT)).unwrap_err(),
+                writer
+                    .write_with_detail(&event(COUNT), &detail(0, &PAYLOAD))
+                    .unwrap_err(),
+                writer.write_index(&event(COUNT), None).unwrap_err(),
+                writer.flush().unwrap_err(),
+                writer.finalize().unwrap_err(),
+                // Even one that would be refused.
+                writer.write(&event(0)).unwrap_err(),
+            ];
+            for again in again {
+                assert_eq!(again.to_string(), error.to_string(), "{case}");
+            }
+            assert!(!writer.is_finalized());
+        }
+    }
+    check(&memory, counts, case);
+    drop(writer);
+    check(&memory, counts, case);
+    steps
+}
+
+#[test]
+fn whatever_call_fails_the_files_hold_what_the_writer_says() {
+    for wire in Wire::ALL {
+        for durability in [
+            Durability::None,
+            Durability::Finalize,
+            Durability::EachFlush,
+        ] {
+            let options = options(wire, durability);
+            let steps = run(&options, "no fault", |_, _| Fate::Done);
+            assert!(steps > 15, "the test needs steps to refuse: {steps}");
+            for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
+                for fault in 0..steps {
+                    for for_ever in [false, true] {
+                        let case = format!(
+                            "{wire}, {durability:?}, {kind} at step {fault}, for ever: {for_ever}"
+                        );
+                        let mut step = 0;
+                        run(&options, &case, move |_, _| {
+                            step += 1;
+                            match step - 1 == fault || (for_ever && step > fault) {
+                                true => Fate::Refused(kind),
+                                false => Fate::Done,
+                            }
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_write_that_is_torn_anywhere_leaves_whole_events() {
+    for wire in Wire::ALL {
+        let options = options(wire, Durability::None);
+        let steps = run(&options, "no fault", |_, _| Fate::Done);
+        for fault in 0..steps {
+            for size in (0..70).chain([95, 96, 97, 2048, 4000]) {
+                for can_cut in [false, true] {
+                    let case = format!("{wire}: {size} bytes of step {fault}, can cut: {can_cut}");
+                    let mut step = 0;
+                    run(&options, &case, move |what, _| {
+                        step += 1;
+                        match step - 1 {
+                            before if before < fault => Fate::Done,
+                            this if this == fault && what == Step::Write => Fate::Short(size),
+                            _ if what == Step::SetSize && can_cut => Fate::Done,
+                            _ => Fate::Refused(io::ErrorKind::StorageFull),
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn short_and_interrupted_writes_are_gone_on_with() {
+    for wire in Wire::ALL {
+        let options = options(wire, Durability::EachFlush);
+        let mut step = 0;
+        let steps = run(&options, "short and interrupted", move |what, _| {
+            step += 1;
+            match what {
+                Step::Write if step % 3 == 0 => Fate::Refused(io::ErrorKind::Interrupted),
+                Step::Write => Fate::Short(97),
+                Step::Sync if step % 2 == 0 => Fate::Refused(io::ErrorKind::Interrupted),
+                _ => Fate::Done,
+            }
+        });
+        assert!(steps > 300, "each write was done in pieces: {steps}");
+    }
+}
+
+#[test]
+fn a_write_that_takes_nothing_is_an_error() {
+    let memory = Memory::new();
+    memory.decide(|step, _| match step {
+        Step::Write => Fate::Short(0),
+        _ => Fate::Done,
+    });
+    let options = WriteOptions::default();
+    let error = ThreadWriter::create_on(Arc::new(memory), "t", 0, &options).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::WriteZero));
+    assert_eq!(error.path(), Some(Path::new("t/index.atf")));
+    assert_eq!(error.offset(), Some(0));
+}
+
+#[test]
+fn a_thread_that_cannot_be_made_leaves_nothing() {
+    for fault in 0..20 {
+        let memory = Memory::new();
+        let mut step = 0;
+        memory.decide(move |_, _| {
+            step += 1;
+            match step - 1 == fault {
+                true => Fate::Refused(io::ErrorKind::PermissionDenied),
+                false => Fate::Done,
+            }
+        });
+        let options = options(Wire::V1, Durability::EachFlush);
+        let made = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
+        let Err(error) = made else {
+            assert!(fault > 4, "the loop reached every step");
+            return;
+        };
+        assert_eq!(
+            *error.kind(),
+            ErrorKind::Io(io::ErrorKind::PermissionDenied)
+        );
+        assert!(memory.paths().is_empty(), "step {fault}");
+        assert!(memory.folders().is_empty(), "step {fault}");
+    }
+    panic!("creating a thread never succeeded");
+}
+
+#[test]
+fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
+    let options = options(Wire::V1, Durability::Finalize);
+    for fault in 0..20 {
+        let memory = Memory::new();
+        let session =
+            SessionWriter::create_on(Arc::new(memory.clone()), "session", &options).unwrap();
+        session.thread(3).unwrap().finalize().unwrap();
+        session.write_manifest().unwrap();
+        let before = memory.bytes("session/manifest.json").unwrap();
+        session.thread(4).unwrap().finalize().unwrap();
+        let mut step = 0;
+        memory.decide(move |_, _| {
+            step += 1;
+            match step - 1 == fault {
+                true => Fate::Refused(io::ErrorKind::StorageFull),
+                false => Fate::Done,
+            }
+        });
+        let finalized = session.finalize();
+        memory.decide(|_, _| Fate::Done);
+        let after = memory.bytes("session/manifest.json").unwrap();
+        let Err(error) = finalized else {
+            assert!(fault > 4 && after != before, "the loop reached every step");
+            return;
+        };
+        assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
+        assert_eq!(memory.bytes("session/manifest.json.part"), None);
+        // The names of the folder could not be synchronized: the manifest is there all the same.
+        assert!(after == before || fault == 5, "step {fault}");
+        // The session is not closed by an error.
+        assert_eq!(session.finalize().unwrap().threads, 2);
+    }
+    panic!("the manifest was never written");
+}

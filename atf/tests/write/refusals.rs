@@ -1,0 +1,354 @@
+//! What a writer refuses, and that it changes nothing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::write::{Event, Memory, SessionWriter, ThreadWriter, WriteOptions};
+use atf::{Error, ErrorKind, EventKind, Wire};
+
+use super::{detail, event};
+
+fn writer(memory: &Memory, options: &WriteOptions) -> ThreadWriter {
+    ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, options).unwrap()
+}
+
+/// The bytes of the thread that `write` writes.
+fn written(options: &WriteOptions, write: impl FnOnce(&mut ThreadWriter)) -> Vec<Option<Vec<u8>>> {
+    let memory = Memory::new();
+    let mut writer = writer(&memory, options);
+    write(&mut writer);
+    writer.finalize().unwrap();
+    ["thread_7/index.atf", "thread_7/detail.atf"]
+        .map(|path| memory.bytes(path))
+        .to_vec()
+}
+
+#[track_caller]
+fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, field: &str, kind: &ErrorKind) {
+    let error = result.unwrap_err();
+    assert_eq!((error.field(), error.kind()), (Some(field), kind));
+    assert_eq!(error.path(), Some(Path::new("thread_7/index.atf")));
+}
+
+#[test]
+fn an_event_before_the_last_one_is_refused() {
+    for wire in Wire::ALL {
+        let options = WriteOptions {
+            wire,
+            ..WriteOptions::default()
+        };
+        let plain = written(&options, |writer| {
+            writer.write(&event(1)).unwrap();
+            writer.write(&event(1)).unwrap();
+        });
+        let refused = written(&options, |writer| {
+            writer.write(&event(1)).unwrap();
+            let kind = || ErrorKind::TimeGoesBack {
+                found: event(0).timestamp_ns,
+                last: event(1).timestamp_ns,
+            };
+            assert_refused(writer.write(&event(0)), "timestamp_ns", &kind());
+            let pair = writer.write_with_detail(&event(0), &detail(0, b"x"));
+            assert_refused(pair, "timestamp_ns", &kind());
+            let split = writer.write_index(&event(0), Some(0));
+            assert_refused(split, "timestamp_ns", &kind());
+            writer.write(&event(1)).unwrap();
+        });
+        assert!(plain == refused);
+    }
+}
+
+#[test]
+fn an_unknown_kind_is_refused() {
+    for wire in Wire::ALL {
+        let options = WriteOptions {
+            wire,
+            ..WriteOptions::default()
+        };
+        written(&options, |writer| {
+            for kind in [0, 4, 257, u32::MAX] {
+                let event = Event {
+                    event_kind: EventKind(kind),
+                    ..event(0)
+                };
+                let kind = ErrorKind::OutOfRange {
+                    found: kind.into(),
+                    min: 1,
+                    max: 3,
+                };
+                assert_refused(writer.write(&event), "event_kind", &kind);
+            }
+            assert_eq!(writer.next_index_seq(), 0);
+        });
+    }
+}
+
+#[test]
+fn a_copy_keeps_what_a_tracer_must_not_write() {
+    let options = WriteOptions {
+        verbatim: true,
+        ..WriteOptions::default()
+    };
+    let strange = [
+        event(5),
+        Event {
+            event_kind: EventKind(900),
+            ..event(3)
+        },
+        event(4),
+    ];
+    let files = written(&options, |writer| {
+        for event in &strange {
+            writer.write(event).unwrap();
+        }
+    });
+    let index = atf::index::IndexReader::from_bytes(files[0].clone().unwrap()).unwrap();
+    let read = index.events().map(|event| {
+        let event = event.unwrap();
+        (event.timestamp_ns, event.event_kind)
+    });
+    let expected = strange.map(|event| (event.timestamp_ns, event.event_kind));
+    assert_eq!(read.collect::<Vec<_>>(), expected);
+    let footer = index.footer().unwrap();
+    let times = (event(5).timestamp_ns, event(4).timestamp_ns);
+    assert_eq!((footer.time_start_ns, footer.time_end_ns), times);
+}
+
+#[test]
+fn a_kind_that_version_2_has_no_bits_for_is_refused_even_in_a_copy() {
+    let options = WriteOptions {
+        wire: Wire::V2,
+        verbatim: true,
+        ..WriteOptions::default()
+    };
+    written(&options, |writer| {
+        let event = Event {
+            event_kind: EventKind(256),
+            ..event(0)
+        };
+        let kind = writer.write(&event).unwrap_err();
+        let expected = ErrorKind::OutOfRange {
+            found: 256,
+            min: 0,
+            max: 255,
+        };
+        assert_eq!((kind.field(), kind.kind()), (Some("event_kind"), &expected));
+        assert_eq!(writer.next_index_seq(), 0);
+    });
+}
+
+#[test]
+fn the_split_form_writes_what_the_joined_one_writes() {
+    for wire in Wire::ALL {
+        let options = WriteOptions {
+            wire,
+            buffer_size: 4 << 10,
+            ..WriteOptions::default()
+        };
+        let joined = written(&options, |writer| {
+            for seq in 0..1000 {
+                match seq % 2 {
+                    0 => drop(
+                        writer
+                            .write_with_detail(&event(seq), &detail(seq, b"abc"))
+                            .unwrap(),
+                    ),
+                    _ => drop(writer.write(&event(seq)).unwrap()),
+                }
+            }
+        });
+        // S3's tracer drains all index events of a ring, then all details.
+        let split = written(&options, |writer| {
+            for batch in 0..10 {
+                for seq in batch * 100..(batch + 1) * 100 {
+                    let link = (seq % 2 == 0).then_some(seq / 2);
+                    if link.is_some() {
+                        assert_eq!(Some(writer.next_detail_seq()), link);
+                    }
+                    assert_eq!(writer.write_index(&event(seq), link).unwrap(), seq);
+                }
+                for seq in (batch * 100..(batch + 1) * 100).step_by(2) {
+                    let time = event(seq).timestamp_ns;
+                    let written = writer.write_detail(seq, time, &detail(seq, b"abc"));
+                    assert_eq!(written.unwrap(), seq / 2);
+                }
+            }
+        });
+        assert!(joined == split);
+    }
+}
+
+#[test]
+fn a_link_that_disagrees_with_the_counters_is_refused() {
+    let disagrees = |found, expected, by| ErrorKind::Disagrees {
+        found,
+        expected,
+        by,
+    };
+    let counter = "the writer's counter";
+    let reserved = "the oldest reservation";
+    written(&WriteOptions::default(), |writer| {
+        let time = event(0).timestamp_ns;
+        let none = writer.write_detail(0, time, &detail(0, b""));
+        assert_refused(none, "detail_seq", &ErrorKind::NotReserved);
+        let wrong = writer.write_index(&event(0), Some(1));
+        assert_refused(wrong, "detail_seq", &disagrees(1, 0, counter));
+        assert_eq!(writer.next_index_seq(), 0);
+
+        writer.write_index(&event(0), Some(0)).unwrap();
+        writer.write_index(&event(1), Some(1)).unwrap();
+        let wrong = writer.write_index(&event(2), Some(1));
+        assert_refused(wrong, "detail_seq", &disagrees(1, 2, counter));
+        let wrong = writer.write_detail(1, event(1).timestamp_ns, &detail(1, b""));
+        assert_refused(wrong, "index_seq", &disagrees(1, 0, reserved));
+        let wrong = writer.write_detail(0, time + 1, &detail(0, b""));
+        assert_refused(wrong, "timestamp", &disagrees(time + 1, time, reserved));
+
+        let missing = |count| ErrorKind::DetailsMissing { count };
+        let joined = writer.write_with_detail(&event(2), &detail(2, b""));
+        assert_refused(joined, "detail_count", &missing(2));
+        assert_refused(writer.finalize(), "detail_count", &missing(2));
+        assert!(!writer.is_finalized());
+
+        writer.write_detail(0, time, &detail(0, b"")).unwrap();
+        assert_refused(writer.finalize(), "detail_count", &missing(1));
+        let last = event(1).timestamp_ns;
+        writer.write_detail(1, last, &detail(1, b"")).unwrap();
+    });
+}
+
+#[test]
+fn no_more_details_can_be_reserved_than_memory_is_set_aside_for() {
+    written(&WriteOptions::default(), |writer| {
+        for seq in 0..1 << 20 {
+            writer.write_index(&event(seq), Some(seq)).unwrap();
+        }
+        let (next, limit) = (1 << 20, 1 << 20);
+        let full = writer.write_index(&event(next), Some(next));
+        assert_refused(
+            full,
+            "detail_seq",
+            &ErrorKind::TooManyReservations { limit },
+        );
+        for seq in 0..1 << 20 {
+            let time = event(seq).timestamp_ns;
+            writer.write_detail(seq, time, &detail(seq, b"")).unwrap();
+        }
+    });
+}
+
+#[test]
+fn nothing_is_written_once_the_files_are_finalized() {
+    let memory = Memory::new();
+    let mut writer = writer(&memory, &WriteOptions::default());
+    writer
+        .write_with_detail(&event(0), &detail(0, b"x"))
+        .unwrap();
+    writer.finalize().unwrap();
+    let steps = memory.steps();
+    let errors = [
+        writer.write(&event(1)).unwrap_err(),
+        writer.write(&event(0)).unwrap_err(),
+        writer
+            .write_with_detail(&event(1), &detail(1, b"x"))
+            .unwrap_err(),
+        writer.write_index(&event(1), Some(1)).unwrap_err(),
+        writer.write_detail(1, 1, &detail(1, b"x")).unwrap_err(),
+        writer.flush().unwrap_err(),
+        writer.finalize().unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.kind(), &ErrorKind::AlreadyFinalized);
+    }
+    assert!(writer.is_finalized());
+    drop(writer);
+    assert_eq!(memory.steps(), steps);
+}
+
+#[test]
+fn a_folder_that_holds_a_thread_is_refused_and_left_as_it_is() {
+    for name in ["index.atf", "detail.atf"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, "theirs").unwrap();
+        let error = ThreadWriter::create(folder.path(), 0, &WriteOptions::default()).unwrap_err();
+        assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
+        assert_eq!(error.path(), Some(&*path));
+        assert_eq!(std::fs::read(&path).unwrap(), b"theirs");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_session_refuses_a_thread_twice_and_the_end_while_one_is_open() {
+    let root = tempfile::tempdir().unwrap();
+    let options = WriteOptions::default();
+    let session = SessionWriter::create(root.path().join("s"), &options).unwrap();
+    let kind = |error: Error| error.kind().clone();
+
+    let mut first = session.thread(1).unwrap();
+    let twice = session.thread(1).unwrap_err();
+    assert_eq!(kind(twice), ErrorKind::ThreadHasWriter { id: 1 });
+    let open = session.finalize().unwrap_err();
+    assert_eq!(kind(open), ErrorKind::ThreadsNotFinalized { count: 1 });
+    first.finalize().unwrap();
+    drop(session.thread(2).unwrap());
+    let twice = session.thread(2).unwrap_err();
+    assert_eq!(kind(twice), ErrorKind::ThreadHasWriter { id: 2 });
+
+    let totals = session.finalize().unwrap();
+    assert_eq!((totals.threads, totals.finalized), (2, 1));
+    assert_eq!(
+        kind(session.finalize().unwrap_err()),
+        ErrorKind::AlreadyFinalized
+    );
+    assert_eq!(
+        kind(session.thread(3).unwrap_err()),
+        ErrorKind::AlreadyFinalized
+    );
+    let again = SessionWriter::create(session.path(), &options).unwrap_err();
+    assert_eq!(kind(again), ErrorKind::Io(io::ErrorKind::AlreadyExists));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_said_and_left_alone() {
+    let root = tempfile::tempdir().unwrap();
+    let options = WriteOptions::default();
+    let file = root.path().join("file");
+    std::fs::write(&file, "theirs").unwrap();
+
+    let below_a_file = SessionWriter::create(file.join("session"), &options).unwrap_err();
+    assert_eq!(
+        below_a_file.kind(),
+        &ErrorKind::Io(io::ErrorKind::NotADirectory)
+    );
+    let on_a_file = SessionWriter::create(&file, &options).unwrap_err();
+    assert_eq!(
+        on_a_file.kind(),
+        &ErrorKind::Io(io::ErrorKind::AlreadyExists)
+    );
+    let name = "n".repeat(300);
+    let too_long = SessionWriter::create(root.path().join(&name), &options).unwrap_err();
+    assert_eq!(
+        too_long.kind(),
+        &ErrorKind::Io(io::ErrorKind::InvalidFilename)
+    );
+    assert!(too_long.to_string().contains(&name));
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_utf_8_is_as_good_as_any() {
+    use std::os::unix::ffi::OsStrExt;
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join(std::ffi::OsStr::from_bytes(b"s\xff"));
+    let session = SessionWriter::create(&folder, &WriteOptions::default()).unwrap();
+    session.thread(0).unwrap().finalize().unwrap();
+    session.finalize().unwrap();
+    let reader = atf::session::SessionReader::open(&folder).unwrap();
+    assert_eq!(reader.summary().threads, 1);
+    let again = SessionWriter::create(&folder, &WriteOptions::default()).unwrap_err();
+    assert!(again.to_string().contains("s\u{fffd}/manifest.json"));
+}

@@ -1,0 +1,130 @@
+//! What the library writes gives no finding at all, in either wire version.
+
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the rules use the rest"
+)]
+mod support;
+
+use std::path::Path;
+
+use atf::detail::FunctionPayload;
+use atf::manifest::{Module, Symbol};
+use atf::write::{Detail, Durability, Event, SessionWriter, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, EventKind, Wire};
+use support::Outcome;
+
+const MODULE: u64 = 0x0644_4fc1;
+
+/// Writes `count` events of nested calls, some with registers and stack, one with what is none.
+fn write(writer: &mut ThreadWriter, count: u64) {
+    for seq in 0..count {
+        // Three calls, then their three returns.
+        let (is_call, depth) = match seq % 6 {
+            step @ 0..3 => (true, step + 1),
+            step => (false, 6 - step),
+        };
+        let function_id = MODULE << 32 | depth;
+        let event = Event {
+            timestamp_ns: 5_000_000 + seq * 17,
+            function_id,
+            event_kind: match is_call {
+                true => EventKind::CALL,
+                false => EventKind::RETURN,
+            },
+            call_depth: u32::try_from(depth).unwrap(),
+        };
+        let payload = FunctionPayload {
+            function_id,
+            x_regs: [seq; 8],
+            lr: 1,
+            fp: 2,
+            sp: 3,
+            reserved: 0,
+            stack: vec![9; usize::try_from(seq % 257).unwrap()],
+        };
+        let detail = Detail {
+            event_type: match is_call {
+                true => DetailEventType::FUNCTION_CALL,
+                false => DetailEventType::FUNCTION_RETURN,
+            },
+            flags: 0,
+            payload: &payload.encode().unwrap(),
+        };
+        match seq % 4 {
+            1 => drop(writer.write_with_detail(&event, &detail).unwrap()),
+            _ => drop(writer.write(&event).unwrap()),
+        }
+    }
+}
+
+fn symbols() -> Vec<Symbol> {
+    let symbol = |index: u32| Symbol {
+        position: 0,
+        function_id: MODULE << 32 | u64::from(index),
+        module_id: u32::try_from(MODULE).ok(),
+        symbol_index: Some(index),
+        name: Some(format!("function \"{index}\"\n\u{1f980}")),
+    };
+    (1..=3).map(symbol).collect()
+}
+
+fn module() -> Module {
+    Module {
+        module_id: u32::try_from(MODULE).unwrap(),
+        path: Some("/usr/bin/traced".to_owned()),
+        base_address: Some(0x5555_5555_0000),
+        size: Some(0x4000),
+        uuid: Some("0fc3".to_owned()),
+    }
+}
+
+#[track_caller]
+fn assert_no_finding(path: &Path) {
+    let outcome = Outcome::of(path);
+    assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
+    assert!(!outcome.reports.is_empty());
+    for report in &outcome.reports {
+        assert!(report.findings().is_empty(), "{report:#?}");
+    }
+}
+
+#[test]
+fn a_written_session_gives_no_finding() {
+    for wire in Wire::ALL {
+        for with_symbols in [false, true] {
+            let root = tempfile::tempdir().unwrap();
+            let options = WriteOptions {
+                wire,
+                durability: Durability::Finalize,
+                buffer_size: 4 << 10,
+                ..WriteOptions::default()
+            };
+            let session = SessionWriter::create_in(root.path(), &options).unwrap();
+            for (id, count) in [(0, 0), (1, 1), (2, 2), (3, 5000), (u32::MAX, 6)] {
+                let mut writer = session.thread(id).unwrap();
+                write(&mut writer, count);
+                writer.finalize().unwrap();
+            }
+            if with_symbols {
+                session.set_modules(vec![module()]);
+                session.set_symbols(symbols());
+            }
+            session.finalize().unwrap();
+            assert_no_finding(root.path());
+
+            let reader = atf::session::SessionReader::open(session.path()).unwrap();
+            let manifest = reader.manifest().unwrap();
+            let names = |symbols: &[Symbol]| -> Vec<_> {
+                symbols.iter().map(|symbol| symbol.name.clone()).collect()
+            };
+            let (expected, version) = match with_symbols {
+                true => (symbols(), "2.1"),
+                false => (Vec::new(), "2.0"),
+            };
+            assert_eq!(names(&manifest.symbols), names(&expected));
+            assert_eq!(manifest.format_version.as_deref(), Some(version));
+        }
+    }
+}
