@@ -1,17 +1,20 @@
 //! A moving view of a source, so that a scan costs one read for many records.
 
+use std::ops::Range;
+
 use crate::error::{ErrorKind, Result};
 use crate::source::Input;
 
 /// Bytes of the first window, and of one after a jump.
-const FIRST: usize = 4 << 10;
+const FIRST: u64 = 4 << 10;
 /// Bytes of the largest window.
-const LARGEST: usize = 256 << 10;
+const LARGEST: u64 = 256 << 10;
 
-/// A buffered view: reads ahead on a sequential scan, little after a jump.
+/// A buffered view: reads ahead on a sequential scan in either direction, little after a jump.
 ///
-/// Each window that follows the one before is twice as large, up to 256 KiB. Bytes in memory are
-/// shown as they are, without a buffer.
+/// Each window that follows the one before, or precedes it, is twice as large, up to 256 KiB. One
+/// after a jump begins at a page, so that looks around one place cost one read. Bytes in memory
+/// are shown as they are, without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
@@ -20,7 +23,7 @@ pub(crate) struct Window<'a> {
     /// Where the buffer begins in the source.
     start: u64,
     buffer: Vec<u8>,
-    next_size: usize,
+    next_size: u64,
 }
 
 impl<'a> Window<'a> {
@@ -41,7 +44,17 @@ impl<'a> Window<'a> {
         if let Some(record) = self.view(offset).first_chunk() {
             return Ok(*record);
         }
-        self.fill(offset, N)?;
+        self.fill(offset, N as u64)?;
+        Ok(self.view(offset).first_chunk().copied().unwrap_or([0; N]))
+    }
+
+    /// A record of `N` bytes at `offset`, where the next one asked for stands before it.
+    #[inline]
+    pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
+        if let Some(record) = self.view(offset).first_chunk() {
+            return Ok(*record);
+        }
+        self.fill_backward(offset, N as u64)?;
         Ok(self.view(offset).first_chunk().copied().unwrap_or([0; N]))
     }
 
@@ -70,20 +83,52 @@ impl<'a> Window<'a> {
 
     /// Puts `size` bytes or more from `offset` on at hand.
     #[cold]
-    fn fill(&mut self, offset: u64, size: usize) -> Result<()> {
-        let end = self.start.saturating_add(self.buffer.len() as u64);
-        let follows = (self.start..=end).contains(&offset);
-        self.next_size = match follows {
+    fn fill(&mut self, offset: u64, size: u64) -> Result<()> {
+        let start = match self.touches(offset, offset) {
+            true => {
+                self.next_size = self.next_size.saturating_mul(2).min(LARGEST);
+                offset
+            }
+            false => {
+                self.next_size = FIRST;
+                offset.saturating_sub(offset % FIRST)
+            }
+        };
+        let end = offset
+            .saturating_add(size)
+            .max(start.saturating_add(self.next_size));
+        self.read(start..end, offset, size)
+    }
+
+    /// Puts what stands before the end of the `size` bytes at `offset` at hand.
+    #[cold]
+    fn fill_backward(&mut self, offset: u64, size: u64) -> Result<()> {
+        let end = offset.saturating_add(size);
+        self.next_size = match self.touches(offset, end) {
             true => self.next_size.saturating_mul(2).min(LARGEST),
             false => FIRST,
         };
-        let left = self.input.size().saturating_sub(offset);
-        let most = usize::try_from(left).unwrap_or(usize::MAX);
-        self.buffer.resize(self.next_size.max(size).min(most), 0);
-        self.start = offset;
-        let read = self.input.read(offset, &mut self.buffer);
+        let start = end.saturating_sub(self.next_size).min(offset);
+        self.read(start..end, offset, size)
+    }
+
+    /// Whether something from `first` to `last` is at hand or borders on it.
+    fn touches(&self, first: u64, last: u64) -> bool {
+        let end = self.start.saturating_add(self.buffer.len() as u64);
+        !self.buffer.is_empty() && first <= end && last >= self.start
+    }
+
+    /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must be.
+    fn read(&mut self, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
+        let end = range.end.min(self.input.size());
+        let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        self.buffer.resize(length, 0);
+        self.start = range.start;
+        let read = self.input.read(range.start, &mut self.buffer);
         self.buffer.truncate(*read.as_ref().unwrap_or(&0));
-        let missing = size.saturating_sub(read?) as u64;
+        let skipped = offset.saturating_sub(range.start);
+        let found = (read? as u64).saturating_sub(skipped);
+        let missing = size.saturating_sub(found);
         if missing == 0 {
             return Ok(());
         }
@@ -99,12 +144,12 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
     let mut buffer = Vec::new();
     let mut end = end;
     while end > start {
-        let size = end.saturating_sub(start).min(LARGEST as u64);
+        let size = end.saturating_sub(start).min(LARGEST);
         let chunk_start = end.saturating_sub(size);
         let chunk = match input.as_bytes() {
             Some(_) => input.slice(chunk_start, end).unwrap_or_default(),
             None => {
-                buffer.resize(usize::try_from(size).unwrap_or(LARGEST), 0);
+                buffer.resize(usize::try_from(size).unwrap_or_default(), 0);
                 input.read_exact(chunk_start, &mut buffer)?;
                 &buffer
             }

@@ -1,10 +1,38 @@
 //! An event of `index.atf`.
 
+use std::mem::offset_of;
+
 use crate::error::{Result, out_of_range};
 use crate::wire::{EventKind, Wire, v1, v2};
 
 /// Bytes of an event, as offsets in a file are counted.
 pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
+/// Both wire versions begin an event with its timestamp.
+const _: () =
+    assert!(offset_of!(v1::IndexEvent, timestamp_ns) == offset_of!(v2::IndexEvent, timestamp_ns));
+
+/// The timestamp of an event of either wire version.
+#[inline]
+pub(super) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
+    let raw: &v1::IndexEvent = zerocopy::transmute_ref!(bytes);
+    raw.timestamp_ns.get()
+}
+
+/// What an event records.
+#[inline]
+pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
+    match wire {
+        Wire::V1 => {
+            let raw: &v1::IndexEvent = zerocopy::transmute_ref!(bytes);
+            raw.event_kind.get().into()
+        }
+        Wire::V2 => {
+            let raw: &v2::IndexEvent = zerocopy::transmute_ref!(bytes);
+            raw.event_kind.into()
+        }
+    }
+}
 
 /// One event of `index.atf`, from either wire version.
 ///
@@ -94,6 +122,7 @@ impl IndexEvent {
         })
     }
 
+    #[inline]
     fn from_v1(raw: &v1::IndexEvent) -> Self {
         let detail_seq = raw.detail_seq.get();
         Self {
@@ -106,6 +135,7 @@ impl IndexEvent {
         }
     }
 
+    #[inline]
     fn from_v2(raw: &v2::IndexEvent, thread_id: u32) -> Self {
         let detail_seq = raw.detail_seq.get();
         Self {

@@ -3,8 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::event::EVENT_SIZE;
-use super::{IndexEvent, IndexReader};
+use super::{IndexEvent, IndexReader, SliceIter};
 use crate::error::Result;
 use crate::window::Window;
 
@@ -52,25 +51,59 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// The events of a file in their order, holes included; ends after an error.
+/// The events of a range in the file's order, holes included, from either end; ends after an
+/// error.
 ///
-/// Made by [`IndexReader::events`].
+/// Made by [`IndexReader::events`] and [`IndexReader::events_in`].
 #[derive(Debug)]
-pub struct Events<'a> {
+pub struct Events<'a>(Inner<'a>);
+
+#[derive(Debug)]
+enum Inner<'a> {
+    Memory(SliceIter<'a>),
+    Windows(Box<Windows<'a>>),
+}
+
+/// The two ends have a buffer each, so that looks at both by turns read nothing twice.
+#[derive(Debug)]
+struct Windows<'a> {
     reader: &'a IndexReader,
-    window: Window<'a>,
-    /// Where the next event stands, and where the last one ends.
+    front: Window<'a>,
+    back: Window<'a>,
+    /// The positions of the events that are left.
     left: Range<u64>,
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(reader: &'a IndexReader) -> Self {
-        let left = reader.header().events_offset..reader.events_end();
-        Self {
-            reader,
-            window: Window::new(&reader.input),
-            left,
-        }
+    pub(super) fn new(reader: &'a IndexReader, seqs: Range<u64>) -> Self {
+        Self(match reader.slice(seqs.clone()) {
+            Some(slice) => Inner::Memory(slice.iter()),
+            None => Inner::Windows(Box::new(Windows {
+                reader,
+                front: Window::new(&reader.input),
+                back: Window::new(&reader.input),
+                left: seqs,
+            })),
+        })
+    }
+}
+
+impl Windows<'_> {
+    fn next(&mut self) -> Option<Result<IndexEvent>> {
+        let seq = self.left.next()?;
+        let bytes = self.front.record(self.reader.offset_of(seq));
+        Some(self.event(bytes))
+    }
+
+    fn next_back(&mut self) -> Option<Result<IndexEvent>> {
+        let seq = self.left.next_back()?;
+        let bytes = self.back.record_backward(self.reader.offset_of(seq));
+        Some(self.event(bytes))
+    }
+
+    fn event(&mut self, bytes: Result<[u8; IndexEvent::SIZE]>) -> Result<IndexEvent> {
+        let bytes = bytes.inspect_err(|_| self.left = 0..0)?;
+        Ok(self.reader.decode(&bytes))
     }
 }
 
@@ -79,25 +112,28 @@ impl Iterator for Events<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.left.is_empty() {
-            return None;
-        }
-        match self.window.record(self.left.start) {
-            Ok(bytes) => {
-                self.left.start = self.left.start.saturating_add(EVENT_SIZE);
-                Some(Ok(self.reader.decode(&bytes)))
-            }
-            Err(error) => {
-                self.left.start = self.left.end;
-                Some(Err(error))
-            }
+        match &mut self.0 {
+            Inner::Memory(events) => events.next().map(Ok),
+            Inner::Windows(windows) => windows.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.left.end.saturating_sub(self.left.start) / EVENT_SIZE;
-        // An error ends the iteration early.
-        (0, usize::try_from(left).ok())
+        match &self.0 {
+            Inner::Memory(events) => events.size_hint(),
+            // An error ends the iteration early.
+            Inner::Windows(windows) => (0, windows.left.size_hint().1),
+        }
+    }
+}
+
+impl DoubleEndedIterator for Events<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Inner::Memory(events) => events.next_back().map(Ok),
+            Inner::Windows(windows) => windows.next_back(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! `index.atf`: every call and return of one thread, 32 bytes each.
 
+mod blocks;
 mod event;
 mod footer;
 mod header;
@@ -7,8 +8,11 @@ mod holes;
 mod iter;
 mod reader;
 mod records;
+mod scan;
 mod section;
+mod slice;
 
+pub use blocks::EventBlocks;
 pub use event::IndexEvent;
 pub use footer::IndexFooter;
 pub use header::IndexHeader;
@@ -16,3 +20,5 @@ pub use holes::{Hole, Holes};
 pub use iter::{Events, IndexCursor};
 pub use reader::IndexReader;
 pub(crate) use records::Record;
+pub use scan::{Disorder, KindCounts, Scan};
+pub use slice::{EventSlice, SliceIter};

@@ -1,5 +1,7 @@
 //! Arbitrary bytes, and good files with arbitrary patches.
 
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
 use atf::manifest::Manifest;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +11,7 @@ use crate::ways;
 
 /// Calls everything that there is; what it says does not matter.
 fn read_index(bytes: &[u8]) {
-    let Ok(index) = ways::index(bytes) else {
+    let Ok(index) = IndexReader::from_bytes(bytes) else {
         return;
     };
     assert!(index.event_count() <= bytes.len() as u64 / 32);
@@ -26,7 +28,7 @@ fn read_index(bytes: &[u8]) {
 }
 
 fn read_detail(bytes: &[u8]) {
-    let Ok(detail) = ways::detail(bytes) else {
+    let Ok(detail) = DetailReader::from_bytes(bytes) else {
         return;
     };
     assert!(detail.event_count() <= bytes.len() as u64 / 24);
@@ -130,5 +132,27 @@ proptest! {
         let text = br#"{"threads": [{"id": 0, "has_detail": true}, {"id": 1}], "time_start_ns": 5,
             "symbols": [{"function_id": "0x01", "name": "caf\u00e9"}], "modules": []}"#;
         read_manifest(&patch(text.to_vec(), patches, size));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_way_to_read_a_patched_file_says_the_same(
+        version in 1..3_u8,
+        count in 0..12_u64,
+        placeholder in any::<bool>(),
+        patches in patches(),
+        size in 0..1500_usize,
+    ) {
+        let file = IndexFile::finalized(version, count);
+        let file = if placeholder { file.placeholder() } else { file };
+        if let Ok(index) = ways::index(patch(file.bytes(), patches.clone(), size)) {
+            crate::events(&index);
+        }
+        let file = DetailFile::finalized(version, count);
+        let file = if placeholder { file.placeholder() } else { file };
+        let _ = ways::detail(patch(file.bytes(), patches, size));
     }
 }

@@ -10,14 +10,17 @@ mod every_cut;
 mod index;
 mod index_tail;
 mod manifest;
+mod many_events;
 mod session;
 mod source;
 mod third_party;
 mod vectors;
 mod ways;
 
+use std::num::NonZero;
+
 use atf::detail::DetailReader;
-use atf::index::{IndexEvent, IndexReader};
+use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
 use support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// The file's events as a reader should give them.
@@ -36,14 +39,126 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
 /// All events, each read in every way that there is.
 fn events(index: &IndexReader) -> Vec<IndexEvent> {
     let events: Vec<IndexEvent> = index.events().collect::<Result<_, _>>().unwrap();
-    assert_eq!(events.len() as u64, index.event_count());
+    let count = index.event_count();
+    assert_eq!(events.len() as u64, count);
+    let mut cursor = index.cursor();
     for (seq, event) in events.iter().enumerate() {
         assert_eq!(index.get(seq as u64).unwrap().as_ref(), Some(event));
+        assert_eq!(cursor.get(seq as u64).unwrap().as_ref(), Some(event));
     }
-    assert_eq!(index.get(index.event_count()).unwrap(), None);
-    assert_eq!(index.get(u64::MAX).unwrap(), None);
+    for seq in [count, count + 1, u64::MAX] {
+        assert_eq!(index.get(seq).unwrap(), None);
+        assert_eq!(cursor.get(seq).unwrap(), None);
+    }
+    let back: Vec<_> = index.events().rev().map(Result::unwrap).collect();
+    assert!(back.iter().rev().eq(&events));
+    let mut blocks = index.blocks(..);
+    let mut in_blocks = Vec::new();
+    while let Some(block) = blocks.next_block().unwrap() {
+        assert!(!block.is_empty());
+        in_blocks.extend(block);
+        assert_eq!(blocks.next_seq(), in_blocks.len() as u64);
+    }
+    assert_eq!(in_blocks, events);
+    for (start, end) in [
+        (0, count),
+        (0, 1),
+        (1, count),
+        (count / 3, count / 2),
+        (7, 7),
+    ] {
+        let (start, end) = (start.min(count), end.min(count));
+        if start <= end {
+            range(index, &events, start, end);
+        }
+    }
+    assert_eq!(index.events_in(count..).count(), 0);
+    assert_eq!(index.events_in(u64::MAX..).count(), 0);
+    assert_eq!(index.events_in(..=u64::MAX).count(), events.len());
+    scanned(index, &events);
     assert!(index.events_end() <= index.file_size());
     events
+}
+
+/// The events from `start` to `end`, in every way that there is.
+fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
+    let positions = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
+    let expected = &events[positions.clone()];
+    let found: Vec<_> = index.events_in(start..end).map(Result::unwrap).collect();
+    assert_eq!(found, expected);
+    // From both ends by turns.
+    let mut left = index.events_in(start..end);
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    while let Some(event) = left.next() {
+        front.push(event.unwrap());
+        back.extend(left.next_back().map(Result::unwrap));
+    }
+    assert!(left.next_back().is_none() && left.next().is_none());
+    front.extend(back.into_iter().rev());
+    assert_eq!(front, expected);
+    if let Some(slice) = index.slice(start..end) {
+        assert_eq!(slice.len(), expected.len());
+        assert!(slice.iter().eq(expected.iter().copied()));
+        assert!(slice.iter().rev().eq(expected.iter().rev().copied()));
+        assert_eq!(slice.first(), expected.first().copied());
+        assert_eq!(slice.last(), expected.last().copied());
+        assert_eq!(slice.get(slice.len()), None);
+        let times = expected.iter().map(|event| event.timestamp_ns);
+        assert!(times.eq((0..slice.len()).map(|at| slice.timestamp_ns(at).unwrap())));
+        let v1 = slice
+            .as_v1()
+            .map(|events| events.iter().map(|e| e.function_id.get()).collect());
+        let v2 = slice
+            .as_v2()
+            .map(|events| events.iter().map(|e| e.function_id.get()).collect());
+        assert!(v1.is_some() != v2.is_some());
+        let functions: Vec<u64> = expected.iter().map(|event| event.function_id).collect();
+        assert_eq!(v1.or(v2), Some(functions));
+        let whole = index.slice(..).unwrap();
+        assert_eq!(whole.slice(positions).as_bytes(), slice.as_bytes());
+    }
+}
+
+/// What a scan finds, against one that is written down in the plainest way.
+fn scanned(index: &IndexReader, events: &[IndexEvent]) {
+    let scan = index.scan().unwrap();
+    assert_eq!(index.scan_parallel(NonZero::new(3).unwrap()).unwrap(), scan);
+    assert_eq!(scan.checksum, index.checksum().unwrap());
+    assert_eq!(scan.event_count, events.len() as u64);
+    assert_eq!(scan.bytes, 32 * scan.event_count);
+    assert_eq!(scan.time_range, index.time_range().unwrap());
+    let back: Vec<usize> = (1..events.len())
+        .filter(|seq| events[*seq].timestamp_ns < events[seq - 1].timestamp_ns)
+        .collect();
+    let disorder = back.first().map(|first| Disorder {
+        first_seq: *first as u64,
+        count: back.len() as u64,
+    });
+    assert_eq!(scan.disorder, disorder);
+    assert_eq!(
+        scan.is_ordered(),
+        events.is_sorted_by_key(|event| event.timestamp_ns)
+    );
+    let of_kind = |kind: u32| {
+        events
+            .iter()
+            .filter(|event| event.event_kind.0 == kind)
+            .count() as u64
+    };
+    let (calls, returns, exceptions) = (of_kind(1), of_kind(2), of_kind(3));
+    let unknown = scan.event_count - calls - returns - exceptions;
+    let kinds = KindCounts {
+        calls,
+        returns,
+        exceptions,
+        unknown,
+    };
+    assert_eq!(scan.kinds, kinds);
+    let holes: u64 = index.holes().map(|hole| hole.unwrap().count).sum();
+    assert_eq!(scan.zero_events, holes);
+    let mut cursor = index.cursor();
+    let bytes = (0..scan.event_count).flat_map(|seq| cursor.bytes(seq).unwrap().unwrap());
+    assert_eq!(scan.crc32c, crc32c::crc32c(&bytes.collect::<Vec<u8>>()));
 }
 
 /// All detail events, each read in every way that there is.

@@ -141,6 +141,7 @@ fn a_file_that_shrinks_is_an_error_and_one_that_grows_is_not_seen() {
     let file = IndexFile::finalized(1, 20_000);
     fs::write(&path, file.bytes()).unwrap();
     let index = IndexReader::open(&path).unwrap();
+    let unscanned = IndexReader::open(&path).unwrap();
     let handle = File::options().append(true).open(&path).unwrap();
     io::Write::write_all(&mut &handle, &[1; 1000]).unwrap();
     assert_eq!(events(&index), expected(&file));
@@ -161,7 +162,7 @@ fn a_file_that_shrinks_is_an_error_and_one_that_grows_is_not_seen() {
         "all that is left, one error, and then no more"
     );
     assert!(read[..10_000].iter().all(Result::is_ok) && read[10_000].is_err());
-    assert!(index.checksum().is_err());
+    assert!(unscanned.checksum().is_err());
 }
 
 #[test]

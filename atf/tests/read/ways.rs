@@ -83,7 +83,7 @@ fn without_path(text: &str) -> String {
 }
 
 fn index_says(index: &IndexReader) -> String {
-    let events: Vec<_> = index.events().map(Result::unwrap).collect();
+    let events = crate::events(index);
     let holes: Vec<_> = index.holes().map(Result::unwrap).collect();
     without_path(&format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",

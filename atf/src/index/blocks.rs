@@ -1,0 +1,101 @@
+//! Events block by block: the fastest way through a file.
+
+use std::ops::Range;
+
+use super::event::EVENT_SIZE;
+use super::{EventSlice, IndexEvent, IndexReader};
+use crate::error::Result;
+
+/// Events of a block: 64 KiB, which stay in the cache while they are looked at a second time.
+const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
+/// Events of a read from a source that is not in memory: 256 KiB.
+const READ: u64 = 4 * BLOCK;
+
+/// The events of a range, some 2000 at a time.
+///
+/// It lends each block until the next is asked for, so it is no `Iterator`. From memory nothing is
+/// copied; other sources are read 256 KiB at a time into one buffer.
+///
+/// ```
+/// use atf::index::IndexReader;
+/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+///
+/// let index = IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+/// let mut blocks = index.blocks(..);
+/// let mut deepest = None;
+/// while let Some(block) = blocks.next_block()? {
+///     deepest = deepest.max(block.iter().filter_map(|event| event.call_depth).max());
+/// }
+/// assert!(deepest.is_some());
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct EventBlocks<'a> {
+    reader: &'a IndexReader,
+    /// The events that no block held yet.
+    left: Range<u64>,
+    /// The events in the buffer.
+    buffered: Range<u64>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> EventBlocks<'a> {
+    pub(super) fn new(reader: &'a IndexReader, seqs: Range<u64>) -> Self {
+        Self {
+            reader,
+            left: seqs,
+            buffered: 0..0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// The position of the first event of the next block.
+    #[must_use]
+    pub fn next_seq(&self) -> u64 {
+        self.left.start
+    }
+
+    /// The next block, or `None` behind the last one and after an error.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexReader::get`].
+    pub fn next_block(&mut self) -> Result<Option<EventSlice<'_>>> {
+        let start = self.left.start;
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let in_memory = self.reader.slice(..).is_some();
+        if !in_memory && !self.buffered.contains(&start) {
+            self.fill()
+                .inspect_err(|_| self.left.start = self.left.end)?;
+        }
+        let end = start.saturating_add(BLOCK).min(self.left.end);
+        if in_memory {
+            self.left.start = end;
+            return Ok(self.reader.slice(start..end));
+        }
+        let end = end.min(self.buffered.end);
+        self.left.start = end;
+        let position = |seq: u64| usize::try_from(seq.saturating_sub(self.buffered.start));
+        let header = self.reader.header();
+        let buffered = EventSlice::new(header.wire, header.thread_id, &self.buffer);
+        let range = position(start).ok().zip(position(end).ok());
+        Ok(range.map(|(start, end)| buffered.slice(start..end)))
+    }
+
+    /// Reads the next events into the buffer.
+    #[cold]
+    fn fill(&mut self) -> Result<()> {
+        let count = self.left.end.saturating_sub(self.left.start).min(READ);
+        let size = usize::try_from(count)
+            .unwrap_or_default()
+            .saturating_mul(IndexEvent::SIZE);
+        self.buffer.resize(size, 0);
+        self.buffered = 0..0;
+        let offset = self.reader.offset_of(self.left.start);
+        self.reader.input.read_exact(offset, &mut self.buffer)?;
+        self.buffered = self.left.start..self.left.start.saturating_add(count);
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! One pass over all events: checksum, order, kinds, holes.
+
+use std::num::NonZero;
+use std::ops::Range;
+use std::thread;
+
+use super::event::{EVENT_SIZE, event_kind, timestamp_ns};
+use super::{EventBlocks, EventSlice, IndexEvent, IndexReader};
+use crate::checksum::{Checksum, Crc32c};
+use crate::error::Result;
+use crate::wire::{EventKind, Wire, v2};
+
+/// A part of a parallel scan has at least this many events: less is not worth a thread.
+const SMALLEST_PART: u64 = 1 << 15;
+
+/// What a pass over all events of an index file finds.
+///
+/// Made by [`IndexReader::scan`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scan {
+    /// The number of events.
+    pub event_count: u64,
+    /// Bytes of all events.
+    pub bytes: u64,
+    /// The CRC-32C of the events that are there, whether a footer has one or not.
+    pub crc32c: u32,
+    /// What the footer's checksum says.
+    pub checksum: Checksum,
+    /// The timestamps of the first and the last event in nanoseconds; `None` without events.
+    pub time_range: Option<(u64, u64)>,
+    /// Where time goes back; `None` where each event is at or behind the one before it in time.
+    pub disorder: Option<Disorder>,
+    /// How many events there are of each kind.
+    pub kinds: KindCounts,
+    /// Events that are nothing but zeros, which [`IndexReader::holes`] finds: blocks that never
+    /// reached the disk. They count as events of an unknown kind and break the order.
+    pub zero_events: u64,
+}
+
+impl Scan {
+    /// Whether no event is before the one in front of it in time, as writers must have it.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.disorder.is_none()
+    }
+}
+
+/// Where time goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Disorder {
+    /// The position of the first event that is before the one in front of it in time.
+    pub first_seq: u64,
+    /// How many such events there are.
+    pub count: u64,
+}
+
+/// Numbers of events by kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct KindCounts {
+    /// Events of kind `call`.
+    pub calls: u64,
+    /// Events of kind `return`.
+    pub returns: u64,
+    /// Events of kind `exception`.
+    pub exceptions: u64,
+    /// Events of any other kind.
+    pub unknown: u64,
+}
+
+impl KindCounts {
+    fn add(&mut self, other: Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.returns = self.returns.saturating_add(other.returns);
+        self.exceptions = self.exceptions.saturating_add(other.exceptions);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+    }
+}
+
+/// Scans a file in that many parts side by side, fewer where it is small.
+pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan> {
+    let count = reader.event_count();
+    let parts = (threads.get() as u64).min(count / SMALLEST_PART).max(1);
+    let part = count.div_ceil(parts);
+    let mut ranges = (0..parts).map(|number| {
+        let start = number.saturating_mul(part).min(count);
+        start..start.saturating_add(part).min(count)
+    });
+    let first = ranges.next().unwrap_or(0..count);
+    let all = thread::scope(|scope| {
+        let others: Vec<_> = ranges
+            .map(|range| {
+                let work = range.clone();
+                let spawned =
+                    thread::Builder::new().spawn_scoped(scope, move || Part::scan(reader, work));
+                (range, spawned)
+            })
+            .collect();
+        let mut all = Part::scan(reader, first)?;
+        for (range, spawned) in others {
+            let part = match spawned.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(part)) => part?,
+                // A source of the caller's own may panic; ours do not.
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No more threads to be had: this one does the work.
+                Err(_) => Part::scan(reader, range)?,
+            };
+            all = all.then(&part);
+        }
+        Ok(all)
+    })?;
+    all.finish(reader)
+}
+
+/// What is known of some events in a row.
+#[derive(Debug, Clone)]
+struct Part {
+    seqs: Range<u64>,
+    crc32c: u32,
+    times: Option<(u64, u64)>,
+    disorder: Option<Disorder>,
+    kinds: KindCounts,
+    zero_events: u64,
+}
+
+impl Part {
+    fn scan(reader: &IndexReader, seqs: Range<u64>) -> Result<Self> {
+        let mut part = Self {
+            seqs: seqs.clone(),
+            crc32c: 0,
+            times: None,
+            disorder: None,
+            kinds: KindCounts::default(),
+            zero_events: 0,
+        };
+        let mut crc = Crc32c::new();
+        let mut blocks = EventBlocks::new(reader, seqs);
+        loop {
+            let seq = blocks.next_seq();
+            let Some(block) = blocks.next_block()? else {
+                break;
+            };
+            // The checksum first: it is the faster of the two, and brings the block nearer.
+            crc.update(block.as_bytes());
+            part.walk(seq, block);
+        }
+        part.crc32c = crc.finish();
+        Ok(part)
+    }
+
+    /// Goes on with the events of a block, the first of which stands at `seq`.
+    fn walk(&mut self, seq: u64, block: EventSlice<'_>) {
+        let events = block.records();
+        let (Some(first), Some(last)) = (events.first(), events.last()) else {
+            return;
+        };
+        let before = self.times.map_or(0, |(_, last)| last);
+        // Two loops, each without a question about the wire version inside.
+        let counts = match block.wire() {
+            Wire::V1 => walk(events, before, |bytes| event_kind(Wire::V1, bytes)),
+            Wire::V2 => walk(events, before, kind_of_v2),
+        };
+        if counts.back > 0 {
+            let first = first_back(events, before).unwrap_or_default();
+            self.add_disorder(seq.saturating_add(first), counts.back);
+        }
+        if counts.kinds.unknown > 0 {
+            let zeros = events.iter().filter(|bytes| is_zero(bytes)).count();
+            self.zero_events = self.zero_events.saturating_add(zeros as u64);
+        }
+        self.kinds.add(counts.kinds);
+        let start = self.times.map_or(timestamp_ns(first), |(start, _)| start);
+        self.times = Some((start, timestamp_ns(last)));
+    }
+
+    fn add_disorder(&mut self, first_seq: u64, more: u64) {
+        let (first_seq, count) = self
+            .disorder
+            .map_or((first_seq, 0), |known| (known.first_seq, known.count));
+        let count = count.saturating_add(more);
+        self.disorder = Some(Disorder { first_seq, count });
+    }
+
+    /// This part and the one behind it as one.
+    fn then(mut self, next: &Self) -> Self {
+        let size = next.seqs.end.saturating_sub(next.seqs.start);
+        let size = size.saturating_mul(EVENT_SIZE);
+        self.crc32c = Crc32c::combine(self.crc32c, next.crc32c, size);
+        if let (Some((_, before)), Some((after, _))) = (self.times, next.times)
+            && after < before
+        {
+            self.add_disorder(next.seqs.start, 1);
+        }
+        if let Some(disorder) = next.disorder {
+            self.add_disorder(disorder.first_seq, disorder.count);
+        }
+        self.times = match (self.times, next.times) {
+            (Some((start, _)), Some((_, end))) => Some((start, end)),
+            (times, next) => times.or(next),
+        };
+        self.kinds.add(next.kinds);
+        self.zero_events = self.zero_events.saturating_add(next.zero_events);
+        self.seqs.end = next.seqs.end;
+        self
+    }
+
+    fn finish(self, reader: &IndexReader) -> Result<Scan> {
+        let start = reader.header().events_offset;
+        let checksum = match reader.footer() {
+            Some(footer) => Checksum::compare(
+                &reader.input,
+                footer.checksum,
+                self.crc32c,
+                start,
+                reader.events_end(),
+            )?,
+            None => Checksum::NotChecked,
+        };
+        Ok(Scan {
+            event_count: self.seqs.end,
+            bytes: self.seqs.end.saturating_mul(EVENT_SIZE),
+            crc32c: self.crc32c,
+            checksum,
+            time_range: self.times,
+            disorder: self.disorder,
+            kinds: self.kinds,
+            zero_events: self.zero_events,
+        })
+    }
+}
+
+/// What is counted in a block.
+struct Counts {
+    /// Events before the one in front of them in time.
+    back: u64,
+    kinds: KindCounts,
+}
+
+/// Two passes over a block that the cache holds, without a branch on what the events hold: the
+/// compiler makes vector code of each, and of both together it would not.
+#[inline]
+fn walk(
+    events: &[[u8; IndexEvent::SIZE]],
+    before: u64,
+    kind: impl Fn(&[u8; IndexEvent::SIZE]) -> EventKind,
+) -> Counts {
+    Counts {
+        back: count_back(events, before),
+        kinds: count_kinds(events, kind),
+    }
+}
+
+fn count_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> u64 {
+    let mut back = 0_u64;
+    for bytes in events {
+        let time = timestamp_ns(bytes);
+        back = back.wrapping_add(u64::from(time < before));
+        before = time;
+    }
+    back
+}
+
+/// A block has far less than 2³² events.
+#[inline]
+fn count_kinds(
+    events: &[[u8; IndexEvent::SIZE]],
+    kind: impl Fn(&[u8; IndexEvent::SIZE]) -> EventKind,
+) -> KindCounts {
+    let (mut calls, mut returns, mut exceptions) = (0_u32, 0_u32, 0_u32);
+    for bytes in events {
+        let kind = kind(bytes);
+        calls = calls.wrapping_add(u32::from(kind == EventKind::CALL));
+        returns = returns.wrapping_add(u32::from(kind == EventKind::RETURN));
+        exceptions = exceptions.wrapping_add(u32::from(kind == EventKind::EXCEPTION));
+    }
+    let [calls, returns, exceptions] = [calls, returns, exceptions].map(u64::from);
+    let known = calls.wrapping_add(returns).wrapping_add(exceptions);
+    KindCounts {
+        calls,
+        returns,
+        exceptions,
+        unknown: (events.len() as u64).wrapping_sub(known),
+    }
+}
+
+/// The position of the first event that is before the one in front of it in time.
+fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64> {
+    let position = events.iter().position(|bytes| {
+        let time = timestamp_ns(bytes);
+        std::mem::replace(&mut before, time) > time
+    });
+    position.map(|position| position as u64)
+}
+
+/// The kind, through a load of four bytes, which vector code can make and that of one byte cannot.
+#[inline]
+fn kind_of_v2(bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
+    let raw: &v2::IndexEvent = zerocopy::transmute_ref!(bytes);
+    let [a, b, c, ..] = raw._reserved;
+    let [kind, ..] = u32::from_le_bytes([raw.event_kind, a, b, c]).to_le_bytes();
+    EventKind::from(kind)
+}
+
+fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+    *bytes == [0; IndexEvent::SIZE]
+}

@@ -1,0 +1,202 @@
+//! Events in memory, shown where they are.
+
+use std::iter::FusedIterator;
+use std::ops::{Bound, Range, RangeBounds};
+
+use zerocopy::FromBytes;
+
+use super::IndexEvent;
+use super::event;
+use crate::wire::{Wire, v1, v2};
+
+/// Events one behind the other as they stand in the file, without a copy.
+///
+/// Made by [`IndexReader::slice`](super::IndexReader::slice) and
+/// [`EventBlocks`](super::EventBlocks). An event is decoded when it is looked at; the bytes and
+/// the structs of the wire version are there as well.
+#[derive(Debug, Clone, Copy)]
+pub struct EventSlice<'a> {
+    wire: Wire,
+    thread_id: u32,
+    events: &'a [[u8; IndexEvent::SIZE]],
+}
+
+impl<'a> EventSlice<'a> {
+    /// The whole events in `bytes`, of a file whose header has this wire version and thread; less
+    /// than an event at the end is left out. Any bytes are events.
+    #[must_use]
+    pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
+        Self {
+            wire,
+            thread_id,
+            events: bytes.as_chunks().0,
+        }
+    }
+
+    /// The number of events.
+    #[must_use]
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The wire version that they are written in.
+    #[must_use]
+    pub fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// The event at `position` in this slice, or `None` behind the last one.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, position: usize) -> Option<IndexEvent> {
+        let bytes = self.events.get(position)?;
+        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
+    }
+
+    /// The timestamp of the event at `position` in nanoseconds, without decoding the rest of it.
+    #[must_use]
+    #[inline]
+    pub fn timestamp_ns(&self, position: usize) -> Option<u64> {
+        self.events.get(position).map(event::timestamp_ns)
+    }
+
+    /// The first event.
+    #[must_use]
+    pub fn first(&self) -> Option<IndexEvent> {
+        self.get(0)
+    }
+
+    /// The last event.
+    #[must_use]
+    pub fn last(&self) -> Option<IndexEvent> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// The events at these positions; what lies behind the last one is left out.
+    #[must_use]
+    pub fn slice(&self, positions: impl RangeBounds<usize>) -> Self {
+        let bound = |bound: Bound<&usize>| bound.map(|position| *position as u64);
+        let positions = (bound(positions.start_bound()), bound(positions.end_bound()));
+        let Range { start, end } = clamp(positions, self.len() as u64);
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let events = range.and_then(|(start, end)| self.events.get(start..end));
+        Self {
+            events: events.unwrap_or_default(),
+            ..*self
+        }
+    }
+
+    /// The events in their order, or from the last one.
+    #[must_use]
+    pub fn iter(&self) -> SliceIter<'a> {
+        SliceIter {
+            wire: self.wire,
+            thread_id: self.thread_id,
+            events: self.events.iter(),
+        }
+    }
+
+    /// The bytes as they stand in the file.
+    #[must_use]
+    pub fn as_bytes(&self) -> &'a [u8] {
+        self.events.as_flattened()
+    }
+
+    /// The events as structs of wire version 1, where that is theirs.
+    #[must_use]
+    pub fn as_v1(&self) -> Option<&'a [v1::IndexEvent]> {
+        let events = <[v1::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
+        events.filter(|_| self.wire == Wire::V1)
+    }
+
+    /// The events as structs of wire version 2, where that is theirs.
+    #[must_use]
+    pub fn as_v2(&self) -> Option<&'a [v2::IndexEvent]> {
+        let events = <[v2::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
+        events.filter(|_| self.wire == Wire::V2)
+    }
+
+    /// Each event's bytes.
+    pub(super) fn records(&self) -> &'a [[u8; IndexEvent::SIZE]] {
+        self.events
+    }
+}
+
+impl<'a> IntoIterator for EventSlice<'a> {
+    type Item = IndexEvent;
+    type IntoIter = SliceIter<'a>;
+
+    fn into_iter(self) -> SliceIter<'a> {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &EventSlice<'a> {
+    type Item = IndexEvent;
+    type IntoIter = SliceIter<'a>;
+
+    fn into_iter(self) -> SliceIter<'a> {
+        self.iter()
+    }
+}
+
+/// The events of an [`EventSlice`].
+#[derive(Debug, Clone)]
+pub struct SliceIter<'a> {
+    wire: Wire,
+    thread_id: u32,
+    events: std::slice::Iter<'a, [u8; IndexEvent::SIZE]>,
+}
+
+impl Iterator for SliceIter<'_> {
+    type Item = IndexEvent;
+
+    #[inline]
+    fn next(&mut self) -> Option<IndexEvent> {
+        let bytes = self.events.next()?;
+        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+
+    fn nth(&mut self, n: usize) -> Option<IndexEvent> {
+        let bytes = self.events.nth(n)?;
+        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
+    }
+}
+
+impl DoubleEndedIterator for SliceIter<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<IndexEvent> {
+        let bytes = self.events.next_back()?;
+        Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
+    }
+}
+
+impl ExactSizeIterator for SliceIter<'_> {}
+impl FusedIterator for SliceIter<'_> {}
+
+/// The part of `0..count` that lies in `range`.
+pub(super) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {
+    let start = match range.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(before) => before.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(last) => last.saturating_add(1),
+        Bound::Excluded(end) => *end,
+        Bound::Unbounded => count,
+    };
+    let end = end.min(count);
+    start.min(end)..end
+}

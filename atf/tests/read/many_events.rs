@@ -1,0 +1,120 @@
+//! Files of more than one window, block and part.
+
+use std::fs::File;
+use std::num::NonZero;
+#[cfg(unix)]
+use std::os::unix::fs::FileExt;
+
+use atf::index::{Disorder, IndexReader};
+use atf::{Checksum, ErrorKind};
+use tempfile::TempDir;
+
+use crate::support::{EventRecord, IndexFile};
+use crate::{expected, ways};
+
+/// Time goes back at these positions: at the borders of blocks and of parts, and inside.
+fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
+    let mut late = 0;
+    let event = |seq: u64| {
+        late += u64::from(back.contains(&seq)) * 15;
+        EventRecord {
+            timestamp_ns: 1_000_000 + 10 * seq - late,
+            function_id: seq,
+            kind: [1, 2, 3, 1, 1, 77][usize::try_from(seq % 6).unwrap()],
+            depth: 1,
+            detail_seq: None,
+        }
+    };
+    IndexFile::of(version, (0..count).map(event).collect())
+}
+
+#[test]
+fn every_way_gives_the_same_across_windows_blocks_and_parts() {
+    for (version, count) in [(1, 2048), (2, 2049), (1, 20_000)] {
+        let file = file(version, count, &[]);
+        let index = ways::index(file.bytes()).unwrap();
+        assert!(crate::events(&index) == expected(&file));
+        assert_eq!(index.checksum().unwrap(), Checksum::Good);
+    }
+}
+
+#[test]
+fn a_scan_in_parts_finds_what_one_in_one_finds() {
+    // Three parts of 40,000 events each.
+    for back in [
+        &[][..],
+        &[40_000],
+        &[1],
+        &[39_999, 80_000, 119_999],
+        &[2048, 2049],
+    ] {
+        let bytes = file(2, 120_000, back).bytes();
+        let scan = IndexReader::from_bytes(bytes.clone())
+            .unwrap()
+            .scan()
+            .unwrap();
+        let disorder = back.first().map(|first| Disorder {
+            first_seq: *first,
+            count: back.len() as u64,
+        });
+        assert_eq!(scan.disorder, disorder);
+        assert_eq!(scan.kinds.calls, 60_000);
+        assert_eq!(scan.kinds.unknown, 20_000);
+        assert_eq!(scan.checksum, Checksum::Good);
+        for threads in [2, 3, 64] {
+            let index = IndexReader::from_bytes(bytes.clone()).unwrap();
+            let threads = NonZero::new(threads).unwrap();
+            assert_eq!(index.scan_parallel(threads).unwrap(), scan);
+        }
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    std::fs::write(&path, file(1, 120_000, &[]).bytes()).unwrap();
+    let index = IndexReader::open(&path).unwrap();
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(64 + 32 * 100_000)
+        .unwrap();
+    let is_cut = |error: &atf::Error| matches!(error.kind(), ErrorKind::UnexpectedEnd { .. });
+    assert!(is_cut(&index.scan().unwrap_err()));
+    assert!(is_cut(
+        &index.scan_parallel(NonZero::new(3).unwrap()).unwrap_err()
+    ));
+    let mut back = index.events().rev();
+    assert!(is_cut(&back.next().unwrap().unwrap_err()));
+    assert!(back.next().is_none());
+    let mut blocks = index.blocks(90_000..);
+    let mut read = 0;
+    let error = loop {
+        match blocks.next_block() {
+            Ok(block) => read += block.unwrap().len(),
+            Err(error) => break error,
+        }
+    };
+    assert!(is_cut(&error) && read <= 10_000, "{read}");
+    assert!(blocks.next_block().unwrap().is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_the_first_scan_found_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    std::fs::write(&path, file(1, 100, &[]).bytes()).unwrap();
+    let index = IndexReader::open(&path).unwrap();
+    let scan = index.scan().unwrap();
+    let handle = File::options().write(true).open(&path).unwrap();
+    handle.write_all_at(&[0xff; 8], 64).unwrap();
+    assert_eq!(index.scan().unwrap(), scan);
+    assert_eq!(index.checksum().unwrap(), Checksum::Good);
+    assert_ne!(
+        IndexReader::open(&path).unwrap().checksum().unwrap(),
+        Checksum::Good
+    );
+}
