@@ -46,6 +46,7 @@ pub mod manifest;
 pub mod merge;
 pub mod session;
 mod source;
+pub mod spans;
 mod sys;
 pub mod thread;
 mod window;

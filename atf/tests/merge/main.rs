@@ -10,3 +10,4 @@ mod support;
 
 mod model;
 mod order;
+mod spans;

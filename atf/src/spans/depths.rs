@@ -1,0 +1,52 @@
+//! How deep each event stands.
+
+use std::iter::FusedIterator;
+
+use super::{CallStack, Depth};
+use crate::error::Result;
+use crate::index::IndexEvent;
+
+/// The events of one thread, each with its depth: the recorded one, or where the wire version has
+/// none, that which the events before show.
+///
+/// ```
+/// use atf::spans::Depths;
+/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+///
+/// let index = atf::index::IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+/// let depths = Depths::new(index.events()).map(|item| item.map(|(_, depth)| depth.get()));
+/// let deepest = depths.collect::<atf::Result<Vec<u32>>>()?.into_iter().max();
+/// assert_eq!(deepest, Some(21));
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Depths<I> {
+    events: I,
+    stack: CallStack,
+}
+
+impl<I: Iterator<Item = Result<IndexEvent>>> Depths<I> {
+    /// Follows the events of a thread from its first one on.
+    pub fn new(events: I) -> Self {
+        Self {
+            events,
+            stack: CallStack::new(),
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<IndexEvent>>> Iterator for Depths<I> {
+    type Item = Result<(IndexEvent, Depth)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let event = self.events.next()?;
+        // The position is of no use: what ends is not looked at.
+        Some(event.map(|event| (event, self.stack.push(0, &event, |_| ()))))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.events.size_hint()
+    }
+}
+
+impl<I: FusedIterator<Item = Result<IndexEvent>>> FusedIterator for Depths<I> {}

@@ -1,0 +1,219 @@
+//! Call spans: which return ends which call.
+//!
+//! A thread's events say when functions were called and when they returned; a span is one call
+//! from the one to the other. [`Spans`] pairs the events of one thread, [`CallStack`] does so event
+//! by event, for threads that come in turns, and [`Depths`] says only how deep each event stands.
+//!
+//! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside that
+//!   one which did not return have ended as well: [`SpanEnd::NotReturned`].
+//! - One whose function has no open call is [`Unmatched`]: its call came before the trace began,
+//!   or was lost. It changes nothing.
+//! - What is open behind the last event is given at the end: [`SpanEnd::Open`].
+//! - Events of other kinds are passed over.
+//!
+//! The time that it takes grows with the events alone, and at most
+//! [`LIMIT`](CallStack::LIMIT) calls are kept open, whatever the events are.
+//!
+//! ```
+//! use atf::spans::{Paired, SpanEnd, Spans};
+//! # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+//!
+//! let index = atf::index::IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+//! let mut longest = 0;
+//! for paired in Spans::new(index.events()) {
+//!     if let Paired::Span(span) = paired? {
+//!         assert_eq!(span.end, SpanEnd::Return);
+//!         longest = longest.max(span.duration_ns().unwrap_or_default());
+//!     }
+//! }
+//! assert!(longest > 0);
+//! # Ok::<(), atf::Error>(())
+//! ```
+
+mod depths;
+mod stack;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::iter::FusedIterator;
+
+use crate::error::Result;
+use crate::index::IndexEvent;
+use crate::wire::EventKind;
+
+pub use depths::Depths;
+pub use stack::CallStack;
+
+/// One call of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The function.
+    pub function_id: u64,
+    /// The position of its `CALL`, counted from 0.
+    pub start_seq: u64,
+    /// When it was called, in nanoseconds.
+    pub start_ns: u64,
+    /// How it ended.
+    pub end: SpanEnd,
+    /// The position of the event that ended it; `None` where none did.
+    pub end_seq: Option<u64>,
+    /// When it ended, in nanoseconds; `None` where no event ended it.
+    pub end_ns: Option<u64>,
+    /// How deep it stands among the open calls.
+    pub depth: Depth,
+}
+
+impl Span {
+    /// How long it took, in nanoseconds; `None` where no event ended it, and where the clock went
+    /// back meanwhile.
+    #[must_use]
+    pub fn duration_ns(&self) -> Option<u64> {
+        self.end_ns?.checked_sub(self.start_ns)
+    }
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SpanEnd {
+    /// It returned.
+    Return,
+    /// An exception left it.
+    Exception,
+    /// A call around it ended first, at that event.
+    NotReturned,
+    /// It was open behind the last event.
+    Open,
+    /// It was the outermost when more calls were open than are kept.
+    GivenUp,
+}
+
+/// A `RETURN` or an `EXCEPTION` of a function that has no open call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unmatched {
+    /// Its position, counted from 0.
+    pub seq: u64,
+    /// When it happened, in nanoseconds.
+    pub timestamp_ns: u64,
+    /// The function.
+    pub function_id: u64,
+    /// Which of the two it is.
+    pub event_kind: EventKind,
+}
+
+/// What pairing gives: each call once, when it ends, and what ends no call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paired {
+    /// A call that ended.
+    Span(Span),
+    /// A return without a call.
+    Unmatched(Unmatched),
+}
+
+/// How many calls are open at an event, that of the event itself included.
+///
+/// Tracers in the field count from 1 and repeat a call's depth at its return; depths that are
+/// derived follow them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// As the tracer recorded it, in wire version 1.
+    Recorded(u32),
+    /// As the events before show it: wire version 2 does not record it.
+    Derived(u32),
+}
+
+impl Depth {
+    /// The number, wherever it is from.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        match self {
+            Self::Recorded(depth) | Self::Derived(depth) => depth,
+        }
+    }
+
+    /// Whether it is not from the file.
+    #[must_use]
+    pub const fn is_derived(self) -> bool {
+        matches!(self, Self::Derived(_))
+    }
+
+    fn of(event: &IndexEvent, open: u64) -> Self {
+        match event.call_depth {
+            Some(depth) => Self::Recorded(depth),
+            None => Self::Derived(u32::try_from(open).unwrap_or(u32::MAX)),
+        }
+    }
+}
+
+impl fmt::Display for Depth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+/// The calls of one thread, each when it ends; goes on after an error of the events.
+#[derive(Debug)]
+pub struct Spans<I> {
+    events: I,
+    /// The position of the next event.
+    seq: u64,
+    stack: CallStack,
+    /// What the last event ended.
+    ended: VecDeque<Paired>,
+    is_finished: bool,
+}
+
+impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
+    /// Pairs the events of a thread; the first one is at position 0.
+    pub fn new(events: I) -> Self {
+        Self::starting_at(0, events)
+    }
+
+    /// Pairs a part of a thread's events; the first one is at position `seq`.
+    pub fn starting_at(seq: u64, events: I) -> Self {
+        Self {
+            events,
+            seq,
+            stack: CallStack::new(),
+            ended: VecDeque::new(),
+            is_finished: false,
+        }
+    }
+
+    /// Keeps at most so many calls open, at least 1.
+    #[must_use]
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.stack = CallStack::with_limit(limit);
+        self
+    }
+}
+
+impl<I: Iterator<Item = Result<IndexEvent>>> Iterator for Spans<I> {
+    type Item = Result<Paired>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(paired) = self.ended.pop_front() {
+                return Some(Ok(paired));
+            }
+            if self.is_finished {
+                return None;
+            }
+            let ended = &mut self.ended;
+            match self.events.next() {
+                Some(Ok(event)) => {
+                    self.stack
+                        .push(self.seq, &event, |paired| ended.push_back(paired));
+                    self.seq = self.seq.saturating_add(1);
+                }
+                Some(Err(error)) => return Some(Err(error)),
+                None => {
+                    self.is_finished = true;
+                    self.stack.finish(|paired| ended.push_back(paired));
+                }
+            }
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<IndexEvent>>> FusedIterator for Spans<I> {}

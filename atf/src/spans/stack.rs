@@ -1,0 +1,206 @@
+//! The open calls of one thread.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::{Depth, Paired, Span, SpanEnd, Unmatched};
+use crate::index::IndexEvent;
+use crate::wire::EventKind;
+
+/// The open calls of one thread: pairs its events one by one.
+///
+/// ```
+/// use atf::spans::{CallStack, Paired};
+/// use std::collections::BTreeMap;
+/// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
+///
+/// // The calls of all threads in the order in which they ended.
+/// let session = atf::session::SessionReader::open(path)?;
+/// let mut stacks: BTreeMap<u32, CallStack> = BTreeMap::new();
+/// let mut spans = 0;
+/// for event in session.merge().events() {
+///     let event = event?;
+///     let stack = stacks.entry(event.thread).or_default();
+///     stack.push(event.seq, &event.event, |paired| {
+///         spans += u32::from(matches!(paired, Paired::Span(_)));
+///     });
+/// }
+/// assert_eq!(spans, 1000);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct CallStack {
+    /// Outermost first.
+    open: VecDeque<OpenCall>,
+    /// How many open calls each function has, so that no return is searched for in vain. Made when
+    /// a return is not that of the innermost call: most threads never need it.
+    counts: Option<HashMap<u64, usize>>,
+    /// Calls that were given up.
+    given_up: u64,
+    limit: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct OpenCall {
+    function_id: u64,
+    start_seq: u64,
+    start_ns: u64,
+    depth: Depth,
+}
+
+impl Default for CallStack {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CallStack {
+    /// How many calls are kept open unless another number is set: as many frames of 32 bytes as
+    /// a stack of 8 MiB has room for. They take some 20 MiB at most.
+    pub const LIMIT: usize = 1 << 18;
+
+    /// No open call; at most [`LIMIT`](Self::LIMIT) are kept.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(Self::LIMIT)
+    }
+
+    /// No open call; at most `limit` are kept, at least 1. One more, and the outermost is given up:
+    /// [`SpanEnd::GivenUp`].
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            open: VecDeque::new(),
+            counts: None,
+            given_up: 0,
+            limit: limit.max(1),
+        }
+    }
+
+    /// How many calls are open, those given up included.
+    #[must_use]
+    pub fn depth(&self) -> u64 {
+        self.given_up.saturating_add(self.open.len() as u64)
+    }
+
+    /// Takes the event at position `seq` and gives what it ends, inner calls before outer ones.
+    /// Returns the event's depth: a return has that of its call.
+    ///
+    /// Where depths are not recorded, a return without a call stands as deep as its call would have
+    /// stood, one deeper than what is open, and an event of another kind as deep as that.
+    pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
+        match event.event_kind {
+            EventKind::CALL => self.call(seq, event, ended),
+            EventKind::RETURN => self.end(seq, event, SpanEnd::Return, ended),
+            EventKind::EXCEPTION => self.end(seq, event, SpanEnd::Exception, ended),
+            _ => Depth::of(event, self.depth()),
+        }
+    }
+
+    /// Gives the calls that are open, inner ones first, and forgets them.
+    pub fn finish(&mut self, mut ended: impl FnMut(Paired)) {
+        while let Some(call) = self.open.pop_back() {
+            ended(Paired::Span(call.span(SpanEnd::Open, None)));
+        }
+        *self = Self::with_limit(self.limit);
+    }
+
+    fn call(&mut self, seq: u64, event: &IndexEvent, mut ended: impl FnMut(Paired)) -> Depth {
+        if self.open.len() >= self.limit
+            && let Some(outermost) = self.open.pop_front()
+        {
+            self.uncount(outermost.function_id);
+            self.given_up = self.given_up.saturating_add(1);
+            ended(Paired::Span(outermost.span(SpanEnd::GivenUp, None)));
+        }
+        let depth = Depth::of(event, self.depth().saturating_add(1));
+        self.open.push_back(OpenCall {
+            function_id: event.function_id,
+            start_seq: seq,
+            start_ns: event.timestamp_ns,
+            depth,
+        });
+        if let Some(counts) = &mut self.counts {
+            let count = counts.entry(event.function_id).or_default();
+            *count = count.saturating_add(1);
+        }
+        depth
+    }
+
+    fn end(
+        &mut self,
+        seq: u64,
+        event: &IndexEvent,
+        how: SpanEnd,
+        mut ended: impl FnMut(Paired),
+    ) -> Depth {
+        if !self.has_open(event.function_id) {
+            ended(Paired::Unmatched(Unmatched {
+                seq,
+                timestamp_ns: event.timestamp_ns,
+                function_id: event.function_id,
+                event_kind: event.event_kind,
+            }));
+            return Depth::of(event, self.depth().saturating_add(1));
+        }
+        let at = Some((seq, event.timestamp_ns));
+        while let Some(call) = self.open.pop_back() {
+            self.uncount(call.function_id);
+            if call.function_id == event.function_id {
+                ended(Paired::Span(call.span(how, at)));
+                return match event.call_depth {
+                    Some(depth) => Depth::Recorded(depth),
+                    None => call.depth,
+                };
+            }
+            ended(Paired::Span(call.span(SpanEnd::NotReturned, at)));
+        }
+        Depth::of(event, self.depth())
+    }
+
+    fn has_open(&mut self, function_id: u64) -> bool {
+        if self
+            .open
+            .back()
+            .is_some_and(|call| call.function_id == function_id)
+        {
+            return true;
+        }
+        let open = &self.open;
+        let counts = self.counts.get_or_insert_with(|| {
+            let mut counts = HashMap::new();
+            for call in open {
+                let count: &mut usize = counts.entry(call.function_id).or_default();
+                *count = count.saturating_add(1);
+            }
+            counts
+        });
+        counts.contains_key(&function_id)
+    }
+
+    fn uncount(&mut self, function_id: u64) {
+        let Some(counts) = &mut self.counts else {
+            return;
+        };
+        // A function without an open call has no entry, so the table is no larger than the stack.
+        if let Some(count) = counts.get_mut(&function_id) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                counts.remove(&function_id);
+            }
+        }
+    }
+}
+
+impl OpenCall {
+    fn span(self, end: SpanEnd, at: Option<(u64, u64)>) -> Span {
+        Span {
+            function_id: self.function_id,
+            start_seq: self.start_seq,
+            start_ns: self.start_ns,
+            end,
+            end_seq: at.map(|(seq, _)| seq),
+            end_ns: at.map(|(_, timestamp_ns)| timestamp_ns),
+            depth: self.depth,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Which return ends which call.
+
+use std::collections::BTreeMap;
+
+use atf::index::IndexEvent;
+use atf::spans::{CallStack, Depth, Depths, Paired, Span, SpanEnd, Spans};
+use atf::{Error, ErrorKind, EventKind};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+const CALL: u32 = 1;
+const RETURN: u32 = 2;
+const EXCEPTION: u32 = 3;
+
+/// Events of kind and function, at times 10, 20, 30, …
+fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
+    events.iter().zip(1..).map(|((kind, function_id), place)| {
+        Ok(IndexEvent {
+            timestamp_ns: 10 * place,
+            function_id: *function_id,
+            thread_id: 1,
+            event_kind: EventKind(*kind),
+            call_depth: None,
+            detail_seq: None,
+        })
+    })
+}
+
+/// Function, start and end of a span, how it ended and how deep it was; of an unmatched return its
+/// function, twice its position, and nothing.
+type Short = (u64, u64, Option<u64>, Option<(SpanEnd, u32)>);
+
+fn short(paired: Paired) -> Short {
+    match paired {
+        Paired::Span(span) => {
+            assert_eq!(span.start_ns, 10 * (span.start_seq + 1));
+            assert_eq!(span.end_ns, span.end_seq.map(|seq| 10 * (seq + 1)));
+            assert!(span.depth.is_derived());
+            (
+                span.function_id,
+                span.start_seq,
+                span.end_seq,
+                Some((span.end, span.depth.get())),
+            )
+        }
+        Paired::Unmatched(it) => {
+            assert_eq!(it.timestamp_ns, 10 * (it.seq + 1));
+            (it.function_id, it.seq, Some(it.seq), None)
+        }
+    }
+}
+
+fn pair(of: &[(u32, u64)]) -> Vec<Short> {
+    Spans::new(events(of))
+        .map(|paired| short(paired.unwrap()))
+        .collect()
+}
+
+/// The same by looking through the whole stack each time.
+fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
+    let mut stack: Vec<(u64, u64)> = Vec::new();
+    let (mut spans, mut depths) = (Vec::new(), Vec::new());
+    let depth = |stack: &Vec<_>| u32::try_from(stack.len()).unwrap();
+    for ((kind, function), seq) in events.iter().zip(0..) {
+        let how = match *kind {
+            CALL => {
+                stack.push((*function, seq));
+                depths.push(depth(&stack));
+                continue;
+            }
+            RETURN => SpanEnd::Return,
+            EXCEPTION => SpanEnd::Exception,
+            _ => {
+                depths.push(depth(&stack));
+                continue;
+            }
+        };
+        let Some(place) = stack.iter().rposition(|(open, _)| open == function) else {
+            spans.push((*function, seq, Some(seq), None));
+            depths.push(depth(&stack) + 1);
+            continue;
+        };
+        while stack.len() > place {
+            let deep = depth(&stack);
+            let (open, start) = stack.pop().unwrap();
+            let end = if stack.len() == place {
+                how
+            } else {
+                SpanEnd::NotReturned
+            };
+            spans.push((open, start, Some(seq), Some((end, deep))));
+        }
+        depths.push(depth(&stack) + 1);
+    }
+    while let Some((open, start)) = stack.pop() {
+        spans.push((open, start, None, Some((SpanEnd::Open, depth(&stack) + 1))));
+    }
+    (spans, depths)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn spans_and_depths_are_those_of_a_plain_stack(
+        of in vec((prop_oneof![4 => Just(CALL), 3 => Just(RETURN), 1 => 0..6_u32], 0..6_u64), 0..60),
+    ) {
+        let (spans, depths) = model(&of);
+        prop_assert_eq!(pair(&of), spans);
+        let found = Depths::new(events(&of)).map(|item| item.unwrap().1);
+        let expected = depths.into_iter().map(Depth::Derived);
+        prop_assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_return_ends_the_innermost_call_of_its_function_and_what_is_inside() {
+    let found = pair(&[(CALL, 1), (CALL, 2), (CALL, 3), (RETURN, 1), (RETURN, 2)]);
+    let expected = [
+        (3, 2, Some(3), Some((SpanEnd::NotReturned, 3))),
+        (2, 1, Some(3), Some((SpanEnd::NotReturned, 2))),
+        (1, 0, Some(3), Some((SpanEnd::Return, 1))),
+        (2, 4, Some(4), None),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn recursion_pairs_inside_out_and_an_exception_ends_its_call() {
+    let found = pair(&[(CALL, 7), (CALL, 7), (EXCEPTION, 7), (CALL, 8)]);
+    let expected = [
+        (7, 1, Some(2), Some((SpanEnd::Exception, 2))),
+        (8, 3, None, Some((SpanEnd::Open, 2))),
+        (7, 0, None, Some((SpanEnd::Open, 1))),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_recorded_depth_is_kept_and_said_to_be_one() {
+    let event = |kind, depth| {
+        let mut event = events(&[(kind, 1)]).next().unwrap().unwrap();
+        event.call_depth = Some(depth);
+        Ok(event)
+    };
+    let of = || [event(CALL, 40), event(RETURN, 41)].into_iter();
+    let spans: Vec<_> = Spans::new(of()).collect::<Result<_, _>>().unwrap();
+    let depth = Depth::Recorded(40);
+    assert!(matches!(spans[..], [Paired::Span(Span { depth: d, .. })] if d == depth));
+    let depths: Vec<_> = Depths::new(of()).map(|item| item.unwrap().1).collect();
+    assert_eq!(depths, [depth, Depth::Recorded(41)]);
+}
+
+#[test]
+fn an_error_of_the_events_passes_through_and_nothing_is_lost() {
+    let error = atf::index::IndexReader::from_bytes([]).unwrap_err();
+    let mut of: Vec<_> = events(&[(CALL, 1), (RETURN, 1)]).collect();
+    of.insert(1, Err::<_, Error>(error));
+    let mut spans = Spans::new(of.into_iter());
+    let kind = ErrorKind::TooShort {
+        found: 0,
+        needed: 64,
+    };
+    assert_eq!(spans.next().unwrap().unwrap_err().kind(), &kind);
+    assert!(matches!(spans.next(), Some(Ok(Paired::Span(_)))));
+    assert!(spans.next().is_none());
+}
+
+#[test]
+fn no_more_calls_are_kept_open_than_the_limit() {
+    let calls: Vec<_> = (0..5).map(|function| (CALL, function)).collect();
+    let of = [calls, vec![(RETURN, 4), (RETURN, 0)]].concat();
+    let found: Vec<_> = Spans::new(events(&of))
+        .with_limit(2)
+        .map(|p| short(p.unwrap()))
+        .collect();
+    let expected = [
+        (0, 0, None, Some((SpanEnd::GivenUp, 1))),
+        (1, 1, None, Some((SpanEnd::GivenUp, 2))),
+        (2, 2, None, Some((SpanEnd::GivenUp, 3))),
+        (4, 4, Some(5), Some((SpanEnd::Return, 5))),
+        (0, 6, Some(6), None),
+        (3, 3, None, Some((SpanEnd::Open, 4))),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn returns_that_match_nothing_cost_no_search() {
+    // Searching 100,000 open calls for each of 100,000 returns would take minutes.
+    let calls = (0..100_000).map(|function| (CALL, function));
+    let returns = (0..100_000).map(|_| (RETURN, u64::MAX));
+    let of: Vec<_> = calls.chain(returns).collect();
+    let mut counts = BTreeMap::new();
+    for paired in pair(&of) {
+        *counts.entry(paired.3.is_some()).or_insert(0) += 1;
+    }
+    assert_eq!(counts, BTreeMap::from([(false, 100_000), (true, 100_000)]));
+}
+
+#[test]
+fn a_stack_says_how_many_calls_are_open() {
+    let mut stack = CallStack::with_limit(1);
+    for (event, seq) in events(&[(CALL, 1), (CALL, 2), (CALL, 3)]).zip(0..) {
+        stack.push(seq, &event.unwrap(), |_| ());
+    }
+    assert_eq!(stack.depth(), 3);
+    stack.finish(|_| ());
+    assert_eq!(stack.depth(), 0);
+}
