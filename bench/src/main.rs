@@ -1,3 +1,110 @@
-//! Times atf against named baselines.
+//! Times atf against named baselines and prints the Speed table.
 
-fn main() {}
+mod context;
+mod growth;
+mod harness;
+mod input;
+mod machine;
+mod memory;
+mod random;
+mod rows;
+mod stdio;
+mod table;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, ValueEnum};
+
+use crate::context::Context;
+use crate::harness::Result;
+
+/// Times atf against named baselines, both in one run and in turns.
+///
+/// A ratio says how many times as fast as its baseline atf is: the median of all pairs, with the
+/// worst and the best pair. Inputs are written to a folder that is removed at the end.
+#[derive(Debug, Parser)]
+#[command(name = "atf-bench")]
+struct Options {
+    /// Which groups of rows; all of them without.
+    groups: Vec<Group>,
+    /// Writes the tables as Markdown.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Small inputs, to see that everything runs; the figures say little.
+    #[arg(long)]
+    quick: bool,
+    /// Pairs to time for each row.
+    #[arg(long, default_value_t = 7)]
+    pairs: usize,
+    /// Where inputs are written to; kept in memory without, where the system can.
+    #[arg(long, value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+/// Rows that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Group {
+    /// Writing index events.
+    Write,
+    /// One pass over all events of a file.
+    Scan,
+    /// Merging the events of several threads by time.
+    Merge,
+    /// Finding the events of a detail file.
+    Detail,
+    /// Looking up events at random places.
+    Lookup,
+    /// How costs grow with events, threads and file sizes.
+    Growth,
+    /// How much memory reading takes.
+    Memory,
+}
+
+impl Group {
+    fn run(self, context: &mut Context) -> Result<()> {
+        match self {
+            Self::Write => rows::write::run(context),
+            Self::Scan => rows::scan::run(context),
+            Self::Merge => rows::merge::run(context),
+            Self::Detail => rows::detail::run(context),
+            Self::Lookup => rows::lookup::run(context),
+            Self::Growth => growth::run(context),
+            Self::Memory => memory::run(context),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    if cfg!(debug_assertions) {
+        eprintln!("warning: not a release build, so the figures say nothing");
+    }
+    let folder = options.folder.clone();
+    let folder = folder.unwrap_or_else(machine::memory_folder);
+    let shrink = if options.quick { 20 } else { 1 };
+    let mut context = Context::new(&folder, options.pairs, shrink)?;
+    let load = machine::load().unwrap_or_default();
+    println!("{}; load {load}", machine::name());
+    let groups = match options.groups.as_slice() {
+        [] => Group::value_variants(),
+        groups => groups,
+    };
+    for group in groups {
+        group.run(&mut context)?;
+    }
+    if let Some(path) = &options.markdown {
+        fs::write(path, context.report.markdown())?;
+    }
+    Ok(())
+}

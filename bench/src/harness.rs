@@ -1,0 +1,191 @@
+//! Two ways of doing the same work, timed in turns.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// What bench code returns.
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Time {
+    /// What a clock on the wall shows.
+    Wall,
+    /// What the process spent on CPUs, in the kernel too. For writes: how long the pages of a file
+    /// system take is beyond the program, and varies.
+    Cpu,
+}
+
+impl Time {
+    fn now(self) -> Instants {
+        match self {
+            Self::Wall => Instants::Wall(Instant::now()),
+            Self::Cpu => Instants::Cpu(cpu()),
+        }
+    }
+}
+
+enum Instants {
+    Wall(Instant),
+    Cpu(Duration),
+}
+
+impl Instants {
+    fn elapsed(&self) -> Duration {
+        match self {
+            Self::Wall(start) => start.elapsed(),
+            Self::Cpu(start) => cpu().saturating_sub(*start),
+        }
+    }
+}
+
+fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    // The clock counts from the start of the process, so nothing is negative.
+    Duration::new(
+        time.tv_sec.try_into().unwrap_or_default(),
+        time.tv_nsec.try_into().unwrap_or_default(),
+    )
+}
+
+/// Adds up the parts of a run that count; what else a run does is preparation.
+#[derive(Debug)]
+pub(crate) struct Stopwatch {
+    time: Time,
+    total: Duration,
+}
+
+impl Stopwatch {
+    /// Runs `work` on the clock.
+    pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let start = self.time.now();
+        let done = work();
+        self.total += start.elapsed();
+        done
+    }
+}
+
+/// Times one run.
+pub(crate) fn once(
+    time: Time,
+    mut work: impl FnMut(&mut Stopwatch) -> Result<()>,
+) -> Result<Duration> {
+    let total = Duration::ZERO;
+    let mut stopwatch = Stopwatch { time, total };
+    work(&mut stopwatch)?;
+    Ok(stopwatch.total)
+}
+
+/// The median of some runs, the first of which does not count.
+pub(crate) fn median_of(
+    runs: usize,
+    time: Time,
+    mut work: impl FnMut(&mut Stopwatch) -> Result<()>,
+) -> Result<Duration> {
+    once(time, &mut work)?;
+    let runs: Result<Vec<_>> = (0..runs.max(1)).map(|_| once(time, &mut work)).collect();
+    Ok(median(runs?))
+}
+
+/// Times `ours` and `baseline` in turns, so that what else the machine does meets both, and which
+/// of them is first changes from pair to pair. A pair before the first is not counted.
+pub(crate) fn compare(
+    pairs: usize,
+    time: Time,
+    mut ours: impl FnMut(&mut Stopwatch) -> Result<()>,
+    mut baseline: impl FnMut(&mut Stopwatch) -> Result<()>,
+) -> Result<Comparison> {
+    once(time, &mut baseline)?;
+    once(time, &mut ours)?;
+    let mut comparison = Comparison::default();
+    for pair in 0..pairs.max(1) {
+        if pair % 2 == 0 {
+            comparison.baseline.push(once(time, &mut baseline)?);
+            comparison.ours.push(once(time, &mut ours)?);
+        } else {
+            comparison.ours.push(once(time, &mut ours)?);
+            comparison.baseline.push(once(time, &mut baseline)?);
+        }
+    }
+    Ok(comparison)
+}
+
+/// The times of all pairs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Comparison {
+    ours: Vec<Duration>,
+    baseline: Vec<Duration>,
+}
+
+/// How many times as fast as the baseline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio {
+    pub(crate) median: f64,
+    /// Of the pair that went worst.
+    pub(crate) low: f64,
+    /// Of the pair that went best.
+    pub(crate) high: f64,
+}
+
+impl Comparison {
+    /// The median of the pairs' ratios, and the two extremes.
+    pub(crate) fn ratio(&self) -> Ratio {
+        let pairs = self.baseline.iter().zip(&self.ours);
+        let ratio = |(baseline, ours): (&Duration, &Duration)| {
+            baseline.as_secs_f64() / ours.as_secs_f64().max(1e-9)
+        };
+        let mut ratios: Vec<f64> = pairs.map(ratio).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        Ratio {
+            median: middle(&ratios).copied().unwrap_or(f64::NAN),
+            low: ratios.first().copied().unwrap_or(f64::NAN),
+            high: ratios.last().copied().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// The median of our times.
+    pub(crate) fn ours(&self) -> Duration {
+        median(self.ours.clone())
+    }
+
+    /// The median of the baseline's times.
+    pub(crate) fn baseline(&self) -> Duration {
+        median(self.baseline.clone())
+    }
+
+    /// How many pairs were timed.
+    pub(crate) fn pairs(&self) -> usize {
+        self.ours.len()
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    middle(&times).copied().unwrap_or_default()
+}
+
+fn middle<T>(sorted: &[T]) -> Option<&T> {
+    sorted.get(sorted.len() / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Comparison, Duration, Ratio};
+
+    #[test]
+    fn a_ratio_is_the_median_of_pairs_and_not_of_times() {
+        let times = |seconds: [u64; 3]| seconds.map(Duration::from_secs).to_vec();
+        let comparison = Comparison {
+            ours: times([1, 10, 2]),
+            baseline: times([3, 20, 12]),
+        };
+        let expected = Ratio {
+            median: 3.0,
+            low: 2.0,
+            high: 6.0,
+        };
+        assert_eq!(comparison.ratio(), expected);
+        assert_eq!(comparison.ours(), Duration::from_secs(2));
+    }
+}

@@ -1,0 +1,110 @@
+//! What the benchmarks work on.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use atf::index::{IndexEvent, IndexReader};
+use atf::write::Event;
+use atf_synth::Synth;
+use memmap2::Mmap;
+
+use crate::context::Context;
+use crate::harness::Result;
+
+/// The size of an event as a number of bytes.
+pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
+/// The header in front of the events.
+pub(crate) const HEADER_SIZE: usize = 64;
+
+/// Writes a session and returns its folder.
+pub(crate) fn session(context: &Context, name: &str, synth: &Synth) -> Result<PathBuf> {
+    let folder = context.path(name);
+    synth.write(&folder)?;
+    Ok(folder)
+}
+
+/// The file of a session's first thread.
+pub(crate) fn index_file(session: &Path) -> PathBuf {
+    session.join("thread_0").join("index.atf")
+}
+
+/// A file's events, mapped.
+#[derive(Debug)]
+pub(crate) struct Events {
+    map: Mmap,
+    count: usize,
+}
+
+impl Events {
+    /// Maps a finalized `index.atf`.
+    pub(crate) fn map(path: &Path) -> Result<Self> {
+        let count = usize::try_from(IndexReader::open(path)?.event_count())?;
+        let map = map(path)?;
+        Ok(Self { map, count })
+    }
+
+    /// Each event's bytes.
+    pub(crate) fn records(&self) -> &[[u8; EVENT_SIZE]] {
+        let (records, _) = self.map[HEADER_SIZE..].as_chunks();
+        &records[..self.count]
+    }
+}
+
+/// Maps a file that this program wrote.
+#[allow(unsafe_code, reason = "a mapping is a promise about the file")]
+pub(crate) fn map(path: &Path) -> Result<Mmap> {
+    // SAFETY: the file stands in this program's own temporary folder, is finalized, and is removed
+    // (not shortened) at the end.
+    Ok(unsafe { Mmap::map(&File::open(path)?) }?)
+}
+
+/// Options that map files.
+#[allow(unsafe_code, reason = "a mapping is a promise about the file")]
+pub(crate) fn mapped() -> atf::OpenOptions {
+    // SAFETY: as above; nothing but this program's own files is opened with them.
+    unsafe { atf::OpenOptions::new().mapped() }
+}
+
+/// Some events of a call tree, to be replayed: a tracer has its event at hand, so the input of a
+/// benchmark of writing must not come from memory.
+#[derive(Debug)]
+pub(crate) struct Tape {
+    events: Vec<Event>,
+    lap_ns: u64,
+}
+
+impl Tape {
+    /// Records some events.
+    pub(crate) fn new() -> Self {
+        let synth = Synth::default();
+        let events: Vec<Event> = synth.thread(0).take(2_048).map(|made| made.event).collect();
+        let first = events.first().map_or(0, |event| event.timestamp_ns);
+        let last = events.last().map_or(0, |event| event.timestamp_ns);
+        let lap_ns = last - first + 1;
+        Self { events, lap_ns }
+    }
+
+    /// Plays `count` events, in each lap later than in the one before.
+    #[inline]
+    pub(crate) fn play<E>(
+        &self,
+        count: u64,
+        mut event: impl FnMut(&Event) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let (mut left, mut later_ns) = (count, 0);
+        while left > 0 {
+            for recorded in &self.events {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                event(&Event {
+                    timestamp_ns: recorded.timestamp_ns + later_ns,
+                    ..*recorded
+                })?;
+            }
+            later_ns += self.lap_ns;
+        }
+        Ok(())
+    }
+}

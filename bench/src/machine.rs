@@ -1,0 +1,64 @@
+//! The machine that it runs on, and how much of its memory is used.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The CPU's name and the number of cores, for the table's caption.
+pub(crate) fn name() -> String {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = info.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let model = field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let generation = match (field("cpu family"), field("model\t")) {
+        (Some(family), Some(number)) => format!(" (family {family}, model {number})"),
+        _ => String::new(),
+    };
+    let cores = cores();
+    let os = std::env::consts::OS;
+    format!("{model}{generation}, {cores} cores, {os}")
+}
+
+/// How many threads run at a time.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The average number of processes that wanted a CPU during the last minute.
+pub(crate) fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+/// Where files are kept in memory: the folder that the benchmarks write to unless told otherwise.
+pub(crate) fn memory_folder() -> PathBuf {
+    let shm = Path::new("/dev/shm");
+    match shm.is_dir() {
+        true => shm.to_path_buf(),
+        false => std::env::temp_dir(),
+    }
+}
+
+/// Forgets the peak of the memory used, where the system can.
+pub(crate) fn reset_peak_memory() {
+    // 5 resets the peak: proc_pid_clear_refs(5). Where that fails, the peak is that of all before.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that was used at a time since then, in bytes.
+pub(crate) fn peak_memory() -> Option<u64> {
+    memory("VmHWM:")
+}
+
+/// The memory that is used now, in bytes.
+pub(crate) fn memory_in_use() -> Option<u64> {
+    memory("VmRSS:")
+}
+
+fn memory(field: &str) -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,210 @@
+//! Merging the events of several threads by time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::thread::ScopedJoinHandle;
+
+use atf::Wire;
+use atf::index::{IndexEvent, IndexReader};
+use atf::merge::{Merge, Merged, MergedEvent};
+use atf_synth::{Shape, Synth};
+
+use super::lookup::fold_event;
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input::{self, EVENT_SIZE, Events, mapped};
+use crate::machine;
+use crate::table::{Amount, Row};
+
+/// Events of one merge, all threads together.
+const EVENTS: u64 = 4_000_000;
+const THREADS: [u32; 4] = [4, 16, 64, 256];
+
+/// The rows on merging.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let runs = Shape::Runs { min: 10, max: 1000 };
+    let shapes = [
+        (Shape::Random, "random arrivals", [2.6, 2.7, 3.5, 2.7]),
+        (runs, "one thread at a time", [12.0, 6.0, 5.0, 7.0]),
+        (Shape::FewActive(4), "four threads at a time", [2.3; 4]),
+        (
+            Shape::Interleave,
+            "perfect interleave",
+            [3.0, 2.5, 5.0, 4.0],
+        ),
+    ];
+    for (shape, name, goals) in shapes {
+        for (threads, goal) in THREADS.into_iter().zip(goals) {
+            let input = Input::new(context, threads, shape)?;
+            let amount = Amount::Each(input.count, "event");
+            let comparison = compare(
+                context.pairs,
+                Time::Wall,
+                |watch| input.ours(watch),
+                |watch| input.heap(watch),
+            )?;
+            context.report.add(Row {
+                work: format!("merge {threads} threads, {name}"),
+                baseline: "BinaryHeap, pop and push for each event",
+                goal,
+                comparison,
+                amount,
+            });
+            input.remove()?;
+        }
+    }
+    partitions(context)
+}
+
+/// The row on two cores. Whether the files are in order is found out in the measured time.
+fn partitions(context: &mut Context) -> Result<()> {
+    let input = Input::new(context, 16, Shape::Random)?;
+    let cores = machine::cores().min(2);
+    let all = input.merge()?.events().fold(0, in_any_order);
+    let check = |sum: u64| match black_box(sum) == all {
+        true => Ok(()),
+        false => Err("two ways of merging gave two results".into()),
+    };
+    let ours = |watch: &mut Stopwatch| {
+        let merge = input.merge()?;
+        check(watch.time(|| {
+            let partitions = merge.partitions(cores);
+            std::thread::scope(|scope| {
+                let work = |partition: Merged<'_>| partition.fold(0, in_any_order);
+                let mut partitions = partitions.into_iter();
+                let first = partitions.next();
+                let others: Vec<_> = partitions
+                    .map(|partition| scope.spawn(move || work(partition)))
+                    .collect();
+                let first = first.map_or(0, work);
+                let others = others.into_iter().flat_map(ScopedJoinHandle::join);
+                others.fold(first, u64::wrapping_add)
+            })
+        }))
+    };
+    let baseline = |watch: &mut Stopwatch| {
+        let merge = input.merge()?;
+        check(watch.time(|| merge.events().fold(0, in_any_order)))
+    };
+    let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
+    context.report.add(Row {
+        work: format!("merge 16 threads, random arrivals, by time on {cores} cores"),
+        baseline: "the same on 1 core",
+        goal: 1.8,
+        comparison,
+        amount: Amount::Each(input.count, "event"),
+    });
+    input.remove()?;
+    Ok(())
+}
+
+/// Files to merge, mapped, and what comes of it.
+pub(crate) struct Input {
+    session: std::path::PathBuf,
+    maps: Vec<Events>,
+    pub(crate) count: u64,
+    sum: u64,
+}
+
+impl Input {
+    pub(crate) fn new(context: &Context, threads: u32, shape: Shape) -> Result<Self> {
+        let events_per_thread = context.events(EVENTS) / u64::from(threads);
+        let synth = Synth {
+            threads,
+            events_per_thread,
+            detail_per_mille: 0,
+            shape,
+            ..Synth::default()
+        };
+        let session = input::session(context, "merge", &synth)?;
+        let map = |thread| Events::map(&session.join(format!("thread_{thread}/index.atf")));
+        let maps = (0..threads).map(map).collect::<Result<Vec<_>>>()?;
+        let records: Vec<_> = maps.iter().map(Events::records).collect();
+        let sum = heap(&records);
+        let count = events_per_thread * u64::from(threads);
+        Ok(Self {
+            session,
+            maps,
+            count,
+            sum,
+        })
+    }
+
+    fn merge(&self) -> Result<Merge> {
+        let open = |thread: usize| -> Result<_> {
+            let path = self.session.join(format!("thread_{thread}/index.atf"));
+            let index = IndexReader::open_with(path, mapped())?;
+            Ok((u32::try_from(thread)?, index))
+        };
+        let files = (0..self.maps.len()).map(open).collect::<Result<Vec<_>>>()?;
+        Ok(Merge::new(files))
+    }
+
+    pub(crate) fn ours(&self, watch: &mut Stopwatch) -> Result<()> {
+        let merge = self.merge()?;
+        let sum = watch.time(|| merge.events().fold(0, in_order));
+        self.check(sum)
+    }
+
+    fn heap(&self, watch: &mut Stopwatch) -> Result<()> {
+        let records: Vec<_> = self.maps.iter().map(Events::records).collect();
+        let sum = watch.time(|| heap(&records));
+        self.check(sum)
+    }
+
+    pub(crate) fn remove(self) -> Result<()> {
+        Ok(std::fs::remove_dir_all(self.session)?)
+    }
+
+    /// Both ways must see the same events in the same order.
+    fn check(&self, sum: u64) -> Result<()> {
+        match black_box(sum) == self.sum {
+            true => Ok(()),
+            false => Err("two ways of merging gave two results".into()),
+        }
+    }
+}
+
+/// How the field's reader does it: the next event of each thread in a heap.
+fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
+    let key = |thread: u32, seq: u64| {
+        let record = threads[thread as usize].get(seq as usize)?;
+        let (timestamp, _) = record.split_first_chunk()?;
+        Some(Reverse((u64::from_le_bytes(*timestamp), thread, seq)))
+    };
+    let mut heap: BinaryHeap<_> = (0..threads.len() as u32)
+        .filter_map(|thread| key(thread, 0))
+        .collect();
+    let mut sum = 0;
+    while let Some(Reverse((_, thread, seq))) = heap.pop() {
+        let record = &threads[thread as usize][seq as usize];
+        let event = IndexEvent::decode(Wire::V1, thread, record);
+        sum = in_order(sum, Ok(MergedEvent { thread, seq, event }));
+        heap.extend(key(thread, seq + 1));
+    }
+    sum
+}
+
+/// Needs every field of an event, and its place in the order.
+#[inline]
+#[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
+fn in_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
+    sum.rotate_left(1) ^ fold(&merged)
+}
+
+/// Needs every field of an event.
+#[inline]
+#[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
+fn in_any_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
+    sum.wrapping_add(fold(&merged))
+}
+
+#[inline]
+fn fold(merged: &atf::Result<MergedEvent>) -> u64 {
+    match merged {
+        Ok(merged) => fold_event(&merged.event) ^ merged.seq ^ u64::from(merged.thread),
+        // It changes the sum, which is compared.
+        Err(_) => u64::MAX,
+    }
+}

@@ -1,0 +1,7 @@
+//! The rows of the tables, one file for each group.
+
+pub(crate) mod detail;
+pub(crate) mod lookup;
+pub(crate) mod merge;
+pub(crate) mod scan;
+pub(crate) mod write;

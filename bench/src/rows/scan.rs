@@ -1,0 +1,75 @@
+//! One pass over all events of a file: checksum, order, kinds.
+
+use std::hint::black_box;
+use std::num::NonZero;
+
+use atf::Checksum;
+use atf::index::{IndexReader, Scan};
+use atf_synth::Synth;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input::{self, Events, mapped};
+use crate::machine;
+use crate::table::{Amount, Row};
+
+/// Events of the file, 32 bytes each: more than any cache holds.
+const EVENTS: u64 = 20_000_000;
+
+/// The rows on scanning.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let count = context.events(EVENTS);
+    let synth = Synth {
+        threads: 1,
+        events_per_thread: count,
+        detail_per_mille: 0,
+        ..Synth::default()
+    };
+    let session = input::session(context, "scan", &synth)?;
+    let path = input::index_file(&session);
+    let events = Events::map(&path)?;
+    let bytes = events.records().as_flattened();
+    let two = machine::cores().min(2);
+    for (cores, goal) in [(1, 0.65), (two, 0.95)] {
+        let ours = |watch: &mut Stopwatch| {
+            // A reader keeps what a scan found, so each scan needs a new one.
+            let reader = IndexReader::open_with(&path, mapped())?;
+            let cores = NonZero::new(cores).unwrap_or(NonZero::<usize>::MIN);
+            let scan = watch.time(|| reader.scan_parallel(cores))?;
+            check(&scan, count)
+        };
+        let baseline = |watch: &mut Stopwatch| {
+            black_box(watch.time(|| sum(bytes)));
+            Ok(())
+        };
+        let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
+        let plural = if cores == 1 { "" } else { "s" };
+        context.report.add(Row {
+            work: format!(
+                "scan events: CRC-32C, order and kinds in one pass, {cores} core{plural}"
+            ),
+            baseline: "sum of the same bytes as u64, 1 core",
+            goal,
+            comparison,
+            amount: Amount::Bytes(bytes.len() as u64),
+        });
+    }
+    std::fs::remove_dir_all(session)?;
+    Ok(())
+}
+
+fn check(scan: &Scan, count: u64) -> Result<()> {
+    let counted = scan.kinds.calls + scan.kinds.returns + scan.kinds.exceptions;
+    let as_written = scan.checksum == Checksum::Good && scan.is_ordered() && counted == count;
+    match as_written {
+        true => Ok(()),
+        false => Err("the file is not as it was written".into()),
+    }
+}
+
+/// What the memory gives.
+fn sum(bytes: &[u8]) -> u64 {
+    let (words, _) = bytes.as_chunks();
+    let add = |sum: u64, word: &[u8; 8]| sum.wrapping_add(u64::from_le_bytes(*word));
+    words.iter().fold(0, add)
+}

@@ -1,0 +1,238 @@
+//! Writing events of one thread.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use atf::wire::{IndexFooter, v1};
+use atf::write::{Disk, Event, Storage, StorageFile, ThreadWriter, WriteOptions};
+use zerocopy::FromZeros as _;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input::{EVENT_SIZE, Tape};
+use crate::stdio::Stream;
+use crate::table::{Amount, Row};
+
+/// Events of one run, 32 bytes each.
+const EVENTS: u64 = 4_000_000;
+/// The buffer that is written again and again.
+const BLOCK_SIZE: usize = 256 << 10;
+
+/// Where the pages of the file come from. Writing fresh ones costs several times more, for reasons
+/// outside of the program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Pages {
+    /// The file is there, and its pages are in memory.
+    Reused,
+    /// The file is new.
+    Fresh,
+}
+
+impl Pages {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Reused => "pages reused",
+            Self::Fresh => "fresh pages",
+        }
+    }
+}
+
+/// The rows on writing.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let tape = Tape::new();
+    let count = context.events(EVENTS);
+    let amount = Amount::Each(count, "event");
+    let places = Places::new(context);
+    for (pages, fwrite, limit) in [(Pages::Reused, 5.0, 0.45), (Pages::Fresh, 2.3, 0.80)] {
+        let work = format!(
+            "write index events, CRC-32C, finalize; {}, CPU time",
+            pages.name()
+        );
+        let ours = |watch: &mut Stopwatch| places.ours(watch, pages, &tape, count, false);
+        let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
+            places.fwrite(watch, pages, &tape, count)
+        })?;
+        context.report.add(Row {
+            work: work.clone(),
+            baseline: "libc fwrite for each event",
+            goal: fwrite,
+            comparison,
+            amount,
+        });
+        let comparison = compare(context.pairs, Time::Cpu, ours, |watch| {
+            places.blocks(watch, pages, count)
+        })?;
+        context.report.add(Row {
+            work,
+            baseline: "write(2) of as many bytes from one 256 KiB buffer",
+            goal: limit,
+            comparison,
+            amount,
+        });
+    }
+    Ok(())
+}
+
+/// The files that are written.
+struct Places {
+    ours: PathBuf,
+    fwrite: PathBuf,
+    blocks: PathBuf,
+}
+
+impl Places {
+    fn new(context: &Context) -> Self {
+        Self {
+            ours: context.path("write_ours"),
+            fwrite: context.path("write_fwrite"),
+            blocks: context.path("write_blocks"),
+        }
+    }
+
+    fn ours(
+        &self,
+        watch: &mut Stopwatch,
+        pages: Pages,
+        tape: &Tape,
+        count: u64,
+        survive_kill: bool,
+    ) -> Result<()> {
+        let options = WriteOptions {
+            survive_kill,
+            ..WriteOptions::default()
+        };
+        let storage: Arc<dyn Storage> = match pages {
+            Pages::Reused => Arc::new(OverOld),
+            Pages::Fresh => {
+                remove(&self.ours.join("index.atf"))?;
+                Arc::new(Disk)
+            }
+        };
+        watch.time(|| {
+            let mut writer = ThreadWriter::create_on(storage, &self.ours, 0, &options)?;
+            tape.play(count, |event| writer.write(event).map(drop))?;
+            writer.finalize()?;
+            Ok(())
+        })
+    }
+
+    /// As the field does it: the header, each event as it comes, footer, header again; no checksum.
+    fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
+        let over_old = pages == Pages::Reused && self.fwrite.exists();
+        if !over_old {
+            remove(&self.fwrite)?;
+        }
+        watch.time(|| {
+            let mut stream = Stream::open(&self.fwrite, over_old)?;
+            let header = v1::IndexHeader::new_zeroed();
+            stream.write(&header)?;
+            tape.play(count, |event| stream.write(&record(event)))?;
+            stream.write(&IndexFooter::new_zeroed())?;
+            stream.rewind()?;
+            stream.write(&header)?;
+            Ok(())
+        })
+    }
+
+    /// What the system asks for taking as many bytes: no event is made, nothing is copied twice.
+    fn blocks(&self, watch: &mut Stopwatch, pages: Pages, count: u64) -> Result<()> {
+        if pages == Pages::Fresh {
+            remove(&self.blocks)?;
+        }
+        let block = vec![0x5A; BLOCK_SIZE];
+        watch.time(|| {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&self.blocks)?;
+            let mut left = count as usize * EVENT_SIZE;
+            while left > 0 {
+                let size = left.min(BLOCK_SIZE);
+                file.write_all(&block[..size])?;
+                left -= size;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The event as the field's writer puts it into its struct.
+#[inline]
+fn record(event: &Event) -> v1::IndexEvent {
+    v1::IndexEvent {
+        timestamp_ns: event.timestamp_ns.into(),
+        function_id: event.function_id.into(),
+        thread_id: 0.into(),
+        event_kind: event.event_kind.0.into(),
+        call_depth: event.call_depth.into(),
+        detail_seq: v1::IndexEvent::DETAIL_SEQ_NONE.into(),
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The disk, but files that are there are written over, so that their pages are used again.
+#[derive(Debug)]
+struct OverOld;
+
+impl Storage for OverOld {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        Disk.create_folder(path)
+    }
+
+    fn exists(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        let mut options = OpenOptions::new();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)?;
+        Ok(Box::new(OldFile(file)))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.remove_folder(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.sync_folder(path)
+    }
+}
+
+#[derive(Debug)]
+struct OldFile(File);
+
+impl StorageFile for OldFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_at(bytes, offset)
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.0.set_len(size)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_all()
+    }
+}

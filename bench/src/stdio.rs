@@ -1,0 +1,56 @@
+//! C's `fwrite`: the way that tracers in the field write events.
+
+#![allow(unsafe_code, reason = "a stream of C cannot be used without it")]
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::ptr::NonNull;
+
+use zerocopy::{Immutable, IntoBytes};
+
+/// A stream of C.
+#[derive(Debug)]
+pub(crate) struct Stream(NonNull<libc::FILE>);
+
+impl Stream {
+    /// Makes a file, or opens one to write over what it holds.
+    pub(crate) fn open(path: &Path, over_old: bool) -> io::Result<Self> {
+        let path = CString::new(path.as_os_str().as_bytes())?;
+        let mode = if over_old { c"r+b" } else { c"wb" };
+        // SAFETY: both are texts that end in 0 and live until the call returns.
+        let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
+        NonNull::new(stream)
+            .map(Self)
+            .ok_or_else(io::Error::last_os_error)
+    }
+
+    /// Writes one record.
+    #[inline]
+    pub(crate) fn write<T: IntoBytes + Immutable>(&mut self, record: &T) -> io::Result<()> {
+        let bytes = record.as_bytes();
+        // SAFETY: the bytes are as many as is said, and the stream is open: it is closed only when
+        // `self` is dropped.
+        match unsafe { libc::fwrite(bytes.as_ptr().cast(), bytes.len(), 1, self.0.as_ptr()) } {
+            1 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    /// Goes back to the start of the file.
+    pub(crate) fn rewind(&mut self) -> io::Result<()> {
+        // SAFETY: the stream is open.
+        match unsafe { libc::fseek(self.0.as_ptr(), 0, libc::SEEK_SET) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: the stream is open, and nothing can use it from here on.
+        unsafe { libc::fclose(self.0.as_ptr()) };
+    }
+}

@@ -1,0 +1,200 @@
+//! The tables, on a terminal and as Markdown.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use crate::harness::Comparison;
+use crate::machine;
+
+/// One row of the Speed table.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// What is done.
+    pub(crate) work: String,
+    /// What it is compared with.
+    pub(crate) baseline: &'static str,
+    /// How many times as fast as the baseline it should be.
+    pub(crate) goal: f64,
+    /// The times.
+    pub(crate) comparison: Comparison,
+    /// How much one run does.
+    pub(crate) amount: Amount,
+}
+
+/// How much work one run is, to state a cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Amount {
+    /// Events, lookups, queries: their time is stated in nanoseconds each.
+    Each(u64, &'static str),
+    /// Bytes: stated in gigabytes a second.
+    Bytes(u64),
+}
+
+impl Amount {
+    /// The cost of one piece of it.
+    pub(crate) fn cost(self, time: Duration) -> String {
+        match self {
+            Self::Each(count, unit) => {
+                let each = time.as_secs_f64() * 1e9 / count.max(1) as f64;
+                format!("{} ns/{unit}", three_digits(each))
+            }
+            Self::Bytes(bytes) => {
+                let speed = bytes as f64 / 1e9 / time.as_secs_f64().max(1e-9);
+                format!("{} GB/s", three_digits(speed))
+            }
+        }
+    }
+}
+
+impl Row {
+    fn is_reached(&self) -> bool {
+        self.comparison.ratio().median >= self.goal
+    }
+
+    fn cells(&self) -> [String; 6] {
+        let ratio = self.comparison.ratio();
+        [
+            self.work.clone(),
+            self.baseline.to_owned(),
+            format!("≥ {}", self.goal),
+            format!(
+                "{:.2} ({:.2} to {:.2})",
+                ratio.median, ratio.low, ratio.high
+            ),
+            self.amount.cost(self.comparison.ours()),
+            if self.is_reached() { "yes" } else { "below" }.to_owned(),
+        ]
+    }
+}
+
+/// A statement with one figure: how a cost grows, or how much memory something takes.
+#[derive(Debug)]
+pub(crate) struct Fact {
+    /// What is stated.
+    pub(crate) what: String,
+    /// The figures.
+    pub(crate) figure: String,
+}
+
+/// All that was measured.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) growth: Vec<Fact>,
+    pub(crate) memory: Vec<Fact>,
+}
+
+const HEADINGS: [&str; 6] = [
+    "work",
+    "compared with",
+    "goal",
+    "times as fast",
+    "cost",
+    "reached",
+];
+
+impl Report {
+    /// Adds a row and shows it.
+    pub(crate) fn add(&mut self, row: Row) {
+        let [work, baseline, goal, ratio, cost, reached] = row.cells();
+        let theirs = row.amount.cost(row.comparison.baseline());
+        println!("{reached:>5}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}");
+        self.rows.push(row);
+    }
+
+    /// States how a cost grows, and shows it.
+    pub(crate) fn state_growth(&mut self, fact: Fact) {
+        println!("{}: {}", fact.what, fact.figure);
+        self.growth.push(fact);
+    }
+
+    /// States a peak of memory, and shows it.
+    pub(crate) fn state_memory(&mut self, fact: Fact) {
+        println!("{}: {}", fact.what, fact.figure);
+        self.memory.push(fact);
+    }
+
+    /// As Markdown, for the README.
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = String::new();
+        if !self.rows.is_empty() {
+            let pairs = self.rows.iter().map(|row| row.comparison.pairs()).min();
+            let rows: Vec<_> = self.rows.iter().map(Row::cells).collect();
+            line(&mut text, &HEADINGS);
+            line(&mut text, &HEADINGS.map(|_| "---"));
+            rows.iter().for_each(|cells| line(&mut text, cells));
+            let machine = machine::name();
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "\nMedian (least to greatest) of {} or more interleaved pairs on {machine}.",
+                pairs.unwrap_or_default()
+            );
+        }
+        facts(&mut text, ["how costs grow", "figures"], &self.growth);
+        facts(&mut text, ["memory", "peak"], &self.memory);
+        text
+    }
+}
+
+fn facts(text: &mut String, headings: [&str; 2], facts: &[Fact]) {
+    if facts.is_empty() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    line(text, &headings);
+    line(text, &["---", "---"]);
+    for fact in facts {
+        line(text, &[&fact.what, &fact.figure]);
+    }
+}
+
+fn line(text: &mut String, cells: &[impl AsRef<str>]) {
+    for cell in cells {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "| {} ", cell.as_ref());
+    }
+    text.push_str("|\n");
+}
+
+/// A round number of events.
+pub(crate) fn millions(count: u64) -> String {
+    match count {
+        1_000_000.. => format!("{} M", count / 1_000_000),
+        _ => format!("{} k", count / 1_000),
+    }
+}
+
+/// A number with three digits that count.
+pub(crate) fn three_digits(number: f64) -> String {
+    match number.abs() {
+        100.0.. => format!("{number:.0}"),
+        10.0.. => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Amount, Duration, three_digits};
+
+    #[test]
+    fn costs_are_stated_for_each_or_by_the_second() {
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            Amount::Each(1_000_000, "event").cost(second),
+            "1000 ns/event"
+        );
+        assert_eq!(Amount::Bytes(2_500_000_000).cost(second), "2.50 GB/s");
+    }
+
+    #[test]
+    fn three_digits_count() {
+        assert_eq!(
+            [0.123, 1.234, 12.34, 123.4].map(three_digits),
+            ["0.12", "1.23", "12.3", "123"]
+        );
+    }
+}
