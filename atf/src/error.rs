@@ -356,6 +356,12 @@ pub enum ErrorKind {
     /// The folder has neither a manifest nor thread folders.
     #[error("no session: neither a manifest.json nor a folder thread_N")]
     NotASession,
+    /// What is rewritten gets a place of its own, and something stands there.
+    #[error("already exists")]
+    OutputExists,
+    /// What is rewritten would stand inside what is read.
+    #[error("lies inside of what is read")]
+    OutputInside,
     /// The manifest lists a thread that has no folder.
     #[error("listed in the manifest, but there is no such folder")]
     MissingFolder,

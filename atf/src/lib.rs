@@ -44,6 +44,7 @@ pub mod index;
 mod kind;
 pub mod manifest;
 pub mod merge;
+pub mod rewrite;
 pub mod session;
 mod source;
 pub mod spans;

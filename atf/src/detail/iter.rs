@@ -36,6 +36,26 @@ impl<'a> DetailCursor<'a> {
         let bytes = self.window.record(place.start)?;
         self.reader.event(seq, place, &bytes).map(Some)
     }
+
+    /// Puts all bytes of an event into `bytes`, its header and its payload, in place of what it
+    /// held: as many as the event says, which must have been held against the file.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::UnexpectedEnd`](crate::ErrorKind::UnexpectedEnd) where the file was cut since
+    /// it was opened, and [`ErrorKind::Io`](crate::ErrorKind::Io).
+    pub(crate) fn read(&mut self, event: &DetailEvent, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.clear();
+        let size = u64::from(event.header.total_length);
+        let end = event.offset.saturating_add(size);
+        let mut offset = event.offset;
+        while offset < end {
+            let chunk = self.window.chunk(offset, end)?;
+            bytes.extend_from_slice(chunk);
+            offset = offset.saturating_add(chunk.len() as u64);
+        }
+        Ok(())
+    }
 }
 
 /// The events of a file in their order; ends after an error.

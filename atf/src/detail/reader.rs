@@ -37,7 +37,7 @@ use crate::wire::{self, Wire};
 /// ```
 #[derive(Debug)]
 pub struct DetailReader {
-    pub(super) input: Input,
+    pub(crate) input: Input,
     header: DetailHeader,
     header_bytes: [u8; DetailHeader::SIZE],
     framing: Framing,

@@ -1,0 +1,32 @@
+//! One bit for each detail event.
+
+/// Which positions were seen.
+#[derive(Debug)]
+pub(super) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// For `count` positions, none of them seen.
+    pub(super) fn new(count: u64) -> Self {
+        let words = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
+        Self(vec![0; words])
+    }
+
+    pub(super) fn set(&mut self, seq: u64) {
+        let (word, bit) = place(seq);
+        if let Some(word) = self.0.get_mut(word) {
+            *word |= bit;
+        }
+    }
+
+    pub(super) fn is_set(&self, seq: u64) -> bool {
+        let (word, bit) = place(seq);
+        self.0.get(word).is_some_and(|word| word & bit != 0)
+    }
+}
+
+fn place(seq: u64) -> (usize, u64) {
+    (
+        usize::try_from(seq / 64).unwrap_or(usize::MAX),
+        1 << (seq % 64),
+    )
+}

@@ -1,0 +1,31 @@
+//! Call depths for events that have none.
+
+use crate::wire::EventKind;
+
+/// Counts the depth from calls and returns, as tracers count it: 1 for the outermost call, and a
+/// return or an exception repeats its call's.
+///
+/// A trace that begins in the midst of calls has returns without a call; they get 1 too.
+#[derive(Debug, Default)]
+pub(super) struct Depth {
+    /// Calls that have not returned.
+    open: u32,
+}
+
+impl Depth {
+    /// The depth of the next event.
+    pub(super) fn next(&mut self, kind: EventKind) -> u32 {
+        match kind {
+            EventKind::CALL => {
+                self.open = self.open.saturating_add(1);
+                self.open
+            }
+            EventKind::RETURN | EventKind::EXCEPTION => {
+                let depth = self.open.max(1);
+                self.open = self.open.saturating_sub(1);
+                depth
+            }
+            _ => self.open.max(1),
+        }
+    }
+}

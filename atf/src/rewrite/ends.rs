@@ -1,0 +1,176 @@
+//! What of a file is neither header nor event nor footer, and what its ends say.
+
+use super::report::{Place, ThreadReport, What, Why};
+use super::salvage::SalvagedDetails;
+use crate::checksum::Checksum;
+use crate::completeness::Completeness;
+use crate::detail::DetailReader;
+use crate::error::{Error, Result};
+use crate::footer::FOOTER_SIZE;
+use crate::header::HEADER_SIZE;
+use crate::index::IndexReader;
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+/// What a reader says of a file's end.
+struct End<'a> {
+    file: &'static str,
+    events_offset: u64,
+    events_end: u64,
+    event_count: u64,
+    file_size: u64,
+    footer_offset: Option<u64>,
+    completeness: &'a Completeness,
+    checksum: Checksum,
+    disagreements: Vec<Error>,
+    framing_problem: Option<&'a Error>,
+}
+
+pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()> {
+    let end = End {
+        file: INDEX_FILE,
+        events_offset: index.header().events_offset,
+        events_end: index.events_end(),
+        event_count: index.event_count(),
+        file_size: index.file_size(),
+        footer_offset: index.footer_offset(),
+        completeness: index.completeness(),
+        checksum: index.checksum()?,
+        disagreements: index.disagreements(),
+        framing_problem: None,
+    };
+    end.note(&SalvagedDetails::default(), report);
+    Ok(())
+}
+
+pub(super) fn detail(
+    detail: &DetailReader,
+    salvaged: &SalvagedDetails,
+    report: &mut ThreadReport,
+) -> Result<()> {
+    let end = End {
+        file: DETAIL_FILE,
+        events_offset: detail.header().events_offset,
+        events_end: detail.events_end(),
+        event_count: detail.event_count(),
+        file_size: detail.file_size(),
+        footer_offset: detail.footer_offset(),
+        completeness: detail.completeness(),
+        checksum: detail.checksum()?,
+        disagreements: detail.disagreements(),
+        framing_problem: detail.framing_problem(),
+    };
+    end.note(salvaged, report);
+    Ok(())
+}
+
+impl End<'_> {
+    fn note(&self, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
+        self.note_header(report);
+        self.note_checksum(report);
+        let gap = self.events_offset.saturating_sub(HEADER_SIZE as u64);
+        report.drop(
+            self.file,
+            Why::BetweenHeaderAndEvents,
+            HEADER_SIZE as u64,
+            gap,
+        );
+        match self.completeness {
+            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+                let footer = self.footer_offset.unwrap_or(self.events_end);
+                self.gap(Why::BehindFramingProblem, footer, salvaged, report);
+                self.behind_footer(footer, report);
+            }
+            Completeness::DamagedFooter { offset, .. } => {
+                let why = match self.framing_problem {
+                    Some(_) => Why::BehindFramingProblem,
+                    None => Why::EventCutShort,
+                };
+                self.gap(why, *offset, salvaged, report);
+                let footer = self.file_size.saturating_sub(*offset);
+                let footer = footer.min(FOOTER_SIZE as u64);
+                report.drop(self.file, Why::DamagedFooter, *offset, footer);
+                self.behind_footer(*offset, report);
+            }
+            Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            } => {
+                let why = match self.framing_problem {
+                    Some(_) => Why::BehindFramingProblem,
+                    None => Why::EventCutShort,
+                };
+                let end = self.events_end.saturating_add(*trailing_bytes);
+                self.gap(why, end, salvaged, report);
+                let mut end = end;
+                if let Some(partial) = partial_footer {
+                    report.drop(self.file, Why::FooterCutShort, partial.offset, partial.size);
+                    end = partial.offset.saturating_add(partial.size);
+                }
+                report.drop(self.file, Why::ZeroTail, end, *zero_tail_bytes);
+            }
+        }
+    }
+
+    /// The bytes from the last event to `end`, without the details that were found there.
+    fn gap(&self, why: Why, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
+        let mut start = self.events_end;
+        for found in salvaged.places() {
+            let until = found.start.min(end);
+            report.drop(self.file, why, start, until.saturating_sub(start));
+            start = start.max(found.end);
+        }
+        report.drop(self.file, why, start, end.saturating_sub(start));
+    }
+
+    fn behind_footer(&self, footer_offset: u64, report: &mut ThreadReport) {
+        let end = footer_offset.saturating_add(FOOTER_SIZE as u64);
+        let size = self.file_size.saturating_sub(end);
+        report.drop(self.file, Why::BehindFooter, end, size);
+    }
+
+    fn note_header(&self, report: &mut ThreadReport) {
+        let notes = &mut report.notes;
+        for error in &self.disagreements {
+            notes.add(What::HeaderDisagrees, || Place::of(self.file, error));
+        }
+        let footer =
+            |found: &str| Place::new(self.file, "footer", Some(self.events_end)).found(found);
+        match self.completeness {
+            Completeness::Finalized => {}
+            Completeness::FooterUnderPlaceholder => notes.add(What::NotFinalized, || {
+                let found = "a footer, but a placeholder for a header";
+                Place::new(self.file, "header", Some(0)).found(found)
+            }),
+            Completeness::Unfinalized { .. } => {
+                notes.add(What::NotFinalized, || footer("no footer"));
+            }
+            Completeness::DamagedFooter { problems, .. } => {
+                for problem in problems {
+                    notes.add(What::NotFinalized, || Place::of(self.file, problem));
+                }
+            }
+        }
+        if let Some(problem) = self.framing_problem {
+            notes.add(What::NotFinalized, || Place::of(self.file, problem));
+        }
+    }
+
+    fn note_checksum(&self, report: &mut ThreadReport) {
+        let notes = &mut report.notes;
+        let place = |found: String| {
+            Place::new(self.file, "footer.checksum", self.footer_offset).found(found)
+        };
+        match self.checksum {
+            Checksum::Good | Checksum::NotChecked => {}
+            Checksum::Absent if self.event_count == 0 => {}
+            Checksum::Absent => notes.add(What::NoChecksum, || place("0".to_owned())),
+            Checksum::Ieee { stored, .. } => notes.add(What::NoChecksum, || {
+                place(format!("{stored:#010x}, the IEEE CRC-32 of the events"))
+            }),
+            Checksum::Bad { stored, computed } => notes.add(What::ChecksumBad, || {
+                place(format!("{stored:#010x}, the events have {computed:#010x}"))
+            }),
+        }
+    }
+}

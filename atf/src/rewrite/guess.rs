@@ -1,0 +1,176 @@
+//! Headers for files whose own cannot be read, made from what the rest tells.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::stage::at;
+use crate::detail::{DetailHeader, DetailReader};
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::{IndexEvent, IndexHeader, IndexReader};
+use crate::source::{FileSource, ReadAt};
+use crate::wire::{Arch, Clock, EventKind, IndexFlags, IndexFooter, Os, Wire, v1, v2};
+
+/// How many events must look like those of a wire version, if there are as many.
+const SAMPLE: u64 = 64;
+const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
+/// A file with another header than its own.
+struct Patched {
+    file: FileSource,
+    header: [u8; IndexHeader::SIZE],
+}
+
+impl ReadAt for Patched {
+    fn size(&self) -> u64 {
+        self.file.size()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match usize::try_from(offset)
+            .ok()
+            .and_then(|at| self.header.get(at..))
+        {
+            Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
+            _ => self.file.read_at(offset, buffer),
+        }
+    }
+}
+
+/// Opens an index file under a header that its events allow, or says `None` where they allow
+/// none. `id` is the one in the folder's name, `detail` the header of the other file.
+pub(super) fn index(
+    path: &Path,
+    id: Option<u32>,
+    detail: Option<&DetailHeader>,
+) -> Result<Option<IndexReader>> {
+    let file = open(path)?;
+    let sample = Sample::read(&file).map_err(at(path))?;
+    let wires = detail
+        .map(|detail| detail.wire)
+        .into_iter()
+        .chain(Wire::ALL);
+    let Some((wire, thread_id)) = wires.filter_map(|wire| sample.fits(wire)).next() else {
+        return Ok(None);
+    };
+    let damaged: v1::IndexHeader = zerocopy::transmute!(sample.header);
+    let (arch, os, clock) = (
+        Arch::from(damaged.arch),
+        Os::from(damaged.os),
+        Clock::from(damaged.clock_type),
+    );
+    let header = IndexHeader {
+        wire,
+        arch: known(arch, arch.name()).unwrap_or(detail.map_or(Arch(0), |detail| detail.arch)),
+        os: known(os, os.name()).unwrap_or(detail.map_or(Os(0), |detail| detail.os)),
+        flags: IndexFlags(0),
+        thread_id: thread_id
+            .or(detail.map(|detail| detail.thread_id))
+            .or(id)
+            .unwrap_or(0),
+        clock_type: known(clock, clock.name()).unwrap_or(Clock(0)),
+        event_size: v1::IndexHeader::EVENT_SIZE,
+        event_count: 0,
+        events_offset: HEADER_SIZE,
+        footer_offset: HEADER_SIZE,
+        time_start_ns: 0,
+        time_end_ns: 0,
+    };
+    let header = header.encode()?;
+    IndexReader::from_source(Patched { file, header }).map(Some)
+}
+
+/// Opens a detail file under a header that fits its index.
+pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
+    let file = open(path)?;
+    let header = DetailHeader {
+        wire: index.wire,
+        arch: index.arch,
+        os: index.os,
+        flags: 0,
+        thread_id: index.thread_id,
+        events_offset: HEADER_SIZE,
+        event_count: 0,
+        bytes_length: 0,
+        index_seq_start: 0,
+        index_seq_end: 0,
+    };
+    let header = header.encode();
+    DetailReader::from_source(Patched { file, header })
+}
+
+fn open(path: &Path) -> Result<FileSource> {
+    if fs::symlink_metadata(path).map_err(at(path))?.is_symlink() {
+        return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
+    }
+    FileSource::open(path)
+}
+
+fn known<T>(value: T, name: Option<&str>) -> Option<T> {
+    name.map(|_| value)
+}
+
+/// The damaged header, and what stands where the first events should.
+struct Sample {
+    header: [u8; IndexHeader::SIZE],
+    events: Vec<[u8; IndexEvent::SIZE]>,
+}
+
+impl Sample {
+    fn read(file: &FileSource) -> io::Result<Self> {
+        let mut header = [0; IndexHeader::SIZE];
+        read(file, 0, &mut header)?;
+        let mut events = Vec::new();
+        let count = file.size().saturating_sub(HEADER_SIZE) / EVENT_SIZE;
+        for seq in 0..count.min(SAMPLE) {
+            let mut event = [0; IndexEvent::SIZE];
+            let offset = HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
+            read(file, offset, &mut event)?;
+            // Behind the last event stands a footer, or nothing that was written.
+            if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
+                break;
+            }
+            events.push(event);
+        }
+        Ok(Self { header, events })
+    }
+
+    /// Whether all events are possible ones of this wire version: known kinds, reserved bytes 0,
+    /// and in version 1 all of one thread, which is given.
+    fn fits(&self, wire: Wire) -> Option<(Wire, Option<u32>)> {
+        let first = self.events.first()?;
+        let thread_id = match wire {
+            Wire::V1 => Some(IndexEvent::decode(wire, 0, first).thread_id),
+            Wire::V2 => None,
+        };
+        let fits = self.events.iter().all(|bytes| {
+            let event = IndexEvent::decode(wire, 0, bytes);
+            let is_known =
+                (EventKind::CALL.0..=EventKind::EXCEPTION.0).contains(&event.event_kind.0);
+            let is_whole = match wire {
+                Wire::V1 => Some(event.thread_id) == thread_id,
+                Wire::V2 => {
+                    let raw: v2::IndexEvent = zerocopy::transmute!(*bytes);
+                    raw._reserved == [0; 7]
+                }
+            };
+            is_known && is_whole
+        });
+        fits.then_some((wire, thread_id))
+    }
+}
+
+/// Fills the buffer; what the file does not have stays 0.
+fn read(file: &FileSource, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0_usize;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(offset.saturating_add(filled as u64), rest) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

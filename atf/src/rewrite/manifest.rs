@@ -1,0 +1,268 @@
+//! The new manifest: what the old one says, with the threads as they are.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::job::Job;
+use super::report::{ManifestReport, Place, What};
+use super::stage::{self, at};
+use crate::error::{ErrorKind, Result};
+use crate::manifest::{Manifest, ManifestThread};
+use crate::session::MANIFEST_FILE;
+use crate::wire::Clock;
+
+/// The keys that this crate knows; all others are passed on.
+const KEYS: [&str; 7] = [
+    "format_version",
+    "threads",
+    "time_start_ns",
+    "time_end_ns",
+    "clock_type",
+    "modules",
+    "symbols",
+];
+
+/// What the threads of the new session say.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    /// Each thread's id, and whether it has details.
+    pub(super) threads: BTreeMap<u32, bool>,
+    /// The least first and the greatest last timestamp.
+    pub(super) time_range: Option<(u64, u64)>,
+    pub(super) clocks: BTreeSet<u8>,
+}
+
+impl Facts {
+    /// One more thread.
+    pub(super) fn add(&mut self, id: u32, thread: &super::thread::Rewritten) {
+        // Two folders can have one id: `thread_1` and `thread_01`.
+        *self.threads.entry(id).or_default() |= thread.has_detail;
+        self.clocks.insert(thread.clock.into());
+        self.time_range = match (self.time_range, thread.time_range) {
+            (Some(all), Some(one)) => Some((all.0.min(one.0), all.1.max(one.1))),
+            (all, one) => all.or(one),
+        };
+    }
+}
+
+/// Writes the new session's manifest. Says also whether the old one holds something that the new
+/// one does not.
+pub(super) fn rewrite(
+    job: &Job<'_>,
+    session: &Path,
+    old: Option<&Manifest>,
+    facts: &Facts,
+    out: &Path,
+) -> Result<(ManifestReport, bool)> {
+    let mut report = ManifestReport {
+        was_there: old.is_some(),
+        ..ManifestReport::default()
+    };
+    let path = session.join(MANIFEST_FILE);
+    let unknown = match old {
+        Some(old) if old.problem_count > 0 => unknown_keys(&path),
+        _ => Map::new(),
+    };
+    let kept = if job.keeps_rest { unknown.len() } else { 0 };
+    if !job.keeps_rest {
+        for key in unknown.keys() {
+            let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
+            report.notes.add(What::KeyDropped, place);
+        }
+    }
+    if let Some(old) = old {
+        report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
+        let problems = old.problems.iter().filter(|problem| {
+            let key = problem.field().unwrap_or_default();
+            *problem.kind() != ErrorKind::UnknownKey || !unknown.contains_key(key)
+        });
+        report.problems = problems
+            .map(|problem| Place::of(MANIFEST_FILE, problem))
+            .collect();
+    }
+    let new = manifest(job, old, facts, &mut report);
+    if let Some(old) = old {
+        note_differences(old, &new, &mut report);
+    }
+    report.modules = new.modules.len() as u64;
+    report.symbols = new.symbols.len() as u64;
+    let loses = report.problem_count > 0;
+    let target = out.join(MANIFEST_FILE);
+    match old {
+        Some(old) if !loses && job.keeps_rest && says_the_same(old, &new) => {
+            stage::copy(&path, &target, job.durability)?;
+        }
+        _ => {
+            let mut text = new.encode();
+            if kept > 0 {
+                text = with_keys(&text, unknown);
+            }
+            stage::write(&target, &text, job.durability)?;
+        }
+    }
+    Ok((report, loses))
+}
+
+fn manifest(
+    job: &Job<'_>,
+    old: Option<&Manifest>,
+    facts: &Facts,
+    report: &mut ManifestReport,
+) -> Manifest {
+    let mut new = old.cloned().unwrap_or_default();
+    new.problems.clear();
+    new.problem_count = 0;
+    new.threads = threads(old, facts);
+    let (start, end) = facts.time_range.unwrap_or_default();
+    (new.time_start_ns, new.time_end_ns) = (Some(start), Some(end));
+    let mut clocks = facts.clocks.iter();
+    match (clocks.next(), clocks.next()) {
+        (Some(clock), None) => new.clock_type = Some(Clock::from(*clock)),
+        (Some(_), Some(_)) => {
+            new.clock_type = None;
+            report.notes.add(What::ClocksDiffer, || {
+                let clocks: Vec<_> = facts.clocks.iter().map(u8::to_string).collect();
+                Place::new(MANIFEST_FILE, "clock_type", None).found(clocks.join(", "))
+            });
+        }
+        (None, _) => {}
+    }
+    if let Some(other) = job.symbols {
+        report.symbols_taken = take_symbols(&mut new, other);
+    }
+    if job.module_names_only {
+        for path in new.modules.iter_mut().filter_map(|m| m.path.as_mut()) {
+            if let Some((_, name)) = path.rsplit_once(['/', '\\']) {
+                *path = name.to_owned();
+            }
+        }
+    }
+    for (position, symbol) in new.symbols.iter_mut().enumerate() {
+        symbol.position = position;
+    }
+    if new.format_version.is_none() || report.symbols_taken > 0 {
+        let version = if new.symbols.is_empty() { "2.0" } else { "2.1" };
+        new.format_version = Some(version.to_owned());
+    }
+    new
+}
+
+/// The threads that are there: those that were listed in their order, then the others.
+fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
+    let listed = old.iter().flat_map(|old| &old.threads);
+    let listed: Vec<u32> = listed.map(|thread| thread.id).collect();
+    let known: HashSet<u32> = listed.iter().copied().collect();
+    let others = facts
+        .threads
+        .keys()
+        .copied()
+        .filter(|id| !known.contains(id));
+    let ids = listed.iter().copied().chain(others);
+    let ids = ids.filter_map(|id| Some((id, *facts.threads.get(&id)?)));
+    let thread = |(position, (id, has_detail))| ManifestThread {
+        position,
+        id,
+        has_detail: Some(has_detail),
+    };
+    ids.enumerate().map(thread).collect()
+}
+
+/// Notes what the old manifest says of the threads and is not so.
+fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport) {
+    let note = &mut |field: &str, found: String| {
+        let place = || Place::new(MANIFEST_FILE, field, None).found(found);
+        report.notes.add(What::ManifestDisagrees, place);
+    };
+    let details: BTreeMap<u32, Option<bool>> =
+        new.threads.iter().map(|t| (t.id, t.has_detail)).collect();
+    let listed: HashSet<u32> = old.threads.iter().map(|t| t.id).collect();
+    for thread in &old.threads {
+        let field = format!("threads[{}]", thread.position);
+        match (details.get(&thread.id), thread.has_detail) {
+            (None, _) => note(&field, format!("there is no thread {}", thread.id)),
+            (Some(Some(is)), Some(says)) if *is != says => {
+                note(&format!("{field}.has_detail"), says.to_string());
+            }
+            _ => {}
+        }
+    }
+    for id in details.keys().filter(|id| !listed.contains(id)) {
+        note("threads", format!("thread {id} is not listed"));
+    }
+    let times = [
+        ("time_start_ns", old.time_start_ns, new.time_start_ns),
+        ("time_end_ns", old.time_end_ns, new.time_end_ns),
+    ];
+    for (field, old, new) in times {
+        if let Some(found) = old.filter(|_| old != new) {
+            note(field, found.to_string());
+        }
+    }
+    let clock = old.clock_type.filter(|_| old.clock_type != new.clock_type);
+    if let Some(found) = clock {
+        note("clock_type", found.0.to_string());
+    }
+}
+
+/// Adds modules and names of functions that the manifest does not have.
+fn take_symbols(new: &mut Manifest, other: &Manifest) -> u64 {
+    let modules: HashSet<u32> = new.modules.iter().map(|module| module.module_id).collect();
+    let missing = other
+        .modules
+        .iter()
+        .filter(|module| !modules.contains(&module.module_id));
+    new.modules.extend(missing.cloned());
+    let functions: HashSet<u64> = new
+        .symbols
+        .iter()
+        .map(|symbol| symbol.function_id)
+        .collect();
+    let missing = other
+        .symbols
+        .iter()
+        .filter(|symbol| !functions.contains(&symbol.function_id));
+    let before = new.symbols.len();
+    new.symbols.extend(missing.cloned());
+    new.symbols.len().saturating_sub(before) as u64
+}
+
+/// Whether two manifests differ in nothing but their text.
+fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
+    old.format_version == new.format_version
+        && old.threads == new.threads
+        && (old.time_start_ns, old.time_end_ns) == (new.time_start_ns, new.time_end_ns)
+        && old.clock_type == new.clock_type
+        && old.modules == new.modules
+        && old.symbols == new.symbols
+}
+
+/// The members of the manifest that this crate does not know, where it is JSON.
+fn unknown_keys(path: &Path) -> Map<String, Value> {
+    let Some(Value::Object(mut members)) = read(path) else {
+        return Map::new();
+    };
+    members.retain(|key, _| !KEYS.contains(&key.as_str()));
+    members
+}
+
+fn read(path: &Path) -> Option<Value> {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
+    let text = fs::read(path).map_err(at(path)).ok().filter(|_| is_file)?;
+    let text = str::from_utf8(&text).ok()?;
+    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()
+}
+
+/// The text of a manifest with more members behind its own.
+fn with_keys(text: &[u8], keys: Map<String, Value>) -> Vec<u8> {
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(text) else {
+        return text.to_vec();
+    };
+    members.extend(keys);
+    // Values that were parsed have a form in JSON.
+    let mut text = serde_json::to_vec_pretty(&members).unwrap_or_default();
+    text.push(b'\n');
+    text
+}

@@ -1,0 +1,120 @@
+//! Details behind the place where hopping from one to the next ended.
+//!
+//! Each byte there may begin a detail. One is believed only if its `index_seq` names an index
+//! event that links to a detail, to a later one than the last that was believed, and has the
+//! very same timestamp: 64 bits that bytes of another kind do not have by chance.
+
+use std::ops::Range;
+
+use crate::completeness::Completeness;
+use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
+use crate::error::Result;
+use crate::index::{IndexCursor, IndexReader};
+use crate::window::Window;
+
+const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
+
+/// The details that were found, by ascending offset and ascending position: the position that
+/// their index events give them.
+///
+/// It holds 56 bytes for each; the search is linear in the file's size.
+#[derive(Debug, Default)]
+pub(super) struct SalvagedDetails(Vec<DetailEvent>);
+
+impl SalvagedDetails {
+    /// Looks behind the last detail that an index event confirms, if hopping from detail to detail
+    /// did not reach the end of the section.
+    pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
+        let end = match detail.completeness() {
+            Completeness::DamagedFooter { offset, .. } => *offset,
+            _ => detail.footer_offset().unwrap_or(detail.file_size()),
+        };
+        if detail.events_end() >= end {
+            return Ok(Self::default());
+        }
+        let mut events = index.cursor();
+        let (mut offset, mut next) = last_confirmed(detail, &mut events)?;
+        let mut window = Window::new(&detail.input);
+        let mut found = Vec::new();
+        while end.saturating_sub(offset) >= HEADER_SIZE {
+            let bytes = window.record(offset)?;
+            let header =
+                DetailEventHeader::decode(detail.wire(), detail.header().thread_id, &bytes);
+            let size = u64::from(header.total_length);
+            let fits = (HEADER_SIZE..=end.saturating_sub(offset)).contains(&size);
+            let seq = match fits {
+                true => confirmed(&mut events, &header)?.filter(|seq| *seq >= next),
+                false => None,
+            };
+            let Some(seq) = seq else {
+                offset = offset.saturating_add(1);
+                continue;
+            };
+            found.push(DetailEvent {
+                seq,
+                offset,
+                header,
+            });
+            offset = offset.saturating_add(size);
+            next = seq.saturating_add(1);
+        }
+        // What hopping found as well is no find.
+        found.retain(|event| detail.event_offset(event.seq) != Some(event.offset));
+        Ok(Self(found))
+    }
+
+    /// The detail that index events call `seq`, with its place among those found.
+    pub(super) fn get(&self, seq: u64) -> Option<(u64, DetailEvent)> {
+        let place = self.0.binary_search_by_key(&seq, |event| event.seq).ok()?;
+        Some((place as u64, *self.0.get(place)?))
+    }
+
+    /// How many were found.
+    pub(super) fn count(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &DetailEvent> {
+        self.0.iter()
+    }
+
+    /// Where they stand.
+    pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
+        self.0.iter().map(place)
+    }
+
+    /// Whether any of them stands where `event` does.
+    pub(super) fn overlaps(&self, event: &DetailEvent) -> bool {
+        let Range { start, end } = place(event);
+        let first = self.0.partition_point(|found| place(found).end <= start);
+        self.0
+            .get(first)
+            .is_some_and(|found| place(found).start < end)
+    }
+}
+
+fn place(event: &DetailEvent) -> Range<u64> {
+    let size = u64::from(event.header.total_length);
+    event.offset..event.offset.saturating_add(size)
+}
+
+/// The offset behind the last detail that an index event confirms, and the position that follows.
+fn last_confirmed(detail: &DetailReader, events: &mut IndexCursor<'_>) -> Result<(u64, u64)> {
+    for seq in (0..detail.event_count()).rev() {
+        let Some(event) = detail.get(seq)? else {
+            continue;
+        };
+        if confirmed(events, &event.header)? == Some(seq) {
+            return Ok((place(&event).end, seq.saturating_add(1)));
+        }
+    }
+    Ok((detail.header().events_offset, 0))
+}
+
+/// The position that the detail's index event gives it, where that has the same timestamp.
+fn confirmed(events: &mut IndexCursor<'_>, header: &DetailEventHeader) -> Result<Option<u64>> {
+    let event = events.get(header.index_seq)?;
+    let event = event.filter(|event| event.timestamp_ns == header.timestamp);
+    Ok(event.and_then(|event| event.detail_seq))
+}

@@ -1,0 +1,176 @@
+//! The files beside `index.atf` and `detail.atf`: what belongs to a trace and fits neither.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::stage::at;
+use crate::checksum::Crc32c;
+use crate::detail::{DetailEvent, DetailFooter, DetailHeader};
+use crate::error::Result;
+use crate::index::{IndexEvent, IndexFooter, IndexHeader};
+use crate::wire::IndexFlags;
+use crate::write::Durability;
+
+const BUFFER_SIZE: usize = 64 << 10;
+const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
+
+/// Writes details that no index event refers to, byte for byte as they were, as a finalized file
+/// in detail format.
+#[derive(Debug)]
+pub(super) struct OrphansWriter {
+    section: Section,
+    header: DetailHeader,
+    times: Option<(u64, u64)>,
+}
+
+impl OrphansWriter {
+    /// Makes the file. `source` is the header of the file that the details come from.
+    pub(super) fn create(path: PathBuf, source: &DetailHeader) -> Result<Self> {
+        let header = DetailHeader {
+            flags: 0,
+            events_offset: HEADER_SIZE,
+            event_count: 0,
+            bytes_length: 0,
+            index_seq_start: 0,
+            index_seq_end: 0,
+            ..source.clone()
+        };
+        let section = Section::create(path, &header.encode())?;
+        Ok(Self {
+            section,
+            header,
+            times: None,
+        })
+    }
+
+    /// Adds a detail; `bytes` is all of it.
+    pub(super) fn write(&mut self, event: &DetailEvent, bytes: &[u8]) -> Result<()> {
+        self.section.write(bytes)?;
+        let (time, seq) = (event.header.timestamp, event.header.index_seq);
+        let header = &mut self.header;
+        header.index_seq_start = match header.event_count {
+            0 => seq,
+            _ => header.index_seq_start.min(seq),
+        };
+        header.index_seq_end = header.index_seq_end.max(seq);
+        header.event_count = header.event_count.saturating_add(1);
+        header.bytes_length = header.bytes_length.saturating_add(bytes.len() as u64);
+        self.times = Some((self.times.map_or(time, |(first, _)| first), time));
+        Ok(())
+    }
+
+    pub(super) fn finalize(self, durability: Durability) -> Result<()> {
+        let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
+        let footer = DetailFooter {
+            checksum: self.section.crc.finish(),
+            event_count: self.header.event_count,
+            bytes_length: self.header.bytes_length,
+            time_start_ns,
+            time_end_ns,
+        };
+        let header = self.header.encode();
+        self.section.finalize(&footer.encode(), &header, durability)
+    }
+}
+
+/// Writes index events from behind a hole, byte for byte as they were, as a finalized file in
+/// index format.
+#[derive(Debug)]
+pub(super) struct SalvagedWriter {
+    section: Section,
+    header: IndexHeader,
+}
+
+impl SalvagedWriter {
+    /// Makes the file. `source` is the header of the file that the events come from.
+    pub(super) fn create(path: PathBuf, source: &IndexHeader) -> Result<Self> {
+        let header = IndexHeader {
+            flags: IndexFlags(0),
+            event_count: 0,
+            events_offset: HEADER_SIZE,
+            footer_offset: HEADER_SIZE,
+            time_start_ns: 0,
+            time_end_ns: 0,
+            ..source.clone()
+        };
+        let section = Section::create(path, &header.encode()?)?;
+        Ok(Self { section, header })
+    }
+
+    /// Adds an event; `bytes` is all of it.
+    pub(super) fn write(
+        &mut self,
+        event: &IndexEvent,
+        bytes: &[u8; IndexEvent::SIZE],
+    ) -> Result<()> {
+        self.section.write(bytes)?;
+        let header = &mut self.header;
+        if header.event_count == 0 {
+            header.time_start_ns = event.timestamp_ns;
+        }
+        header.time_end_ns = event.timestamp_ns;
+        header.event_count = header.event_count.saturating_add(1);
+        header.footer_offset = header.footer_offset.saturating_add(bytes.len() as u64);
+        Ok(())
+    }
+
+    pub(super) fn finalize(self, durability: Durability) -> Result<()> {
+        let header = &self.header;
+        let footer = IndexFooter {
+            checksum: self.section.crc.finish(),
+            event_count: header.event_count,
+            time_start_ns: header.time_start_ns,
+            time_end_ns: header.time_end_ns,
+            bytes_written: header.footer_offset.saturating_sub(HEADER_SIZE),
+        };
+        let header = header.encode()?;
+        self.section.finalize(&footer.encode(), &header, durability)
+    }
+}
+
+/// A file while it is written: header, events, checksum.
+#[derive(Debug)]
+struct Section {
+    path: PathBuf,
+    file: BufWriter<File>,
+    crc: Crc32c,
+}
+
+impl Section {
+    fn create(path: PathBuf, header: &[u8; IndexHeader::SIZE]) -> Result<Self> {
+        let file = File::create_new(&path).map_err(at(&path))?;
+        let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);
+        file.write_all(header).map_err(at(&path))?;
+        Ok(Self {
+            path,
+            file,
+            crc: Crc32c::new(),
+        })
+    }
+
+    fn write(&mut self, event: &[u8]) -> Result<()> {
+        self.crc.update(event);
+        self.file.write_all(event).map_err(at(&self.path))
+    }
+
+    /// Footer first, header last: the order in which every file is finalized.
+    fn finalize(
+        mut self,
+        footer: &[u8],
+        header: &[u8; IndexHeader::SIZE],
+        durability: Durability,
+    ) -> Result<()> {
+        let mut finish = || -> io::Result<()> {
+            self.file.write_all(footer)?;
+            self.file.rewind()?;
+            self.file.write_all(header)?;
+            self.file.flush()?;
+            match durability {
+                Durability::None => Ok(()),
+                Durability::Finalize | Durability::EachFlush => self.file.get_ref().sync_all(),
+            }
+        };
+        finish().map_err(at(Path::new(&self.path)))
+    }
+}

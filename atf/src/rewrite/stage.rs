@@ -1,0 +1,214 @@
+//! The new folder while it is made: under another name beside its place, and gone if that fails.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::write::Durability;
+
+/// How many names for the unfinished folder are tried, where others rewrite beside it.
+const ATTEMPTS: u32 = 1000;
+/// Bytes of each buffer when two files are compared.
+const COMPARED: usize = 256 << 10;
+
+/// A folder that takes its place when it is complete, and never before.
+#[derive(Debug)]
+pub(super) struct Stage {
+    folder: PathBuf,
+    out: PathBuf,
+    is_published: bool,
+}
+
+impl Stage {
+    /// Makes the unfinished folder, for what is read from `path` and will be at `out`.
+    pub(super) fn create(path: &Path, out: &Path) -> Result<Self> {
+        match fs::symlink_metadata(out) {
+            Ok(_) => return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(at(out)(error)),
+        }
+        let parent = match out.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) => parent,
+            None => out,
+        };
+        let real_parent = fs::canonicalize(parent).map_err(at(parent))?;
+        if real_parent.starts_with(fs::canonicalize(path).map_err(at(path))?) {
+            return Err(Error::new(ErrorKind::OutputInside).with_path(Some(out)));
+        }
+        let process = std::process::id();
+        for attempt in 0..ATTEMPTS {
+            // Short, so that it fits wherever the final name does.
+            let folder = parent.join(format!(".atf-{process}-{attempt}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => {
+                    return Ok(Self {
+                        folder,
+                        out: out.to_path_buf(),
+                        is_published: false,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(at(parent)(error)),
+            }
+        }
+        Err(at(parent)(io::ErrorKind::AlreadyExists.into()))
+    }
+
+    /// The unfinished folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Puts the folder in its place.
+    pub(super) fn publish(mut self, durability: Durability) -> Result<()> {
+        // A folder that came there meanwhile must not be replaced, even if it is empty.
+        if fs::symlink_metadata(&self.out).is_ok() {
+            return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
+        }
+        fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
+        self.is_published = true;
+        match self.out.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent, durability),
+            _ => sync_folder(Path::new("."), durability),
+        }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // The error that counts is the one that led here.
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Names the path of an error of the operating system.
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
+    move |error| Error::io(error).with_path(Some(path))
+}
+
+/// Makes a folder and those above it.
+pub(super) fn create_folder(path: &Path) -> Result<()> {
+    fs::create_dir_all(path).map_err(at(path))
+}
+
+/// Writes a small file as a whole.
+pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
+    fs::write(path, bytes).map_err(at(path))?;
+    sync(path, durability)
+}
+
+/// A path in `folder` that nothing has yet: `stem.extension`, `stem-2.extension`, …
+pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<PathBuf> {
+    for number in 1_u64.. {
+        let path = match number {
+            1 => folder.join(format!("{stem}{extension}")),
+            _ => folder.join(format!("{stem}-{number}{extension}")),
+        };
+        match fs::symlink_metadata(&path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
+            Err(error) => return Err(at(&path)(error)),
+        }
+    }
+    Err(at(folder)(io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Whether `name` is one that [`free_path`] gives.
+pub(super) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
+    let Some(number) = name
+        .strip_prefix(stem)
+        .and_then(|name| name.strip_suffix(extension))
+    else {
+        return false;
+    };
+    number.is_empty()
+        || number
+            .strip_prefix('-')
+            .is_some_and(|digits| digits.parse::<u64>().is_ok_and(|number| number > 1))
+}
+
+/// Copies a regular file, or a folder with the regular files in it and below; gives the paths of
+/// all else, which is not copied: what a symbolic link leads to may lie outside.
+pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    // No recursion: folders may be nested deeper than a stack is.
+    let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
+    while let Some((from, to)) = open.pop() {
+        let file_type = fs::symlink_metadata(&from).map_err(at(&from))?.file_type();
+        if file_type.is_dir() {
+            create_folder(&to)?;
+            for name in names(&from)? {
+                open.push((from.join(&name), to.join(&name)));
+            }
+        } else if file_type.is_file() {
+            fs::copy(&from, &to).map_err(at(&from))?;
+            sync(&to, durability)?;
+        } else {
+            left.push(from);
+        }
+    }
+    Ok(left)
+}
+
+/// The names in a folder in their order.
+pub(super) fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
+    let entries = fs::read_dir(folder).map_err(at(folder))?;
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    let mut names = names.collect::<io::Result<Vec<_>>>().map_err(at(folder))?;
+    names.sort();
+    Ok(names)
+}
+
+/// Whether two paths hold the same: both the same bytes, or both nothing.
+pub(super) fn is_same(one: &Path, other: &Path) -> Result<bool> {
+    let (Some(a), Some(b)) = (open(one)?, open(other)?) else {
+        return Ok(!one.exists() && !other.exists());
+    };
+    let size = |file: &File| file.metadata().map(|metadata| metadata.len());
+    if size(&a).map_err(at(one))? != size(&b).map_err(at(other))? {
+        return Ok(false);
+    }
+    let mut a = BufReader::with_capacity(COMPARED, a);
+    let mut b = BufReader::with_capacity(COMPARED, b);
+    loop {
+        let left = a.fill_buf().map_err(at(one))?;
+        let right = b.fill_buf().map_err(at(other))?;
+        let size = left.len().min(right.len());
+        if left.get(..size) != right.get(..size) {
+            return Ok(false);
+        }
+        if size == 0 {
+            return Ok(left.is_empty() && right.is_empty());
+        }
+        a.consume(size);
+        b.consume(size);
+    }
+}
+
+fn open(path: &Path) -> Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at(path)(error)),
+    }
+}
+
+fn sync(path: &Path, durability: Durability) -> Result<()> {
+    if durability == Durability::None {
+        return Ok(());
+    }
+    let file = File::open(path).map_err(at(path))?;
+    file.sync_all().map_err(at(path))
+}
+
+/// Makes the names in a folder survive a loss of power, where folders can be synchronized.
+pub(super) fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
+    match cfg!(unix) {
+        true => sync(path, durability),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,96 @@
+//! What stands at the path that is to be rewritten.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::report::LeftBehind;
+use super::stage::names;
+use crate::error::{Error, ErrorKind, Result};
+use crate::session::MANIFEST_FILE;
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+/// How many folders deep sessions are looked for: `traces/session_…/pid_…` is two.
+const DEPTH: usize = 3;
+
+/// A session, or a thread's folder by itself.
+#[derive(Debug)]
+pub(super) struct Item {
+    /// Its place below the path that was given; empty for that path itself.
+    pub(super) below: PathBuf,
+    pub(super) is_thread: bool,
+}
+
+/// All that is at a path: itself, or the sessions below it.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) items: Vec<Item>,
+    pub(super) left_behind: Vec<LeftBehind>,
+}
+
+impl Tree {
+    pub(super) fn find(path: &Path) -> Result<Self> {
+        let mut this = Self::default();
+        this.visit(path, Path::new(""), DEPTH)?;
+        match this.items.is_empty() {
+            true => Err(Error::new(ErrorKind::NotASession).with_path(Some(path))),
+            false => Ok(this),
+        }
+    }
+
+    fn visit(&mut self, root: &Path, below: &Path, depth: usize) -> Result<()> {
+        let folder = root.join(below);
+        let names = names(&folder)?;
+        let is_session = names.iter().any(|name| {
+            let name = name.to_string_lossy();
+            name == MANIFEST_FILE || thread_id(&name).is_some()
+        });
+        let is_thread = names
+            .iter()
+            .any(|name| name == INDEX_FILE || name == DETAIL_FILE);
+        if is_session || is_thread {
+            self.items.push(Item {
+                below: below.to_path_buf(),
+                is_thread: !is_session,
+            });
+            return Ok(());
+        }
+        for name in names {
+            let below = below.join(name);
+            let file_type = fs::symlink_metadata(root.join(&below));
+            let file_type = file_type.map_err(super::stage::at(&folder))?.file_type();
+            let items = self.items.len();
+            if file_type.is_dir() && depth > 0 {
+                let mut inner = Self::default();
+                inner.visit(root, &below, depth.saturating_sub(1))?;
+                if !inner.items.is_empty() {
+                    self.items.append(&mut inner.items);
+                    self.left_behind.append(&mut inner.left_behind);
+                }
+            }
+            if self.items.len() == items {
+                let why = match () {
+                    () if file_type.is_symlink() => "a symbolic link, which is not followed",
+                    () if file_type.is_dir() => "no session, and none below",
+                    () => "no part of a session",
+                };
+                self.left_behind.push(left_behind(&below, why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Something that is not taken, at a path below the one that was given.
+pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
+    LeftBehind {
+        path: path.to_string_lossy().into_owned(),
+        why: why.to_owned(),
+    }
+}
+
+/// The id in the name of a thread's folder.
+pub(super) fn thread_id(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix("thread_")?;
+    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_decimal)
+}

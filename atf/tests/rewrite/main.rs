@@ -1,0 +1,44 @@
+//! What rewriting keeps, sets aside and drops, by property.
+
+mod samples;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A folder that is removed in the end, and places in it.
+struct Places {
+    folder: TempDir,
+}
+
+impl Places {
+    fn new() -> Self {
+        Self {
+            folder: TempDir::new().unwrap(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+/// All files at a path and below it, by their names from there.
+fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![path.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let entry = entry.unwrap().path();
+            if entry.is_dir() {
+                open.push(entry);
+            } else {
+                let name = entry.strip_prefix(path).unwrap().to_str().unwrap();
+                files.insert(name.to_owned(), fs::read(&entry).unwrap());
+            }
+        }
+    }
+    files
+}

@@ -1,0 +1,92 @@
+//! The sessions that a third party's writer wrote, against what an independent parser found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atf::rewrite::{RecoverOptions, What, recover};
+use atf::thread::ThreadReader;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::{Places, files};
+
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
+}
+
+/// SHA-256 of the events section of a file that this crate finalized.
+fn sha256(file: &Path) -> String {
+    let bytes = fs::read(file).unwrap();
+    Sha256::digest(&bytes[64..bytes.len() - 64])
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn number(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn each_thread_keeps_the_events_that_an_independent_parser_found() {
+    let text = fs::read(samples().join("EXPECTED.json")).unwrap();
+    let expected: Value = serde_json::from_slice(&text).unwrap();
+    let mut threads = 0;
+    for (session, expected) in expected.as_object().unwrap() {
+        let places = Places::new();
+        let out = places.path("out");
+        let report = recover(samples().join(session), &out, &RecoverOptions::default()).unwrap();
+        for (folder, expected) in expected["threads"].as_object().unwrap() {
+            let report = report.threads().find(|t| t.folder == *folder).unwrap();
+            let (details, orphans) = (
+                number(expected, "details"),
+                number(expected, "orphan_details"),
+            );
+            assert_eq!(report.events.kept, number(expected, "events"));
+            assert_eq!(report.details.kept, details - orphans);
+            let dangling = number(expected, "dangling_links");
+            assert_eq!(report.notes.count(What::LinkToNothing), dangling);
+            let aside: Vec<_> = report.set_aside.iter().map(|a| a.count).collect();
+            assert_eq!(aside.iter().sum::<u64>(), orphans);
+            let tail = report.dropped.iter().find(|d| d.file == "detail.atf");
+            let tail = tail.map_or(0, |dropped| dropped.size);
+            assert_eq!(tail, number(expected, "detail_tail_bytes"));
+
+            let thread = ThreadReader::open(out.join(folder)).unwrap();
+            assert!(matches!(
+                thread.index().completeness(),
+                atf::Completeness::Finalized
+            ));
+            assert_eq!(thread.index().checksum().unwrap(), atf::Checksum::Good);
+            assert!(thread.disagreements().is_empty());
+            if dangling == 0 {
+                let found = sha256(&out.join(folder).join("index.atf"));
+                assert_eq!(found, expected["sha256_events"]);
+            }
+            if details > 0 && orphans == 0 {
+                let found = sha256(&out.join(folder).join("detail.atf"));
+                assert_eq!(found, expected["sha256_details"]);
+            }
+            threads += 1;
+        }
+    }
+    assert_eq!(threads, 9);
+}
+
+#[test]
+fn a_second_recovery_of_a_sample_changes_nothing() {
+    for sample in [
+        "sample-small",
+        "sample-crashed",
+        "sample-crashed-nomanifest",
+    ] {
+        let places = Places::new();
+        let (once, twice) = (places.path("once"), places.path("twice"));
+        let options = RecoverOptions::default();
+        let first = recover(samples().join(sample), &once, &options).unwrap();
+        assert!(first.changed(), "its writer made no checksum");
+        let second = recover(&once, &twice, &options).unwrap();
+        assert!(!second.changed(), "{second}");
+        assert_eq!(files(&once), files(&twice));
+    }
+}
