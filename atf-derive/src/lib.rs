@@ -55,7 +55,7 @@ mod record;
 use std::sync::OnceLock;
 
 use atf_spec::layout::Layout;
-use proc_macro::TokenStream;
+use proc_macro::{Literal, TokenStream, TokenTree};
 
 /// A record of the format in one wire version.
 ///
@@ -127,11 +127,30 @@ pub fn open_enum(arguments: TokenStream, item: TokenStream) -> TokenStream {
     open_enum::expand(layout(), arguments.into(), item.into()).into()
 }
 
+/// The text of the resolved layout, for tools that name fields when they run: all records, fields,
+/// enumerations and what they mean. Crate `atf-spec` has the types that it parses into.
+///
+/// ```
+/// const LAYOUT: &str = atf_derive::layout_json!();
+/// let layout: atf_spec::layout::Layout = serde_json::from_str(LAYOUT).expect("a layout");
+/// assert_eq!(layout.record("index_event").map(|record| record.size), Some(32));
+/// ```
+#[proc_macro]
+pub fn layout_json(arguments: TokenStream) -> TokenStream {
+    if arguments.is_empty() {
+        return TokenTree::from(Literal::string(LAYOUT_JSON)).into();
+    }
+    let message = "layout_json! takes no arguments";
+    quote::quote!(::core::compile_error!(#message)).into()
+}
+
 /// The resolved layout that is committed in this package.
+const LAYOUT_JSON: &str = include_str!("../layout.json");
+
+/// The same, parsed.
 fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
-        serde_json::from_str(include_str!("../layout.json"))
-            .expect("the committed layout.json is a resolved layout")
+        serde_json::from_str(LAYOUT_JSON).expect("the committed layout.json is a resolved layout")
     })
 }

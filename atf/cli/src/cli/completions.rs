@@ -1,0 +1,33 @@
+//! `completions`: what a shell needs to complete command lines.
+
+use std::io::Write;
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+use super::Cli;
+use crate::output::{Outcome, State, stdout};
+
+const AFTER_HELP: &str = "\
+Exit status: 0; 2 usage.
+
+Example:
+  $ atf completions bash > ~/.local/share/bash-completion/completions/atf";
+
+/// Options of `completions`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// The shell
+    shell: Shell,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    // Written at once: clap_complete panics where its output fails, as a closed pipe does.
+    let mut script = Vec::new();
+    clap_complete::generate(options.shell, &mut Cli::command(), "atf", &mut script);
+    let mut out = stdout();
+    out.write_all(&script)?;
+    out.flush()?;
+    Ok(State::Fine)
+}

@@ -1,0 +1,86 @@
+//! `dump`: the events of a trace.
+
+use std::path::PathBuf;
+
+use crate::dump::{Dump, Form, Kind, Pattern, Time};
+use crate::output::Outcome;
+
+const AFTER_HELP: &str = "\
+A session's events come merged by (timestamp, thread, seq). Events of two threads with the same
+timestamp come in the order of their threads, which says nothing of what happened first. A thread
+whose time goes back keeps its own order.
+
+TIME is nanoseconds of the trace's clock, or counts from the first event behind a +: +1.5ms, +250us,
++2s, +700 (ns). --from and --to include the times they name.
+FUNCTION is a function_id (0x06444fc100000001); =NAME for that name; a pattern with * and ? for a whole
+name; or a piece of a name. Names are those of manifest.json, or of --symbols.
+Several --thread, --kind or --function widen what is shown; different filters narrow it.
+
+Text: seconds from the first event, thread, seq, kind, call depth, function, link to a detail event.
+Names from a file are written with escapes for whatever could steer a terminal.
+JSON lines: numbers of 64 bits and links are decimal strings, no link is null, enumerations are
+numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the id
+in the folder's name, function a name that the manifest has.
+
+Memory: a buffer of at most 256 KiB for each thread, less for many, and the manifest's names; with
+--details 8 bytes for each detail event of the threads whose details were used last, at most 256.
+
+Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written); 2
+usage, or a path that could not be read.
+
+Example:
+  $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";
+
+/// Options of `dump`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// A session, a folder with one session below it, a thread's folder, or a file
+    path: PathBuf,
+    /// Only events of this thread
+    #[arg(long, value_name = "ID")]
+    thread: Vec<u32>,
+    /// Only events at this time or later
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<Time>,
+    /// Only events at this time or earlier
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<Time>,
+    /// Only events of these functions
+    #[arg(long, value_name = "FUNCTION")]
+    function: Vec<Pattern>,
+    /// Only events of this kind: call, return, exception, or its number
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<Kind>,
+    /// Stop after so many events
+    #[arg(long, value_name = "COUNT")]
+    limit: Option<u64>,
+    /// Write each event's details: registers and stack
+    #[arg(long)]
+    details: bool,
+    /// Take names of functions from this manifest
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+    /// Write JSON lines
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let dump = Dump {
+        path: &options.path,
+        threads: &options.thread,
+        from: options.from,
+        to: options.to,
+        functions: &options.function,
+        kinds: &options.kind,
+        limit: options.limit.unwrap_or(u64::MAX),
+        details: options.details,
+        symbols: options.symbols.as_deref(),
+        form: match options.json {
+            true => Form::Json,
+            false => Form::Text,
+        },
+    };
+    dump.run()
+}

@@ -1,0 +1,58 @@
+//! One file for each subcommand: its options, its help and its `run`.
+
+mod completions;
+mod dump;
+mod explain;
+mod info;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::output::{Failure, State, complain};
+
+/// Looks into ATF v2 function traces.
+#[derive(Parser)]
+#[command(name = "atf", version, max_term_width = 100)]
+#[command(
+    after_help = "Exit status: 0 all is well; 1 something in the input is damaged or unreadable, each command says what; 2 usage, or a path that could not be read. A closed pipe, as of `| head`, is no error."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say what a trace holds, how it ends, and what is wrong with it
+    Info(info::Options),
+    /// Write the events of a trace, merged by time
+    Dump(dump::Options),
+    /// Name every byte of a file by its field, with its value and meaning
+    Explain(explain::Options),
+    /// Write the completion script of a shell
+    Completions(completions::Options),
+}
+
+/// Reads the command line and runs the command.
+pub(crate) fn run() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Info(options) => info::run(&options),
+        Command::Dump(options) => dump::run(&options),
+        Command::Explain(options) => explain::run(&options),
+        Command::Completions(options) => completions::run(&options),
+    };
+    match outcome {
+        Ok(State::Fine) => ExitCode::SUCCESS,
+        Ok(State::Damaged) => ExitCode::from(1),
+        // Whoever reads the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            complain(failure);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which events are written.
+
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use atf::EventKind;
+use atf::index::IndexEvent;
+
+use super::names::Names;
+use super::{Dump, Time};
+use crate::format::enumeration;
+use crate::output::Failure;
+
+/// A kind of events, on a command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kind(EventKind);
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let members = enumeration("event_kind").map(|kinds| kinds.members.as_slice());
+        let members = members.unwrap_or_default();
+        let named = members.iter().find(|member| member.name == text);
+        let number = named.and_then(|member| u32::try_from(member.value).ok());
+        let kind = number.or_else(|| text.parse().ok());
+        kind.map(|kind| Self(EventKind::from(kind))).ok_or_else(|| {
+            let names: Vec<_> = members.iter().map(|member| member.name.as_str()).collect();
+            format!("expected {} or a number", names.join(", "))
+        })
+    }
+}
+
+/// Which events are written.
+#[derive(Debug)]
+pub(crate) struct Filter<'a> {
+    threads: &'a [u32],
+    times: RangeInclusive<u64>,
+    kinds: &'a [Kind],
+    /// The functions that the patterns mean; all where there is no pattern.
+    functions: Option<BTreeSet<u64>>,
+}
+
+impl<'a> Filter<'a> {
+    /// What the options mean for a trace that starts at `start_ns`.
+    pub(crate) fn new(
+        options: &Dump<'a>,
+        start_ns: Option<u64>,
+        names: &Names,
+    ) -> Result<Self, Failure> {
+        let patterns = options.functions;
+        let functions = patterns.iter().flat_map(|pattern| names.find(pattern));
+        Ok(Self {
+            threads: options.threads,
+            times: times(options, start_ns)?,
+            kinds: options.kinds,
+            functions: (!patterns.is_empty()).then(|| functions.collect()),
+        })
+    }
+
+    /// Whether events of a thread may be written.
+    pub(crate) fn admits_thread(&self, id: u32) -> bool {
+        self.threads.is_empty() || self.threads.contains(&id)
+    }
+
+    /// Whether an event of such a thread is written.
+    pub(crate) fn admits(&self, event: &IndexEvent) -> bool {
+        let is_kind = |kind: &Kind| kind.0 == event.event_kind;
+        self.times.contains(&event.timestamp_ns)
+            && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
+            && self
+                .functions
+                .as_ref()
+                .is_none_or(|functions| functions.contains(&event.function_id))
+    }
+}
+
+/// The times of the events that are written.
+pub(crate) fn times(
+    options: &Dump<'_>,
+    start_ns: Option<u64>,
+) -> Result<RangeInclusive<u64>, Failure> {
+    let resolve = |time: Time| time.resolve(start_ns.unwrap_or(0));
+    let from = options.from.map_or(0, resolve);
+    let to = options.to.map_or(u64::MAX, resolve);
+    if from > to {
+        let message = format!("--from ({from} ns) is behind --to ({to} ns)");
+        return Err(Failure::Usage(message));
+    }
+    Ok(from..=to)
+}

@@ -1,0 +1,161 @@
+//! JSON lines: an object for each event.
+
+use std::io::Write;
+
+use atf::Wire;
+use atf::detail::FunctionPayload;
+use serde::{Serialize, Serializer};
+
+use super::detail::{Detail, PayloadHex};
+use super::{Row, Sink};
+use crate::json::U64;
+use crate::output::Failure;
+use crate::text::Hex;
+
+/// Writes events as JSON lines.
+pub(crate) struct Json<W> {
+    out: W,
+}
+
+#[derive(Serialize)]
+struct EventLine<'a> {
+    thread: u32,
+    seq: U64,
+    timestamp_ns: U64,
+    function_id: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<u32>,
+    event_kind: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    call_depth: Option<u32>,
+    detail_seq: Option<U64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<DetailObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct DetailObject<'a> {
+    seq: U64,
+    total_length: u32,
+    event_type: u16,
+    flags: u16,
+    index_seq: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<u32>,
+    timestamp: U64,
+    #[serde(flatten)]
+    payload: Payload<'a>,
+}
+
+/// Registers and stack, or bytes.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Payload<'a> {
+    Function(Function),
+    #[serde(serialize_with = "displayed")]
+    Payload(&'a PayloadHex<'a>),
+}
+
+#[derive(Serialize)]
+struct Function {
+    function_id: U64,
+    x_regs: [U64; 8],
+    lr: U64,
+    fp: U64,
+    sp: U64,
+    stack_size: usize,
+    stack: String,
+}
+
+fn displayed<S: Serializer>(hex: &PayloadHex<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(hex)
+}
+
+impl From<FunctionPayload> for Function {
+    fn from(payload: FunctionPayload) -> Self {
+        Self {
+            function_id: payload.function_id.into(),
+            x_regs: payload.x_regs.map(U64),
+            lr: payload.lr.into(),
+            fp: payload.fp.into(),
+            sp: payload.sp.into(),
+            stack_size: payload.stack.len(),
+            stack: Hex(&payload.stack).to_string(),
+        }
+    }
+}
+
+impl<'a> DetailObject<'a> {
+    fn new(wire: Wire, detail: &Detail<'_>, hex: &'a PayloadHex<'a>) -> Result<Self, Failure> {
+        let header = &detail.event.header;
+        Ok(Self {
+            seq: detail.event.seq.into(),
+            total_length: header.total_length,
+            event_type: header.event_type.0,
+            flags: header.flags,
+            index_seq: header.index_seq.into(),
+            thread_id: (wire == Wire::V1).then_some(header.thread_id),
+            timestamp: header.timestamp.into(),
+            payload: match detail.function()? {
+                Some(payload) => Payload::Function(payload.into()),
+                None => Payload::Payload(hex),
+            },
+        })
+    }
+}
+
+impl<W: Write> Json<W> {
+    /// Events that go to `out`.
+    pub(crate) const fn new(out: W) -> Self {
+        Self { out }
+    }
+
+    fn line(&mut self, line: &impl Serialize, hex: Option<&PayloadHex<'_>>) -> Result<(), Failure> {
+        serde_json::to_writer(&mut self.out, line)?;
+        self.out.write_all(b"\n")?;
+        match hex.and_then(PayloadHex::failure) {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<W: Write> Sink for Json<W> {
+    fn start(&mut self, _start_ns: u64) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
+        let event = &row.event;
+        let hex = row.detail.as_ref().map(Detail::hex);
+        let detail = match row.detail.as_ref().zip(hex.as_ref()) {
+            Some((detail, hex)) => Some(DetailObject::new(row.wire, detail, hex)?),
+            None => None,
+        };
+        let line = EventLine {
+            thread: row.thread,
+            seq: row.seq.into(),
+            timestamp_ns: event.timestamp_ns.into(),
+            function_id: event.function_id.into(),
+            thread_id: (row.wire == Wire::V1).then_some(event.thread_id),
+            event_kind: event.event_kind.into(),
+            call_depth: event.call_depth,
+            detail_seq: event.detail_seq.map(U64),
+            function: row.name,
+            detail,
+        };
+        self.line(&line, hex.as_ref())
+    }
+
+    fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
+        let hex = detail.hex();
+        self.line(&DetailObject::new(wire, detail, &hex)?, Some(&hex))
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.out.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Which functions a command line means.
+
+use std::str::FromStr;
+
+/// A function or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// The one with this id.
+    Id(u64),
+    /// Those with this name.
+    Exact(String),
+    /// Those whose whole name fits, `*` for any letters and `?` for one.
+    Glob(String),
+    /// Those with this piece in their name.
+    Piece(String),
+}
+
+impl Pattern {
+    /// Whether a name fits.
+    pub(crate) fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Id(_) => false,
+            Self::Exact(exact) => name == exact,
+            Self::Glob(pattern) => glob(pattern, name),
+            Self::Piece(piece) => name.contains(piece.as_str()),
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            let id = u64::from_str_radix(digits, 16);
+            return id
+                .map(Self::Id)
+                .map_err(|_| format!("`{text}` is no function_id"));
+        }
+        Ok(match text.strip_prefix('=') {
+            Some(name) => Self::Exact(name.to_owned()),
+            None if text.contains(['*', '?']) => Self::Glob(text.to_owned()),
+            None => Self::Piece(text.to_owned()),
+        })
+    }
+}
+
+/// Whether all of `name` fits. Only the last `*` is ever taken back to, so the time is bounded by
+/// the product of both lengths, whatever the pattern.
+fn glob(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut place) = (0, 0);
+    // Behind the last star, and the place in the name to which it reaches.
+    let mut star: Option<(usize, usize)> = None;
+    while place < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at + 1, place));
+                at += 1;
+            }
+            Some(letter) if *letter == '?' || *letter == name[place] => {
+                at += 1;
+                place += 1;
+            }
+            _ => match &mut star {
+                Some((behind, reach)) => {
+                    *reach += 1;
+                    (at, place) = (*behind, *reach);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_is_an_id_a_name_a_glob_or_a_piece() {
+        let pattern = |text: &str| text.parse::<Pattern>().unwrap();
+        assert_eq!(pattern("0x10"), Pattern::Id(16));
+        assert!("0xg".parse::<Pattern>().is_err());
+        assert!(pattern("=main").fits("main"));
+        assert!(!pattern("=main").fits("mainly"));
+        assert!(pattern("ain").fits("mainly"));
+        assert!(!pattern("ma*n").fits("mainly"));
+        assert!(pattern("ma*").fits("mainly"));
+    }
+
+    #[test]
+    fn stars_and_question_marks_fit_whole_names() {
+        for (pattern, name, fits) in [
+            ("*", "", true),
+            ("?", "", false),
+            ("?", "λ", true),
+            ("a*b*c", "abbc", true),
+            ("a*b*c", "abbcd", false),
+            ("*aab", "aaaab", true),
+            ("*a?b", "aaaab", true),
+            ("a**", "a", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(glob(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_hostile_pattern_takes_no_exponential_time() {
+        let pattern = "a*".repeat(200) + "b";
+        assert!(!glob(&pattern, &"a".repeat(5000)));
+    }
+}

@@ -1,0 +1,136 @@
+//! Text: a line for each event, its details below.
+
+use std::io::Write;
+
+use atf::Wire;
+use atf::detail::FunctionPayload;
+
+use super::detail::Detail;
+use super::{Row, Sink};
+use crate::format::member;
+use crate::output::Failure;
+use crate::text::{Printable, Since};
+
+/// How many bytes of a payload that has no fields are written.
+const OPAQUE: usize = 64;
+
+/// Writes events as text.
+pub(crate) struct Text<W> {
+    out: W,
+    start_ns: u64,
+}
+
+impl<W: Write> Text<W> {
+    /// Events that go to `out`.
+    pub(crate) const fn new(out: W) -> Self {
+        Self { out, start_ns: 0 }
+    }
+
+    fn since(&self, time_ns: u64) -> String {
+        let start_ns = self.start_ns;
+        Since { time_ns, start_ns }.to_string()
+    }
+
+    fn details(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
+        let header = &detail.event.header;
+        write!(self.out, "    detail {}: ", detail.event.seq)?;
+        match member("detail_event", header.event_type.0.into()) {
+            Some(name) => write!(self.out, "{name}")?,
+            None => write!(self.out, "type {}", header.event_type.0)?,
+        }
+        if header.flags != 0 {
+            write!(self.out, ", flags {:#x}", header.flags)?;
+        }
+        writeln!(self.out, ", index_seq {}", header.index_seq)?;
+        match detail.function()? {
+            Some(payload) => self.function(&payload),
+            None => self.opaque(detail),
+        }
+    }
+
+    fn function(&mut self, payload: &FunctionPayload) -> Result<(), Failure> {
+        for (row, registers) in payload.x_regs.chunks(4).enumerate() {
+            write!(self.out, "   ")?;
+            for (column, register) in registers.iter().enumerate() {
+                write!(self.out, " x{} {register:#018x}", row * 4 + column)?;
+            }
+            writeln!(self.out)?;
+        }
+        let (lr, fp, sp) = (payload.lr, payload.fp, payload.sp);
+        writeln!(self.out, "    lr {lr:#018x} fp {fp:#018x} sp {sp:#018x}")?;
+        self.hexdump(sp, &payload.stack)
+    }
+
+    fn opaque(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
+        let size = detail.event.payload_size();
+        let head = detail.head(OPAQUE)?;
+        self.hexdump(0, &head)?;
+        let more = size.saturating_sub(head.len() as u64);
+        if more > 0 {
+            writeln!(self.out, "    … {more} bytes more")?;
+        }
+        Ok(())
+    }
+
+    /// Sixteen bytes to a line, each line behind the address of its first.
+    fn hexdump(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
+        for (line, chunk) in bytes.chunks(16).enumerate() {
+            let place = address.wrapping_add((line * 16) as u64);
+            write!(self.out, "    {place:#018x} ")?;
+            for byte in chunk {
+                write!(self.out, " {byte:02x}")?;
+            }
+            let letters = chunk.iter().map(|byte| match byte {
+                b' '..=b'~' => char::from(*byte),
+                _ => '.',
+            });
+            let letters: String = letters.collect();
+            writeln!(self.out, "{:1$}  |{letters}|", "", 3 * (16 - chunk.len()))?;
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Sink for Text<W> {
+    fn start(&mut self, start_ns: u64) -> Result<(), Failure> {
+        self.start_ns = start_ns;
+        Ok(())
+    }
+
+    fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
+        let event = &row.event;
+        let (since, thread, seq) = (self.since(event.timestamp_ns), row.thread, row.seq);
+        write!(self.out, "{since} {thread:>4} {seq:>8} ")?;
+        match event.event_kind.name() {
+            Some(name) => write!(self.out, "{name:9}")?,
+            None => write!(self.out, "kind {:<4}", u32::from(event.event_kind))?,
+        }
+        match event.call_depth {
+            Some(depth) => write!(self.out, " {depth:>3}")?,
+            None => write!(self.out, "   -")?,
+        }
+        match row.name {
+            Some(name) => write!(self.out, "  {}", Printable(name))?,
+            None => write!(self.out, "  {:#018x}", event.function_id)?,
+        }
+        if let Some(detail_seq) = event.detail_seq {
+            write!(self.out, "  detail {detail_seq}")?;
+        }
+        writeln!(self.out)?;
+        match &row.detail {
+            Some(detail) => self.details(detail),
+            None => Ok(()),
+        }
+    }
+
+    fn detail(&mut self, _wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
+        let since = self.since(detail.event.header.timestamp);
+        writeln!(self.out, "{since}")?;
+        self.details(detail)
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.out.flush()?;
+        Ok(())
+    }
+}

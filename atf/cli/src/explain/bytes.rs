@@ -1,0 +1,74 @@
+//! The bytes of a file, read in pieces.
+
+use std::io;
+use std::path::Path;
+
+use atf::{FileSource, ReadAt};
+
+use crate::output::Failure;
+
+/// Bytes that are read at once: the longest payload that has fields fits.
+const PIECE: usize = 128 << 10;
+
+/// A file and the piece of it that was read last.
+pub(super) struct Bytes {
+    source: FileSource,
+    name: String,
+    /// Where the piece begins in the file.
+    start: u64,
+    piece: Vec<u8>,
+}
+
+impl Bytes {
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            source: FileSource::open(path)?,
+            name: path.display().to_string(),
+            start: 0,
+            piece: Vec::new(),
+        })
+    }
+
+    /// The size of the file in bytes, when it was opened.
+    pub(super) fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    /// `size` bytes from `offset` on, fewer where the file or the piece ends: never more than
+    /// 128 KiB.
+    pub(super) fn get(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
+        let left = self.size().saturating_sub(offset).min(size);
+        let wanted = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+        let skipped = usize::try_from(offset.wrapping_sub(self.start)).unwrap_or(usize::MAX);
+        let end = skipped.saturating_add(wanted);
+        if offset < self.start || end > self.piece.len() {
+            self.fill(offset, wanted)?;
+            return Ok(&self.piece[..wanted]);
+        }
+        Ok(&self.piece[skipped..end])
+    }
+
+    /// Reads the piece that begins at `offset`, at least `wanted` bytes.
+    fn fill(&mut self, offset: u64, wanted: usize) -> Result<(), Failure> {
+        self.start = offset;
+        self.piece.resize(PIECE, 0);
+        let mut filled = 0;
+        while filled < wanted {
+            let place = offset.saturating_add(filled as u64);
+            match self.source.read_at(place, &mut self.piece[filled..]) {
+                Ok(0) => {
+                    let message = format!("{}: the file was cut (at {place:#x})", self.name);
+                    return Err(Failure::Usage(message));
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let message = format!("{}: {error} (at {place:#x})", self.name);
+                    return Err(Failure::Usage(message));
+                }
+            }
+        }
+        self.piece.truncate(filled);
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! A walk over `detail.atf`.
+
+use std::path::Path;
+
+use atf::detail::{DetailReader, FunctionPayload};
+use atf::{Completeness, Wire};
+
+use super::walk::Walk;
+use crate::format::Shape;
+use crate::output::Failure;
+use crate::text::Counted;
+
+/// Bytes of the longest payload that has fields.
+const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
+/// Where in both headers the wire version stands.
+const VERSION_OFFSET: usize = std::mem::offset_of!(atf::wire::DetailHeader, version);
+
+pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
+    let wire = wire_of(walk)?;
+    let reader = DetailReader::open(path);
+    let first = reader.as_ref().ok().and_then(|reader| reader.get(0).ok());
+    walk.start_ns = first.flatten().map(|event| event.header.timestamp);
+    walk.record(Shape::of("detail_header", wire), None, walk.size(), "")?;
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
+    };
+    walk.opaque(
+        reader.header().events_offset,
+        "gap",
+        "between the header and events_offset",
+    )?;
+    events(walk, &reader)?;
+    end(walk, &reader)
+}
+
+/// The wire version that a header names; an unknown one is told as version 1.
+pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
+    let header = walk.peek(64)?;
+    let version = header.get(VERSION_OFFSET).copied();
+    Ok(version.and_then(Wire::from_version).unwrap_or(Wire::V1))
+}
+
+fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
+    let end_of = |seq| reader.event_offset(seq).unwrap_or(reader.events_end());
+    let mut next = 0;
+    for range in walk.selection.of(reader.event_count()) {
+        let left_out = range.start.saturating_sub(next);
+        walk.left_out(end_of(range.start), &Counted(left_out, "event").to_string())?;
+        next = range.end;
+        for seq in range {
+            event(walk, reader.wire(), seq, end_of(seq.saturating_add(1)))?;
+        }
+    }
+    Ok(())
+}
+
+/// An event that ends at `end`; only its header and the shape of its payload have fields.
+fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
+    walk.record(Shape::of("detail_event_header", wire), Some(seq), end, "")?;
+    let size = end.saturating_sub(walk.place());
+    if size <= LARGEST && FunctionPayload::decode(walk.peek(size)?).is_some() {
+        walk.record(
+            Shape::of("detail_function_payload", wire),
+            Some(seq),
+            end,
+            "",
+        )?;
+        return walk.stretch(end, "stack");
+    }
+    walk.opaque(
+        end,
+        "payload",
+        "of another shape than a call's or a return's",
+    )
+}
+
+/// What stands behind the last event.
+fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
+    let footer = Shape::of("detail_footer", reader.wire());
+    let size = walk.size();
+    if let Some(problem) = reader.framing_problem() {
+        let end = match (reader.footer_offset(), reader.completeness()) {
+            (Some(offset), _) => offset,
+            (None, Completeness::DamagedFooter { offset, .. }) => *offset,
+            (None, _) => size,
+        };
+        walk.wrong(end, "no event", &problem.to_string())?;
+    }
+    match reader.completeness() {
+        Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+            let about = match reader.completeness() {
+                Completeness::Finalized => "",
+                _ => "verified, under a header that was never rewritten",
+            };
+            walk.record(footer, None, size, about)?;
+            walk.opaque(size, "behind the footer", "nothing belongs here")
+        }
+        Completeness::DamagedFooter {
+            offset, problems, ..
+        } => {
+            walk.opaque(*offset, "trailing bytes", "of no whole event")?;
+            let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            walk.is_damaged = true;
+            walk.record(
+                footer,
+                None,
+                size,
+                &format!("damaged: {}", problems.join(", ")),
+            )?;
+            walk.opaque(size, "behind the footer", "nothing belongs here")
+        }
+        Completeness::Unfinalized {
+            trailing_bytes,
+            partial_footer,
+            ..
+        } => {
+            if let Some(partial) = partial_footer {
+                let end = partial.offset.saturating_add(partial.size);
+                walk.record(footer, None, end, "")?;
+            }
+            let torn_end = walk.place().saturating_add(*trailing_bytes);
+            let header = Shape::of("detail_event_header", reader.wire());
+            let torn_end = torn_end.min(size);
+            walk.record(header, Some(reader.event_count()), torn_end, "cut off")?;
+            walk.opaque(torn_end, "payload", "cut off")?;
+            walk.opaque(
+                size,
+                "zero tail",
+                "space that was set aside, or never written",
+            )
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! A walk over `index.atf`.
+
+use std::path::Path;
+
+use atf::Completeness;
+use atf::index::{IndexEvent, IndexReader};
+
+use super::detail::wire_of;
+use super::walk::Walk;
+use crate::format::Shape;
+use crate::output::Failure;
+use crate::text::Counted;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
+pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
+    let wire = wire_of(walk)?;
+    let reader = IndexReader::open(path);
+    let first = reader.as_ref().ok().and_then(|reader| reader.get(0).ok());
+    walk.start_ns = first.flatten().map(|event| event.timestamp_ns);
+    walk.record(Shape::of("index_header", wire), None, walk.size(), "")?;
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(error) => return walk.wrong(walk.size(), "unreadable", &error.to_string()),
+    };
+    walk.opaque(
+        reader.header().events_offset,
+        "gap",
+        "between the header and events_offset",
+    )?;
+    events(walk, &reader)?;
+    end(walk, &reader)
+}
+
+fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
+    let shape = Shape::of("index_event", reader.wire());
+    let count = reader.event_count();
+    for range in walk.selection.of(count) {
+        let start = reader.event_offset(range.start);
+        let skipped = start.unwrap_or_else(|| reader.events_end());
+        let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;
+        walk.left_out(skipped, &Counted(left_out, "event").to_string())?;
+        for seq in range {
+            let is_hole = walk.peek(EVENT_SIZE)?.iter().all(|byte| *byte == 0);
+            let about = if is_hole {
+                "nothing but zeros: a hole"
+            } else {
+                ""
+            };
+            walk.record(shape, Some(seq), reader.events_end(), about)?;
+        }
+    }
+    Ok(())
+}
+
+/// What stands behind the last event.
+fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
+    let footer = Shape::of("index_footer", reader.wire());
+    let event = Shape::of("index_event", reader.wire());
+    let size = walk.size();
+    match reader.completeness() {
+        Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+            let about = match reader.completeness() {
+                Completeness::Finalized => "",
+                _ => "verified, under a header that was never rewritten",
+            };
+            walk.record(footer, None, size, about)?;
+            walk.opaque(size, "behind the footer", "nothing belongs here")
+        }
+        Completeness::DamagedFooter {
+            offset, problems, ..
+        } => {
+            walk.opaque(*offset, "trailing bytes", "of no whole event")?;
+            let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+            walk.is_damaged = true;
+            walk.record(
+                footer,
+                None,
+                size,
+                &format!("damaged: {}", problems.join(", ")),
+            )?;
+            walk.opaque(size, "behind the footer", "nothing belongs here")
+        }
+        Completeness::Unfinalized {
+            trailing_bytes,
+            zero_tail_bytes,
+            partial_footer,
+        } => {
+            if let Some(partial) = partial_footer {
+                let end = partial.offset.saturating_add(partial.size);
+                walk.record(footer, None, end, "")?;
+            }
+            // The piece of an event stands before the zeros, or behind them at the file's end.
+            let piece = walk.peek(*trailing_bytes)?;
+            let is_first = piece.iter().any(|byte| *byte != 0);
+            if is_first {
+                let end = walk.place().saturating_add(*trailing_bytes);
+                walk.record(event, Some(reader.event_count()), end, "")?;
+            }
+            let zeros_end = walk.place().saturating_add(*zero_tail_bytes);
+            walk.opaque(
+                zeros_end,
+                "zero tail",
+                "space that was set aside, or never written",
+            )?;
+            walk.opaque(size, "trailing bytes", "of no whole event")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! A walk over a file: it knows its place and only goes forward.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::Selection;
+use super::bytes::Bytes;
+use super::row::{Heading, Row, Sink};
+use crate::format::{Decoded, Meaning, Shape, number_text};
+use crate::output::Failure;
+use crate::text::Counted;
+
+/// How many bytes of a stretch without fields are told, unless all are.
+const OPAQUE: u64 = 64;
+/// How many of them a sink is given at once.
+const PIECE: u64 = 4 << 10;
+
+/// The place in a file up to which all is told.
+pub(super) struct Walk<'s> {
+    bytes: Bytes,
+    sink: &'s mut dyn Sink,
+    place: u64,
+    pub(super) selection: Selection,
+    /// The first event's timestamp, from which times are told.
+    pub(super) start_ns: Option<u64>,
+    /// Whether anything is as it cannot be.
+    pub(super) is_damaged: bool,
+    /// Records whose fields have been described.
+    described: BTreeSet<&'static str>,
+}
+
+impl<'s> Walk<'s> {
+    pub(super) fn open(
+        path: &Path,
+        selection: Selection,
+        sink: &'s mut dyn Sink,
+    ) -> Result<Self, Failure> {
+        let bytes = Bytes::open(path)?;
+        sink.file(&path.to_string_lossy(), bytes.size())?;
+        Ok(Self {
+            bytes,
+            sink,
+            place: 0,
+            selection,
+            start_ns: None,
+            is_damaged: false,
+            described: BTreeSet::new(),
+        })
+    }
+
+    /// Bytes from the start of the file.
+    pub(super) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The size of the file in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.bytes.size()
+    }
+
+    /// Bytes from here on, fewer at the end of the file, without going on.
+    pub(super) fn peek(&mut self, size: u64) -> Result<&[u8], Failure> {
+        self.bytes.get(self.place, size)
+    }
+
+    /// Tells a record, as much of it as stands before `end`.
+    pub(super) fn record(
+        &mut self,
+        shape: Shape,
+        seq: Option<u64>,
+        end: u64,
+        about: &str,
+    ) -> Result<(), Failure> {
+        let size = shape.size().min(end.saturating_sub(self.place));
+        if size == 0 {
+            return Ok(());
+        }
+        let bytes = self.bytes.get(self.place, size)?.to_vec();
+        let is_new = self.described.insert(shape.name());
+        let cut = match size < shape.size() {
+            true => format!("cut off: {size} of {} bytes", shape.size()),
+            false => String::new(),
+        };
+        let doc = if is_new { shape.doc() } else { "" };
+        let about = [cut.as_str(), about, doc];
+        let about: Vec<_> = about.into_iter().filter(|text| !text.is_empty()).collect();
+        self.heading(shape.name(), seq, size, &about.join("; "), false)?;
+        for field in shape.decode(&bytes) {
+            self.field(&field, is_new)?;
+        }
+        self.place = self.place.saturating_add(size);
+        Ok(())
+    }
+
+    fn field(&mut self, decoded: &Decoded<'_>, is_new: bool) -> Result<(), Failure> {
+        let field = decoded.field;
+        let meaning = decoded.meaning(self.start_ns);
+        self.is_damaged |= matches!(meaning, Meaning::Wrong(_));
+        let start = self.place.saturating_add(field.offset.into());
+        let mut offset = start;
+        for (position, bytes) in decoded.elements() {
+            let (name, text, value) = match position {
+                Some(position) => {
+                    let text = number_text(field, bytes);
+                    let value = text.clone().into();
+                    (format!("{}[{position}]", field.name), text, value)
+                }
+                None => (field.name.clone(), decoded.to_string(), decoded.json()),
+            };
+            self.sink.row(&Row {
+                name: &name,
+                offset,
+                bytes,
+                text: &text,
+                value: &value,
+                meaning: &meaning,
+                doc: (is_new && offset == start).then_some(&field.doc),
+            })?;
+            offset = offset.saturating_add(bytes.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Tells that what follows up to `end` has no fields.
+    pub(super) fn opaque(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
+        let end = end.min(self.size());
+        let size = end.saturating_sub(self.place);
+        if size == 0 {
+            return Ok(());
+        }
+        self.heading(name, None, size, about, false)?;
+        self.stretch(end, name)
+    }
+
+    /// Tells that what follows up to `end` should not be there.
+    pub(super) fn wrong(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
+        let end = end.min(self.size());
+        let size = end.saturating_sub(self.place);
+        self.is_damaged = true;
+        self.heading(name, None, size, about, true)?;
+        self.stretch(end, name)
+    }
+
+    /// The bytes up to `end`, or the first of them.
+    pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
+        let start = self.place;
+        let told = match self.selection {
+            Selection::All => end,
+            _ => end.min(start.saturating_add(OPAQUE)),
+        };
+        while self.place < told {
+            let bytes = self.bytes.get(self.place, PIECE.min(told - self.place))?;
+            self.sink
+                .opaque(name, self.place - start, self.place, bytes)?;
+            self.place += bytes.len() as u64;
+        }
+        self.left_out(end, &Counted(end.saturating_sub(told), "byte").to_string())
+    }
+
+    /// Goes on to `offset` and says what is passed over.
+    pub(super) fn left_out(&mut self, offset: u64, what: &str) -> Result<(), Failure> {
+        let size = offset.saturating_sub(self.place);
+        if size == 0 {
+            return Ok(());
+        }
+        self.sink.left_out(what, self.place, size)?;
+        self.place = offset;
+        Ok(())
+    }
+
+    fn heading(
+        &mut self,
+        name: &str,
+        seq: Option<u64>,
+        size: u64,
+        about: &str,
+        is_wrong: bool,
+    ) -> Result<(), Failure> {
+        let offset = self.place;
+        self.sink.heading(&Heading {
+            name,
+            seq,
+            offset,
+            size,
+            about,
+            is_wrong,
+        })
+    }
+
+    /// Tells what is left, if anything.
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        self.opaque(self.size(), "rest", "")?;
+        self.sink.finish()
+    }
+}

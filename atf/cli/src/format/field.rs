@@ -1,0 +1,241 @@
+//! A field of a record in a file: its value, and what that means.
+
+use std::fmt::{self, Write as _};
+
+use atf_spec::layout::{Field, Value};
+
+use super::enumeration;
+use crate::text::{Hex, Printable, Seconds, Since};
+
+/// Fields whose numbers are read in hexadecimal: addresses, ids made of two halves, checksums.
+const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"];
+
+/// A field and its bytes in a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decoded<'a> {
+    /// The field, as the layout describes it.
+    pub(crate) field: &'static Field,
+    /// Its bytes, fewer than it has where the file ends.
+    pub(crate) bytes: &'a [u8],
+}
+
+/// What a value means, and whether it should be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// The value says it all.
+    Plain,
+    /// It is a number of these.
+    Unit(&'static str),
+    /// What it stands for.
+    Known(String),
+    /// Nothing that the format names: a value outside an enumeration, reserved bytes that are
+    /// not 0.
+    Odd(String),
+    /// It cannot be so.
+    Wrong(String),
+}
+
+impl<'a> Decoded<'a> {
+    /// Whether the file ends before the field does.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.bytes.len() as u64 != u64::from(self.field.ty.size())
+    }
+
+    /// Its number, where it is one.
+    pub(crate) fn number(&self) -> Option<u64> {
+        let is_scalar = self.field.ty.count.is_none() && !self.is_cut();
+        is_scalar.then(|| number(self.bytes))
+    }
+
+    /// The elements of an array of numbers, or the field itself.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = (Option<usize>, &'a [u8])> {
+        let size = self.field.ty.scalar.size() as usize;
+        let is_list = self.field.ty.count.is_some() && size > 1;
+        let chunk = if is_list {
+            size
+        } else {
+            self.bytes.len().max(1)
+        };
+        let chunks = self.bytes.chunks(chunk).enumerate();
+        chunks.map(move |(position, bytes)| (is_list.then_some(position), bytes))
+    }
+
+    /// Its value in JSON: numbers of 64 bits as decimal strings, bytes in hexadecimal.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        if self.is_text() {
+            return self.bytes.escape_ascii().to_string().into();
+        }
+        match self.number() {
+            Some(number) if self.field.ty.size() == 8 => number.to_string().into(),
+            Some(number) => number.into(),
+            None => Hex(self.bytes).to_string().into(),
+        }
+    }
+
+    /// What it means. Times are told from `start_ns` on, where there is one.
+    pub(crate) fn meaning(&self, start_ns: Option<u64>) -> Meaning {
+        if self.is_cut() {
+            let (there, size) = (self.bytes.len(), self.field.ty.size());
+            return Meaning::Odd(format!("cut off: {there} of {size} bytes"));
+        }
+        if let Some(expected) = &self.field.value {
+            return match self.has(expected) {
+                true => Meaning::Plain,
+                false => Meaning::Wrong(format!("expected {expected}")),
+            };
+        }
+        if self.field.reserved {
+            return match self.bytes.iter().all(|byte| *byte == 0) {
+                true => Meaning::Plain,
+                false => Meaning::Odd("reserved, but not 0".to_owned()),
+            };
+        }
+        let Some(number) = self.number() else {
+            return Meaning::Plain;
+        };
+        if self.field.none == Some(number) {
+            return Meaning::Known("none".to_owned());
+        }
+        if let Some(max) = self.field.max.filter(|max| number > *max) {
+            return Meaning::Wrong(format!("at most {max}"));
+        }
+        if let Some(name) = &self.field.enumeration {
+            return in_enumeration(name, number);
+        }
+        self.in_units(number, start_ns)
+    }
+
+    fn in_units(&self, number: u64, start_ns: Option<u64>) -> Meaning {
+        let name = self.field.name.as_str();
+        let field: &'static Field = self.field;
+        match (field.units.as_deref(), start_ns) {
+            (Some("ns"), Some(start_ns)) => {
+                let time_ns = number;
+                Meaning::Known(format!("{} s", Since { time_ns, start_ns }))
+            }
+            (Some("ns"), None) => Meaning::Known(format!("{} s", Seconds(number))),
+            (Some("bytes"), _) if name.ends_with("_offset") => {
+                Meaning::Known(format!("{number:#x}"))
+            }
+            (Some(unit), _) => Meaning::Unit(unit),
+            (None, _) if name == "function_id" => {
+                let (module, symbol) = (number >> 32, number & u64::from(u32::MAX));
+                Meaning::Known(format!("module {module:#x}, symbol {symbol:#x}"))
+            }
+            (None, _) if name == "checksum" && number == 0 => {
+                Meaning::Known("not computed".to_owned())
+            }
+            (None, _) => Meaning::Plain,
+        }
+    }
+
+    /// Whether its bytes are text.
+    fn is_text(&self) -> bool {
+        matches!(self.field.value, Some(Value::Text(_)))
+    }
+
+    fn has(&self, value: &Value) -> bool {
+        match value {
+            Value::Number(expected) => self.number() == Some(*expected),
+            Value::Text(expected) => self.bytes == expected.as_bytes(),
+        }
+    }
+}
+
+/// Its value for people; an array of numbers is written element by element, see
+/// [`elements`](Decoded::elements).
+impl fmt::Display for Decoded<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_text() {
+            return write!(f, "\"{}\"", Printable(self.bytes.escape_ascii()));
+        }
+        if self.is_cut() || self.field.ty.count.is_some() {
+            let is_zero = self.bytes.iter().all(|byte| *byte == 0);
+            return f.write_char(if is_zero { '0' } else { '…' });
+        }
+        f.write_str(&number_text(self.field, self.bytes))
+    }
+}
+
+/// A number of a field, in the form that suits it.
+pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
+    let number = number(bytes);
+    if IN_HEX.contains(&field.name.as_str()) {
+        let digits = bytes.len() * 2;
+        return format!("0x{number:0digits$x}");
+    }
+    number.to_string()
+}
+
+/// Little-endian.
+fn number(bytes: &[u8]) -> u64 {
+    let digits = bytes.iter().rev().take(8);
+    digits.fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn in_enumeration(name: &str, number: u64) -> Meaning {
+    let Some(enumeration) = enumeration(name) else {
+        return Meaning::Plain;
+    };
+    if !enumeration.flags {
+        let member = enumeration.members.iter().find(|m| m.value == number);
+        return match member {
+            Some(member) => Meaning::Known(member.name.clone()),
+            None => Meaning::Odd(format!("no known {}", name.replace('_', " "))),
+        };
+    }
+    let known = enumeration.members.iter();
+    let set: Vec<_> = known.filter(|member| number & member.value != 0).collect();
+    let unknown = set.iter().fold(number, |bits, member| bits & !member.value);
+    let mut names: Vec<_> = set.iter().map(|member| member.name.clone()).collect();
+    if unknown != 0 {
+        names.push(format!("unknown bits {unknown:#x}"));
+        return Meaning::Odd(names.join(", "));
+    }
+    match names.is_empty() {
+        true => Meaning::Plain,
+        false => Meaning::Known(names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Shape, layout};
+    use super::*;
+
+    #[test]
+    fn fields_shown_in_hexadecimal_are_in_the_layout() {
+        let records = layout().records.iter().flat_map(|record| &record.layouts);
+        let fields: Vec<_> = records.flat_map(|layout| &layout.fields).collect();
+        for name in IN_HEX {
+            assert!(fields.iter().any(|field| field.name == name), "{name}");
+        }
+    }
+
+    /// The meaning of one field of an index header of wire version 1 with one byte changed.
+    fn meaning(name: &str, offset: usize, byte: u8) -> Meaning {
+        let mut bytes = [0; 64];
+        bytes[..4].copy_from_slice(b"ATI2");
+        bytes[offset] = byte;
+        let shape = Shape::of("index_header", atf::Wire::V1);
+        let mut fields = shape.decode(&bytes);
+        let field = fields.find(|field| field.field.name == name).unwrap();
+        field.meaning(None)
+    }
+
+    #[test]
+    fn values_are_told_by_name_and_unknown_ones_are_odd() {
+        assert_eq!(meaning("arch", 6, 2), Meaning::Known("arm64".into()));
+        assert_eq!(meaning("arch", 6, 99), Meaning::Odd("no known arch".into()));
+        let flag = Meaning::Known("has_detail_file".into());
+        assert_eq!(meaning("flags", 8, 1), flag);
+        let bits = Meaning::Odd("has_detail_file, unknown bits 0x80".into());
+        assert_eq!(meaning("flags", 8, 0x81), bits);
+        let reserved = Meaning::Odd("reserved, but not 0".into());
+        assert_eq!(meaning("_reserved1", 18, 1), reserved);
+        let wrong = Meaning::Wrong("expected 32".into());
+        assert_eq!(meaning("event_size", 24, 33), wrong);
+        let wrong = Meaning::Wrong("expected \"ATI2\"".into());
+        assert_eq!(meaning("magic", 0, b'X'), wrong);
+    }
+}

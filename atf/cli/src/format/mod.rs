@@ -1,0 +1,100 @@
+//! What the layout of the format says of bytes: fields, their values, what those mean.
+
+mod field;
+
+use std::sync::OnceLock;
+
+use atf::Wire;
+use atf_spec::layout::{Enum, Field, Layout, Record};
+
+pub(crate) use field::{Decoded, Meaning, number_text};
+
+/// The resolved layout of both wire versions.
+fn layout() -> &'static Layout {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    LAYOUT.get_or_init(|| {
+        serde_json::from_str(atf_derive::layout_json!())
+            .expect("the layout that the macro has parsed")
+    })
+}
+
+/// An enumeration or a set of flags.
+pub(crate) fn enumeration(name: &str) -> Option<&'static Enum> {
+    layout().enumeration(name)
+}
+
+/// The name of a value of an enumeration.
+pub(crate) fn member(enumeration: &str, value: u64) -> Option<&'static str> {
+    let members = &self::enumeration(enumeration)?.members;
+    let member = members.iter().find(|member| member.value == value)?;
+    Some(&member.name)
+}
+
+/// A record in one wire version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    record: &'static Record,
+    fields: &'static [Field],
+}
+
+impl Shape {
+    /// The record of that name, one of the layout's.
+    pub(crate) fn of(record: &str, wire: Wire) -> Self {
+        let record = layout().record(record);
+        let layout = record.and_then(|record| record.layout(wire.version()));
+        let (record, layout) = record
+            .zip(layout)
+            .expect("the layout has each record that `explain` names, in both wire versions");
+        Self {
+            record,
+            fields: &layout.fields,
+        }
+    }
+
+    /// Its name in the spec: `index_event`.
+    pub(crate) fn name(&self) -> &'static str {
+        &self.record.name
+    }
+
+    /// What it is.
+    pub(crate) fn doc(&self) -> &'static str {
+        &self.record.doc
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.record.size.into()
+    }
+
+    /// Its fields, as far as the bytes reach; the last one may be cut short.
+    pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
+        self.fields.iter().filter_map(move |field| {
+            let start = usize::try_from(field.offset).ok()?;
+            let end = usize::try_from(field.end()).ok()?.min(bytes.len());
+            let bytes = bytes.get(start..end).filter(|bytes| !bytes.is_empty())?;
+            Some(Decoded { field, bytes })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_record_that_is_named_here_is_in_the_layout() {
+        for wire in Wire::ALL {
+            for (name, size) in [
+                ("index_header", 64),
+                ("index_event", 32),
+                ("index_footer", 64),
+                ("detail_header", 64),
+                ("detail_event_header", 24),
+                ("detail_function_payload", 100),
+                ("detail_footer", 64),
+            ] {
+                assert_eq!(Shape::of(name, wire).size(), size, "{name}");
+            }
+        }
+    }
+}

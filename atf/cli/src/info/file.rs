@@ -1,0 +1,291 @@
+//! One file: header, events, end.
+
+use std::path::Path;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::{Checksum, Completeness, CountSource, Error, Wire};
+use serde::Serialize;
+
+use super::verify::{self, Contents};
+use super::{Problem, Times};
+use crate::format::{Decoded, Meaning, Shape};
+use crate::json::{self, U64};
+
+/// What a file holds.
+#[derive(Debug, Serialize)]
+pub(crate) struct FileInfo {
+    pub(crate) path: String,
+    /// `index` or `detail`.
+    pub(crate) kind: &'static str,
+    /// What can be read of it; nothing where its header cannot.
+    #[serde(flatten)]
+    pub(crate) facts: Option<Facts>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What can be read of a file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Facts {
+    pub(crate) file_size: U64,
+    pub(crate) wire: u8,
+    pub(crate) thread_id: u32,
+    pub(crate) header: Vec<FieldInfo>,
+    pub(crate) footer: Option<Vec<FieldInfo>>,
+    pub(crate) footer_offset: Option<U64>,
+    pub(crate) completeness: Ending,
+    pub(crate) event_count: U64,
+    pub(crate) count_source: &'static str,
+    pub(crate) events_offset: U64,
+    pub(crate) time: Option<Times>,
+    pub(crate) checksum: ChecksumInfo,
+    /// What reading all shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) contents: Option<Contents>,
+}
+
+/// A field of a header or a footer.
+#[derive(Debug, Serialize)]
+pub(crate) struct FieldInfo {
+    pub(crate) name: &'static str,
+    pub(crate) value: serde_json::Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) meaning: Option<String>,
+    /// The value for people.
+    #[serde(skip)]
+    pub(crate) text: String,
+}
+
+/// How a file ends.
+#[derive(Debug, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(crate) enum Ending {
+    Finalized,
+    FooterUnderPlaceholder,
+    Unfinalized {
+        trailing_bytes: U64,
+        zero_tail_bytes: U64,
+        partial_footer_bytes: U64,
+    },
+    DamagedFooter {
+        offset: U64,
+        trailing_bytes: U64,
+    },
+}
+
+/// What the footer's checksum says.
+#[derive(Debug, Serialize)]
+pub(crate) struct ChecksumInfo {
+    /// `not_verified` where nothing was read, `none` without footer, `not_computed` where it is 0,
+    /// `good`, `bad`, or `ieee` where it is that of another polynomial.
+    pub(crate) state: &'static str,
+    pub(crate) stored: Option<u32>,
+    pub(crate) computed: Option<u32>,
+}
+
+impl FileInfo {
+    /// What stands in an `index.atf`.
+    pub(crate) fn of_index(path: &Path, verify: bool) -> Self {
+        Self::new(path, "index", |problems| {
+            Self::index_facts(&IndexReader::open(path)?, verify, problems)
+        })
+    }
+
+    /// What stands in a `detail.atf`.
+    pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
+        Self::new(path, "detail", |problems| {
+            Self::detail_facts(&DetailReader::open(path)?, verify, problems)
+        })
+    }
+
+    /// A file whose facts, if it has any, come with problems.
+    pub(crate) fn new(
+        path: &Path,
+        kind: &'static str,
+        facts: impl FnOnce(&mut Vec<Problem>) -> Result<Facts, Error>,
+    ) -> Self {
+        let mut problems = Vec::new();
+        let facts = facts(&mut problems);
+        let facts = facts.map_err(|error| problems.push(error.into())).ok();
+        Self {
+            path: json::path(path),
+            kind,
+            facts,
+            problems,
+        }
+    }
+
+    pub(crate) fn index_facts(
+        reader: &IndexReader,
+        verify: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Result<Facts, Error> {
+        let (header, wire) = (reader.header(), reader.wire());
+        problems.extend(ending_problems(reader.completeness()));
+        problems.extend(reader.disagreements().iter().map(Problem::from));
+        problems.extend(behind_footer(reader.bytes_after_footer()));
+        let stored = reader.footer().map(|footer| footer.checksum);
+        let checksum = match verify {
+            true => Some(reader.checksum()?),
+            false => None,
+        };
+        problems.extend(checksum.as_ref().and_then(checksum_problem));
+        let contents = match verify {
+            true => Some(verify::index(reader, problems)?),
+            false => None,
+        };
+        let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
+        Ok(Facts {
+            file_size: reader.file_size().into(),
+            wire: wire.version(),
+            thread_id: header.thread_id,
+            header: fields("index_header", wire, reader.header_bytes()),
+            footer: footer.map(|bytes| fields("index_footer", wire, bytes)),
+            footer_offset: reader.footer_offset().map(U64),
+            completeness: reader.completeness().into(),
+            event_count: reader.event_count().into(),
+            count_source: count_source(reader.count_source()),
+            events_offset: header.events_offset.into(),
+            time: reader.time_range()?.map(Times::new),
+            checksum: ChecksumInfo::new(checksum, stored),
+            contents,
+        })
+    }
+
+    pub(crate) fn detail_facts(
+        reader: &DetailReader,
+        verify: bool,
+        problems: &mut Vec<Problem>,
+    ) -> Result<Facts, Error> {
+        let (header, wire) = (reader.header(), reader.wire());
+        problems.extend(ending_problems(reader.completeness()));
+        problems.extend(reader.framing_problem().map(Problem::from));
+        problems.extend(reader.disagreements().iter().map(Problem::from));
+        problems.extend(behind_footer(reader.bytes_after_footer()));
+        let stored = reader.footer().map(|footer| footer.checksum);
+        let checksum = match verify {
+            true => Some(reader.checksum()?),
+            false => None,
+        };
+        problems.extend(checksum.as_ref().and_then(checksum_problem));
+        let contents = match verify {
+            true => Some(verify::detail(reader, problems)?),
+            false => None,
+        };
+        let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
+        Ok(Facts {
+            file_size: reader.file_size().into(),
+            wire: wire.version(),
+            thread_id: header.thread_id,
+            header: fields("detail_header", wire, reader.header_bytes()),
+            footer: footer.map(|bytes| fields("detail_footer", wire, bytes)),
+            footer_offset: reader.footer_offset().map(U64),
+            completeness: reader.completeness().into(),
+            event_count: reader.event_count().into(),
+            count_source: count_source(reader.count_source()),
+            events_offset: header.events_offset.into(),
+            time: reader.time_range()?.map(Times::new),
+            checksum: ChecksumInfo::new(checksum, stored),
+            contents,
+        })
+    }
+}
+
+/// The fields of a record; reserved ones only where they are not 0.
+fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
+    let told = |decoded: &Decoded<'_>| {
+        !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
+    };
+    let field = |decoded: Decoded<'_>| FieldInfo {
+        name: &decoded.field.name,
+        value: decoded.json(),
+        meaning: match decoded.meaning(None) {
+            Meaning::Plain | Meaning::Unit(_) => None,
+            Meaning::Known(text) | Meaning::Odd(text) | Meaning::Wrong(text) => Some(text),
+        },
+        text: decoded.to_string(),
+    };
+    let shape = Shape::of(record, wire);
+    shape.decode(bytes).filter(told).map(field).collect()
+}
+
+fn ending_problems(completeness: &Completeness) -> Vec<Problem> {
+    match completeness {
+        Completeness::DamagedFooter { problems, .. } => {
+            problems.iter().map(Problem::from).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn behind_footer(bytes: u64) -> Option<Problem> {
+    let message = format!("{bytes} bytes behind the footer, where nothing belongs");
+    (bytes > 0).then(|| Problem::new(message))
+}
+
+fn checksum_problem(checksum: &Checksum) -> Option<Problem> {
+    let message = match checksum {
+        Checksum::NotChecked | Checksum::Absent | Checksum::Good => return None,
+        Checksum::Bad { stored, computed } => format!(
+            "footer.checksum: {stored:#010x}, the CRC-32C of the events is {computed:#010x}"
+        ),
+        Checksum::Ieee { stored, .. } => {
+            format!("footer.checksum: {stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C")
+        }
+    };
+    Some(Problem::new(message))
+}
+
+fn count_source(source: CountSource) -> &'static str {
+    match source {
+        CountSource::Footer => "footer",
+        CountSource::FooterPosition => "footer_position",
+        CountSource::FileSize => "file_size",
+        CountSource::Framing => "framing",
+    }
+}
+
+impl From<&Completeness> for Ending {
+    fn from(completeness: &Completeness) -> Self {
+        match completeness {
+            Completeness::Finalized => Self::Finalized,
+            Completeness::FooterUnderPlaceholder => Self::FooterUnderPlaceholder,
+            Completeness::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            } => Self::Unfinalized {
+                trailing_bytes: U64(*trailing_bytes),
+                zero_tail_bytes: U64(*zero_tail_bytes),
+                partial_footer_bytes: U64(partial_footer.map_or(0, |partial| partial.size)),
+            },
+            Completeness::DamagedFooter {
+                offset,
+                trailing_bytes,
+                ..
+            } => Self::DamagedFooter {
+                offset: U64(*offset),
+                trailing_bytes: U64(*trailing_bytes),
+            },
+        }
+    }
+}
+
+impl ChecksumInfo {
+    /// From what was verified, or else from what the footer has.
+    fn new(verified: Option<Checksum>, footer: Option<u32>) -> Self {
+        let (state, computed) = match (verified, footer) {
+            (_, None) | (Some(Checksum::NotChecked), _) => ("none", None),
+            (_, Some(0)) | (Some(Checksum::Absent), _) => ("not_computed", None),
+            (None, Some(_)) => ("not_verified", None),
+            (Some(Checksum::Good), stored) => ("good", stored),
+            (Some(Checksum::Bad { computed, .. }), _) => ("bad", Some(computed)),
+            (Some(Checksum::Ieee { computed, .. }), _) => ("ieee", Some(computed)),
+        };
+        Self {
+            state,
+            stored: footer,
+            computed,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What a trace holds, how it ends, what is wrong with it: one result for text and for JSON.
+
+mod file;
+mod progress;
+mod session;
+mod text;
+mod thread;
+mod verify;
+
+use std::path::Path;
+
+use atf::{Error, FileKind};
+use serde::Serialize;
+
+use crate::json::U64;
+use crate::output::Failure;
+use crate::target::Target;
+
+pub(crate) use progress::Progress;
+pub(crate) use text::Text;
+
+use file::FileInfo;
+use session::SessionInfo;
+use thread::ThreadInfo;
+
+/// What stands at a path.
+#[derive(Debug, Serialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub(crate) enum Info {
+    /// One file.
+    File(Box<FileInfo>),
+    /// A thread's folder.
+    Thread(Box<ThreadInfo>),
+    /// A session.
+    Session(Box<SessionInfo>),
+    /// Sessions below a folder.
+    Sessions {
+        /// Each of them.
+        sessions: Vec<SessionInfo>,
+    },
+}
+
+impl Info {
+    /// Looks at a path; reads all that is there where it is to be verified.
+    pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+        let session = |path: &Path| SessionInfo::of(path, verify, progress);
+        Ok(match Target::of(path)? {
+            Target::File(path, FileKind::Detail) => {
+                Self::File(Box::new(FileInfo::of_detail(&path, verify)))
+            }
+            Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
+                Self::File(Box::new(FileInfo::of_index(&path, verify)))
+            }
+            Target::Thread(path) => Self::Thread(Box::new(ThreadInfo::of_folder(&path, verify))),
+            Target::Session(path) => Self::Session(Box::new(session(&path)?)),
+            Target::Sessions(paths) => Self::Sessions {
+                sessions: paths
+                    .iter()
+                    .map(|path| session(path))
+                    .collect::<Result<_, _>>()?,
+            },
+        })
+    }
+
+    /// Whether anything is wrong.
+    pub(crate) fn has_problems(&self) -> bool {
+        match self {
+            Self::File(file) => !file.problems.is_empty(),
+            Self::Thread(thread) => thread.has_problems(),
+            Self::Session(session) => session.has_problems(),
+            Self::Sessions { sessions } => sessions.iter().any(SessionInfo::has_problems),
+        }
+    }
+}
+
+/// Something that is wrong, and where.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Problem {
+    /// The file, where another one is meant than the one at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) field: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) offset: Option<U64>,
+    /// All of it in a sentence.
+    pub(crate) message: String,
+}
+
+impl Problem {
+    /// Something that no reader says by itself.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            path: None,
+            field: None,
+            offset: None,
+            message: message.into(),
+        }
+    }
+}
+
+impl From<&Error> for Problem {
+    fn from(error: &Error) -> Self {
+        Self {
+            path: error.path().map(crate::json::path),
+            field: error.field().map(str::to_owned),
+            offset: error.offset().map(U64),
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+/// The first and the last timestamp.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Times {
+    pub(crate) start_ns: U64,
+    pub(crate) end_ns: U64,
+    pub(crate) duration_ns: U64,
+}
+
+impl Times {
+    pub(crate) fn new((start, end): (u64, u64)) -> Self {
+        Self {
+            start_ns: U64(start),
+            end_ns: U64(end),
+            duration_ns: U64(end.saturating_sub(start)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A session: its manifest and its threads.
+
+use std::path::Path;
+
+use atf::manifest::{Manifest, Module};
+use atf::session::SessionReader;
+use serde::Serialize;
+
+use super::progress::Progress;
+use super::thread::ThreadInfo;
+use super::{Problem, Times};
+use crate::format::member;
+use crate::json::{self, U64};
+use crate::output::Failure;
+
+/// What a session holds.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionInfo {
+    pub(crate) path: String,
+    pub(crate) index_events: U64,
+    pub(crate) detail_events: U64,
+    pub(crate) time: Option<Times>,
+    pub(crate) manifest: Option<ManifestInfo>,
+    pub(crate) threads: Vec<ThreadInfo>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// What a manifest says.
+#[derive(Debug, Serialize)]
+pub(crate) struct ManifestInfo {
+    pub(crate) format_version: Option<String>,
+    pub(crate) clock_type: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) clock: Option<&'static str>,
+    pub(crate) time_start_ns: Option<U64>,
+    pub(crate) time_end_ns: Option<U64>,
+    pub(crate) threads: usize,
+    pub(crate) symbols: usize,
+    pub(crate) modules: Vec<ModuleInfo>,
+    pub(crate) problem_count: U64,
+    /// The first of them.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// An executable or a library.
+#[derive(Debug, Serialize)]
+pub(crate) struct ModuleInfo {
+    pub(crate) module_id: u32,
+    pub(crate) path: Option<String>,
+    pub(crate) base_address: Option<U64>,
+    pub(crate) size: Option<U64>,
+    pub(crate) uuid: Option<String>,
+}
+
+impl SessionInfo {
+    /// Looks at a session, one thread after the other.
+    pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
+        let session = SessionReader::open(path)?;
+        let mut this = Self {
+            path: json::path(session.path()),
+            index_events: U64(0),
+            detail_events: U64(0),
+            time: None,
+            manifest: session.manifest().map(ManifestInfo::new),
+            threads: Vec::new(),
+            problems: unrecognized(&session),
+        };
+        for entry in session.threads() {
+            let thread = ThreadInfo::of(Some(entry.id()), entry.path(), entry.open(), verify);
+            this.add(thread);
+            progress.step();
+        }
+        Ok(this)
+    }
+
+    fn add(&mut self, thread: ThreadInfo) {
+        let facts = |file: &Option<super::FileInfo>| {
+            let facts = file.as_ref().and_then(|file| file.facts.as_ref());
+            facts.map(|facts| (facts.event_count.0, facts.time))
+        };
+        if let Some((count, time)) = facts(&thread.index) {
+            self.index_events.0 = self.index_events.0.saturating_add(count);
+            self.time = match (self.time, time) {
+                (Some(all), Some(one)) => Some(Times::new((
+                    all.start_ns.0.min(one.start_ns.0),
+                    all.end_ns.0.max(one.end_ns.0),
+                ))),
+                (all, one) => all.or(one),
+            };
+        }
+        if let Some((count, _)) = facts(&thread.detail) {
+            self.detail_events.0 = self.detail_events.0.saturating_add(count);
+        }
+        self.threads.push(thread);
+    }
+
+    /// Whether anything is wrong.
+    pub(crate) fn has_problems(&self) -> bool {
+        let manifest = self.manifest.as_ref();
+        !self.problems.is_empty()
+            || manifest.is_some_and(|manifest| manifest.problem_count.0 > 0)
+            || self.threads.iter().any(ThreadInfo::has_problems)
+    }
+}
+
+fn unrecognized(session: &SessionReader) -> Vec<Problem> {
+    let names = session.unrecognized().iter();
+    let message = |name: &String| format!("{name}: begins as a thread's folder, but has no id");
+    names.map(message).map(Problem::new).collect()
+}
+
+impl ManifestInfo {
+    fn new(manifest: &Manifest) -> Self {
+        let clock_type = manifest.clock_type.map(|clock| u32::from(clock.0));
+        Self {
+            format_version: manifest.format_version.clone(),
+            clock_type,
+            clock: clock_type.and_then(|clock| member("clock", clock.into())),
+            time_start_ns: manifest.time_start_ns.map(U64),
+            time_end_ns: manifest.time_end_ns.map(U64),
+            threads: manifest.threads.len(),
+            symbols: manifest.symbols.len(),
+            modules: manifest.modules.iter().map(ModuleInfo::new).collect(),
+            problem_count: U64(manifest.problem_count),
+            problems: manifest.problems.iter().map(Problem::from).collect(),
+        }
+    }
+}
+
+impl ModuleInfo {
+    fn new(module: &Module) -> Self {
+        Self {
+            module_id: module.module_id,
+            path: module.path.clone(),
+            base_address: module.base_address.map(U64),
+            size: module.size.map(U64),
+            uuid: module.uuid.clone(),
+        }
+    }
+}

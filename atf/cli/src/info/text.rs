@@ -1,0 +1,345 @@
+//! Text: a line for what stands at the path, what it holds below, problems at the end.
+
+use std::io::Write;
+
+use super::file::{ChecksumInfo, Ending, Facts, FieldInfo, FileInfo};
+use super::session::{ManifestInfo, SessionInfo};
+use super::thread::{Links, ThreadInfo};
+use super::verify::Contents;
+use super::{Info, Problem, Times};
+use crate::format::member;
+use crate::output::{Colours, Failure};
+use crate::text::{Counted, Printable, Seconds, Span};
+
+/// How many problems of one session are written; JSON has all.
+const PROBLEMS: usize = 50;
+
+/// Writes what is known as text.
+pub(crate) struct Text<W> {
+    out: W,
+    colours: Colours,
+}
+
+type Written = Result<(), Failure>;
+
+impl<W: Write> Text<W> {
+    /// Text that goes to `out`.
+    pub(crate) const fn new(out: W, colours: Colours) -> Self {
+        Self { out, colours }
+    }
+
+    /// Writes all of it.
+    pub(crate) fn info(&mut self, info: &Info) -> Written {
+        match info {
+            Info::File(file) => {
+                self.file(file)?;
+                self.problems(file.problems.iter())
+            }
+            Info::Thread(thread) => self.thread(thread),
+            Info::Session(session) => self.session(session),
+            Info::Sessions { sessions } => {
+                for (position, session) in sessions.iter().enumerate() {
+                    if position > 0 {
+                        writeln!(self.out)?;
+                    }
+                    self.session(session)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn label(&mut self, label: &str) -> Written {
+        let dim = self.colours.dim;
+        Ok(write!(self.out, "  {dim}{label:9}{dim:#} ")?)
+    }
+
+    fn file(&mut self, file: &FileInfo) -> Written {
+        let strong = self.colours.strong;
+        let path = Printable(&file.path);
+        write!(self.out, "{strong}{path}{strong:#}: {} file", file.kind)?;
+        let Some(facts) = &file.facts else {
+            let bad = self.colours.bad;
+            return Ok(writeln!(self.out, ", {bad}unreadable{bad:#}")?);
+        };
+        let (wire, size) = (facts.wire, Counted(facts.file_size.0, "byte"));
+        write!(self.out, ", wire version {wire}, {size}, ")?;
+        self.ending(&facts.completeness)?;
+        writeln!(self.out)?;
+        self.facts(facts, file.kind)
+    }
+
+    fn ending(&mut self, ending: &Ending) -> Written {
+        let (style, word) = match ending {
+            Ending::Finalized => (self.colours.good, "finalized"),
+            Ending::FooterUnderPlaceholder => {
+                (self.colours.odd, "footer under a placeholder header")
+            }
+            Ending::Unfinalized { .. } => (self.colours.odd, "not finalized"),
+            Ending::DamagedFooter { .. } => (self.colours.bad, "damaged footer"),
+        };
+        write!(self.out, "{style}{word}{style:#}")?;
+        match ending {
+            Ending::Finalized | Ending::FooterUnderPlaceholder => {}
+            Ending::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer_bytes,
+            } => {
+                for (bytes, what) in [
+                    (trailing_bytes.0, "of an event that is not whole"),
+                    (zero_tail_bytes.0, "of zeros at the end"),
+                    (partial_footer_bytes.0, "of a footer that is not whole"),
+                ] {
+                    if bytes > 0 {
+                        write!(self.out, ", {} {what}", Counted(bytes, "byte"))?;
+                    }
+                }
+            }
+            Ending::DamagedFooter {
+                offset,
+                trailing_bytes,
+            } => {
+                write!(self.out, " at {:#x}", offset.0)?;
+                if trailing_bytes.0 > 0 {
+                    write!(
+                        self.out,
+                        ", {} before it",
+                        Counted(trailing_bytes.0, "byte")
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn facts(&mut self, facts: &Facts, kind: &str) -> Written {
+        self.label("header")?;
+        self.fields(&facts.header)?;
+        if let (Some(footer), Some(offset)) = (&facts.footer, facts.footer_offset) {
+            self.label("footer")?;
+            write!(self.out, "at {:#x}: ", offset.0)?;
+            self.fields(footer)?;
+        }
+        self.label("events")?;
+        let (count, offset) = (facts.event_count.0, facts.events_offset.0);
+        let source = match facts.count_source {
+            "footer" => "says the footer",
+            "footer_position" => "from the place of the footer",
+            "file_size" => "from the size of the file",
+            _ => "counted",
+        };
+        writeln!(self.out, "{count}, {source}, from {offset:#x} on")?;
+        self.times(facts.time)?;
+        self.label("checksum")?;
+        self.checksum(&facts.checksum)?;
+        match &facts.contents {
+            Some(contents) => self.contents(contents, kind),
+            None => Ok(()),
+        }
+    }
+
+    fn fields(&mut self, fields: &[FieldInfo]) -> Written {
+        let told = fields.iter().filter(|field| {
+            // What is the same in every file, and what stands in the first line.
+            !matches!(field.name, "magic" | "endian" | "version" | "event_size")
+        });
+        for (position, field) in told.enumerate() {
+            let comma = if position > 0 { ", " } else { "" };
+            write!(self.out, "{comma}{} {}", field.name, field.text)?;
+            let is_named = !field.name.starts_with("time_") && !field.name.ends_with("_offset");
+            if let Some(meaning) = field.meaning.as_deref().filter(|_| is_named) {
+                write!(self.out, " ({meaning})")?;
+            }
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn times(&mut self, times: Option<Times>) -> Written {
+        self.label("time")?;
+        let Some(times) = times else {
+            return Ok(writeln!(self.out, "no events")?);
+        };
+        let (start, end) = (times.start_ns.0, times.end_ns.0);
+        let span = Span(times.duration_ns.0);
+        Ok(writeln!(
+            self.out,
+            "{} s to {} s, {span}",
+            Seconds(start),
+            Seconds(end)
+        )?)
+    }
+
+    fn checksum(&mut self, checksum: &ChecksumInfo) -> Written {
+        let stored = checksum.stored.unwrap_or(0);
+        match checksum.state {
+            "none" => writeln!(self.out, "none: there is no footer")?,
+            "not_computed" => writeln!(self.out, "none: the writer made none")?,
+            "good" => writeln!(self.out, "{stored:#010x}, good")?,
+            "bad" => writeln!(self.out, "{stored:#010x}, bad")?,
+            "ieee" => writeln!(self.out, "{stored:#010x}, of another polynomial")?,
+            _ => writeln!(
+                self.out,
+                "{stored:#010x}, not verified (--verify reads all events)"
+            )?,
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self, contents: &Contents, kind: &str) -> Written {
+        let enumeration = if kind == "index" {
+            "event_kind"
+        } else {
+            "detail_event"
+        };
+        self.label("kinds")?;
+        for (position, (kind, count)) in contents.kinds.iter().enumerate() {
+            let comma = if position > 0 { ", " } else { "" };
+            match member(enumeration, (*kind).into()) {
+                Some(name) => write!(self.out, "{comma}{name} {}", count.0)?,
+                None => write!(self.out, "{comma}unknown kind {kind} {}", count.0)?,
+            }
+        }
+        if contents.other_kinds.0 > 0 {
+            write!(self.out, ", others {}", contents.other_kinds.0)?;
+        }
+        writeln!(self.out)?;
+        self.label("order")?;
+        match contents.out_of_order.0 {
+            0 => writeln!(self.out, "time never goes back")?,
+            count => writeln!(self.out, "time goes back at {}", Counted(count, "event"))?,
+        }
+        Ok(())
+    }
+
+    fn links(&mut self, links: &Links) -> Written {
+        self.label("links")?;
+        write!(self.out, "{} good", links.good.0)?;
+        for (count, what) in [
+            (links.dangling.0, "to no detail event"),
+            (links.crossed.0, "to one that leads elsewhere"),
+        ] {
+            if count > 0 {
+                write!(self.out, ", {count} {what}")?;
+            }
+        }
+        if links.orphans.0 > 0 {
+            let orphans = Counted(links.orphans.0, "detail event");
+            write!(self.out, "; {orphans} that no link leads to")?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn thread(&mut self, thread: &ThreadInfo) -> Written {
+        if thread.index.is_none() {
+            let bad = self.colours.bad;
+            let path = Printable(&thread.path);
+            writeln!(self.out, "{path}: {bad}unreadable{bad:#}")?;
+        }
+        for file in [&thread.index, &thread.detail].into_iter().flatten() {
+            self.file(file)?;
+        }
+        if let Some(links) = &thread.links {
+            self.links(links)?;
+        }
+        self.problems(thread.all_problems())
+    }
+
+    fn session(&mut self, session: &SessionInfo) -> Written {
+        let strong = self.colours.strong;
+        writeln!(
+            self.out,
+            "{strong}{}{strong:#}: session, {}, {}, {}",
+            Printable(&session.path),
+            Counted(session.threads.len() as u64, "thread"),
+            Counted(session.index_events.0, "event"),
+            Counted(session.detail_events.0, "detail"),
+        )?;
+        self.times(session.time)?;
+        self.label("manifest")?;
+        match &session.manifest {
+            Some(manifest) => self.manifest(manifest)?,
+            None => writeln!(self.out, "none")?,
+        }
+        self.table(session)?;
+        let manifest = session.manifest.iter().flat_map(|m| &m.problems);
+        let threads = session.threads.iter().flat_map(ThreadInfo::all_problems);
+        self.problems(session.problems.iter().chain(manifest).chain(threads))
+    }
+
+    fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
+        if let Some(version) = &manifest.format_version {
+            write!(self.out, "format_version {}, ", Printable(version))?;
+        }
+        if let Some(clock) = manifest.clock_type {
+            let name = manifest.clock.unwrap_or("no known clock");
+            write!(self.out, "clock_type {clock} ({name}), ")?;
+        }
+        writeln!(
+            self.out,
+            "{}, {}, {}",
+            Counted(manifest.threads as u64, "thread"),
+            Counted(manifest.modules.len() as u64, "module"),
+            Counted(manifest.symbols as u64, "symbol"),
+        )?;
+        for module in &manifest.modules {
+            let path = Printable(module.path.as_deref().unwrap_or("of no known path"));
+            self.label("")?;
+            writeln!(self.out, "module {:#010x} {path}", module.module_id)?;
+        }
+        Ok(())
+    }
+
+    fn table(&mut self, session: &SessionInfo) -> Written {
+        if session.threads.is_empty() {
+            return Ok(());
+        }
+        let (dim, bad) = (self.colours.dim, self.colours.bad);
+        let (thread, events, details, duration) = ("thread", "events", "details", "duration");
+        write!(self.out, "  {dim}{thread:>9} {events:>12} {details:>9}")?;
+        writeln!(self.out, " {duration:>13}  state{dim:#}")?;
+        for thread in &session.threads {
+            let id = thread.id.unwrap_or_default();
+            let facts = thread.index.as_ref().and_then(|index| index.facts.as_ref());
+            let Some(facts) = facts else {
+                writeln!(self.out, "  {id:>9} {:36}  {bad}unreadable{bad:#}", "")?;
+                continue;
+            };
+            write!(self.out, "  {id:>9} {:>12}", facts.event_count.0)?;
+            let detail = thread.detail.as_ref().map(|detail| &detail.facts);
+            match detail {
+                Some(Some(detail)) => write!(self.out, " {:>9}", detail.event_count.0)?,
+                Some(None) => write!(self.out, " {bad}{:>9}{bad:#}", "?")?,
+                None => write!(self.out, " {:>9}", "-")?,
+            }
+            let duration = facts.time.map(|time| Span(time.duration_ns.0).to_string());
+            write!(self.out, " {:>13}  ", duration.as_deref().unwrap_or("-"))?;
+            self.ending(&facts.completeness)?;
+            if let Some(Some(detail)) = detail
+                && !matches!(detail.completeness, Ending::Finalized)
+            {
+                write!(self.out, "; details ")?;
+                self.ending(&detail.completeness)?;
+            }
+            if thread.has_problems() {
+                write!(self.out, "  {bad}!{bad:#}")?;
+            }
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    fn problems<'a>(&mut self, problems: impl Iterator<Item = &'a Problem>) -> Written {
+        let bad = self.colours.bad;
+        for (position, problem) in problems.enumerate() {
+            if position == 0 {
+                writeln!(self.out, "{bad}problems{bad:#}")?;
+            }
+            if position == PROBLEMS {
+                return Ok(writeln!(self.out, "  … (--json has all)")?);
+            }
+            writeln!(self.out, "  {}", Printable(&problem.message))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! A thread's folder: both files, and the links between them.
+
+use std::path::Path;
+
+use atf::Error;
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use serde::Serialize;
+
+use super::Problem;
+use super::file::FileInfo;
+use crate::json::{self, U64};
+
+/// What a thread's folder holds.
+#[derive(Debug, Serialize)]
+pub(crate) struct ThreadInfo {
+    /// The id in the folder's name, in a session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<u32>,
+    pub(crate) path: String,
+    pub(crate) index: Option<FileInfo>,
+    pub(crate) detail: Option<FileInfo>,
+    /// What reading all shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) links: Option<Links>,
+    /// What is wrong beside what is wrong with its files.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// The links between the two files of a thread.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Links {
+    /// Links that lead to a detail event which leads back.
+    pub(crate) good: U64,
+    /// Links to a detail event that is not there.
+    pub(crate) dangling: U64,
+    /// Links to a detail event that leads elsewhere.
+    pub(crate) crossed: U64,
+    /// Detail events to which no link leads.
+    pub(crate) orphans: U64,
+}
+
+impl ThreadInfo {
+    /// Looks at a folder.
+    pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
+        Self::of(None, path, ThreadReader::open(path), verify)
+    }
+
+    /// Looks at a thread that was opened, or could not be.
+    pub(crate) fn of(
+        id: Option<u32>,
+        path: &Path,
+        thread: Result<ThreadReader, Error>,
+        verify: bool,
+    ) -> Self {
+        let mut this = Self {
+            id,
+            path: json::path(path),
+            index: None,
+            detail: None,
+            links: None,
+            problems: Vec::new(),
+        };
+        match thread {
+            Ok(thread) => this.look(path, &thread, verify),
+            Err(error) => {
+                this.problems.push(error.into());
+                // Details may be there all the same.
+                let detail = path.join(DETAIL_FILE);
+                if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
+                    this.detail = Some(FileInfo::of_detail(&detail, verify));
+                }
+            }
+        }
+        this
+    }
+
+    fn look(&mut self, path: &Path, thread: &ThreadReader, verify: bool) {
+        self.index = Some(FileInfo::new(&path.join(INDEX_FILE), "index", |problems| {
+            FileInfo::index_facts(thread.index(), verify, problems)
+        }));
+        let detail = path.join(DETAIL_FILE);
+        self.detail = match (thread.detail(), thread.detail_error()) {
+            (Some(reader), _) => Some(FileInfo::new(&detail, "detail", |problems| {
+                FileInfo::detail_facts(reader, verify, problems)
+            })),
+            (None, Some(error)) => Some(FileInfo::new(&detail, "detail", |_| Err(error.clone()))),
+            (None, None) => None,
+        };
+        self.problems
+            .extend(thread.disagreements().iter().map(Problem::from));
+        if verify {
+            match Links::of(thread) {
+                Ok(links) => self.add_links(thread.index(), links),
+                Err(error) => self.problems.push(error.into()),
+            }
+        }
+    }
+
+    /// Dangling links and orphans are a problem only in a file that was finalized: a crash leaves
+    /// both.
+    fn add_links(&mut self, index: &IndexReader, links: Option<Links>) {
+        if let Some(links) = &links {
+            let is_whole = index.completeness().has_verified_footer();
+            let found = [
+                (
+                    links.crossed.0,
+                    true,
+                    "to detail events that lead elsewhere",
+                ),
+                (
+                    links.dangling.0,
+                    is_whole,
+                    "to detail events that are not there",
+                ),
+            ];
+            for (count, is_wrong, what) in found {
+                if count > 0 && is_wrong {
+                    let message = format!("{} {what}", crate::text::Counted(count, "link"));
+                    self.problems.push(Problem::new(message));
+                }
+            }
+        }
+        self.links = links;
+    }
+
+    /// Whether anything is wrong.
+    pub(crate) fn has_problems(&self) -> bool {
+        let files = [&self.index, &self.detail].into_iter().flatten();
+        !self.problems.is_empty() || files.into_iter().any(|file| !file.problems.is_empty())
+    }
+
+    /// All that is wrong.
+    pub(crate) fn all_problems(&self) -> impl Iterator<Item = &Problem> {
+        let files = [&self.index, &self.detail].into_iter().flatten();
+        files.flat_map(|file| &file.problems).chain(&self.problems)
+    }
+}
+
+impl Links {
+    /// Follows all links; none where there are neither details nor links.
+    fn of(thread: &ThreadReader) -> Result<Option<Self>, Error> {
+        let mut links = Self::default();
+        let mut details = thread.detail().map(|detail| detail.cursor());
+        for (seq, event) in (0..).zip(thread.index().events()) {
+            let Some(detail_seq) = event?.detail_seq else {
+                continue;
+            };
+            let detail = match &mut details {
+                Some(details) => details.get(detail_seq)?,
+                None => None,
+            };
+            let count = match detail {
+                Some(detail) if detail.header.index_seq == seq => &mut links.good,
+                Some(_) => &mut links.crossed,
+                None => &mut links.dangling,
+            };
+            count.0 += 1;
+        }
+        let there = thread.detail().map_or(0, DetailReader::event_count);
+        links.orphans = U64(there.saturating_sub(links.good.0));
+        let is_any = thread.has_detail_file() || links.dangling.0 > 0;
+        Ok(is_any.then_some(links))
+    }
+}

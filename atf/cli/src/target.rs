@@ -1,0 +1,98 @@
+//! What stands at a path: a file, a thread's folder, a session, or folders with sessions.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use atf::FileKind;
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+
+use crate::output::Failure;
+
+/// How far below a folder sessions are looked for: `NAME/session_…/pid_N`.
+const DEPTH: usize = 3;
+
+/// What stands at a path.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A file whose magic bytes are those of `index.atf` or `detail.atf`.
+    File(PathBuf, FileKind),
+    /// A file that is neither.
+    OtherFile(PathBuf),
+    /// A folder with `index.atf` or `detail.atf`.
+    Thread(PathBuf),
+    /// A folder with `manifest.json` or folders `thread_N`.
+    Session(PathBuf),
+    /// Sessions below a folder, at least one, by their names.
+    Sessions(Vec<PathBuf>),
+}
+
+impl Target {
+    /// Looks at what is there, without opening more of it than its magic bytes.
+    pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+        if !fs::metadata(path).map_err(failed)?.is_dir() {
+            return Ok(match FileKind::of(path)? {
+                Some(kind) => Self::File(path.to_owned(), kind),
+                None => Self::OtherFile(path.to_owned()),
+            });
+        }
+        // An error in listing the folder is told apart from a folder without a trace.
+        fs::read_dir(path).map_err(failed)?;
+        if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
+            return Ok(Self::Thread(path.to_owned()));
+        }
+        if is_session(path)? {
+            return Ok(Self::Session(path.to_owned()));
+        }
+        let mut sessions = Vec::new();
+        sessions_below(path, DEPTH, &mut sessions)?;
+        if sessions.is_empty() {
+            let what = "no trace: neither thread files, nor a session, nor a folder with sessions";
+            return Err(Failure::Usage(format!("{}: {what}", path.display())));
+        }
+        Ok(Self::Sessions(sessions))
+    }
+}
+
+fn has_file(folder: &Path, name: &str) -> bool {
+    fs::symlink_metadata(folder.join(name)).is_ok()
+}
+
+/// Whether a folder is a session: with a manifest, be it readable or not, or with a thread.
+fn is_session(path: &Path) -> Result<bool, Failure> {
+    if has_file(path, MANIFEST_FILE) {
+        return Ok(true);
+    }
+    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let name = entry.map_err(failed)?.file_name();
+        let id = name.to_str().and_then(|name| name.strip_prefix("thread_"));
+        if id.is_some_and(|id| id.parse::<u32>().is_ok()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Adds the sessions below a folder, by their names. Symbolic links are not followed.
+fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().map_err(failed)?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    for folder in folders {
+        if is_session(&folder)? {
+            sessions.push(folder);
+        } else if depth > 1 {
+            sessions_below(&folder, depth - 1, sessions)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! How names, counts and times are written for people.
+
+use std::fmt::{self, Write as _};
+
+/// Text that may come from a file or its name, without what could steer a terminal: control
+/// characters, breaks of a line, marks that turn the direction of writing.
+#[derive(Debug)]
+pub(crate) struct Printable<T>(pub(crate) T);
+
+impl<T: fmt::Display> fmt::Display for Printable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// Passes text on, with escapes for what steers a terminal.
+struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if !text.chars().any(steers) {
+            return self.0.write_str(text);
+        }
+        for letter in text.chars() {
+            match steers(letter) {
+                true => write!(self.0, "{}", letter.escape_unicode())?,
+                false => self.0.write_char(letter)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn steers(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// `1 event`, `2 events`.
+pub(crate) struct Counted<'a>(pub(crate) u64, pub(crate) &'a str);
+
+impl fmt::Display for Counted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+/// A time span in the unit that suits it, three digits behind the point: `233.328 µs`.
+pub(crate) struct Span(pub(crate) u64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0;
+        let text = match ns {
+            0..1_000 => format!("{ns} ns"),
+            1_000..1_000_000 => format!("{}.{:03} µs", ns / 1_000, ns % 1_000),
+            1_000_000..1_000_000_000 => {
+                format!("{}.{:03} ms", ns / 1_000_000, ns / 1_000 % 1_000)
+            }
+            _ => format!("{}.{:03} s", ns / 1_000_000_000, ns / 1_000_000 % 1_000),
+        };
+        f.pad(&text)
+    }
+}
+
+/// Nanoseconds as seconds, exactly: `1.000233328`.
+pub(crate) struct Seconds(pub(crate) u64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}.{:09}",
+            self.0 / 1_000_000_000,
+            self.0 % 1_000_000_000
+        )
+    }
+}
+
+/// A time as seconds from a start; negative before it.
+pub(crate) struct Since {
+    /// When, in nanoseconds.
+    pub(crate) time_ns: u64,
+    /// The start, in nanoseconds.
+    pub(crate) start_ns: u64,
+}
+
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.time_ns < self.start_ns {
+            '-'
+        } else {
+            '+'
+        };
+        write!(f, "{sign}{}", Seconds(self.time_ns.abs_diff(self.start_ns)))
+    }
+}
+
+/// Bytes in hexadecimal without anything between them.
+pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Two digits for each byte; a call of `write!` for each would be slow.
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(128);
+        for chunk in self.0.chunks(64) {
+            text.clear();
+            for byte in chunk {
+                text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+                text.push(char::from(DIGITS[usize::from(byte & 15)]));
+            }
+            f.write_str(&text)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped() {
+        let name = "a\u{1b}[31m\r\n\u{202e}\u{9b}z";
+        let text = Printable(name).to_string();
+        assert_eq!(text, "a\\u{1b}[31m\\u{d}\\u{a}\\u{202e}\\u{9b}z");
+        assert_eq!(Printable("größe→λ").to_string(), "größe→λ");
+    }
+
+    #[test]
+    fn spans_are_exact_to_three_digits() {
+        let text = |ns| Span(ns).to_string();
+        assert_eq!(text(999), "999 ns");
+        assert_eq!(text(1_000), "1.000 µs");
+        assert_eq!(text(999_999), "999.999 µs");
+        assert_eq!(text(233_328_999), "233.328 ms");
+        assert_eq!(text(u64::MAX), "18446744073.709 s");
+    }
+
+    #[test]
+    fn times_before_the_start_are_negative() {
+        let text = |time_ns, start_ns| Since { time_ns, start_ns }.to_string();
+        assert_eq!(text(1_000_000_001, 1), "+1.000000000");
+        assert_eq!(text(0, 7), "-0.000000007");
+    }
+}

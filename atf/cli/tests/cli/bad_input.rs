@@ -1,0 +1,187 @@
+//! Whatever stands at a path: no panic, no signal, and an exit status that says what it was.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
+use super::{atf, samples, texts};
+
+/// Every subcommand that reads, each in both forms.
+const COMMANDS: &[&[&str]] = &[
+    &["info"],
+    &["info", "--verify", "--json"],
+    &["dump"],
+    &["dump", "--details", "--json"],
+    &["explain", "--all"],
+    &["explain", "--json"],
+];
+
+/// Runs all subcommands on a path; each ends by itself and says what it met.
+fn run_all(folder: &Path, path: &str) -> Vec<i32> {
+    let run = |command: &&[&str]| {
+        let output = atf(folder, &[command, &[path][..]].concat());
+        let (status, _, messages) = texts(&output);
+        assert!(
+            !messages.contains("panicked"),
+            "{command:?} {path}: {messages}"
+        );
+        assert!((0..=2).contains(&status), "{command:?} {path}");
+        assert!(status != 2 || !messages.is_empty(), "{command:?} {path}");
+        status
+    };
+    COMMANDS.iter().map(run).collect()
+}
+
+fn hostile_files() -> Vec<Vec<u8>> {
+    let mut files = vec![
+        Vec::new(),
+        b"ATI2".to_vec(),
+        b"ATD2".to_vec(),
+        vec![0xff; 300],
+        vec![0; 300],
+        b"no trace at all, but a text that is long enough for a header of either of the two files"
+            .to_vec(),
+    ];
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 3).bytes();
+        let detail = vec![
+            DetailRecord::call(0, 1000, 8),
+            DetailRecord::call(1, 2000, 0),
+        ];
+        let detail = DetailFile::of(version, detail).bytes();
+        for whole in [index, detail] {
+            // Numbers as large as they can be, at every place where one may stand.
+            for offset in (8..whole.len() - 8).step_by(4) {
+                files.push(patched(&whole, offset, &[0xff; 8]));
+            }
+            for size in (60..whole.len()).step_by(13) {
+                files.push(whole[..size].to_vec());
+            }
+            files.push(padded(&whole, 4096));
+        }
+    }
+    files
+}
+
+#[test]
+fn hostile_files_end_no_subcommand_by_a_panic_or_a_signal() {
+    let folder = TempDir::new().unwrap();
+    // One in three: each costs six processes.
+    for bytes in hostile_files()
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| i % 3 == 0 || *i < 6)
+    {
+        fs::write(folder.path().join("file"), bytes.1).unwrap();
+        run_all(folder.path(), "file");
+    }
+}
+
+#[test]
+fn hostile_sessions_end_no_subcommand_by_a_panic_or_a_signal() {
+    let manifests: &[&[u8]] = &[
+        b"",
+        b"\xef\xbb\xbf{}",
+        b"{",
+        b"[]",
+        b"\xff\xfe",
+        br#"{"threads": [{"id": 0}, {"id": 0}, {"id": "../x"}, {"id": 4294967295}, {"id": 5e9}]}"#,
+        br#"{"threads": 7, "symbols": {"a": 1}, "modules": [null], "x": "\u001b"}"#,
+    ];
+    for manifest in manifests {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+        for (id, bytes) in [
+            ("0", IndexFile::finalized(1, 2).bytes()),
+            ("1", vec![1, 2, 3]),
+            ("01", IndexFile::finalized(2, 2).bytes()),
+            ("x", vec![]),
+        ] {
+            let thread = folder.path().join(format!("thread_{id}"));
+            fs::create_dir(&thread).unwrap();
+            fs::write(thread.join("index.atf"), &bytes).unwrap();
+            fs::write(thread.join("detail.atf"), &bytes).unwrap();
+        }
+        fs::write(folder.path().join("thread_9"), b"a file").unwrap();
+        let statuses = run_all(folder.path(), ".");
+        // A session: info and dump find what is damaged; explain takes files only.
+        assert_eq!(statuses, [1, 1, 1, 1, 2, 2]);
+    }
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_exit_status_2() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for path in ["nothing", "empty", "empty/.."] {
+        assert_eq!(run_all(folder.path(), path), [2; 6], "{path}");
+    }
+    let output = atf(folder.path(), &["dump", "nothing"]);
+    let (_, text, messages) = texts(&output);
+    assert_eq!(text, "");
+    assert!(messages.starts_with("atf: nothing: "), "{messages}");
+}
+
+#[test]
+fn usage_is_exit_status_2() {
+    for arguments in [
+        &["dump"][..],
+        &["dump", "--from", "yesterday", "."],
+        &["dump", "--kind", "leap", "."],
+        &["dump", "--function", "0xz", "."],
+        &["dump", "--from", "5", "--to", "4", "sample-small"],
+        &["explain", "--events", "5..3", "x"],
+        &["explain", "--all", "--events", "1", "x"],
+        &["completions", "nosuchshell"],
+        &["leap"],
+    ] {
+        let output = atf(&samples(), arguments);
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, text), (2, ""), "{arguments:?}");
+        assert!(!messages.is_empty());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_path_need_not_be_utf_8() {
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = TempDir::new().unwrap();
+    let name = OsStr::from_bytes(b"thr\xffead");
+    let thread = folder.path().join(name);
+    fs::create_dir(&thread).unwrap();
+    let index = IndexFile {
+        flags: 0,
+        ..IndexFile::finalized(1, 2)
+    };
+    fs::write(thread.join("index.atf"), index.bytes()).unwrap();
+    for command in ["info", "dump", "explain"] {
+        let path = match command {
+            "explain" => Path::new(name).join("index.atf").into_os_string(),
+            _ => name.to_owned(),
+        };
+        let output = atf(folder.path(), &[OsString::from(command), path]);
+        assert_eq!(texts(&output).0, 0, "{command}");
+    }
+}
+
+#[test]
+fn completions_are_written_for_each_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let text = super::clean(Path::new("."), &["completions", shell]);
+        assert!(text.contains("explain"), "{shell}");
+    }
+}
+
+#[test]
+fn every_help_has_an_example_and_the_exit_status() {
+    for command in ["info", "dump", "explain", "completions"] {
+        let help = super::clean(Path::new("."), &[command, "--help"]);
+        assert!(help.contains("Exit status: 0"), "{command}");
+        assert!(help.contains(&format!("$ atf {command}")), "{command}");
+    }
+}

@@ -1,0 +1,308 @@
+//! `dump`: all events, in one order, and what filters leave of them.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use super::{atf, clean, expected, golden, lines, number, samples, texts};
+
+const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
+
+fn dump(arguments: &[&str]) -> Vec<Value> {
+    let arguments = [&["dump", "--json", SMALL], arguments].concat();
+    lines(&clean(&samples(), &arguments))
+}
+
+/// What orders events: timestamp, thread, position.
+fn key(event: &Value) -> (u64, u64, u64) {
+    let time = number(&event["timestamp_ns"]);
+    (
+        time,
+        event["thread"].as_u64().unwrap(),
+        number(&event["seq"]),
+    )
+}
+
+#[test]
+fn all_events_of_the_samples_come_once_in_one_order() {
+    for (path, expected) in expected() {
+        let events = lines(&clean(&samples(), &["dump", "--json", &path]));
+        assert!(events.is_sorted_by_key(key), "{path}");
+        for (name, expected) in expected["threads"].as_object().unwrap() {
+            let id: u64 = name.strip_prefix("thread_").unwrap().parse().unwrap();
+            let events: Vec<_> = events
+                .iter()
+                .filter(|event| event["thread"] == id)
+                .collect();
+            assert_eq!(events.len() as u64, expected["events"].as_u64().unwrap());
+            for (seq, event) in (0..).zip(&events) {
+                assert_eq!(number(&event["seq"]), seq);
+            }
+            let links = events
+                .iter()
+                .filter(|event| event["detail_seq"].is_string());
+            assert_eq!(links.count() as u64, expected["links"].as_u64().unwrap());
+            let depth = events
+                .iter()
+                .map(|event| event["call_depth"].as_u64())
+                .max();
+            assert_eq!(depth.flatten(), expected["max_depth"].as_u64());
+        }
+    }
+}
+
+#[test]
+fn lines_have_the_documented_keys() {
+    let folder = TempDir::new().unwrap();
+    let keys = |version| {
+        let file = IndexFile::finalized(version, 1).bytes();
+        fs::write(folder.path().join("i"), file).unwrap();
+        let event = &lines(&clean(folder.path(), &["dump", "--json", "i"]))[0];
+        let keys = event.as_object().unwrap().keys();
+        keys.map(String::as_str).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(
+        keys(1),
+        "thread seq timestamp_ns function_id thread_id event_kind call_depth detail_seq"
+    );
+    // Wire version 2 has neither a thread nor a depth in its events.
+    assert_eq!(
+        keys(2),
+        "thread seq timestamp_ns function_id event_kind detail_seq"
+    );
+}
+
+#[test]
+fn filters_leave_what_a_naive_filter_leaves_of_all() {
+    let all = dump(&[]);
+    assert_eq!(all.len(), 2000);
+    let start = number(&all[0]["timestamp_ns"]);
+    let check = |arguments: &[&str], keep: &dyn Fn(&Value) -> bool| {
+        let expected: Vec<_> = all.iter().filter(|event| keep(event)).cloned().collect();
+        assert!(
+            !expected.is_empty() && expected.len() < all.len(),
+            "{arguments:?}"
+        );
+        assert_eq!(dump(arguments), expected, "{arguments:?}");
+    };
+    let time = |event: &Value| number(&event["timestamp_ns"]) - start;
+    let name = |event: &Value| event["function"].as_str().unwrap_or("").to_owned();
+    check(&["--thread", "1"], &|event| event["thread"] == 1);
+    check(&["--thread", "0", "--thread", "2"], &|event| {
+        event["thread"] != 1
+    });
+    check(&["--kind", "call"], &|event| event["event_kind"] == 1);
+    check(&["--kind", "2"], &|event| event["event_kind"] == 2);
+    check(&["--from", "+10us"], &|event| time(event) >= 10_000);
+    check(&["--to", "+0.02ms"], &|event| time(event) <= 20_000);
+    let (from, to) = ((start + 5_000).to_string(), (start + 9_000).to_string());
+    check(&["--from", &from, "--to", &to], &|event| {
+        (5_000..=9_000).contains(&time(event))
+    });
+    // The bounds belong to what they bound.
+    let moment = all[700]["timestamp_ns"].as_str().unwrap();
+    check(&["--from", moment, "--to", moment], &|event| {
+        event["timestamp_ns"] == moment
+    });
+    check(&["--function", "render"], &|event| {
+        name(event).contains("render")
+    });
+    check(&["--function", "_$s4Demo?render*"], &|event| {
+        name(event).starts_with("_$s4Demo") && name(event)[9..].starts_with("render")
+    });
+    check(&["--function", "=_$s4Demo0load0"], &|event| {
+        name(event) == "_$s4Demo0load0"
+    });
+    let id = number(&all[0]["function_id"]);
+    check(&["--function", &format!("{id:#x}")], &|event| {
+        number(&event["function_id"]) == id
+    });
+    check(
+        &[
+            "--function",
+            "load",
+            "--kind",
+            "return",
+            "--thread",
+            "0",
+            "--from",
+            "+1us",
+        ],
+        &|event| {
+            name(event).contains("load")
+                && event["event_kind"] == 2
+                && event["thread"] == 0
+                && time(event) >= 1_000
+        },
+    );
+    assert_eq!(dump(&["--limit", "7"]), all[..7]);
+    assert_eq!(dump(&["--limit", "0"]), [Value::Null; 0]);
+    assert_eq!(dump(&["--function", "no such name"]), [Value::Null; 0]);
+}
+
+#[test]
+fn text_has_a_line_for_each_event_that_json_has() {
+    let text = clean(&samples(), &["dump", SMALL]);
+    let all = dump(&[]);
+    assert_eq!(text.lines().count(), all.len());
+    for (line, event) in text.lines().zip(&all) {
+        let mut words = line.split_whitespace().skip(1);
+        assert_eq!(words.next().unwrap(), event["thread"].to_string());
+        assert_eq!(words.next(), event["seq"].as_str());
+        assert!(line.contains(event["function"].as_str().unwrap()), "{line}");
+    }
+    let arguments = ["dump", "--details", "--limit", "60", "--thread", "0", SMALL];
+    golden("dump-details.txt", &clean(&samples(), &arguments));
+}
+
+/// A session of one thread with one call, its details and a symbol.
+fn session(folder: &Path, name: &str) {
+    let thread = folder.join("thread_7");
+    fs::create_dir_all(&thread).unwrap();
+    let event = EventRecord {
+        timestamp_ns: 1000,
+        function_id: 0x0644_4fc1_0000_0001,
+        kind: 1,
+        depth: 1,
+        detail_seq: Some(0),
+    };
+    fs::write(
+        thread.join("index.atf"),
+        IndexFile::of(1, vec![event]).bytes(),
+    )
+    .unwrap();
+    let mut call = DetailRecord::call(0, 1000, 3);
+    if name.is_empty() {
+        call.payload = vec![0xab; 200_000];
+    }
+    fs::write(
+        thread.join("detail.atf"),
+        DetailFile::of(1, vec![call]).bytes(),
+    )
+    .unwrap();
+    let name = serde_json::to_string(name).unwrap();
+    let symbol = format!(r#"{{"function_id": "0x06444fc100000001", "name": {name}}}"#);
+    let manifest = format!(r#"{{"threads": [{{"id": 7}}], "symbols": [{symbol}]}}"#);
+    fs::write(folder.join("manifest.json"), manifest).unwrap();
+}
+
+#[test]
+fn a_name_cannot_steer_the_terminal() {
+    let folder = TempDir::new().unwrap();
+    let name = "evil\u{1b}]0;title\u{7}\n\u{9b}31m\u{202e}";
+    session(folder.path(), name);
+    for arguments in [
+        &["dump", "."][..],
+        &["dump", "--details", "."],
+        &["info", "."],
+    ] {
+        let text = clean(folder.path(), arguments);
+        let harmless = |letter: char| letter == '\n' || !letter.is_control();
+        assert!(text.chars().all(harmless), "{text:?}");
+        assert!(!text.contains('\u{202e}'));
+    }
+    let text = clean(folder.path(), &["dump", "."]);
+    assert!(
+        text.contains(r"evil\u{1b}]0;title\u{7}\u{a}\u{9b}31m\u{202e}"),
+        "{text}"
+    );
+    let event = &lines(&clean(folder.path(), &["dump", "--json", "."]))[0];
+    assert_eq!(event["function"], name);
+}
+
+#[test]
+fn details_have_all_their_bytes() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), "f");
+    let event = &lines(&clean(folder.path(), &["dump", "--json", "--details", "."]))[0];
+    let detail = &event["detail"];
+    assert_eq!(detail["event_type"], 3);
+    assert_eq!(detail["function"]["x_regs"][7], (0x1111 * 7).to_string());
+    assert_eq!(detail["function"]["sp"], 0xcccc.to_string());
+    assert_eq!(detail["function"]["stack"], "010103");
+    // A payload larger than any buffer.
+    session(folder.path(), "");
+    let event = &lines(&clean(folder.path(), &["dump", "--json", "--details", "."]))[0];
+    assert_eq!(event["detail"]["payload"], "ab".repeat(200_000));
+    let file = &lines(&clean(
+        folder.path(),
+        &["dump", "--json", "thread_7/detail.atf"],
+    ))[0];
+    assert_eq!(file, &event["detail"]);
+}
+
+#[test]
+fn names_can_come_from_another_manifest() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), "own");
+    fs::rename(folder.path().join("manifest.json"), folder.path().join("m")).unwrap();
+    let text = clean(folder.path(), &["dump", "."]);
+    assert!(text.contains("  0x06444fc100000001  detail 0"), "{text}");
+    let text = clean(
+        folder.path(),
+        &["dump", "--symbols", "m", "thread_7/index.atf"],
+    );
+    assert!(text.contains("  own  detail 0"), "{text}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let folder = TempDir::new().unwrap();
+    let events = IndexFile::finalized(1, 200_000).bytes();
+    fs::write(folder.path().join("index.atf"), events).unwrap();
+    for arguments in [
+        &["dump", "index.atf"][..],
+        &["dump", "--json", "index.atf"],
+        &["explain", "--all", "index.atf"],
+    ] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin("atf"))
+            .current_dir(folder.path())
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        assert!(!line.is_empty());
+        drop(output);
+        let output = child.wait_with_output().unwrap();
+        let (status, _, messages) = texts(&output);
+        assert_eq!((status, messages), (0, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_damaged_thread_does_not_hide_the_others() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), "f");
+    let thread = folder.path().join("thread_1");
+    fs::create_dir(&thread).unwrap();
+    fs::write(thread.join("index.atf"), b"ATI2").unwrap();
+    let output = atf(folder.path(), &["dump", "--json", "."]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 1);
+    assert_eq!(lines(text).len(), 1);
+    assert!(
+        messages.contains("thread_1/index.atf: header: the file has 4 bytes"),
+        "{messages}"
+    );
+}
+
+#[test]
+fn many_sessions_are_named_and_not_mixed() {
+    let output = atf(&samples(), &["dump", "."]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, text), (2, ""));
+    assert!(
+        messages.contains("several sessions; name one of"),
+        "{messages}"
+    );
+    assert!(messages.contains("pid_4244"), "{messages}");
+}

@@ -1,0 +1,194 @@
+//! `explain`: every byte once, each under the name of its field.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
+use super::{atf, clean, golden, lines, number, sample_files, texts};
+
+/// The bytes that a text tells, each line where the last one ended.
+fn told(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("  0x")) {
+        let (offset, rest) = line.trim_start().split_once("  ").unwrap();
+        let offset = usize::from_str_radix(offset.trim_start_matches("0x"), 16).unwrap();
+        assert_eq!(offset, bytes.len(), "{line}");
+        let digits: String = rest.chars().take(23).collect();
+        for digits in digits.split_whitespace() {
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
+        }
+    }
+    bytes
+}
+
+/// The bytes that JSON lines tell.
+fn told_json(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for line in lines(text) {
+        assert_eq!(number(&line["offset"]), bytes.len() as u64, "{line}");
+        let digits = line["bytes"].as_str().unwrap();
+        assert_eq!(number(&line["size"]), digits.len() as u64 / 2);
+        for digits in digits.as_bytes().chunks(2) {
+            let digits = str::from_utf8(digits).unwrap();
+            bytes.push(u8::from_str_radix(digits, 16).unwrap());
+        }
+    }
+    bytes
+}
+
+fn told_in_both_forms(folder: &Path, path: &Path) -> [Vec<u8>; 2] {
+    let path = path.to_str().unwrap();
+    let text = atf(folder, &["explain", "--all", path]);
+    let json = atf(folder, &["explain", "--all", "--json", path]);
+    let (status, text, _) = texts(&text);
+    assert!(status < 2, "{path}");
+    [told(text), told_json(texts(&json).1)]
+}
+
+#[test]
+fn every_byte_of_every_sample_file_is_told_exactly_once() {
+    for path in sample_files() {
+        let bytes = fs::read(&path).unwrap();
+        for told in told_in_both_forms(Path::new("."), &path) {
+            assert!(told == bytes, "{}", path.display());
+        }
+    }
+}
+
+/// Files that end in every way there is, with damage in the places where it matters.
+fn odd_files() -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 5);
+        let details = [0, 17, 256].map(|stack| DetailRecord::call(stack.into(), 1000, stack));
+        let mut details = details.to_vec();
+        details[1].payload.truncate(70);
+        let detail = DetailFile::of(version, details);
+        for (kind, whole, footer) in [
+            ("index", index.bytes(), index.without_footer().len()),
+            ("detail", detail.bytes(), detail.bytes().len() - 64),
+        ] {
+            let mut add = |name: &str, bytes: Vec<u8>| {
+                files.push((format!("{kind}{version}-{name}"), bytes));
+            };
+            add("whole", whole.clone());
+            add("zero-tail", padded(&whole[..footer], 100));
+            add("zero-tail-of-events", padded(&whole[..footer - 9], 160));
+            add("behind", [&whole[..], b"behind the footer"].concat());
+            add("magic", patched(&whole, 0, b"X"));
+            add("version", patched(&whole, 5, &[9]));
+            add("reserved", patched(&whole, 18, &[9]));
+            add("footer-count", patched(&whole, footer + 8, &[99]));
+            add("zeros", patched(&whole, 64, &[0; 64]));
+            add("length", patched(&whole, 64, &[3, 0, 0, 0]));
+            add("empty", Vec::new());
+            for size in 1..whole.len() {
+                add(&format!("cut-{size}"), whole[..size].to_vec());
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn every_byte_is_told_once_whatever_the_file() {
+    let folder = TempDir::new().unwrap();
+    let files = odd_files();
+    // One file in seven of those that are cut, all others.
+    let files = files
+        .iter()
+        .enumerate()
+        .filter(|(position, (name, _))| !name.contains("cut") || position % 7 == 0);
+    for (_, (name, bytes)) in files {
+        for file in ["index.atf", "file"] {
+            let path = folder.path().join(file);
+            fs::write(&path, bytes).unwrap();
+            let [text, _] = told_in_both_forms(folder.path(), &path);
+            assert!(text == *bytes, "{name} as {file}");
+        }
+    }
+}
+
+/// A file of either kind, small enough to be read whole.
+fn small(folder: &Path, version: u8) {
+    let index = IndexFile::finalized(version, 2);
+    fs::write(folder.join("index.atf"), index.bytes()).unwrap();
+    let mut calls = vec![
+        DetailRecord::call(0, 1000, 9),
+        DetailRecord::call(1, 2000, 0),
+    ];
+    calls[1].payload = b"opaque\x1b\x00".to_vec();
+    let detail = DetailFile::of(version, calls);
+    fs::write(folder.join("detail.atf"), detail.bytes()).unwrap();
+}
+
+#[test]
+fn small_files_read_as_written_down() {
+    for version in [1, 2] {
+        let folder = TempDir::new().unwrap();
+        small(folder.path(), version);
+        for name in ["index", "detail"] {
+            let text = clean(folder.path(), &["explain", &format!("{name}.atf")]);
+            golden(&format!("explain-{name}-v{version}.txt"), &text);
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_field_stands_behind_it_and_in_the_exit_status() {
+    let folder = TempDir::new().unwrap();
+    let whole = IndexFile::finalized(1, 2).bytes();
+    let say = |offset: usize, bytes: &[u8], expected: &str, status: i32| {
+        let path = folder.path().join("index.atf");
+        fs::write(&path, patched(&whole, offset, bytes)).unwrap();
+        let output = atf(folder.path(), &["explain", "index.atf"]);
+        let (found, text, _) = texts(&output);
+        assert!(text.contains(expected), "{expected} in\n{text}");
+        assert_eq!(found, status, "{expected}");
+    };
+    say(6, &[9], "arch             9 ! no known arch", 0);
+    say(17, &[1, 0, 2], "! reserved, but not 0", 0);
+    say(
+        8,
+        &[0x81],
+        "flags            129 ! has_detail_file, unknown bits 0x80",
+        0,
+    );
+    say(5, &[7], "version          7 ! expected 1", 1);
+    say(24, &[31], "event_size       31 ! expected 32", 1);
+    say(
+        64 + 20,
+        &[77],
+        "event_kind       77 ! no known event kind",
+        0,
+    );
+    let damaged = "damaged: index.atf: footer.event_count: 99 events need 3168 bytes";
+    say(128 + 8, &[99], damaged, 1);
+}
+
+#[test]
+fn events_are_chosen_by_position_and_what_is_left_out_is_said() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("i"), IndexFile::finalized(2, 20).bytes()).unwrap();
+    let events = |arguments: &[&str]| {
+        let text = clean(folder.path(), &[&["explain", "i"], arguments].concat());
+        let seq = |line: &str| {
+            let rest = line.strip_prefix("index_event ")?;
+            rest.split_once(' ')?.0.parse::<u64>().ok()
+        };
+        let left_out = |line: &&str| line.starts_with('…');
+        let left_out: Vec<_> = text.lines().filter(left_out).map(str::to_owned).collect();
+        (text.lines().filter_map(seq).collect::<Vec<_>>(), left_out)
+    };
+    let (seqs, left_out) = events(&[]);
+    assert_eq!(seqs, [0, 1, 2, 3, 4, 5, 6, 7, 18, 19]);
+    assert_eq!(left_out, ["… 10 events left out, 0x140 to 0x280"]);
+    let (seqs, left_out) = events(&["--events", "3..5"]);
+    assert_eq!(seqs, [3, 4]);
+    assert_eq!(left_out.len(), 2);
+    assert_eq!(events(&["--events", "7"]).0, [7]);
+    assert_eq!(events(&["--events", "30.."]).0, [0_u64; 0]);
+    assert_eq!(events(&["--all"]).0, (0..20).collect::<Vec<_>>());
+}

@@ -1,0 +1,145 @@
+//! `info`: what it says of the samples is what an independent parser found.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::files::{IndexFile, patched};
+use super::{atf, clean, expected, golden, number, samples, texts};
+
+fn info(arguments: &[&str]) -> Value {
+    let text = clean(&samples(), &[&["info", "--json"], arguments].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn sample_sessions_hold_what_an_independent_parser_found() {
+    for (path, expected) in expected() {
+        let session = info(&["--verify", &path]);
+        assert_eq!(session["what"], "session");
+        assert_eq!(
+            session["manifest"].is_object(),
+            expected["manifest"] == true
+        );
+        let mut events = 0;
+        for (position, (name, expected)) in
+            expected["threads"].as_object().unwrap().iter().enumerate()
+        {
+            let thread = &session["threads"][position];
+            assert_eq!(name, &format!("thread_{}", thread["id"]));
+            let index = &thread["index"];
+            events += number(&index["event_count"]);
+            assert_eq!(number(&index["event_count"]), expected["events"]);
+            let is_finalized = index["completeness"]["state"] == "finalized";
+            assert_eq!(is_finalized, expected["finalized"] == true);
+            assert_eq!(number(&index["time"]["start_ns"]), expected["ts_min"]);
+            assert_eq!(number(&index["time"]["end_ns"]), expected["ts_max"]);
+            let contents = &index["contents"];
+            assert_eq!(number(&contents["out_of_order"]), 0);
+            for (kind, count) in expected["kinds"].as_object().unwrap() {
+                assert_eq!(number(&contents["kinds"][kind]), *count);
+            }
+            assert_eq!(number(&contents["links"]), expected["links"]);
+            if let Some(details) = expected["details"].as_u64() {
+                let (detail, links) = (&thread["detail"], &thread["links"]);
+                assert_eq!(number(&detail["event_count"]), details);
+                let dangling = expected["dangling_links"].as_u64().unwrap();
+                assert_eq!(number(&links["dangling"]), dangling);
+                assert_eq!(number(&links["orphans"]), expected["orphan_details"]);
+                let good = expected["links"].as_u64().unwrap() - dangling;
+                assert_eq!(number(&links["good"]), good);
+                let trailing = &detail["completeness"]["trailing_bytes"];
+                let trailing = trailing.as_str().map_or(0, |bytes| bytes.parse().unwrap());
+                assert_eq!(Some(trailing), expected["detail_tail_bytes"].as_u64());
+            } else {
+                assert_eq!(thread["detail"], Value::Null);
+            }
+        }
+        assert_eq!(number(&session["index_events"]), events);
+    }
+}
+
+#[test]
+fn sample_sessions_read_as_written_down() {
+    let text = clean(&samples(), &["info", "."]);
+    golden("info-samples.txt", &text);
+    let thread = "sample-crashed/session_20260105_101500/pid_4243/thread_1";
+    let text = clean(&samples(), &["info", "--verify", thread]);
+    golden("info-thread.txt", &text);
+}
+
+#[test]
+fn a_problem_is_named_in_both_forms_and_in_the_exit_status() {
+    let folder = TempDir::new().unwrap();
+    let whole = IndexFile::finalized(1, 4).bytes();
+    let say = |arguments: &[&str], bytes: &[u8], expected: Option<&str>| {
+        fs::write(folder.path().join("i.ati2"), bytes).unwrap();
+        let arguments = [&["info", "i.ati2"], arguments].concat();
+        let output = atf(folder.path(), &arguments);
+        let (status, text, messages) = texts(&output);
+        assert_eq!(messages, "");
+        assert_eq!(status, i32::from(expected.is_some()), "{text}");
+        let output = atf(folder.path(), &[&arguments[..], &["--json"]].concat());
+        let json: Value = serde_json::from_str(texts(&output).1).unwrap();
+        let problems = json["problems"].as_array().unwrap();
+        assert_eq!(problems.is_empty(), expected.is_none());
+        if let Some(expected) = expected {
+            assert!(text.contains(expected), "{expected} in\n{text}");
+            assert!(problems[0]["message"].as_str().unwrap().contains(expected));
+        }
+    };
+    say(&[], &whole, None);
+    say(&["--verify"], &whole, None);
+    // A bit of the last event's function.
+    let flipped = patched(&whole, 64 + 3 * 32 + 8, &[0]);
+    say(&[], &flipped, None);
+    say(
+        &["--verify"],
+        &flipped,
+        Some("the CRC-32C of the events is"),
+    );
+    let count = "footer.event_count: 5 events need 160 bytes";
+    say(&[], &patched(&whole, 192 + 8, &[5]), Some(count));
+    say(
+        &[],
+        &patched(&whole, 28, &[5]),
+        Some("header.event_count: 5, the footer has 4 (at 0x1c)"),
+    );
+    let magic = "header.magic: \"XTI2\", expected \"ATI2\" (at 0x0)";
+    say(&[], &patched(&whole, 0, b"X"), Some(magic));
+    let back = patched(&whole, 64 + 32, &[0; 8]);
+    say(&["--verify"], &back, Some("the CRC-32C"));
+    let mut unordered = IndexFile::finalized(2, 4);
+    unordered.events.swap(1, 2);
+    let unordered = IndexFile::of(2, unordered.events).bytes();
+    say(
+        &["--verify"],
+        &unordered,
+        Some("events[2]: time goes back, 1 event in all"),
+    );
+    let cut = IndexFile::finalized(1, 4).placeholder().without_footer();
+    say(&["--verify"], &cut[..cut.len() - 5], None);
+}
+
+#[test]
+fn the_first_thread_of_two_does_not_hide_the_second() {
+    let folder = TempDir::new().unwrap();
+    for (id, bytes) in [
+        (0, b"ATI2".to_vec()),
+        (1, IndexFile::finalized(1, 3).bytes()),
+    ] {
+        let thread = folder.path().join(format!("thread_{id}"));
+        fs::create_dir(&thread).unwrap();
+        fs::write(thread.join("index.atf"), bytes).unwrap();
+    }
+    let output = atf(folder.path(), &["info", "."]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1);
+    assert!(text.contains("unreadable"), "{text}");
+    assert!(text.contains("2 threads, 3 events"), "{text}");
+    assert!(
+        text.contains("thread_0/index.atf: header: the file has 4 bytes"),
+        "{text}"
+    );
+}

@@ -1,0 +1,96 @@
+//! The command `atf` on real sessions, on files built byte by byte, and on bad input.
+
+// Another crate's tests build the same files, and use more of what builds them.
+#[allow(dead_code, unused_imports)]
+#[path = "../../../tests/support/mod.rs"]
+mod files;
+
+mod bad_input;
+mod dump;
+mod explain;
+mod info;
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The sessions that a third party's writer wrote.
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")
+}
+
+/// Each sample session's path below [`samples`], with what `EXPECTED.json` says of it.
+fn expected() -> Vec<(String, Value)> {
+    let text = std::fs::read_to_string(samples().join("EXPECTED.json")).unwrap();
+    let sessions: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+    assert_eq!(sessions.len(), 3);
+    sessions.into_iter().collect()
+}
+
+/// All thread files of the samples.
+fn sample_files() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for (session, expected) in expected() {
+        for thread in expected["threads"].as_object().unwrap().keys() {
+            for name in ["index.atf", "detail.atf"] {
+                let path = samples().join(&session).join(thread).join(name);
+                files.extend(path.exists().then_some(path));
+            }
+        }
+    }
+    assert_eq!(files.len(), 15);
+    files
+}
+
+/// `atf` with arguments, run in a folder.
+fn atf<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Output {
+    let mut command = Command::cargo_bin("atf").unwrap();
+    command.current_dir(folder).args(arguments);
+    command.output().unwrap()
+}
+
+/// Its exit status, its output and its messages.
+fn texts(output: &Output) -> (i32, &str, &str) {
+    let text = |bytes| str::from_utf8(bytes).unwrap();
+    (
+        output.status.code().expect("it ended by itself"),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+/// What must be written without any message.
+fn clean<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
+    let output = atf(folder, arguments);
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (0, ""));
+    text.to_owned()
+}
+
+/// Its JSON lines.
+fn lines(text: &str) -> Vec<Value> {
+    let line = |line| serde_json::from_str(line).unwrap();
+    text.lines().map(line).collect()
+}
+
+/// A number of 64 bits: a decimal string.
+fn number(value: &Value) -> u64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// Compares with a file beside the tests; writes it where `ATF_BLESS` is set.
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let path = path.join(name);
+    if std::env::var_os("ATF_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        text == expected,
+        "{} is not what is written now; ATF_BLESS=1 writes it:\n{text}",
+        path.display()
+    );
+}
