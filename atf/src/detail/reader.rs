@@ -239,6 +239,15 @@ impl DetailReader {
         Ok(size)
     }
 
+    /// The payload of an event without a copy, or `None` where the file is not in memory: only
+    /// bytes and mapped files are.
+    #[must_use]
+    pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
+        let start = event.payload_offset();
+        self.input
+            .slice(start, start.checked_add(event.payload_size())?)
+    }
+
     /// The whole payload of an event, at most `limit` bytes: a payload can be as large as the file.
     ///
     /// # Errors

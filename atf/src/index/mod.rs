@@ -11,6 +11,7 @@ mod records;
 mod scan;
 mod section;
 mod slice;
+mod time;
 
 pub use blocks::EventBlocks;
 pub use event::IndexEvent;
@@ -22,3 +23,4 @@ pub use reader::IndexReader;
 pub(crate) use records::Record;
 pub use scan::{Disorder, KindCounts, Scan};
 pub use slice::{EventSlice, SliceIter};
+pub use time::TimeQuery;

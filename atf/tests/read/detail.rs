@@ -440,3 +440,14 @@ fn a_payload_of_another_shape_is_opaque() {
         None
     );
 }
+
+#[test]
+fn a_payload_in_memory_is_shown_where_it_is() {
+    let bytes = DetailFile::finalized(1, 3).bytes();
+    let detail = DetailReader::from_bytes(bytes.clone()).unwrap();
+    let event = detail.get(2).unwrap().unwrap();
+    assert_eq!(detail.payload_bytes(&event), Some(&[5, 5, 5][..]));
+    let seekable = atf::Seekable::new(std::io::Cursor::new(bytes)).unwrap();
+    let detail = DetailReader::from_source(seekable).unwrap();
+    assert_eq!(detail.payload_bytes(&event), None);
+}

@@ -14,6 +14,7 @@ mod many_events;
 mod session;
 mod source;
 mod third_party;
+mod time;
 mod vectors;
 mod ways;
 
@@ -173,6 +174,7 @@ fn details(detail: &DetailReader, file: &DetailFile) -> Vec<DetailRecord> {
         assert_eq!(detail.event_offset(event.seq), Some(event.offset));
         let payload = detail.payload(&event, usize::MAX).unwrap();
         assert_eq!(payload.len() as u64, event.payload_size());
+        assert_eq!(detail.payload_bytes(&event).unwrap_or(&payload), payload);
         assert_eq!(event.header.thread_id, file.thread_id);
         records.push(DetailRecord {
             event_type: event.header.event_type.into(),

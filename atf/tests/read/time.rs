@@ -1,0 +1,145 @@
+//! Time ranges: what a search by order finds is what a look at each event finds.
+
+use std::io::{self, Cursor};
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use atf::index::IndexReader;
+use atf::{ReadAt, Seekable};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::support::{EventRecord, IndexFile};
+
+fn file(version: u8, times: &[u64]) -> IndexFile {
+    let event = |time: &u64| EventRecord {
+        timestamp_ns: *time,
+        function_id: 1,
+        kind: 1,
+        depth: 1,
+        detail_seq: None,
+    };
+    IndexFile::of(version, times.iter().map(event).collect())
+}
+
+fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {
+    let seqs = 0..times.len() as u64;
+    let naive: Vec<u64> = seqs
+        .filter(|seq| time.contains(&times[usize::try_from(*seq).unwrap()]))
+        .collect();
+    let found = index.time_query(time).unwrap().map(Result::unwrap);
+    let found: Vec<u64> = found
+        .map(|(seq, event)| {
+            assert_eq!(index.get(seq).unwrap(), Some(event));
+            seq
+        })
+        .collect();
+    assert_eq!(found, naive, "{time:?}");
+    match index.seq_range(time).unwrap() {
+        Some(range) => {
+            assert!(times.is_sorted());
+            assert_eq!(range.collect::<Vec<_>>(), naive, "{time:?}");
+        }
+        None => assert!(!times.is_sorted()),
+    }
+}
+
+/// Both bounds at, before and behind times of the file, and at the ends of all times.
+fn check_all(version: u8, times: &[u64], keys: &[u64]) {
+    let bytes = file(version, times).bytes();
+    let memory = IndexReader::from_bytes(bytes.clone()).unwrap();
+    let seekable = Seekable::new(Cursor::new(bytes)).unwrap();
+    let windows = IndexReader::from_source(seekable).unwrap();
+    for index in [&memory, &windows] {
+        check(index, times, (Bound::Unbounded, Bound::Unbounded));
+        for pair in keys.windows(2) {
+            let (a, b) = (pair[0], pair[1]);
+            check(index, times, (Bound::Included(a), Bound::Excluded(b)));
+            check(index, times, (Bound::Excluded(a), Bound::Included(b)));
+            check(index, times, (Bound::Included(a), Bound::Included(a)));
+            check(index, times, (Bound::Unbounded, Bound::Excluded(a)));
+            check(index, times, (Bound::Excluded(a), Bound::Unbounded));
+        }
+    }
+}
+
+#[test]
+fn the_ends_of_all_times_are_found() {
+    let times = [0, 0, 1, 5, 5, 5, u64::MAX - 1, u64::MAX, u64::MAX];
+    let keys = [0, 1, 2, 5, 6, u64::MAX - 1, u64::MAX, 0, u64::MAX];
+    check_all(1, &times, &keys);
+    check_all(2, &[], &keys);
+    check_all(1, &[7], &keys);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_query_finds_what_a_filter_finds(
+        version in 1..3_u8,
+        // Steps of very different size: runs of one time, bursts, pauses.
+        steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..300),
+        back in proptest::option::weighted(0.3, any::<prop::sample::Index>()),
+        keys in vec((any::<prop::sample::Index>(), 0..3_u64), 2..12),
+    ) {
+        let mut time = 100;
+        let mut times: Vec<u64> = steps.iter().map(|step| { time += step; time }).collect();
+        if let Some(back) = back.filter(|_| !times.is_empty()) {
+            times[back.index(steps.len())] = 50;
+        }
+        let key = |(at, more): &(prop::sample::Index, u64)| match times.is_empty() {
+            true => *more,
+            false => times[at.index(times.len())] + more - 1,
+        };
+        let keys: Vec<u64> = keys.iter().map(key).collect();
+        check_all(version, &times, &keys);
+    }
+}
+
+/// Counts reads.
+struct Counted(Vec<u8>, Arc<AtomicU64>);
+
+impl ReadAt for Counted {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn a_query_looks_at_few_events_however_time_runs() {
+    let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
+    // Each guess by time is as wrong as can be.
+    let steep: Vec<u64> = (0..100_000)
+        .map(|seq| {
+            if seq < 99_990 {
+                seq
+            } else {
+                1 << (seq - 99_945)
+            }
+        })
+        .collect();
+    let flat = vec![5; 100_000];
+    for (times, most) in [(even, 6), (steep, 3 * 17 + 5), (flat, 6)] {
+        let reads = Arc::new(AtomicU64::new(0));
+        let source = Counted(file(1, &times).bytes(), Arc::clone(&reads));
+        let index = IndexReader::from_source(source).unwrap();
+        assert!(index.scan().unwrap().is_ordered());
+        for at in [1, 17, 50_000, 70_001, 99_989, 99_998] {
+            reads.store(0, Ordering::Relaxed);
+            let range = index.seq_range(times[at]..).unwrap().unwrap();
+            assert_eq!(
+                usize::try_from(range.start).unwrap(),
+                times.partition_point(|time| *time < times[at])
+            );
+            let reads = reads.load(Ordering::Relaxed);
+            assert!(reads <= most, "{reads} reads");
+        }
+    }
+}
