@@ -66,7 +66,8 @@ pub struct MergedEvent {
 ///
 /// A thread that cannot be opened is among the [`problems`](Self::problems). One that cannot be
 /// read further ends there: that comes as an `Err` in the midst of the events, once, and is among
-/// [`Merged::problems`]. The other threads go on.
+/// [`Merged::problems`]. The other threads go on. Each of the [`partitions`](Self::partitions)
+/// reads for itself: a thread that fails in one goes on in the next.
 ///
 /// # Costs
 ///

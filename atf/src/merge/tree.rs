@@ -3,37 +3,62 @@
 use std::hint::select_unpredictable;
 
 /// What sources are compared by: a timestamp, then the source's number, so that no two are equal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(u128);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key {
+    timestamp_ns: u64,
+    rank: usize,
+}
 
 impl Key {
     /// Behind every other: the key of a source that has no more.
-    pub(super) const END: Self = Self(u128::MAX);
+    pub(super) const END: Self = Self {
+        timestamp_ns: u64::MAX,
+        rank: usize::MAX,
+    };
 
     /// The key of source `rank` at a time.
     #[inline]
     pub(super) fn new(timestamp_ns: u64, rank: usize) -> Self {
-        Self(((timestamp_ns as u128) << 64) | rank as u128)
+        Self { timestamp_ns, rank }
     }
 
     /// The source; nobody's where the key is [`END`](Self::END).
     #[inline]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a rank stands in the lower half, and END's is no source's"
-    )]
     pub(super) fn rank(self) -> usize {
-        self.0 as u64 as usize
+        self.rank
+    }
+
+    /// Whether it comes first, found without a branch. Compared as one `u128` the keys would be
+    /// selected with one.
+    #[inline]
+    fn is_before(self, other: Self) -> bool {
+        let is_tie = self.timestamp_ns == other.timestamp_ns;
+        (self.timestamp_ns < other.timestamp_ns) | (is_tie & (self.rank < other.rank))
+    }
+
+    /// One of both, selected without a branch.
+    #[inline]
+    fn select(first: bool, a: Self, b: Self) -> Self {
+        Self {
+            timestamp_ns: select_unpredictable(first, a.timestamp_ns, b.timestamp_ns),
+            rank: select_unpredictable(first, a.rank, b.rank),
+        }
+    }
+
+    /// The one that comes first, then the other.
+    #[inline]
+    fn sort(a: Self, b: Self) -> (Self, Self) {
+        let is_first = a.is_before(b);
+        (Self::select(is_first, a, b), Self::select(is_first, b, a))
     }
 
     /// The greatest time with which source `rank` still comes before this key; `None` where even
     /// time 0 comes after it.
     #[inline]
     pub(super) fn last_before(self, rank: usize) -> Option<u64> {
-        let timestamp_ns = (self.0 >> 64) as u64;
-        match Self::new(timestamp_ns, rank) < self {
-            true => Some(timestamp_ns),
-            false => timestamp_ns.checked_sub(1),
+        match rank < self.rank {
+            true => Some(self.timestamp_ns),
+            false => self.timestamp_ns.checked_sub(1),
         }
     }
 }
@@ -59,7 +84,7 @@ impl LoserTree {
         while winners.len() > 1 {
             first /= 2;
             let matches = winners.chunks_exact(2).map(|pair| match pair {
-                [a, b] => (*a.min(b), *a.max(b)),
+                [a, b] => Key::sort(*a, *b),
                 _ => (Key::END, Key::END),
             });
             let matches: Vec<_> = matches.collect();
@@ -87,7 +112,7 @@ impl LoserTree {
         let mut least = Key::END;
         let mut place = self.parent(self.winner().rank());
         while let Some(loser) = self.nodes.get(place).filter(|_| place > 0) {
-            least = least.min(*loser);
+            (least, _) = Key::sort(least, *loser);
             place >>= 1;
         }
         least
@@ -103,10 +128,7 @@ impl LoserTree {
             let Some(loser) = self.nodes.get_mut(place) else {
                 break;
             };
-            let other = *loser;
-            let stays = winner < other;
-            *loser = select_unpredictable(stays, other, winner);
-            winner = select_unpredictable(stays, winner, other);
+            (winner, *loser) = Key::sort(winner, *loser);
             place >>= 1;
         }
         self.set_winner(winner)
@@ -122,7 +144,7 @@ impl LoserTree {
             let Some(loser) = self.nodes.get_mut(place) else {
                 break;
             };
-            if *loser < winner {
+            if loser.is_before(winner) {
                 std::mem::swap(loser, &mut winner);
             }
             place >>= 1;

@@ -12,5 +12,7 @@ pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
 mod map;
+mod prefetch;
 
 pub(crate) use map::{MapPermit, Mapped};
+pub(crate) use prefetch::prefetch;
