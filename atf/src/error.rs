@@ -356,6 +356,12 @@ pub enum ErrorKind {
     /// The folder has neither a manifest nor thread folders.
     #[error("no session: neither a manifest.json nor a folder thread_N")]
     NotASession,
+    /// The folder has the sessions of several processes, and one is to be opened.
+    #[error("has several processes: {}", folders.join(", "))]
+    SeveralProcesses {
+        /// The names of their folders, by process id; the first 100.
+        folders: Vec<String>,
+    },
     /// What is rewritten gets a place of its own, and something stands there.
     #[error("already exists")]
     OutputExists,

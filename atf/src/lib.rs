@@ -48,6 +48,7 @@ pub mod rewrite;
 pub mod session;
 mod source;
 pub mod spans;
+pub mod symbols;
 mod sys;
 pub mod thread;
 mod window;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,12 +11,17 @@ use crate::index::IndexReader;
 use crate::manifest::Manifest;
 use crate::merge::Merge;
 use crate::source::{Input, OpenOptions};
+use crate::symbols::{Places, Symbols};
 use crate::thread::{INDEX_FILE, ThreadReader};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// What the names of thread folders begin with; the id in decimal follows.
 pub(crate) const THREAD_FOLDER: &str = "thread_";
+/// What the names of process folders begin with; the process id in decimal follows.
+const PROCESS_FOLDER: &str = "pid_";
+/// How many process folders an error names.
+const MOST_NAMED: usize = 100;
 
 /// Reads a session: a folder with `manifest.json` and a folder `thread_N` for each thread.
 ///
@@ -23,6 +29,8 @@ pub(crate) const THREAD_FOLDER: &str = "thread_";
 /// keeps them from being read, and none of them keeps the others. Files are opened when
 /// [`ThreadEntry::open`] is called and closed with its reader, so a session may have more threads
 /// than a process may have open files.
+///
+/// A folder `session_…` with a single folder `pid_N` stands for that one.
 ///
 /// ```
 /// use atf::session::SessionReader;
@@ -44,6 +52,7 @@ pub struct SessionReader {
     manifest: Option<Manifest>,
     threads: Vec<ThreadEntry>,
     unrecognized: Vec<String>,
+    places: OnceLock<Places>,
 }
 
 impl SessionReader {
@@ -52,7 +61,8 @@ impl SessionReader {
     /// # Errors
     ///
     /// [`ErrorKind::Io`] where the folder cannot be listed; [`ErrorKind::NotASession`] where it
-    /// has neither a manifest nor a folder `thread_N`.
+    /// has neither a manifest nor a folder `thread_N`, nor folders `pid_N`;
+    /// [`ErrorKind::SeveralProcesses`] where it has more than one of those.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
@@ -64,20 +74,34 @@ impl SessionReader {
     /// As [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = path.as_ref();
+        let at = |error: Error| error.with_path(Some(path));
+        match Self::of_process(path, options)? {
+            Ok(session) => Ok(session),
+            Err(folders) => {
+                let process = folders.process(path, options)?;
+                let process = Self::of_process(&process, options)?;
+                process.map_err(|_| at(Error::new(ErrorKind::NotASession)))
+            }
+        }
+    }
+
+    /// The session whose manifest or thread folders stand right there, or else what does.
+    fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
         let manifest = Manifest::read(&path.join(MANIFEST_FILE));
         if manifest.is_none() && folders.threads.is_empty() {
-            return Err(Error::new(ErrorKind::NotASession).with_path(Some(path)));
+            return Ok(Err(folders));
         }
-        Ok(Self {
+        Ok(Ok(Self {
             path: path.to_path_buf(),
             threads: entries(path, folders.threads, manifest.as_ref(), options),
             manifest,
             unrecognized: folders.unrecognized,
-        })
+            places: OnceLock::new(),
+        }))
     }
 
-    /// The folder, as it was opened.
+    /// The folder that has the threads.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -99,6 +123,13 @@ impl SessionReader {
     #[must_use]
     pub fn unrecognized(&self) -> &[String] {
         &self.unrecognized
+    }
+
+    /// The names of functions, from the manifest. The first call looks through it.
+    #[must_use]
+    pub fn symbols(&self) -> Symbols<'_> {
+        let places = || self.manifest.as_ref().map(Places::of).unwrap_or_default();
+        Symbols::new(self.manifest.as_ref(), self.places.get_or_init(places))
     }
 
     /// The events of all threads in one order: by time, and where that is equal by thread.
@@ -252,18 +283,47 @@ impl SessionSummary {
 struct Folders {
     threads: BTreeMap<(u32, String), Presence>,
     unrecognized: Vec<String>,
+    /// Folders `pid_N`, and whether they are symbolic links.
+    processes: BTreeMap<(u32, String), bool>,
 }
 
 impl Folders {
+    /// The one process folder of a session's.
+    fn process(self, session: &Path, options: OpenOptions) -> Result<PathBuf> {
+        let error = |kind, path| Err(Error::new(kind).with_path(Some(path)));
+        let mut processes = self.processes.into_iter();
+        let Some(((_, first), is_link)) = processes.next() else {
+            return error(ErrorKind::NotASession, session);
+        };
+        if processes.len() > 0 {
+            let others = processes.map(|((_, name), _)| name);
+            let folders = [first].into_iter().chain(others);
+            let folders = folders.take(MOST_NAMED).collect();
+            return error(ErrorKind::SeveralProcesses { folders }, session);
+        }
+        let path = session.join(first);
+        match is_link && !options.follow_links {
+            true => error(ErrorKind::SymbolicLink, &path),
+            false => Ok(path),
+        }
+    }
+
     fn list(path: &Path) -> Result<Self> {
         let mut this = Self::default();
         for entry in fs::read_dir(path).map_err(Error::io)? {
             let entry = entry.map_err(Error::io)?;
             let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(id) = name.strip_prefix(PROCESS_FOLDER).and_then(number) {
+                let file_type = entry.file_type().map_err(Error::io)?;
+                if file_type.is_dir() || file_type.is_symlink() {
+                    this.processes.insert((id, name), file_type.is_symlink());
+                }
+                continue;
+            }
             let Some(id) = name.strip_prefix(THREAD_FOLDER) else {
                 continue;
             };
-            let Some(id) = thread_id(id) else {
+            let Some(id) = number(id) else {
                 this.unrecognized.push(name);
                 continue;
             };
@@ -280,7 +340,7 @@ impl Folders {
 }
 
 /// The id in a folder's name: decimal digits and nothing else.
-fn thread_id(digits: &str) -> Option<u32> {
+fn number(digits: &str) -> Option<u32> {
     digits
         .parse()
         .ok()

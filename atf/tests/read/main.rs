@@ -13,6 +13,7 @@ mod manifest;
 mod many_events;
 mod session;
 mod source;
+mod symbols;
 mod third_party;
 mod time;
 mod vectors;

@@ -178,6 +178,71 @@ fn a_folder_without_threads_and_manifest_is_no_session() {
     assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
 }
 
+/// A folder with sessions of these processes, of one thread each.
+fn processes(names: &[&str]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for name in names {
+        let process = folder.path().join(name);
+        fs::create_dir(&process).unwrap();
+        add_thread(&process, 4, &IndexFile::finalized(1, 5));
+    }
+    folder
+}
+
+#[test]
+fn the_folder_of_a_single_process_stands_for_it() {
+    let folder = processes(&["pid_4242"]);
+    for name in ["pid_", "pid_x", "pid_+7"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    fs::write(folder.path().join("pid_7"), "a file").unwrap();
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(session.path(), folder.path().join("pid_4242"));
+    assert_eq!(ids(&session), [4]);
+    assert_eq!(session.summary().index_events, 5);
+}
+
+#[test]
+fn several_processes_are_named_and_not_mixed() {
+    let folder = processes(&["pid_10", "pid_9"]);
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    let folders = vec!["pid_9".to_owned(), "pid_10".to_owned()];
+    assert_eq!(error.kind(), &ErrorKind::SeveralProcesses { folders });
+    assert_eq!(error.path(), Some(folder.path()));
+    assert!(error.to_string().ends_with("pid_9, pid_10"), "{error}");
+}
+
+#[test]
+fn threads_beside_a_process_folder_come_first() {
+    let folder = processes(&["pid_1"]);
+    add_thread(folder.path(), 8, &IndexFile::finalized(1, 2));
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(ids(&session), [8]);
+}
+
+#[test]
+fn an_empty_process_folder_is_no_session() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("pid_1")).unwrap();
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotASession);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_folder_that_is_a_symbolic_link_is_followed_where_asked() {
+    let outside = session(&[3]);
+    let folder = TempDir::new().unwrap();
+    let link = folder.path().join("pid_1");
+    std::os::unix::fs::symlink(outside.path(), &link).unwrap();
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::SymbolicLink);
+    assert_eq!(error.path(), Some(link.as_path()));
+    let options = OpenOptions::new().follow_links(true);
+    let session = SessionReader::open_with(folder.path(), options).unwrap();
+    assert_eq!(ids(&session), [3]);
+}
+
 #[cfg(unix)]
 #[test]
 fn symbolic_links_are_listed_and_not_followed() {
