@@ -8,6 +8,7 @@
 )]
 mod support;
 
+mod files;
 mod model;
 mod order;
 mod spans;

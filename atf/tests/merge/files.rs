@@ -1,0 +1,153 @@
+//! Merging from files: very many of them, and some that fail.
+
+use std::fs;
+use std::path::Path;
+
+use atf::ErrorKind;
+use atf::session::SessionReader;
+use tempfile::TempDir;
+
+use crate::model::{Thread, expected, places};
+
+/// Writes the threads into a session's folder.
+fn session(threads: &[Thread]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for thread in threads {
+        let path = folder.path().join(format!("thread_{}", thread.id));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("index.atf"), thread.file(1).bytes()).unwrap();
+    }
+    folder
+}
+
+fn index(session: &Path, id: u32) -> std::path::PathBuf {
+    session.join(format!("thread_{id}")).join("index.atf")
+}
+
+/// Threads `0..count` with as many events each, whose times mix and often are equal.
+fn threads(count: u32, events: u64) -> Vec<Thread> {
+    let time = |id: u32, seq: u64| seq * 100 + u64::from(id) * 7 % 100;
+    let thread = |id: u32| Thread {
+        id,
+        times: (0..events).map(|seq| time(id, seq)).collect(),
+    };
+    (0..count).map(thread).collect()
+}
+
+/// Says to the test below that it runs with few files.
+#[cfg(unix)]
+const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
+
+/// The test runs itself again in a process that may have 64 open files.
+#[cfg(unix)]
+#[test]
+fn more_threads_than_a_process_may_have_open_files_merge() {
+    if std::env::var_os(FEW_FILES).is_none() {
+        let name = "files::more_threads_than_a_process_may_have_open_files_merge";
+        let output = std::process::Command::new("sh")
+            .args(["-c", r#"ulimit -n 64 && exec "$0" "$@""#])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name])
+            .env(FEW_FILES, "1")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{text}");
+        assert!(text.contains("1 passed"), "{text}");
+        return;
+    }
+    let kept_open = (0..64).map(|_| fs::File::open("/dev/null"));
+    let kept_open: Vec<_> = kept_open.collect();
+    assert!(kept_open.iter().any(Result::is_err), "no limit");
+    drop(kept_open);
+
+    let threads = threads(1500, 3);
+    let folder = session(&threads);
+    let merge = SessionReader::open(folder.path()).unwrap().merge();
+    let mut sorted: Vec<(u64, u32, u64)> = threads
+        .iter()
+        .flat_map(|thread| {
+            (0..)
+                .zip(&thread.times)
+                .map(|(seq, t)| (*t, thread.id, seq))
+        })
+        .collect();
+    sorted.sort_unstable();
+    let sorted: Vec<(u32, u64)> = sorted.into_iter().map(|(_, id, seq)| (id, seq)).collect();
+    assert!(merge.problems().is_empty());
+    assert_eq!(places(merge.events()), sorted);
+    let parts = merge.partitions(3).into_iter();
+    assert_eq!(parts.flat_map(places).collect::<Vec<_>>(), sorted);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
+    let threads = threads(130, 300);
+    let folder = session(&threads);
+    let merge = SessionReader::open(folder.path()).unwrap().merge();
+    let mut merged = merge.buffer_budget(0).into_events();
+    let mut found = places(merged.by_ref().take(1));
+
+    let other = folder.path().join("other");
+    fs::write(&other, threads[5].file(1).bytes()).unwrap();
+    fs::rename(other, index(folder.path(), 5)).unwrap();
+    let mut errors = Vec::new();
+    while let Some(event) = merged.next() {
+        match event {
+            Ok(event) => found.push((event.thread, event.seq)),
+            Err(error) => errors.push(error),
+        }
+    }
+    assert_eq!(errors.len(), 1);
+    assert_eq!(errors[0].kind(), &ErrorKind::Replaced);
+    assert_eq!(errors[0].path(), Some(index(folder.path(), 5).as_path()));
+    assert_eq!(merged.problems().len(), 1);
+    assert_eq!(merged.problems()[0].thread, 5);
+    // The least buffer is 4 KiB, which is 128 events.
+    let mut read = threads;
+    read[5].times.truncate(128);
+    assert_eq!(found, expected(&read, 0..=u64::MAX));
+}
+
+#[test]
+fn a_file_that_is_cut_ends_its_thread_and_the_others_go_on() {
+    let threads = threads(2, 300);
+    let folder = session(&threads);
+    let merge = SessionReader::open(folder.path()).unwrap().merge();
+    let mut merged = merge.buffer_budget(0).into_events();
+    assert!(merged.next().unwrap().is_ok());
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).open(index(folder.path(), 0));
+    file.unwrap().set_len(64).unwrap();
+    let mut count = [0_u64; 2];
+    let mut errors = 0;
+    merged.for_each(|event| match event {
+        Ok(event) => count[event.thread as usize] += 1,
+        Err(error) => {
+            assert_eq!(error.path(), Some(index(folder.path(), 0).as_path()));
+            errors += 1;
+        }
+    });
+    assert_eq!((count, errors), ([127, 300], 1));
+}
+
+#[test]
+fn one_corrupt_thread_of_two_does_not_hide_the_other() {
+    let threads = threads(2, 10);
+    let folder = session(&threads);
+    fs::write(index(folder.path(), 0), b"nonsense").unwrap();
+    let merge = SessionReader::open(folder.path()).unwrap().merge();
+    let kind = ErrorKind::TooShort {
+        found: 8,
+        needed: 64,
+    };
+    assert_eq!(merge.problems().len(), 1);
+    assert_eq!(merge.problems()[0].thread, 0);
+    assert_eq!(merge.problems()[0].error.kind(), &kind);
+    let merged = merge.events();
+    assert_eq!(merged.problems().len(), 1);
+    assert_eq!(places(merged), expected(&threads[1..], 0..=u64::MAX));
+    let parts = merge.partitions(2).into_iter();
+    assert_eq!(parts.flat_map(places).count(), 10);
+}
