@@ -93,7 +93,7 @@ fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
     fs::write(&other, threads[5].file(1).bytes()).unwrap();
     fs::rename(other, index(folder.path(), 5)).unwrap();
     let mut errors = Vec::new();
-    while let Some(event) = merged.next() {
+    for event in merged.by_ref() {
         match event {
             Ok(event) => found.push((event.thread, event.seq)),
             Err(error) => errors.push(error),
