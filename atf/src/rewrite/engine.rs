@@ -242,11 +242,15 @@ impl Engine<'_> {
         self.done = self.done.saturating_add(size(route.from));
         stage::create_folder(route.to)?;
         self.keep_sides(route, report, session)?;
-        let rewritten = self.open_and_rewrite(route, report, session);
+        let mut rewritten = self.open_and_rewrite(route, report, session);
         self.progress.reach(self.done);
+        if rewritten.is_ok()
+            && let Err(failure) = self.keep_ring(route, report, session)
+        {
+            rewritten = Err(failure);
+        }
         if rewritten.is_ok() {
-            let ring = route.from.join(RING_FILE);
-            session.changed |= !report.set_aside.is_empty() || fs::symlink_metadata(ring).is_ok();
+            session.changed |= !report.set_aside.is_empty();
             for name in [INDEX_FILE, DETAIL_FILE] {
                 session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name))?;
             }
@@ -337,6 +341,23 @@ impl Engine<'_> {
         let place = || Place::new(DETAIL_FILE, "header", Some(0));
         report.notes.add(What::HeaderGuessed, place);
         Some(detail)
+    }
+
+    /// Puts a writer's buffer aside: its events are not read, and must not be lost unsaid.
+    fn keep_ring(
+        &self,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<(), Failure> {
+        let Ok(metadata) = fs::symlink_metadata(route.from.join(RING_FILE)) else {
+            return Ok(());
+        };
+        report.notes.add(What::RingNotRead, || {
+            let size = format!("{} bytes", metadata.len());
+            Place::new(RING_FILE, "", None).found(size)
+        });
+        self.put_aside(route, RING_FILE, session)
     }
 
     /// Copies a file that cannot be read, as it is.

@@ -425,8 +425,6 @@ pub enum What {
     NoChecksum,
     /// The manifest says something of the threads that is not so.
     ManifestDisagrees,
-    /// A `ring.atf` that does not belong to the thread's files, or is damaged.
-    RingIgnored,
 
     /// The events are not those that the checksum was made of. Which of them changed, nothing
     /// tells; they have a new checksum.
@@ -462,6 +460,9 @@ pub enum What {
     DetailDropped,
     /// A key of the manifest that is not known was left out.
     KeyDropped,
+    /// A `ring.atf`, the buffer of a writer that was killed, whose events were not read; it is in
+    /// `unreadable` as it was, except where the new trace is to hold no secrets.
+    RingNotRead,
 
     /// A header was made from what the events, the other file and the folder tell.
     HeaderGuessed,
@@ -483,8 +484,7 @@ impl What {
             | Self::LinkNotReturned
             | Self::LinkOutOfOrder
             | Self::NoChecksum
-            | Self::ManifestDisagrees
-            | Self::RingIgnored => Effect::Mended,
+            | Self::ManifestDisagrees => Effect::Mended,
             Self::ChecksumBad
             | Self::TimeGoesBack
             | Self::UnknownKind
@@ -500,7 +500,8 @@ impl What {
             | Self::PayloadScrubbed
             | Self::PayloadEmptied
             | Self::DetailDropped
-            | Self::KeyDropped => Effect::Lost,
+            | Self::KeyDropped
+            | Self::RingNotRead => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,
         }
     }

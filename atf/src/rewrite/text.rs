@@ -182,7 +182,7 @@ impl Display for What {
             Self::LinkOutOfOrder => "links did not count along the index",
             Self::NoChecksum => "there was no checksum",
             Self::ManifestDisagrees => "what the manifest says of the threads",
-            Self::RingIgnored => "a ring.atf that does not count",
+            Self::RingNotRead => "a ring.atf whose events were not read",
             Self::ChecksumBad => "the events are not those that the checksum was made of",
             Self::TimeGoesBack => "time goes back",
             Self::UnknownKind => "an unknown kind",

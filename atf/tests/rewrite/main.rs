@@ -1,6 +1,16 @@
 //! What rewriting keeps, sets aside and drops, by property.
 
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the readers use the rest"
+)]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod cuts;
 mod samples;
+mod scrub;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,6 +32,22 @@ impl Places {
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// Writes a file and makes the folders that it stands in.
+    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// The names of all that is there.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<_> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort();
+        names
     }
 }
 

@@ -79,7 +79,7 @@ fn folder(path: &Path, output: &mut dyn Output) {
                     .map_or_else(|| error.to_string(), ToString::to_string);
                 output.unreadable(&at, &why);
             }
-            Ok(entry) if entry.depth() > 0 && belongs_to_session(&entry) => {
+            Ok(entry) if entry.depth() > 0 && is_elsewhere(&entry) => {
                 walk.skip_current_dir();
             }
             Ok(entry) if entry.file_type().is_dir() || entry.depth() == 0 => {
@@ -124,6 +124,17 @@ fn is_session(path: &Path) -> bool {
         name == MANIFEST_FILE || thread::id(&name.to_string_lossy()).is_some()
     };
     fs::read_dir(path).is_ok_and(|mut entries| entries.any(|entry| entry.is_ok_and(is_part)))
+}
+
+/// A folder that is no part of the walk: reported with its session, or set aside.
+fn is_elsewhere(entry: &DirEntry) -> bool {
+    belongs_to_session(entry) || is_set_aside(entry)
+}
+
+/// Where a recovery keeps files that it could not read, as they were.
+fn is_set_aside(entry: &DirEntry) -> bool {
+    let report = entry.path().with_file_name("recovery.json");
+    entry.file_type().is_dir() && entry.file_name() == "unreadable" && report.is_file()
 }
 
 /// A folder that is reported with its session, whether its name is right or not.

@@ -1,0 +1,245 @@
+//! A scrubbed trace holds nothing of what its program held in memory.
+
+use atf::detail::FunctionPayload;
+use atf::rewrite::{ScrubOptions, What, scrub};
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+
+use crate::support::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
+use crate::{Places, files};
+
+const SECRET: &[u8; 8] = b"hunter2!";
+const T: u64 = 5_000_000;
+const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
+
+/// Registers, stack and reserved bytes full of the secret, and more of it behind.
+fn call(index_seq: u64, function_id: u64, stack: u16) -> DetailRecord {
+    let mut payload = Bytes::default();
+    payload.u64(function_id);
+    payload.raw(&SECRET.repeat(11));
+    payload.u16(stack).raw(&SECRET[..2]);
+    let stack = SECRET.iter().copied().cycle().take(stack.into());
+    payload.raw(&stack.collect::<Vec<u8>>());
+    DetailRecord {
+        event_type: 3,
+        index_seq,
+        timestamp: T + index_seq,
+        payload: payload.0,
+    }
+}
+
+fn opaque(index_seq: u64, size: usize) -> DetailRecord {
+    DetailRecord {
+        event_type: 9,
+        index_seq,
+        timestamp: T + index_seq,
+        payload: SECRET.iter().copied().cycle().take(size).collect(),
+    }
+}
+
+fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
+    EventRecord {
+        timestamp_ns: T + seq,
+        function_id: FUNCTION + seq % 2,
+        kind: 1 + u8::try_from(seq % 2).unwrap(),
+        depth: 1,
+        detail_seq,
+    }
+}
+
+/// A thread with the secret wherever bytes can be, in front of `tail` behind its events.
+fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bool) {
+    let links = [Some(0), None, Some(1), Some(2), Some(4), Some(5), Some(99)];
+    let events = links
+        .into_iter()
+        .zip(0..)
+        .map(|(link, seq)| event(seq, link));
+    let index = IndexFile::of(version, events.collect());
+    let records = vec![
+        call(0, FUNCTION, 0),
+        call(2, FUNCTION, 256),
+        opaque(3, 3),
+        // No event refers to these two: an orphan, and one whose event has another link.
+        call(1, FUNCTION, 64),
+        opaque(4, 500),
+        // The payload of a call, but of the function whose id is the secret.
+        call(5, u64::from_le_bytes(*SECRET), 8),
+        opaque(0, 40),
+    ];
+    let detail = DetailFile::of(version, records);
+    let (index_footer, detail_footer) = match has_footer {
+        true => (index.footer(), detail.footer()),
+        false => (Vec::new(), Vec::new()),
+    };
+    let [index_start, detail_start] = match has_footer {
+        true => [index.header(), detail.header()],
+        false => [index.clone().placeholder().header(), {
+            let mut header = detail.clone().placeholder().header();
+            // The header's last reserved bytes.
+            header[60..64].copy_from_slice(&SECRET[..4]);
+            header
+        }],
+    };
+    let file = |parts: [&[u8]; 4]| parts.concat();
+    places.put(
+        &format!("in/{folder}/index.atf"),
+        file([&index_start, &index.section(), &index_footer, tail]),
+    );
+    places.put(
+        &format!("in/{folder}/detail.atf"),
+        file([&detail_start, &detail.section(), &detail_footer, tail]),
+    );
+    for side in [
+        "orphans.atf",
+        "salvaged.atf",
+        "orphans-2.atf",
+        "ring.atf",
+        "core.7",
+    ] {
+        places.put(&format!("in/{folder}/{side}"), SECRET);
+    }
+}
+
+/// A session of threads that end in different ways.
+fn session(version: u8) -> Places {
+    let places = Places::new();
+    let zeros = [0; 4096];
+    let tails: [Vec<u8>; 4] = [
+        SECRET[..7].to_vec(),
+        [&zeros[..], SECRET].concat(),
+        [&[0; 32][..], SECRET, SECRET, SECRET, SECRET, &zeros[..]].concat(),
+        SECRET.repeat(9),
+    ];
+    for (number, tail) in tails.iter().enumerate() {
+        plant(&places, &format!("thread_{number}"), version, tail, true);
+        let id = number + 4;
+        // Whole events behind the last one would be events.
+        if number < 3 {
+            plant(&places, &format!("thread_{id}"), version, tail, false);
+        }
+    }
+    places.put("in/thread_8/index.atf", SECRET.repeat(50));
+    places.put("in/thread_8/detail.atf", SECRET.repeat(50));
+    for name in [
+        "recovery.json",
+        "unreadable/thread_8/index.atf",
+        "notes.txt",
+    ] {
+        places.put(&format!("in/{name}"), SECRET);
+    }
+    let manifest = r#"{"format_version":"2.1","threads":[],"note":"hunter2!","modules":[
+        {"module_id":105140161,"path":"/home/hunter2!/bin/d","hunter2!":1}]}"#;
+    places.put("in/manifest.json", manifest);
+    places
+}
+
+#[test]
+fn no_byte_of_a_secret_is_in_any_file() {
+    for version in [1, 2] {
+        for drop_details in [false, true] {
+            let places = session(version);
+            let options = ScrubOptions {
+                drop_details,
+                module_names_only: true,
+                ..ScrubOptions::default()
+            };
+            scrub(places.path("in"), places.path("out"), &options).unwrap();
+            let out = files(&places.path("out"));
+            assert!(out.len() >= 8, "{:?}", out.keys());
+            for (name, bytes) in &out {
+                // Four bytes in a row from anywhere in a repeated secret.
+                let twice = SECRET.repeat(2);
+                for part in (0..8).map(|at| &twice[at..at + 4]) {
+                    let found = bytes.windows(4).position(|window| window == part);
+                    assert_eq!(found, None, "wire {version}: {part:?} in {name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn functions_times_kinds_and_links_stay() {
+    for version in [1, 2] {
+        let places = session(version);
+        scrub(
+            places.path("in"),
+            places.path("out"),
+            &ScrubOptions::default(),
+        )
+        .unwrap();
+        for number in 0..7 {
+            let folder = format!("out/thread_{number}");
+            let thread = ThreadReader::open(places.path(&folder)).unwrap();
+            let detail = thread.detail().unwrap();
+            let events: Vec<_> = thread.index().events().map(Result::unwrap).collect();
+            let links: Vec<_> = events.iter().map(|event| event.detail_seq).collect();
+            let expected = [Some(0), None, Some(1), Some(2), Some(3), Some(4), None];
+            assert_eq!(links[..7], expected, "{folder}");
+            for (seq, event) in (0_u64..7).zip(&events) {
+                assert_eq!(event.timestamp_ns, T + seq);
+                assert_eq!(event.function_id, FUNCTION + seq % 2);
+                assert_eq!(u64::from(event.event_kind.0), 1 + seq % 2);
+            }
+            assert_eq!(detail.event_count(), 5);
+            let owners = [(0, 3), (2, 3), (3, 9), (4, 9), (5, 3)];
+            for (seq, (index_seq, event_type)) in (0..).zip(owners) {
+                let found = detail.get(seq).unwrap().unwrap();
+                assert_eq!(found.header.index_seq, index_seq);
+                assert_eq!(found.header.timestamp, T + index_seq);
+                assert_eq!(found.header.event_type.0, event_type);
+                let payload = detail.function_payload(&found).unwrap();
+                let expected = FunctionPayload {
+                    function_id: FUNCTION + index_seq % 2,
+                    x_regs: [0; 8],
+                    lr: 0,
+                    fp: 0,
+                    sp: 0,
+                    reserved: 0,
+                    stack: Vec::new(),
+                };
+                match event_type {
+                    3 => assert_eq!(payload, Some(expected)),
+                    _ => assert_eq!(found.header.total_length, 24),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_the_option_the_paths_of_modules_stay() {
+    let places = session(1);
+    let (path, out) = (places.path("in"), places.path("out"));
+    scrub(path, &out, &ScrubOptions::default()).unwrap();
+    let session = SessionReader::open(&out).unwrap();
+    let modules = &session.manifest().unwrap().modules;
+    assert_eq!(modules[0].path.as_deref(), Some("/home/hunter2!/bin/d"));
+}
+
+#[test]
+fn the_report_names_what_was_left_out() {
+    let places = session(1);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
+    let thread = report.threads().next().unwrap();
+    assert_eq!(thread.notes.count(What::PayloadScrubbed), 3);
+    assert_eq!(thread.notes.count(What::PayloadEmptied), 2);
+    assert_eq!(thread.notes.count(What::LinkToNothing), 1);
+    assert_eq!(thread.notes.count(What::RingNotRead), 1);
+    let orphans = thread.dropped.iter().find(|dropped| dropped.count == 2);
+    let sizes = 24 + 100 + 64 + 24 + 40;
+    assert_eq!(orphans.unwrap().size, sizes);
+    let unread = report.threads().find(|thread| thread.folder == "thread_8");
+    assert!(unread.unwrap().not_recovered.is_some());
+    let left = &report.sessions[0].left_behind;
+    for name in [
+        "recovery.json",
+        "unreadable",
+        "notes.txt",
+        "thread_0/core.7",
+    ] {
+        assert!(left.iter().any(|item| item.path == name), "{name}");
+    }
+    assert_eq!(places.names(), ["in", "out"]);
+}

@@ -1,0 +1,158 @@
+//! What the library recovers breaks no rule of structure, whatever happened to the files.
+
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the rules use the rest"
+)]
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use atf::Wire;
+use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
+use atf_conformance::rules::Severity;
+use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
+use tempfile::TempDir;
+
+/// Rules about what was recorded. A recovery that mended it would invent.
+const OF_CONTENT: [&str; 8] = [
+    "ATF-DEVT-004",
+    "ATF-DPAY-001",
+    "ATF-IEVT-001",
+    "ATF-IEVT-003",
+    "ATF-LINK-006",
+    "ATF-LINK-011",
+    "ATF-MANI-009",
+    "ATF-SESS-001",
+];
+
+/// The same numbers for the same seed: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 16).unwrap() % end
+    }
+}
+
+/// Does something to one file, and says what.
+fn damage(trace: &mut Trace, random: &mut Random) -> String {
+    let file = [INDEX, DETAIL, INDEX, DETAIL, OTHER, MANIFEST][random.below(6)];
+    let size = trace.file(file).len();
+    if size == 0 {
+        return format!("{file} is empty");
+    }
+    let place = random.below(size);
+    match random.below(6) {
+        0 | 1 => {
+            let byte = trace.file(file)[place] ^ (1 << random.below(8));
+            trace.patch(file, place, &[byte]);
+            format!("{file}: a bit at {place} flipped")
+        }
+        2 => {
+            trace.cut(file, place);
+            format!("{file}: cut at {place}")
+        }
+        3 => {
+            let zeros = vec![0; 1 + random.below((size - place).min(96))];
+            trace.patch(file, place, &zeros);
+            format!("{file}: {} zeros at {place}", zeros.len())
+        }
+        4 => {
+            let garbage: Vec<u8> = (0..random.below(200))
+                .map(|_| u8::try_from(random.below(256)).unwrap())
+                .collect();
+            trace.append(file, &garbage);
+            format!("{file}: {} bytes appended", garbage.len())
+        }
+        _ => {
+            let zeros = vec![0; random.below(5000)];
+            trace.append(file, &zeros);
+            format!("{file}: {} zeros appended", zeros.len())
+        }
+    }
+}
+
+fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in walkdir::WalkDir::new(path) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let name = entry.path().strip_prefix(path).unwrap();
+            let bytes = fs::read(entry.path()).unwrap();
+            files.insert(name.to_string_lossy().into_owned(), bytes);
+        }
+    }
+    files
+}
+
+/// The broken rules of structure, with their files.
+fn broken(path: &Path) -> Vec<String> {
+    let outcome = Outcome::of(path);
+    let mut broken: Vec<_> = outcome
+        .unreadable
+        .iter()
+        .map(|(path, why)| format!("{}: {why}", path.display()))
+        .collect();
+    for report in &outcome.reports {
+        let findings = report.findings().into_iter();
+        let structural = findings.filter(|finding| {
+            finding.rule.severity == Severity::Must && !OF_CONTENT.contains(&finding.rule.id)
+        });
+        let line = |finding: &atf_conformance::Finding| {
+            let field = &finding.place.field;
+            let (name, id) = (outcome.name(report), finding.rule.id);
+            format!("{name} {id} {field}: {}", finding.message)
+        };
+        broken.extend(structural.map(line));
+    }
+    broken
+}
+
+#[test]
+fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once() {
+    for seed in 0..200 {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15 + seed);
+        // The first numbers of near seeds are near.
+        (0..8).for_each(|_| {
+            random.below(1);
+        });
+        let version = 1 + u8::try_from(seed % 2).unwrap();
+        let mut trace = Trace::clean(version);
+        let count = 1 + random.below(3);
+        let done: Vec<_> = (0..count)
+            .map(|_| damage(&mut trace, &mut random))
+            .collect();
+        let folder = TempDir::new().unwrap();
+        let [path, once, twice, other] =
+            ["in", "once", "twice", "other"].map(|name| folder.path().join(name));
+        trace.write(&path);
+        let options = RecoverOptions {
+            salvage: seed % 4 > 1,
+            ..RecoverOptions::default()
+        };
+        let case = format!("seed {seed}, wire {version}, {done:?}");
+        let report = recover(&path, &once, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
+        assert_eq!(broken(&once), [""; 0], "{case}\n{report}");
+
+        let again = recover(&once, &twice, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
+        assert!(!again.changed(), "{case}\n{report}\n{again}");
+        assert!(files(&once) == files(&twice), "{case}\n{report}\n{again}");
+
+        let wire = match version {
+            1 => Wire::V2,
+            _ => Wire::V1,
+        };
+        // A kind or a number may be too great for the other version; then nothing is left.
+        match convert(&path, &other, wire, &ConvertOptions::default()) {
+            Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),
+            Err(_) => assert!(!other.exists(), "{case}"),
+        }
+    }
+}
