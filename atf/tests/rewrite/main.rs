@@ -8,10 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod convert;
 mod cuts;
-mod faults;
-mod places;
 mod samples;
 mod scrub;
 

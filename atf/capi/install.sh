@@ -1,0 +1,64 @@
+#!/bin/sh
+# Builds libatf and installs it with its headers, its pkg-config file and its CMake package:
+#     atf/capi/install.sh [--profile PROFILE] PREFIX
+# DESTDIR is put before PREFIX, as ever.
+set -eu
+
+profile=release
+if [ "${1:-}" = --profile ]; then
+    profile=$2
+    shift 2
+fi
+if [ $# -ne 1 ]; then
+    echo "usage: install.sh [--profile PROFILE] PREFIX" >&2
+    exit 2
+fi
+case $1 in
+    /*) prefix=$1 ;;
+    *) prefix=$(pwd)/$1 ;;
+esac
+here=$(cd "$(dirname "$0")" && pwd)
+cargo=${CARGO:-cargo}
+manifest=$here/Cargo.toml
+
+# Cargo says which libraries of the system a program needs that links libatf.a.
+notes=$("$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" -- \
+    --print native-static-libs 2>&1) || { echo "$notes" >&2; exit 1; }
+libs=$(echo "$notes" | sed -n 's/^note: native-static-libs: //p' | tail -n 1)
+folder=$profile
+[ "$profile" != dev ] || folder=debug
+target=$("$cargo" metadata --manifest-path "$manifest" --no-deps --format-version 1 |
+    sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$folder
+version=$(sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$here/../../Cargo.toml")
+major=${version%%.*}
+
+lib=${DESTDIR:-}$prefix/lib
+include=${DESTDIR:-}$prefix/include/atf
+mkdir -p "$lib/pkgconfig" "$lib/cmake/atf" "$include"
+cp "$here/include/atf.h" "$here/../include/atf_v1.h" "$here/../include/atf_v2.h" \
+    "$here/../include/atf_wire.h" "$include/"
+cp "$target/libatf_capi.a" "$lib/libatf.a"
+case $(uname -s) in
+    Darwin)
+        shared=libatf.$major.dylib
+        cp "$target/libatf_capi.dylib" "$lib/$shared"
+        install_name_tool -id "$prefix/lib/$shared" "$lib/$shared"
+        link=libatf.dylib
+        ;;
+    *)
+        # Its soname, from build.rs, is the name of the file.
+        shared=libatf.so.$major
+        cp "$target/libatf_capi.so" "$lib/$shared"
+        link=libatf.so
+        ;;
+esac
+ln -sf "$shared" "$lib/$link"
+
+fill() {
+    sed -e "s|@PREFIX@|$prefix|g" -e "s|@VERSION@|$version|g" -e "s|@LIBS@|$libs|g" \
+        -e "s|@SHARED@|$shared|g" "$here/$1" >"$2"
+}
+fill atf.pc.in "$lib/pkgconfig/atf.pc"
+fill atf-config.cmake.in "$lib/cmake/atf/atf-config.cmake"
+fill atf-config-version.cmake.in "$lib/cmake/atf/atf-config-version.cmake"
+echo "libatf $version is in $prefix"

@@ -1,0 +1,79 @@
+//! The one boundary that every function crosses: what comes out of Rust is a status, never a panic.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::status::{AtfStatus, Failure, Outcome};
+
+/// Runs the body of a function. A failure is recorded for `atf_last_error_*`, a panic is one.
+#[inline]
+pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
+    match run(body) {
+        Ok(()) => AtfStatus::Ok,
+        Err(failure) => failure.record(),
+    }
+}
+
+/// As [`status`] for a function that returns a value, and `fallback` where it fails.
+#[inline]
+pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
+    match run(body) {
+        Ok(value) => value,
+        Err(failure) => {
+            failure.record();
+            fallback
+        }
+    }
+}
+
+#[inline]
+fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+    // What a panic left half done is out of reach: the handle in use is spoilt (`handle::use_of`).
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
+}
+
+impl Failure {
+    #[cold]
+    fn panic(payload: Box<dyn Any + Send>) -> Self {
+        let message = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("no message")
+            .to_owned();
+        // A payload may panic when it is dropped.
+        std::mem::forget(payload);
+        let message = format!("a fault of the library: {message}");
+        Self::new(AtfStatus::Panic, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "panics are what is tested")]
+
+    use super::*;
+    use crate::status::last_error;
+
+    struct PanicsWhenDropped;
+
+    impl Drop for PanicsWhenDropped {
+        fn drop(&mut self) {
+            panic!("dropped");
+        }
+    }
+
+    #[test]
+    fn a_panic_is_a_status_with_its_message() {
+        assert_eq!(status(|| panic!("number {}", 7)), AtfStatus::Panic);
+        assert_eq!(last_error().1, "a fault of the library: number 7");
+        assert_eq!(value(5, || panic!("plain")), 5);
+        assert_eq!(last_error().1, "a fault of the library: plain");
+    }
+
+    #[test]
+    fn a_payload_that_panics_itself_does_no_harm() {
+        let body = || std::panic::panic_any(PanicsWhenDropped);
+        assert_eq!(status(body), AtfStatus::Panic);
+    }
+}

@@ -1,0 +1,158 @@
+//! The clock, by the names of S1, and anchors to recordings.
+
+use atf::clock::{self, MediaTime, TimingAnchor};
+
+use crate::boundary;
+use crate::memory::{argument, required};
+use crate::status::{AtfStatus, Failure, Outcome};
+
+/// `AtfMediaTime`: a rational number of seconds.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfMediaTime {
+    /// The numerator.
+    pub value: i64,
+    /// Parts of a second; above 0.
+    pub timescale: i32,
+    /// Not looked at; written 0.
+    pub reserved: u32,
+}
+
+/// `AtfTimingAnchor`: one moment on two clocks.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfTimingAnchor {
+    /// The trace's clock in nanoseconds.
+    pub host_time_ns: u64,
+    /// The recording's clock.
+    pub media_time: AtfMediaTime,
+}
+
+impl From<AtfMediaTime> for MediaTime {
+    fn from(
+        AtfMediaTime {
+            value, timescale, ..
+        }: AtfMediaTime,
+    ) -> Self {
+        Self { value, timescale }
+    }
+}
+
+impl From<MediaTime> for AtfMediaTime {
+    fn from(MediaTime { value, timescale }: MediaTime) -> Self {
+        Self {
+            value,
+            timescale,
+            reserved: 0,
+        }
+    }
+}
+
+/// Asks the platform what a tick of its clock is. No call needs it.
+#[unsafe(no_mangle)]
+pub extern "C" fn ada_timing_init() {
+    boundary::value((), || {
+        clock::init();
+        Ok(())
+    });
+}
+
+/// Nanoseconds of the continuous clock, on any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn ada_get_timestamp_ns() -> u64 {
+    boundary::value(0, || Ok(clock::now_ns()))
+}
+
+/// The `clock_type` of headers for that clock: one of `ATF_CLOCK_*`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_clock_type() -> u8 {
+    clock::CLOCK.0
+}
+
+/// The recording's time at a timestamp.
+///
+/// # Safety
+///
+/// The pointers are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_anchor_to_media(
+    anchor: *const AtfTimingAnchor,
+    host_time_ns: u64,
+    media_time: *mut AtfMediaTime,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(media_time, "media_time is null")?;
+        // SAFETY: as this function's.
+        let anchor = unsafe { read(anchor) }?;
+        let found = anchor.to_media(host_time_ns).ok_or_else(no_time)?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { media_time.write_unaligned(found.into()) };
+        Ok(())
+    })
+}
+
+/// The timestamp at a time of the recording.
+///
+/// # Safety
+///
+/// The pointers are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_anchor_to_host_ns(
+    anchor: *const AtfTimingAnchor,
+    media_time: AtfMediaTime,
+    host_time_ns: *mut u64,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(host_time_ns, "host_time_ns is null")?;
+        // SAFETY: as this function's.
+        let anchor = unsafe { read(anchor) }?;
+        let found = anchor.to_host_ns(media_time.into()).ok_or_else(no_time)?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { host_time_ns.write_unaligned(found) };
+        Ok(())
+    })
+}
+
+/// How much faster the recording's clock ran between two anchors, in parts of 10⁹.
+///
+/// # Safety
+///
+/// The pointers are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_anchor_drift_ppb(
+    anchor: *const AtfTimingAnchor,
+    later: *const AtfTimingAnchor,
+    drift_ppb: *mut i64,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(drift_ppb, "drift_ppb is null")?;
+        // SAFETY: as this function's.
+        let anchor = unsafe { read(anchor) }?;
+        // SAFETY: as this function's.
+        let later = unsafe { read(later) }?;
+        let found = anchor.drift_ppb(&later).ok_or_else(no_time)?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { drift_ppb.write_unaligned(found) };
+        Ok(())
+    })
+}
+
+/// # Safety
+///
+/// The pointer is null or valid.
+unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
+    if anchor.is_null() {
+        return Err(argument("the anchor is null"));
+    }
+    // SAFETY: it is not null, so by the caller's word valid; that it is aligned does not matter.
+    let anchor = unsafe { anchor.read_unaligned() };
+    Ok(TimingAnchor {
+        host_time_ns: anchor.host_time_ns,
+        media_time: anchor.media_time.into(),
+    })
+}
+
+fn no_time() -> Failure {
+    let message = "the time does not fit, or a timescale is not above 0";
+    Failure::new(AtfStatus::Limit, message)
+}

@@ -1,0 +1,277 @@
+//! Reading `detail.atf`.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
+use atf::thread::ThreadReader;
+use atf::wire::DetailFunctionPayload;
+
+use crate::boundary;
+use crate::event::AtfDetailEvent;
+use crate::file::{AtfChecksum, AtfFileInfo};
+use crate::handle::{self, Handle, Object};
+use crate::index::give;
+use crate::memory::{self, Plain, put, put_sized, required};
+use crate::options::open_options;
+use crate::status::{AtfStatus, Failure, Outcome};
+
+/// `AtfDetailReader`.
+pub type AtfDetailReader = Handle<Detail>;
+
+/// A reader of its own, or that of a thread, which lives as long as one of its handles.
+#[derive(Debug)]
+pub enum Detail {
+    /// Opened by itself.
+    Own(Box<DetailReader>),
+    /// Part of a thread.
+    OfThread(Arc<ThreadReader>),
+}
+
+impl Object for Detail {
+    const TAG: u64 = u64::from_be_bytes(*b"atfDETAI");
+    const NAME: &'static str = "AtfDetailReader";
+}
+
+impl Detail {
+    fn get(&self) -> Outcome<&DetailReader> {
+        match self {
+            Self::Own(detail) => Ok(detail),
+            // Made only of threads that have one.
+            Self::OfThread(thread) => thread.detail().ok_or(Failure::Nothing),
+        }
+    }
+
+    fn event(&self, seq: u64) -> Outcome<(&DetailReader, DetailEvent)> {
+        let detail = self.get()?;
+        let event = detail.get(seq)?.ok_or(Failure::Nothing)?;
+        Ok((detail, event))
+    }
+}
+
+/// Opens a `detail.atf`.
+///
+/// # Safety
+///
+/// As [`atf_index_open`](crate::index::atf_index_open).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_open(
+    path: *const c_char,
+    flags: u32,
+    reader: *mut *mut AtfDetailReader,
+) -> AtfStatus {
+    let make = || {
+        // SAFETY: as this function's.
+        let path = unsafe { memory::path(path) }?;
+        // SAFETY: as this function's.
+        let options = unsafe { open_options(flags) }?;
+        Ok(Detail::Own(Box::new(DetailReader::open_with(
+            path, options,
+        )?)))
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { give(reader, make) })
+}
+
+/// Reads the bytes of a `detail.atf`, which are copied.
+///
+/// # Safety
+///
+/// As [`atf_index_open_bytes`](crate::index::atf_index_open_bytes).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_open_bytes(
+    data: *const c_void,
+    size: usize,
+    reader: *mut *mut AtfDetailReader,
+) -> AtfStatus {
+    let make = || {
+        // SAFETY: as this function's.
+        let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
+        Ok(Detail::Own(Box::new(DetailReader::from_bytes(bytes)?)))
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { give(reader, make) })
+}
+
+/// What is known of the file.
+///
+/// # Safety
+///
+/// As [`atf_index_info`](crate::index::atf_index_info).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_info(
+    reader: *const AtfDetailReader,
+    info: *mut AtfFileInfo,
+    info_size: usize,
+) -> AtfStatus {
+    let body = |this: &Detail| {
+        let detail = this.get()?;
+        let header = detail.header();
+        let found = AtfFileInfo {
+            event_count: detail.event_count(),
+            file_size: detail.file_size(),
+            events_offset: header.events_offset,
+            events_end: detail.events_end(),
+            footer_offset: detail.footer_offset().unwrap_or(0),
+            bytes_after_footer: detail.bytes_after_footer(),
+            thread_id: header.thread_id,
+            wire: header.wire.version(),
+            arch: header.arch.into(),
+            os: header.os.into(),
+            ..AtfFileInfo::ZERO
+        };
+        let found = found.with_end(detail.completeness(), detail.count_source());
+        // SAFETY: as this function's.
+        unsafe { put_sized(info, info_size, &found) }
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// The number of events that can be read; 0 where this is no reader.
+///
+/// # Safety
+///
+/// `reader` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) -> u64 {
+    // SAFETY: as this function's.
+    boundary::value(0, || unsafe {
+        handle::with(reader, |this| Ok(this.get()?.event_count()))
+    })
+}
+
+/// The event at a position, `ATF_NONE` behind the last one.
+///
+/// # Safety
+///
+/// `reader` is null or a handle; `event` is null or a place for one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_get(
+    reader: *const AtfDetailReader,
+    detail_seq: u64,
+    event: *mut AtfDetailEvent,
+) -> AtfStatus {
+    let body = |this: &Detail| {
+        required(event, "the place for the event is null")?;
+        let (_, found) = this.event(detail_seq)?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { put(event, found.into()) };
+        Ok(())
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// Bytes of an event's payload from byte `start` of it on.
+///
+/// # Safety
+///
+/// `reader` is null or a handle; `buffer` is null or a place for `capacity` bytes; `size` is null
+/// or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_payload(
+    reader: *const AtfDetailReader,
+    detail_seq: u64,
+    start: u64,
+    buffer: *mut c_void,
+    capacity: usize,
+    size: *mut usize,
+) -> AtfStatus {
+    let body = |this: &Detail| {
+        required(size, "the place for the size is null")?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { put(size, 0) };
+        let (detail, event) = this.event(detail_seq)?;
+        // No more than there is, whatever room there is: filling a large one takes time.
+        let left = event.payload_size().saturating_sub(start);
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(capacity);
+        // SAFETY: as this function's.
+        let buffer = unsafe { memory::bytes_mut(buffer.cast::<u8>(), wanted) }?;
+        let read = detail.read_payload(&event, start, buffer)?;
+        // SAFETY: as above.
+        unsafe { put(size, read) };
+        Ok(())
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// The payload of a call or a return, `ATF_NONE` where it has another shape; the stack goes to
+/// `stack`, which has room for `stack_capacity` bytes.
+///
+/// # Safety
+///
+/// `reader` is null or a handle; `payload` is null or a place for one; `stack` is null or a place
+/// for `stack_capacity` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_function_payload(
+    reader: *const AtfDetailReader,
+    detail_seq: u64,
+    payload: *mut DetailFunctionPayload,
+    stack: *mut u8,
+    stack_capacity: usize,
+) -> AtfStatus {
+    let body = |this: &Detail| {
+        required(payload, "the place for the payload is null")?;
+        let (detail, event) = this.event(detail_seq)?;
+        if event.payload_size() > MOST_FUNCTION_PAYLOAD {
+            return Err(Failure::Nothing);
+        }
+        let bytes = detail.payload(&event, usize::MAX)?;
+        let found = FunctionPayload::decode(&bytes).ok_or(Failure::Nothing)?;
+        if found.stack.len() > stack_capacity {
+            let message = format!(
+                "the stack has {} bytes, the buffer {stack_capacity}",
+                found.stack.len()
+            );
+            return Err(Failure::new(AtfStatus::Buffer, message));
+        }
+        let fixed = bytes.first_chunk::<{ DetailFunctionPayload::SIZE }>();
+        let fixed = fixed.ok_or(Failure::Nothing)?;
+        // SAFETY: it is not null, so by the caller's word a place for a payload, which has as many
+        // bytes and alignment 1.
+        unsafe { put(payload.cast::<[u8; DetailFunctionPayload::SIZE]>(), *fixed) };
+        // SAFETY: as this function's.
+        let room = unsafe { memory::bytes_mut(stack, found.stack.len()) }?;
+        room.copy_from_slice(&found.stack);
+        Ok(())
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// Bytes of the longest payload of a call or a return: `stack_size` has 16 bits.
+const MOST_FUNCTION_PAYLOAD: u64 = DetailFunctionPayload::SIZE as u64 + u16::MAX as u64;
+
+/// Reads all events and compares them with the footer's checksum.
+///
+/// # Safety
+///
+/// As [`atf_index_checksum`](crate::index::atf_index_checksum).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_checksum(
+    reader: *const AtfDetailReader,
+    checksum: *mut AtfChecksum,
+) -> AtfStatus {
+    let body = |this: &Detail| {
+        required(checksum, "the place for the checksum is null")?;
+        let found = this.get()?.checksum()?;
+        // SAFETY: it is not null, so by the caller's word a place for one.
+        unsafe { put(checksum, found.into()) };
+        Ok(())
+    };
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// Frees a reader; null is nothing to close.
+///
+/// # Safety
+///
+/// `reader` is null or a handle, and nobody else uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_close(reader: *mut AtfDetailReader) -> AtfStatus {
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::close(reader) }.map(drop))
+}

@@ -1,0 +1,120 @@
+//! Events as C gets them, the same from both wire versions.
+
+use std::mem::size_of;
+
+use atf::detail::DetailEvent;
+use atf::index::IndexEvent;
+
+use crate::memory::Plain;
+use crate::writer::NO_DETAIL;
+
+/// `AtfEvent`: an event of `index.atf`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtfEvent {
+    /// When, in nanoseconds.
+    pub timestamp_ns: u64,
+    /// Which function.
+    pub function_id: u64,
+    /// Its position in `index.atf`, counted from 0.
+    pub index_seq: u64,
+    /// The position of its detail event, or `ATF_NO_DETAIL`.
+    pub detail_seq: u64,
+    /// The thread, as the event says it.
+    pub thread_id: u32,
+    /// The id in the name of the thread's folder, where it was read from a session; else the
+    /// header's thread.
+    pub thread: u32,
+    /// What happened: `ATF_EVENT_KIND_*`.
+    pub event_kind: u32,
+    /// Depth of the call stack, or `ATF_NO_DEPTH`.
+    pub call_depth: u32,
+}
+
+/// The depth that wire version 2 does not record.
+const NO_DEPTH: u32 = u32::MAX;
+
+const _: () = assert!(size_of::<AtfEvent>() == 48);
+
+// SAFETY: numbers in C's layout.
+unsafe impl Plain for AtfEvent {
+    const ZERO: Self = Self {
+        timestamp_ns: 0,
+        function_id: 0,
+        index_seq: 0,
+        detail_seq: 0,
+        thread_id: 0,
+        thread: 0,
+        event_kind: 0,
+        call_depth: 0,
+    };
+}
+
+impl AtfEvent {
+    #[inline]
+    pub(crate) fn new(thread: u32, index_seq: u64, event: &IndexEvent) -> Self {
+        Self {
+            timestamp_ns: event.timestamp_ns,
+            function_id: event.function_id,
+            index_seq,
+            detail_seq: event.detail_seq.unwrap_or(NO_DETAIL),
+            thread_id: event.thread_id,
+            thread,
+            event_kind: event.event_kind.into(),
+            call_depth: event.call_depth.unwrap_or(NO_DEPTH),
+        }
+    }
+}
+
+/// `AtfDetailEvent`: an event of `detail.atf`, without its payload.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtfDetailEvent {
+    /// When, in nanoseconds.
+    pub timestamp_ns: u64,
+    /// Its position in `detail.atf`, counted from 0.
+    pub detail_seq: u64,
+    /// The position of the index event that it belongs to.
+    pub index_seq: u64,
+    /// Where it stands, bytes from the start of the file.
+    pub offset: u64,
+    /// Bytes of its payload.
+    pub payload_size: u64,
+    /// The thread, as the event says it.
+    pub thread_id: u32,
+    /// What it describes: `ATF_DETAIL_EVENT_*`.
+    pub event_type: u16,
+    /// Its flags.
+    pub flags: u16,
+}
+
+const _: () = assert!(size_of::<AtfDetailEvent>() == 48);
+
+// SAFETY: numbers in C's layout.
+unsafe impl Plain for AtfDetailEvent {
+    const ZERO: Self = Self {
+        timestamp_ns: 0,
+        detail_seq: 0,
+        index_seq: 0,
+        offset: 0,
+        payload_size: 0,
+        thread_id: 0,
+        event_type: 0,
+        flags: 0,
+    };
+}
+
+impl From<DetailEvent> for AtfDetailEvent {
+    fn from(event: DetailEvent) -> Self {
+        Self {
+            timestamp_ns: event.header.timestamp,
+            detail_seq: event.seq,
+            index_seq: event.header.index_seq,
+            offset: event.offset,
+            payload_size: event.payload_size(),
+            thread_id: event.header.thread_id,
+            event_type: event.header.event_type.into(),
+            flags: event.header.flags,
+        }
+    }
+}

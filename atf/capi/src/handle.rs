@@ -1,0 +1,319 @@
+//! What C holds: pointers to objects with a tag before them.
+//!
+//! The tag tells one kind of handle from another and an open one from a closed one. The memory of
+//! the last [`QUARANTINE`] closed handles is kept, so that closing one twice or using it after that
+//! is found out and not undefined behaviour; of older ones nothing can be known. Nor can it of a
+//! pointer that never was a handle.
+
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::status::{AtfStatus, Failure, Outcome};
+
+/// How many closed handles are remembered.
+pub const QUARANTINE: usize = 1024;
+
+const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
+const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
+
+/// An object that C holds a handle to.
+pub trait Object {
+    /// What stands before an open one; another value for each kind.
+    const TAG: u64;
+    /// Its type in C.
+    const NAME: &'static str;
+}
+
+/// An object with its tag. C knows pointers to it only.
+///
+/// The tag is always readable while the memory is kept; the object is there while the tag is
+/// [`Object::TAG`] or that of a spoilt handle, and whoever changes it to `CLOSED` takes it out.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Handle<T> {
+    tag: AtomicU64,
+    object: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T: Object> Handle<T> {
+    /// A handle for C; [`close`] takes the object out again.
+    pub(crate) fn give(object: T) -> *mut Self {
+        Box::into_raw(Box::new(Self {
+            tag: AtomicU64::new(T::TAG),
+            object: UnsafeCell::new(MaybeUninit::new(object)),
+        }))
+    }
+}
+
+/// Looks at an object that several threads may look at.
+///
+/// # Safety
+///
+/// `handle` is null, or was given out and is not older than the quarantine, or its first 8 bytes
+/// can be read; nobody closes it meanwhile, and nobody uses it through [`with_mut`].
+#[inline]
+pub(crate) unsafe fn with<T: Object + Sync, R>(
+    handle: *const Handle<T>,
+    body: impl FnOnce(&T) -> Outcome<R>,
+) -> Outcome<R> {
+    // SAFETY: as this function's.
+    let handle = unsafe { open(handle) }?;
+    let spoil = Spoil(&handle.tag);
+    let object = handle.object.get().cast::<T>();
+    // SAFETY: the tag says that the object is there, and the caller that nobody changes it.
+    let object = unsafe { &*object };
+    let result = body(object);
+    std::mem::forget(spoil);
+    result
+}
+
+/// Works on an object that one thread has at a time.
+///
+/// # Safety
+///
+/// As [`with`], and nobody else uses it meanwhile.
+#[inline]
+pub(crate) unsafe fn with_mut<T: Object, R>(
+    handle: *const Handle<T>,
+    body: impl FnOnce(&mut T) -> Outcome<R>,
+) -> Outcome<R> {
+    // SAFETY: as this function's.
+    let handle = unsafe { open(handle) }?;
+    let spoil = Spoil(&handle.tag);
+    let object = handle.object.get().cast::<T>();
+    // SAFETY: the tag says that the object is there, and the caller that nobody else uses it.
+    let object = unsafe { &mut *object };
+    let result = body(object);
+    std::mem::forget(spoil);
+    result
+}
+
+/// Takes the object out of a handle, which is closed from here on. Null is nothing to close.
+///
+/// # Safety
+///
+/// As [`with_mut`].
+pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<Taken<T>>> {
+    if handle.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: as this function's.
+    let tag = unsafe { tag(handle) }?;
+    let found = tag.load(Ordering::Acquire);
+    let is_spoilt = found == SPOILT;
+    let is_ours = found == T::TAG || is_spoilt;
+    // Of two threads that close it one wins.
+    let taken = is_ours
+        && tag
+            .compare_exchange(found, CLOSED, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok();
+    if !taken {
+        return Err(not_open::<T>(tag.load(Ordering::Acquire)));
+    }
+    // SAFETY: the tag said that this is a handle of `T`, and its memory is kept till the next line
+    // but one.
+    let object = unsafe { (*handle).object.get() };
+    // SAFETY: the object was there, and the tag that is CLOSED now keeps all others from it.
+    let object = unsafe { object.cast::<T>().read() };
+    bury(handle);
+    Ok(Some(Taken { object, is_spoilt }))
+}
+
+/// What [`close`] took out.
+pub(crate) struct Taken<T> {
+    pub(crate) object: T,
+    /// A panic left it half changed: it can be dropped and nothing else.
+    pub(crate) is_spoilt: bool,
+}
+
+/// The open handle at a pointer.
+///
+/// # Safety
+///
+/// As [`with`], without what is said of other users.
+#[inline]
+unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>> {
+    // SAFETY: as this function's.
+    let tag = unsafe { tag(handle) }?;
+    let found = tag.load(Ordering::Acquire);
+    if found != T::TAG {
+        return Err(not_open::<T>(found));
+    }
+    // SAFETY: only `give` writes this tag, before an object of this type; the caller says that the
+    // handle is not closed meanwhile.
+    Ok(unsafe { &*handle })
+}
+
+/// The tag at a pointer.
+///
+/// # Safety
+///
+/// As [`open`].
+#[inline]
+unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a AtomicU64> {
+    if handle.is_null() {
+        return Err(null::<T>());
+    }
+    let tag = handle.cast::<AtomicU64>();
+    if !tag.is_aligned() {
+        return Err(not_open::<T>(0));
+    }
+    // SAFETY: it is aligned, and the caller says that 8 bytes can be read there: the tag of a
+    // handle, open or in quarantine, which `repr(C)` puts first, or other memory of the program.
+    Ok(unsafe { &*tag })
+}
+
+/// Says that a handle is spoilt, when a panic passes by.
+struct Spoil<'a>(&'a AtomicU64);
+
+impl Drop for Spoil<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.0.store(SPOILT, Ordering::Release);
+    }
+}
+
+#[cold]
+fn null<T: Object>() -> Failure {
+    Failure::new(AtfStatus::Argument, format!("the {} is null", T::NAME))
+}
+
+#[cold]
+fn not_open<T: Object>(tag: u64) -> Failure {
+    let name = T::NAME;
+    match tag {
+        CLOSED => Failure::new(AtfStatus::Handle, format!("this {name} was closed")),
+        SPOILT => Failure::new(
+            AtfStatus::Panic,
+            format!("a fault of the library spoilt this {name}: it can only be closed"),
+        ),
+        _ => Failure::new(AtfStatus::Handle, format!("this is no {name}")),
+    }
+}
+
+/// The memory of a closed handle, and how it is freed.
+struct Grave {
+    memory: *mut (),
+    free: unsafe fn(*mut ()),
+}
+
+// SAFETY: the memory holds a tag, which is atomic, and no object any more; whoever has the grave
+// is the only one who frees it.
+unsafe impl Send for Grave {}
+
+static GRAVES: Mutex<VecDeque<Grave>> = Mutex::new(VecDeque::new());
+
+/// Keeps the memory of a closed handle for a while.
+fn bury<T>(handle: *mut Handle<T>) {
+    let grave = Grave {
+        memory: handle.cast(),
+        free: free::<T>,
+    };
+    let oldest = {
+        let mut graves = GRAVES.lock().unwrap_or_else(PoisonError::into_inner);
+        graves.push_back(grave);
+        match graves.len() > QUARANTINE {
+            true => graves.pop_front(),
+            false => None,
+        }
+    };
+    if let Some(grave) = oldest {
+        // SAFETY: `memory` came with this `free` from the same type's `bury`, and the grave, which
+        // is not copied, has left the queue: nobody frees it again.
+        unsafe { (grave.free)(grave.memory) };
+    }
+}
+
+/// # Safety
+///
+/// `memory` is a `Handle<T>` from [`Handle::give`] whose object was taken out.
+unsafe fn free<T>(memory: *mut ()) {
+    // SAFETY: `give` made it with `Box::new`. `MaybeUninit` drops no object.
+    drop(unsafe { Box::from_raw(memory.cast::<Handle<T>>()) });
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::boundary;
+    use std::sync::Arc;
+
+    struct One(#[expect(dead_code, reason = "counted by its drop")] Arc<()>);
+    struct Other;
+
+    impl Object for One {
+        const TAG: u64 = u64::from_be_bytes(*b"test ONE");
+        const NAME: &'static str = "One";
+    }
+
+    impl Object for Other {
+        const TAG: u64 = u64::from_be_bytes(*b"test TWO");
+        const NAME: &'static str = "Other";
+    }
+
+    fn use_of(handle: *const Handle<One>) -> AtfStatus {
+        // SAFETY: the tests hand over handles, and use each on one thread.
+        boundary::status(|| unsafe { with_mut(handle, |_| Ok(())) })
+    }
+
+    fn close_of(handle: *mut Handle<One>) -> AtfStatus {
+        // SAFETY: as above.
+        boundary::status(|| unsafe { close(handle) }.map(drop))
+    }
+
+    #[test]
+    fn a_handle_is_known_by_its_kind_and_state() {
+        let one = Handle::give(One(Arc::new(())));
+        let other = Handle::give(Other);
+        assert_eq!(use_of(one), AtfStatus::Ok);
+        assert_eq!(use_of(other.cast()), AtfStatus::Handle);
+        assert_eq!(use_of(std::ptr::null()), AtfStatus::Argument);
+        assert_eq!(
+            use_of(one.cast::<u8>().wrapping_add(1).cast()),
+            AtfStatus::Handle
+        );
+        assert_eq!(close_of(one), AtfStatus::Ok);
+        assert_eq!(use_of(one), AtfStatus::Handle);
+        assert_eq!(close_of(one), AtfStatus::Handle);
+        assert_eq!(close_of(other.cast()), AtfStatus::Handle);
+        assert_eq!(close_of(std::ptr::null_mut()), AtfStatus::Ok);
+        // SAFETY: it is open.
+        assert!(unsafe { close(other) }.is_ok());
+    }
+
+    #[test]
+    fn closing_drops_the_object_once() {
+        let shared = Arc::new(());
+        let handle = Handle::give(One(Arc::clone(&shared)));
+        assert_eq!(Arc::strong_count(&shared), 2);
+        close_of(handle);
+        close_of(handle);
+        assert_eq!(Arc::strong_count(&shared), 1);
+    }
+
+    #[test]
+    fn a_panic_spoils_the_handle_that_it_met() {
+        let shared = Arc::new(());
+        let handle = Handle::give(One(Arc::clone(&shared)));
+        // SAFETY: as above.
+        let body = || unsafe { with_mut(handle, |_| panic!("planned")) };
+        assert_eq!(boundary::status(body), AtfStatus::Panic);
+        assert_eq!(use_of(handle), AtfStatus::Panic);
+        assert_eq!(close_of(handle), AtfStatus::Ok);
+        assert_eq!(Arc::strong_count(&shared), 1);
+        assert_eq!(use_of(handle), AtfStatus::Handle);
+    }
+
+    #[test]
+    fn closed_handles_do_not_pile_up() {
+        for _ in 0..QUARANTINE * 2 {
+            close_of(Handle::give(One(Arc::new(()))));
+        }
+        assert!(GRAVES.lock().unwrap().len() <= QUARANTINE);
+    }
+}

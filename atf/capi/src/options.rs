@@ -1,0 +1,122 @@
+//! How files are written and opened.
+
+use std::mem::size_of;
+
+use atf::write::{Durability, WriteOptions};
+use atf::{Arch, Clock, OpenOptions, Os, Wire};
+
+use crate::memory::{Plain, argument, get_sized};
+use crate::status::Outcome;
+
+/// `AtfWriteOptions`: how files are written; 0 stands for the default of each.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfWriteOptions {
+    /// `sizeof(AtfWriteOptions)` as the caller knows it.
+    pub struct_size: u32,
+    /// The wire version: 1 or 2.
+    pub wire: u8,
+    /// The processor: `ATF_ARCH_*`.
+    pub arch: u8,
+    /// The operating system: `ATF_OS_*`.
+    pub os: u8,
+    /// The clock of the timestamps: `ATF_CLOCK_*`.
+    pub clock_type: u8,
+    /// `ATF_DURABILITY_*`.
+    pub durability: u8,
+    /// Not 0: every event whose call has returned survives SIGKILL.
+    pub survive_kill: u8,
+    /// Not 0: events that go back in time or are of unknown kind are written too.
+    pub verbatim: u8,
+    /// 0.
+    pub reserved: [u8; 5],
+    /// Bytes of each file's buffer.
+    pub buffer_size: u64,
+}
+
+const _: () = assert!(size_of::<AtfWriteOptions>() == 24);
+
+// SAFETY: numbers in C's layout.
+unsafe impl Plain for AtfWriteOptions {
+    const ZERO: Self = Self {
+        struct_size: 0,
+        wire: 0,
+        arch: 0,
+        os: 0,
+        clock_type: 0,
+        durability: 0,
+        survive_kill: 0,
+        verbatim: 0,
+        reserved: [0; 5],
+        buffer_size: 0,
+    };
+}
+
+/// The options at a pointer, the defaults for null.
+///
+/// # Safety
+///
+/// `options` is null, or begins with its size in bytes and has as many.
+pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<WriteOptions> {
+    // SAFETY: as this function's.
+    let Some(given) = unsafe { get_sized(options) }? else {
+        return Ok(WriteOptions::default());
+    };
+    let mut options = WriteOptions::default();
+    if given.wire != 0 {
+        let wire = Wire::from_version(given.wire);
+        options.wire = wire.ok_or_else(|| argument("wire is neither 1 nor 2"))?;
+    }
+    if given.arch != 0 {
+        options.arch = Arch(given.arch);
+    }
+    if given.os != 0 {
+        options.os = Os(given.os);
+    }
+    if given.clock_type != 0 {
+        options.clock_type = Clock(given.clock_type);
+    }
+    options.durability = match given.durability {
+        0 => Durability::None,
+        1 => Durability::Finalize,
+        2 => Durability::EachFlush,
+        _ => return Err(argument("durability is no ATF_DURABILITY_*")),
+    };
+    options.survive_kill = given.survive_kill != 0;
+    options.verbatim = given.verbatim != 0;
+    if given.reserved != [0; 5] {
+        return Err(argument("a reserved option is not 0"));
+    }
+    if given.buffer_size != 0 {
+        let size = usize::try_from(given.buffer_size).ok();
+        options.buffer_size = size
+            .filter(|size| *size <= MOST_BUFFER)
+            .ok_or_else(|| argument("buffer_size is more than 1 GiB"))?;
+    }
+    Ok(options)
+}
+
+/// More than a buffer can be of use; a length without a check would abort the program.
+const MOST_BUFFER: usize = 1 << 30;
+
+/// Files are mapped.
+const OPEN_MAPPED: u32 = 1;
+/// Symbolic links inside a session are followed.
+const OPEN_FOLLOW_LINKS: u32 = 2;
+
+/// The options that `ATF_OPEN_*` stand for.
+///
+/// # Safety
+///
+/// With `ATF_OPEN_MAPPED`: as [`OpenOptions::mapped`], which the header repeats.
+pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
+    if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
+        return Err(argument("a flag is no ATF_OPEN_*"));
+    }
+    let options = OpenOptions::new().follow_links(flags & OPEN_FOLLOW_LINKS != 0);
+    match flags & OPEN_MAPPED {
+        0 => Ok(options),
+        // SAFETY: as this function's.
+        _ => Ok(unsafe { options.mapped() }),
+    }
+}

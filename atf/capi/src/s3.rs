@@ -1,0 +1,170 @@
+//! The five functions of S3, as S3 declares them.
+//!
+//! Where their shape has no room for an error, it stays with the writer
+//! ([`atf_writer_error`](crate::writer::atf_writer_error)) and with the thread
+//! ([`atf_last_error_status`](crate::status::atf_last_error_status)). None of them ends the traced
+//! program.
+
+use std::ffi::c_char;
+use std::mem::offset_of;
+
+use atf::write::{Detail, ThreadWriter, WriteOptions};
+use atf::{Clock, wire::DetailFunctionPayload};
+
+use crate::boundary;
+use crate::handle;
+use crate::memory::{self, argument};
+use crate::status::{AtfStatus, Failure, Outcome};
+use crate::writer::{AtfThreadWriter, Writer, event, using};
+
+/// No detail, and what stands for an error.
+const NONE: u32 = u32::MAX;
+
+/// A writer for `session_dir/thread_<thread_id>/` in wire version 1, or null.
+///
+/// # Safety
+///
+/// `session_dir` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_writer_create(
+    session_dir: *const c_char,
+    thread_id: u32,
+    clock_type: u8,
+) -> *mut AtfThreadWriter {
+    boundary::value(std::ptr::null_mut(), || {
+        // SAFETY: as this function's.
+        let session = unsafe { memory::path(session_dir) }?;
+        let options = WriteOptions {
+            clock_type: Clock(clock_type),
+            ..WriteOptions::default()
+        };
+        let folder = session.join(format!("thread_{thread_id}"));
+        let writer = ThreadWriter::create(folder, thread_id, &options)?;
+        Ok(Writer::give(writer))
+    })
+}
+
+/// Writes an index event and returns its `index_seq`, or `UINT32_MAX` on an error.
+///
+/// # Safety
+///
+/// `writer` is null or a handle, used by this thread only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_write_index_event(
+    writer: *mut AtfThreadWriter,
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+    detail_seq: u32,
+) -> u32 {
+    boundary::value(NONE, || {
+        let event = event(timestamp_ns, function_id, event_kind, call_depth);
+        let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
+        let body = |this: &mut Writer| {
+            // A writer of wire version 2 counts further than this function can.
+            if this.next_index_seq() >= NONE.into() {
+                return Err(too_many());
+            }
+            let seq = this.write_index(&event, detail_seq)?;
+            u32::try_from(seq).map_err(|_| too_many())
+        };
+        // SAFETY: as this function's.
+        unsafe { using(writer, body) }
+    })
+}
+
+/// Writes the detail of the index event at `index_seq`.
+///
+/// # Safety
+///
+/// As [`atf_write_index_event`]; `payload` is null or a payload, followed by as many bytes as its
+/// `stack_size` says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_write_detail_event(
+    writer: *mut AtfThreadWriter,
+    index_seq: u32,
+    timestamp_ns: u64,
+    payload: *const DetailFunctionPayload,
+) {
+    boundary::value((), || {
+        let body = |this: &mut Writer| {
+            // SAFETY: as this function's.
+            let payload = unsafe { with_stack(payload) }?;
+            let detail = Detail {
+                event_type: this.next_event_type(),
+                flags: 0,
+                payload,
+            };
+            this.write_detail(index_seq.into(), timestamp_ns, &detail)?;
+            Ok(())
+        };
+        // SAFETY: as this function's.
+        unsafe { using(writer, body) }
+    });
+}
+
+/// Finalizes the files; [`atf_writer_finish`](crate::writer::atf_writer_finish) says whether it
+/// worked.
+///
+/// # Safety
+///
+/// As [`atf_write_index_event`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
+    boundary::value((), || {
+        // SAFETY: as this function's.
+        unsafe { using(writer, Writer::finalize) }.map(drop)
+    });
+}
+
+/// Finalizes the files if that was not done, and frees the writer. Null is nothing to close.
+///
+/// # Safety
+///
+/// `writer` is null or a handle, and nobody else uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
+    boundary::value((), || {
+        // SAFETY: as this function's.
+        let Some(mut taken) = unsafe { handle::close(writer) }? else {
+            return Ok(());
+        };
+        match taken.is_spoilt || taken.object.is_finalized() {
+            true => Ok(()),
+            false => taken.object.finalize().map(drop),
+        }
+    });
+}
+
+/// A payload with the stack that follows it.
+///
+/// # Safety
+///
+/// As [`atf_write_detail_event`]'s payload.
+unsafe fn with_stack<'a>(payload: *const DetailFunctionPayload) -> Outcome<&'a [u8]> {
+    if payload.is_null() {
+        return Err(argument("the payload is null"));
+    }
+    let bytes = payload.cast::<u8>();
+    // SAFETY: it is not null, so by the caller's word a payload, and its bytes have alignment 1.
+    let fixed = unsafe { memory::slice(bytes, DetailFunctionPayload::SIZE) }?;
+    let at = offset_of!(DetailFunctionPayload, stack_size);
+    let size = fixed.get(at..).and_then(<[u8]>::first_chunk);
+    let size = size.map_or(0, |size| u16::from_le_bytes(*size));
+    if size > DetailFunctionPayload::STACK_SIZE_MAX {
+        let message = format!(
+            "payload.stack_size: {size}, expected 0 to {}",
+            DetailFunctionPayload::STACK_SIZE_MAX
+        );
+        return Err(Failure::new(AtfStatus::Refused, message));
+    }
+    let size = DetailFunctionPayload::SIZE.saturating_add(size.into());
+    // SAFETY: as many bytes follow as `stack_size` says, by the caller's word.
+    unsafe { memory::slice(bytes, size) }
+}
+
+fn too_many() -> Failure {
+    let message = "index_seq: 4294967295 events are there, and a uint32_t counts no further";
+    Failure::new(AtfStatus::Limit, message)
+}

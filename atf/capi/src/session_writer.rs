@@ -1,0 +1,332 @@
+//! Writing a session: its threads and its manifest.
+
+use std::ffi::{CString, c_char};
+use std::mem::size_of;
+use std::path::Path;
+
+use atf::manifest::{Module, Symbol};
+use atf::write::{SessionTotals, SessionWriter};
+
+use crate::boundary;
+use crate::handle::{self, Handle, Object};
+use crate::memory::{self, Plain, put, put_sized, required};
+use crate::options::{AtfWriteOptions, write_options};
+use crate::status::{AtfStatus, Outcome, c_string};
+use crate::writer::{AtfThreadWriter, Writer};
+
+/// `AtfSessionWriter`.
+pub type AtfSessionWriter = Handle<Session>;
+
+/// A session's writer with its path as C reads it.
+#[derive(Debug)]
+pub struct Session {
+    writer: SessionWriter,
+    path: CString,
+}
+
+impl Object for Session {
+    const TAG: u64 = u64::from_be_bytes(*b"atfSESSW");
+    const NAME: &'static str = "AtfSessionWriter";
+}
+
+/// `AtfModule`: an executable or a library, for the manifest.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfModule {
+    /// The upper half of its functions' `function_id`.
+    pub module_id: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Where it was loaded to.
+    pub base_address: u64,
+    /// Its size in memory in bytes.
+    pub size: u64,
+    /// Where it was loaded from; may be null.
+    pub path: *const c_char,
+    /// Its build id; may be null.
+    pub uuid: *const c_char,
+}
+
+/// `AtfSymbol`: the name of a function.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfSymbol {
+    /// The function, as in the events.
+    pub function_id: u64,
+    /// Its name; may be null.
+    pub name: *const c_char,
+}
+
+/// `AtfSessionTotals`: what a session's threads hold.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct AtfSessionTotals {
+    /// Threads: written, or of those read the ones that could be opened.
+    pub threads: u64,
+    /// Of a writer: threads that were finalized. Of a reader: threads that could not be opened.
+    pub finalized_or_unreadable: u64,
+    /// Events in the threads' `index.atf`.
+    pub event_count: u64,
+    /// Events in the threads' `detail.atf`.
+    pub detail_count: u64,
+    /// The least first timestamp in nanoseconds; 0 without events.
+    pub time_start_ns: u64,
+    /// The greatest last timestamp in nanoseconds; 0 without events.
+    pub time_end_ns: u64,
+}
+
+const _: () = assert!(size_of::<AtfSessionTotals>() == 48);
+
+// SAFETY: numbers in C's layout.
+unsafe impl Plain for AtfSessionTotals {
+    const ZERO: Self = Self {
+        threads: 0,
+        finalized_or_unreadable: 0,
+        event_count: 0,
+        detail_count: 0,
+        time_start_ns: 0,
+        time_end_ns: 0,
+    };
+}
+
+impl From<SessionTotals> for AtfSessionTotals {
+    fn from(totals: SessionTotals) -> Self {
+        let (time_start_ns, time_end_ns) = totals.time_range.unwrap_or((0, 0));
+        Self {
+            threads: totals.threads,
+            finalized_or_unreadable: totals.finalized,
+            event_count: totals.event_count,
+            detail_count: totals.detail_count,
+            time_start_ns,
+            time_end_ns,
+        }
+    }
+}
+
+/// # Safety
+///
+/// The strings and structs are null or valid.
+unsafe fn create(
+    folder: *const c_char,
+    options: *const AtfWriteOptions,
+    session: *mut *mut AtfSessionWriter,
+    make: impl FnOnce(&Path, &atf::write::WriteOptions) -> atf::Result<SessionWriter>,
+) -> Outcome<()> {
+    required(session, "the place for the session is null")?;
+    // SAFETY: it is not null, so by the caller's word a place for a pointer.
+    unsafe { put(session, std::ptr::null_mut()) };
+    // SAFETY: as this function's.
+    let folder = unsafe { memory::path(folder) }?;
+    // SAFETY: as this function's.
+    let options = unsafe { write_options(options) }?;
+    let writer = make(folder, &options)?;
+    let path = c_string(writer.path().as_os_str().as_encoded_bytes());
+    let made = Handle::give(Session { writer, path });
+    // SAFETY: as above.
+    unsafe { put(session, made) };
+    Ok(())
+}
+
+/// A session in this folder, which is made where it is not there.
+///
+/// # Safety
+///
+/// The strings and structs are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_create(
+    folder: *const c_char,
+    options: *const AtfWriteOptions,
+    session: *mut *mut AtfSessionWriter,
+) -> AtfStatus {
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe {
+        create(folder, options, session, |path, options| {
+            SessionWriter::create(path, options)
+        })
+    })
+}
+
+/// A session in `root/session_YYYYMMDD_HHMMSS/pid_N`.
+///
+/// # Safety
+///
+/// The strings and structs are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_create_in(
+    root: *const c_char,
+    options: *const AtfWriteOptions,
+    session: *mut *mut AtfSessionWriter,
+) -> AtfStatus {
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe {
+        create(root, options, session, |path, options| {
+            SessionWriter::create_in(path, options)
+        })
+    })
+}
+
+/// The session's folder, or "" where this is no session. It holds as long as the session is open.
+///
+/// # Safety
+///
+/// `session` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_path(
+    session: *const AtfSessionWriter,
+) -> *const c_char {
+    // SAFETY: as this function's.
+    boundary::value(c"".as_ptr(), || unsafe {
+        handle::with(session, |this| Ok(this.path.as_ptr()))
+    })
+}
+
+/// A writer for a thread of the session, independent of it and of the others.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `writer` is null or a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_thread(
+    session: *const AtfSessionWriter,
+    thread_id: u32,
+    writer: *mut *mut AtfThreadWriter,
+) -> AtfStatus {
+    boundary::status(|| {
+        required(writer, "the place for the writer is null")?;
+        // SAFETY: it is not null, so by the caller's word a place for a pointer.
+        unsafe { put(writer, std::ptr::null_mut()) };
+        // SAFETY: as this function's.
+        let made = unsafe { handle::with(session, |this| Ok(this.writer.thread(thread_id)?)) }?;
+        // SAFETY: as above.
+        unsafe { put(writer, Writer::give(made)) };
+        Ok(())
+    })
+}
+
+/// Names the executables and libraries for the manifest, in place of those before.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `modules` is null or `count` modules with valid strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_set_modules(
+    session: *const AtfSessionWriter,
+    modules: *const AtfModule,
+    count: usize,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: as this function's.
+        let given = unsafe { memory::slice(modules, count) }?;
+        let mut modules = Vec::with_capacity(given.len());
+        for module in given {
+            modules.push(Module {
+                module_id: module.module_id,
+                // SAFETY: null or valid, as this function's.
+                path: unsafe { memory::text(module.path) },
+                base_address: Some(module.base_address),
+                size: Some(module.size),
+                // SAFETY: null or valid, as this function's.
+                uuid: unsafe { memory::text(module.uuid) },
+            });
+        }
+        // SAFETY: as this function's.
+        unsafe {
+            handle::with(session, |this| {
+                this.writer.set_modules(modules);
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Names the functions for the manifest, in place of those before.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `symbols` is null or `count` symbols with valid strings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_set_symbols(
+    session: *const AtfSessionWriter,
+    symbols: *const AtfSymbol,
+    count: usize,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: as this function's.
+        let given = unsafe { memory::slice(symbols, count) }?;
+        let mut symbols = Vec::with_capacity(given.len());
+        for (position, symbol) in given.iter().enumerate() {
+            let [module, index] = halves(symbol.function_id);
+            symbols.push(Symbol {
+                position,
+                function_id: symbol.function_id,
+                module_id: Some(module),
+                symbol_index: Some(index),
+                // SAFETY: null or valid, as this function's.
+                name: unsafe { memory::text(symbol.name) },
+            });
+        }
+        // SAFETY: as this function's.
+        unsafe {
+            handle::with(session, |this| {
+                this.writer.set_symbols(symbols);
+                Ok(())
+            })
+        }
+    })
+}
+
+/// The upper and the lower half of a `function_id`.
+fn halves(function_id: u64) -> [u32; 2] {
+    let [a, b, c, d, e, f, g, h] = function_id.to_be_bytes();
+    [
+        u32::from_be_bytes([a, b, c, d]),
+        u32::from_be_bytes([e, f, g, h]),
+    ]
+}
+
+/// Writes the manifest as far as it is known now, so that threads and symbols outlive a crash.
+///
+/// # Safety
+///
+/// `session` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_write_manifest(
+    session: *const AtfSessionWriter,
+) -> AtfStatus {
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::with(session, |this| Ok(this.writer.write_manifest()?)) })
+}
+
+/// Writes the manifest for good, and tells what the threads hold.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `totals` is null or a place for `totals_size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_finish(
+    session: *const AtfSessionWriter,
+    totals: *mut AtfSessionTotals,
+    totals_size: usize,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: as this function's.
+        let made = unsafe { handle::with(session, |this| Ok(this.writer.finalize()?)) }?;
+        match totals.is_null() {
+            true => Ok(()),
+            // SAFETY: as this function's.
+            false => unsafe { put_sized(totals, totals_size, &made.into()) },
+        }
+    })
+}
+
+/// Frees a session's writer; what was not written into its manifest is lost. Its threads' writers
+/// go on.
+///
+/// # Safety
+///
+/// `session` is null or a handle, and nobody else uses it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_close(session: *mut AtfSessionWriter) -> AtfStatus {
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { handle::close(session) }.map(drop))
+}

@@ -1,0 +1,284 @@
+//! What a function returns, and what went wrong last on a thread.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::io;
+
+use atf::{Error, ErrorKind};
+
+use crate::boundary;
+
+/// What a function returns: 0 or what kept it from doing its work.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtfStatus {
+    /// Done.
+    Ok = 0,
+    /// Nothing is there: a position behind the last event, an event without a detail. Not an
+    /// error, and not recorded as one.
+    None = 1,
+    /// An argument is null, out of range or points nowhere.
+    Argument = 2,
+    /// Not a handle of this kind, or one that was closed.
+    Handle = 3,
+    /// Not at this time: finalized already, or threads are still being written.
+    State = 4,
+    /// The operating system refused.
+    Io = 5,
+    /// The file is not what it should be.
+    Format = 6,
+    /// The event is refused: it goes back in time, is of unknown kind, or a number does not fit.
+    Refused = 7,
+    /// The link disagrees with the counters.
+    Link = 8,
+    /// The file is full, or a payload larger than the limit.
+    Limit = 9,
+    /// Something stands there already.
+    Exists = 10,
+    /// No such file, folder or thread.
+    NotFound = 11,
+    /// The caller's buffer is too small.
+    Buffer = 12,
+    /// A fault of this library; the handle can only be closed.
+    Panic = 13,
+}
+
+/// All of them with their names in C.
+const NAMES: [(AtfStatus, &CStr); 14] = [
+    (AtfStatus::Ok, c"ATF_OK"),
+    (AtfStatus::None, c"ATF_NONE"),
+    (AtfStatus::Argument, c"ATF_ERROR_ARGUMENT"),
+    (AtfStatus::Handle, c"ATF_ERROR_HANDLE"),
+    (AtfStatus::State, c"ATF_ERROR_STATE"),
+    (AtfStatus::Io, c"ATF_ERROR_IO"),
+    (AtfStatus::Format, c"ATF_ERROR_FORMAT"),
+    (AtfStatus::Refused, c"ATF_ERROR_REFUSED"),
+    (AtfStatus::Link, c"ATF_ERROR_LINK"),
+    (AtfStatus::Limit, c"ATF_ERROR_LIMIT"),
+    (AtfStatus::Exists, c"ATF_ERROR_EXISTS"),
+    (AtfStatus::NotFound, c"ATF_ERROR_NOT_FOUND"),
+    (AtfStatus::Buffer, c"ATF_ERROR_BUFFER"),
+    (AtfStatus::Panic, c"ATF_ERROR_PANIC"),
+];
+
+/// A `Result` with a [`Failure`].
+pub(crate) type Outcome<T> = Result<T, Failure>;
+
+/// Why a function did not do its work.
+#[derive(Debug, Clone)]
+pub(crate) enum Failure {
+    /// Nothing is there, which is no error.
+    Nothing,
+    /// The library's error.
+    Error(Error),
+    /// What only the C API can find.
+    Own(AtfStatus, Cow<'static, str>),
+}
+
+impl From<Error> for Failure {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Failure {
+    #[cold]
+    pub(crate) fn new(status: AtfStatus, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::Own(status, message.into())
+    }
+
+    /// Makes it what `atf_last_error_*` tell on this thread.
+    #[cold]
+    pub(crate) fn record(self) -> AtfStatus {
+        if matches!(self, Self::Nothing) {
+            return AtfStatus::None;
+        }
+        let record = Record::of(self);
+        let status = record.status;
+        // A thread that is ending has no place for it left.
+        let _ = LAST.try_with(|last| last.replace(record));
+        status
+    }
+}
+
+/// A failure in a form that C can read.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) status: AtfStatus,
+    pub(crate) message: CString,
+    path: CString,
+    field: CString,
+    offset: u64,
+    os_code: i32,
+}
+
+/// No place in a file.
+const NO_OFFSET: u64 = u64::MAX;
+
+impl Record {
+    const NONE: fn() -> Self = || Self {
+        status: AtfStatus::Ok,
+        message: CString::default(),
+        path: CString::default(),
+        field: CString::default(),
+        offset: NO_OFFSET,
+        os_code: 0,
+    };
+
+    #[cold]
+    pub(crate) fn of(failure: Failure) -> Self {
+        match failure {
+            Failure::Nothing => Self::NONE(),
+            Failure::Own(status, message) => Self {
+                status,
+                message: c_string(message.as_bytes()),
+                ..Self::NONE()
+            },
+            Failure::Error(error) => Self {
+                status: status_of(error.kind()),
+                message: c_string(error.to_string().as_bytes()),
+                path: error.path().map_or_else(CString::default, |path| {
+                    c_string(path.as_os_str().as_encoded_bytes())
+                }),
+                field: c_string(error.field().unwrap_or_default().as_bytes()),
+                offset: error.offset().unwrap_or(NO_OFFSET),
+                os_code: os_code(&error),
+            },
+        }
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Record> = RefCell::new(Record::NONE());
+}
+
+/// The status of a kind of error; what a reader finds wrong with a file is `Format`.
+fn status_of(kind: &ErrorKind) -> AtfStatus {
+    match kind {
+        ErrorKind::Io(io::ErrorKind::NotFound)
+        | ErrorKind::NotASession
+        | ErrorKind::MissingFolder => AtfStatus::NotFound,
+        ErrorKind::Io(io::ErrorKind::AlreadyExists) => AtfStatus::Exists,
+        ErrorKind::Io(_) | ErrorKind::UnexpectedEnd { .. } => AtfStatus::Io,
+        ErrorKind::PayloadTooLarge { .. }
+        | ErrorKind::LimitReached { .. }
+        | ErrorKind::TooManyReservations { .. } => AtfStatus::Limit,
+        ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => AtfStatus::Refused,
+        // Readers give disagreements as data; only a writer returns one.
+        ErrorKind::Disagrees { .. } | ErrorKind::NotReserved => AtfStatus::Link,
+        ErrorKind::AlreadyFinalized
+        | ErrorKind::DetailsMissing { .. }
+        | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
+        ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
+        ErrorKind::OutputInside => AtfStatus::Argument,
+        _ => AtfStatus::Format,
+    }
+}
+
+fn os_code(error: &Error) -> i32 {
+    let source = std::error::Error::source(error);
+    let io = source.and_then(|source| source.downcast_ref::<io::Error>());
+    io.and_then(io::Error::raw_os_error).unwrap_or(0)
+}
+
+/// A string for C: what stands behind a NUL would be lost, so each is shown as U+FFFD.
+pub(crate) fn c_string(bytes: &[u8]) -> CString {
+    match CString::new(bytes) {
+        Ok(string) => string,
+        Err(error) => {
+            let mut shown = Vec::with_capacity(bytes.len());
+            for byte in error.into_vec() {
+                match byte {
+                    0 => shown.extend_from_slice("\u{FFFD}".as_bytes()),
+                    byte => shown.push(byte),
+                }
+            }
+            CString::new(shown).unwrap_or_default()
+        }
+    }
+}
+
+/// Something of the last error; a pointer into it holds until the next one on this thread.
+fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
+    // None where the thread is ending.
+    let found = boundary::value(None, || Ok(LAST.try_with(|last| look(&last.borrow())).ok()));
+    found.unwrap_or(fallback)
+}
+
+/// The name of a status as the header spells it, `ATF_OK` for 0; never null.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_status_name(status: c_int) -> *const c_char {
+    let named = NAMES.iter().find(|(known, _)| *known as c_int == status);
+    named.map_or(c"unknown status", |(_, name)| name).as_ptr()
+}
+
+/// The status of the last failure on this thread, `ATF_OK` where there was none.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_status() -> AtfStatus {
+    last(AtfStatus::Ok, |last| last.status)
+}
+
+/// What the last failure on this thread was: file, field, reason, offset. Never null.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_message() -> *const c_char {
+    last(c"".as_ptr(), |last| last.message.as_ptr())
+}
+
+/// The file or folder that the last failure was about, or "".
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_path() -> *const c_char {
+    last(c"".as_ptr(), |last| last.path.as_ptr())
+}
+
+/// The field that the last failure was about, for example `header.event_size`, or "".
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_field() -> *const c_char {
+    last(c"".as_ptr(), |last| last.field.as_ptr())
+}
+
+/// The place that the last failure was about, bytes from the start of the file, or `ATF_NO_OFFSET`.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_offset() -> u64 {
+    last(NO_OFFSET, |last| last.offset)
+}
+
+/// The operating system's number of the last failure (`errno`), or 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_last_error_os_code() -> c_int {
+    last(0, |last| last.os_code)
+}
+
+#[cfg(test)]
+pub(crate) fn last_error() -> (AtfStatus, String) {
+    LAST.with_borrow(|last| (last.status, last.message.to_string_lossy().into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nul_does_not_cut_a_message_short() {
+        assert_eq!(c_string(b"a\0b").to_str(), Ok("a\u{FFFD}b"));
+        assert_eq!(c_string(b"ab").to_str(), Ok("ab"));
+    }
+
+    #[test]
+    fn nothing_there_is_not_recorded_as_an_error() {
+        assert_eq!(
+            Failure::new(AtfStatus::State, "before").record(),
+            AtfStatus::State
+        );
+        assert_eq!(Failure::Nothing.record(), AtfStatus::None);
+        assert_eq!(last_error(), (AtfStatus::State, "before".to_owned()));
+    }
+
+    #[test]
+    fn statuses_are_numbered_as_their_names_stand() {
+        for (position, (status, _)) in NAMES.iter().enumerate() {
+            assert_eq!(*status as usize, position);
+        }
+    }
+}

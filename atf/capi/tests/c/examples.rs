@@ -1,0 +1,147 @@
+//! The examples: each compiles without a warning, runs, and what it writes is in order.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{Link, accepted, compile, has, package, present, run};
+
+const C: [&str; 2] = ["gcc", "clang"];
+const CPP: [&str; 2] = ["g++", "clang++"];
+
+fn built(folder: &Path, name: &str, compiler: &str, link: Link, more: &[&str]) -> PathBuf {
+    let program = folder.join(format!("{name}_{compiler}_{link:?}"));
+    let source = package(&format!("examples/{name}"));
+    compile(compiler, &source, link, more, &program);
+    program
+}
+
+/// Runs a program that writes a session below `folder` and prints its path last.
+fn session(command: &mut Command, folder: &Path) -> (String, PathBuf) {
+    let printed = run(command.arg(folder));
+    let path = printed.lines().last().expect("a line").to_owned();
+    (printed, PathBuf::from(path))
+}
+
+#[test]
+fn four_threads_of_a_c_tracer_write_a_session_that_breaks_no_rule() {
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&C) {
+        for link in [Link::Static, Link::Shared] {
+            let program = built(folder.path(), "tracer.c", compiler, link, &[]);
+            let root = folder.path().join(format!("{compiler}{link:?}"));
+            let (printed, path) = session(&mut Command::new(program), &root);
+            // 4 threads, 1000 calls and returns each, every second call with a detail.
+            assert!(
+                printed.starts_with("8000 events, 2000 details\n"),
+                "{printed}"
+            );
+            let summary = accepted(&path);
+            assert_eq!((summary.events, summary.details), (8000, 2000));
+            // A manifest and two files for each thread.
+            assert_eq!(summary.files, 9);
+        }
+    }
+}
+
+#[test]
+fn the_functions_of_s3_write_a_thread_that_breaks_no_rule() {
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&C) {
+        let program = built(folder.path(), "drain.c", compiler, Link::Static, &[]);
+        let path = folder.path().join(compiler);
+        let printed = run(Command::new(&program).arg(&path));
+        // Every third of 1000 events, the first included.
+        assert_eq!(printed, "1000 events, 334 details\n");
+        let thread = path.join("thread_7");
+        let summary = accepted(&thread);
+        assert_eq!((summary.events, summary.details), (1000, 334));
+
+        let reader = atf::thread::ThreadReader::open(&thread).unwrap();
+        let details = reader.detail().unwrap();
+        for (seq, index_seq) in (0..1000).step_by(3).enumerate() {
+            let event = details.get(seq as u64).unwrap().unwrap();
+            assert_eq!(event.header.index_seq, index_seq);
+            // Calls stand at even places.
+            let expected = if index_seq % 2 == 0 { 3 } else { 4 };
+            assert_eq!(u16::from(event.header.event_type), expected);
+            assert_eq!(event.payload_size(), 100 + index_seq % 257);
+        }
+        // The folder is taken.
+        let again = Command::new(&program).arg(&path).output().unwrap();
+        assert_eq!(again.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&again.stderr).contains("thread_7"));
+    }
+}
+
+#[test]
+fn handles_of_cpp_close_themselves_in_a_session_that_breaks_no_rule() {
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&CPP) {
+        let program = built(folder.path(), "tracer.cpp", compiler, Link::Static, &[]);
+        let root = folder.path().join(compiler);
+        let (printed, path) = session(&mut Command::new(program), &root);
+        assert!(printed.starts_with("2 events\n"), "{printed}");
+        assert_eq!(accepted(&path).events, 2);
+    }
+}
+
+#[test]
+fn the_reader_prints_a_sample_in_the_order_of_time() {
+    let sample = package("../../samples/sample-small/session_20260105_101500/pid_4242");
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&C) {
+        let program = built(folder.path(), "read.c", compiler, Link::Static, &[]);
+        let printed = run(Command::new(&program).arg(&sample));
+        let times: Vec<u64> = printed
+            .lines()
+            .map(|line| line.split(' ').next().unwrap().parse().unwrap())
+            .collect();
+        // As EXPECTED.json states.
+        assert_eq!(times.len(), 2000);
+        assert!(times.is_sorted());
+
+        let (first, last) = (times[500], times[1500]);
+        let range = [first.to_string(), last.to_string()];
+        let part = run(Command::new(&program).arg(&sample).args(range));
+        let wanted = times.iter().filter(|time| (first..=last).contains(time));
+        assert_eq!(part.lines().count(), wanted.count());
+    }
+}
+
+#[test]
+fn valgrind_finds_neither_a_bad_access_nor_a_leak() {
+    let folder = TempDir::new().unwrap();
+    let Some(compiler) = present(&C).first().copied() else {
+        return;
+    };
+    if !has("valgrind") {
+        return;
+    }
+    let valgrind = || {
+        let mut command = Command::new("valgrind");
+        command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
+        command
+    };
+    let tracer = built(folder.path(), "tracer.c", compiler, Link::Static, &[]);
+    let root = folder.path().join("out");
+    let printed = run(valgrind().arg(tracer).arg(&root).arg("50"));
+    let path = PathBuf::from(printed.lines().last().unwrap());
+    assert_eq!(accepted(&path).events, 400);
+    let read = built(folder.path(), "read.c", compiler, Link::Static, &[]);
+    assert_eq!(run(valgrind().arg(read).arg(&path)).lines().count(), 400);
+}
+
+#[test]
+fn the_address_sanitizer_finds_nothing() {
+    let folder = TempDir::new().unwrap();
+    let Some(compiler) = present(&C).first().copied() else {
+        return;
+    };
+    let more = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+    for name in ["tracer.c", "drain.c"] {
+        let program = built(folder.path(), name, compiler, Link::Static, &more);
+        run(Command::new(program).arg(folder.path().join(format!("{name}_out"))));
+    }
+}

@@ -1,0 +1,158 @@
+//! `atf.h` against the crate: the same functions, numbers and layouts.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::mem::{offset_of, size_of};
+use std::process::Command;
+
+use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
+use atf_capi::event::{AtfDetailEvent, AtfEvent};
+use atf_capi::file::AtfFileInfo;
+use atf_capi::options::AtfWriteOptions;
+use atf_capi::recover::AtfRecoverOptions;
+use atf_capi::session::AtfThreadInfo;
+use atf_capi::session_writer::{AtfModule, AtfSessionTotals, AtfSymbol};
+use atf_capi::writer::{AtfDetail, AtfLink, AtfThreadSummary};
+use tempfile::TempDir;
+
+use crate::support::{Link, compile, package, present, run};
+
+/// The text without its comments.
+fn header() -> String {
+    let mut text = fs::read_to_string(package("include/atf.h")).unwrap();
+    while let Some(start) = text.find("/*") {
+        let end = start + text[start..].find("*/").unwrap() + 2;
+        text.replace_range(start..end, "");
+    }
+    text
+}
+
+/// The word that a text ends with.
+fn last_word(text: &str) -> &str {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    &text[text.rfind(|c| !is_word(c)).map_or(0, |at| at + 1)..]
+}
+
+/// The functions that the header declares.
+fn declared() -> BTreeSet<String> {
+    let header = header();
+    let ends = header.match_indices('(').map(|(at, _)| at);
+    let words = ends.map(|at| last_word(&header[..at]).to_owned());
+    words
+        .filter(|word| word.starts_with("atf_") || word.starts_with("ada_"))
+        .collect()
+}
+
+/// The functions that the crate exports, from its source.
+fn exported() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in fs::read_dir(package("src")).unwrap() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        for part in text.split("extern \"C\" fn ").skip(1) {
+            names.insert(part[..part.find('(').unwrap()].to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn the_header_declares_what_the_crate_exports_and_nothing_else() {
+    assert_eq!(declared(), exported());
+    assert!(declared().len() > 60);
+}
+
+/// Asserts the size of a struct, and the places of its members, in C and as Rust has them.
+macro_rules! layout {
+    ($text:ident: $($type:ident { $($field:ident),* })*) => {
+        $(
+            assert_size(&mut $text, stringify!($type), size_of::<$type>());
+            $(
+                let offset = offset_of!($type, $field);
+                writeln!(
+                    $text,
+                    "CHECK(offsetof({0}, {1}) == {offset}, \"{0}.{1}\");",
+                    stringify!($type),
+                    stringify!($field),
+                )
+                .unwrap();
+            )*
+        )*
+    };
+}
+
+fn assert_size(text: &mut String, name: &str, size: usize) {
+    writeln!(text, "CHECK(sizeof({name}) == {size}, \"{name}\");").unwrap();
+}
+
+/// A program that refers to every function and holds every layout and number against Rust's.
+fn program() -> String {
+    let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf.h\"\n\
+        #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
+        #else\n#define CHECK(is, what) _Static_assert(is, what)\n#endif\n"
+        .to_owned();
+    layout!(text:
+        AtfMediaTime { value, timescale, reserved }
+        AtfTimingAnchor { host_time_ns, media_time }
+        AtfWriteOptions { struct_size, wire, arch, os, clock_type, durability, survive_kill,
+            verbatim, reserved, buffer_size }
+        AtfDetail { event_type, flags, reserved, payload, payload_size }
+        AtfLink { index_seq, detail_seq }
+        AtfThreadSummary { event_count, detail_count, time_start_ns, time_end_ns, thread_id,
+            reserved }
+        AtfModule { module_id, reserved, base_address, size, path, uuid }
+        AtfSymbol { function_id, name }
+        AtfSessionTotals { threads, finalized_or_unreadable, event_count, detail_count,
+            time_start_ns, time_end_ns }
+        AtfEvent { timestamp_ns, function_id, index_seq, detail_seq, thread_id, thread,
+            event_kind, call_depth }
+        AtfDetailEvent { timestamp_ns, detail_seq, index_seq, offset, payload_size, thread_id,
+            event_type, flags }
+        AtfFileInfo { event_count, file_size, events_offset, events_end, footer_offset,
+            bytes_after_footer, trailing_bytes, zero_tail_bytes, thread_id, flags, wire, arch, os,
+            clock_type, completeness, count_source, reserved }
+        AtfThreadInfo { path, id, presence, is_listed, reserved }
+        AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
+    );
+    text.push_str("typedef void (*Function)(void);\nint main(void) {\n    Function all[] = {\n");
+    for name in declared() {
+        writeln!(text, "        (Function){name},").unwrap();
+    }
+    text.push_str("    };\n    int wrong = 0;\n");
+    let header = header();
+    let statuses = header
+        .split_whitespace()
+        .filter(|word| word.starts_with("ATF_ERROR_") || ["ATF_OK", "ATF_NONE"].contains(word));
+    for status in statuses {
+        writeln!(
+            text,
+            "    wrong += strcmp(atf_status_name({status}), \"{status}\") != 0;"
+        )
+        .unwrap();
+    }
+    text.push_str(
+        "    wrong += strcmp(atf_status_name(-1), \"unknown status\") != 0;\n\
+         \x20   for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) wrong += !all[n];\n\
+         \x20   printf(\"%u functions\\n\", (unsigned)(sizeof all / sizeof all[0]));\n\
+         \x20   return wrong;\n}\n",
+    );
+    text
+}
+
+#[test]
+fn every_function_links_and_every_layout_is_that_of_rust_in_c_and_cpp() {
+    let folder = TempDir::new().unwrap();
+    let text = program();
+    for (extension, compilers) in [("c", ["gcc", "clang"]), ("cpp", ["g++", "clang++"])] {
+        let source = folder.path().join(format!("all.{extension}"));
+        fs::write(&source, &text).unwrap();
+        for compiler in present(&compilers) {
+            for link in [Link::Static, Link::Shared] {
+                let program = folder.path().join(format!("all_{compiler}_{link:?}"));
+                compile(compiler, &source, link, &["-pedantic"], &program);
+                let printed = run(&mut Command::new(program));
+                assert_eq!(printed, format!("{} functions\n", exported().len()));
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The C API as C and C++ programs see it: header, libraries, examples, misuse.
+
+mod examples;
+mod header;
+mod misuse;
+mod support;

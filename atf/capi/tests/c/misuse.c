@@ -1,0 +1,344 @@
+/* Wrong calls, and what each of them says. Arguments: an empty folder, and a sample session. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "atf.h"
+
+static int wrong = 0;
+
+#define SAYS(expected, call)                                                                     \
+    do {                                                                                         \
+        int found = (int)(call);                                                                 \
+        if (found != (int)(expected)) {                                                          \
+            fprintf(stderr, "line %d: %s, not %s: %s\n", __LINE__, atf_status_name(found),       \
+                    atf_status_name((int)(expected)), atf_last_error_message());                 \
+            wrong++;                                                                             \
+        }                                                                                        \
+    } while (0)
+
+#define TRUE(condition)                                                                          \
+    do {                                                                                         \
+        if (!(condition)) {                                                                      \
+            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                              \
+            wrong++;                                                                             \
+        }                                                                                        \
+    } while (0)
+
+static const char *in(const char *folder, const char *name) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static AtfThreadWriter *writer_in(const char *folder, uint32_t id) {
+    AtfThreadWriter *writer = NULL;
+    SAYS(ATF_OK, atf_writer_open(folder, id, NULL, &writer));
+    return writer;
+}
+
+static void null_everywhere(void) {
+    AtfThreadWriter *writer = (AtfThreadWriter *)1;
+    AtfEvent event;
+    AtfDetailEvent detail_event;
+    AtfFileInfo info;
+    DetailFunctionPayload payload;
+    size_t count;
+    uint64_t time;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(NULL, 0, NULL, &writer));
+    TRUE(writer == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open("x", 0, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open("", 0, NULL, &writer));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write(NULL, 1, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_with_detail(NULL, 1, 1, 1, 1, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_index(NULL, 1, 1, 1, 1, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(NULL, 0, 1, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_flush(NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_finish(NULL, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_error(NULL));
+    SAYS(ATF_OK, atf_writer_abandon(NULL));
+    TRUE(atf_writer_next_index_seq(NULL) == UINT64_MAX);
+    TRUE(atf_writer_next_detail_seq(NULL) == UINT64_MAX);
+    TRUE(atf_writer_is_finalized(NULL) == 0);
+    TRUE(strcmp(atf_writer_error_message(NULL), "") == 0);
+    TRUE(atf_writer_create(NULL, 0, 3) == NULL);
+    TRUE(atf_write_index_event(NULL, 1, 1, 1, 1, 0) == UINT32_MAX);
+    atf_write_detail_event(NULL, 0, 1, NULL);
+    atf_writer_finalize(NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_last_error_status());
+    atf_writer_close(NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_create(NULL, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_create_in(NULL, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_thread(NULL, 0, &writer));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(NULL, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(NULL, NULL, 3));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_write_manifest(NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_finish(NULL, NULL, 0));
+    SAYS(ATF_OK, atf_session_writer_close(NULL));
+    TRUE(strcmp(atf_session_writer_path(NULL), "") == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_open(NULL, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_open_bytes(NULL, 1, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_info(NULL, &info, sizeof info));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_get(NULL, 0, &event));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_read(NULL, 0, &event, 1, &count));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_time_range(NULL, &time, &time));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_checksum(NULL, NULL));
+    SAYS(ATF_OK, atf_index_close(NULL));
+    TRUE(atf_index_event_count(NULL) == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_open(NULL, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_open_bytes(NULL, 1, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_info(NULL, &info, sizeof info));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_get(NULL, 0, &detail_event));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_payload(NULL, 0, 0, NULL, 0, &count));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_function_payload(NULL, 0, &payload, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_checksum(NULL, NULL));
+    SAYS(ATF_OK, atf_detail_close(NULL));
+    TRUE(atf_detail_event_count(NULL) == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_open(NULL, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_index(NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_detail(NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_forward(NULL, 0, &detail_event));
+    SAYS(ATF_ERROR_ARGUMENT, atf_thread_backward(NULL, 0, &event));
+    SAYS(ATF_OK, atf_thread_close(NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_open(NULL, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_thread_info(NULL, 0, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_open_thread(NULL, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_summary(NULL, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_symbol(NULL, 0, NULL));
+    SAYS(ATF_OK, atf_session_close(NULL));
+    TRUE(atf_session_thread_count(NULL) == 0);
+    TRUE(atf_session_symbol_count(NULL) == 0);
+    TRUE(atf_session_problem_count(NULL) == 0);
+    TRUE(atf_session_problem(NULL, 0) == NULL);
+    TRUE(atf_session_function_name(NULL, 0) == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_merge_next(NULL, &event, 1, &count));
+    SAYS(ATF_OK, atf_merge_close(NULL));
+    TRUE(atf_merge_problem_count(NULL) == 0);
+    TRUE(atf_merge_problem(NULL, 0) == NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_recover(NULL, NULL, NULL, NULL));
+    atf_string_free(NULL);
+    SAYS(ATF_ERROR_ARGUMENT, atf_anchor_to_media(NULL, 0, NULL));
+    const AtfMediaTime media_time = { 0, 1, 0 };
+    SAYS(ATF_ERROR_ARGUMENT, atf_anchor_to_host_ns(NULL, media_time, &time));
+    SAYS(ATF_ERROR_ARGUMENT, atf_anchor_drift_ppb(NULL, NULL, NULL));
+}
+
+static void wrong_order(const char *folder) {
+    AtfThreadWriter *writer = writer_in(folder, 1);
+    AtfThreadWriter *other = (AtfThreadWriter *)1;
+    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, "bytes", 5 };
+    AtfThreadSummary summary;
+    uint64_t seq = 77;
+    SAYS(ATF_ERROR_EXISTS, atf_writer_open(folder, 1, NULL, &other));
+    TRUE(other == NULL && strstr(atf_last_error_path(), "thread_1") != NULL);
+    SAYS(ATF_OK, atf_writer_write(writer, 10, 1, ATF_EVENT_KIND_CALL, 1, &seq));
+    TRUE(seq == 0);
+    SAYS(ATF_OK, atf_writer_error(writer));
+    SAYS(ATF_ERROR_REFUSED, atf_writer_write(writer, 9, 1, ATF_EVENT_KIND_CALL, 1, &seq));
+    TRUE(strcmp(atf_last_error_field(), "timestamp_ns") == 0);
+    SAYS(ATF_ERROR_REFUSED, atf_writer_write(writer, 11, 1, 4, 1, &seq));
+    SAYS(ATF_ERROR_LINK, atf_writer_write_index(writer, 11, 1, 1, 2, 1, &seq));
+    TRUE(atf_write_index_event(writer, 11, 1, 1, 2, 5) == UINT32_MAX);
+    SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 0, 10, &detail, NULL));
+    TRUE(atf_writer_next_index_seq(writer) == 1 && atf_writer_next_detail_seq(writer) == 0);
+    SAYS(ATF_OK, atf_writer_write_index(writer, 11, 1, 1, 2, 0, &seq));
+    TRUE(seq == 1);
+    SAYS(ATF_ERROR_STATE, atf_writer_finish(writer, NULL, 0));
+    SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 0, 11, &detail, NULL));
+    SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 1, 12, &detail, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, NULL, NULL));
+    detail.payload_size = SIZE_MAX;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, &detail, NULL));
+    detail.payload = NULL;
+    detail.payload_size = 5;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, &detail, NULL));
+    DetailFunctionPayload large;
+    memset(&large, 0, sizeof large);
+    large.stack_size = 257;
+    atf_write_detail_event(writer, 1, 11, &large);
+    TRUE(atf_writer_next_detail_seq(writer) == 1 && atf_last_error_status() == ATF_ERROR_REFUSED);
+    large.stack_size = 0;
+    atf_write_detail_event(writer, 1, 11, &large);
+    /* Half of the struct, as an older program knows it. */
+    memset(&summary, 0xff, sizeof summary);
+    SAYS(ATF_OK, atf_writer_finish(writer, &summary, 16));
+    TRUE(summary.event_count == 2 && summary.detail_count == 1);
+    TRUE(summary.time_start_ns == UINT64_MAX);
+    SAYS(ATF_ERROR_STATE, atf_writer_finish(writer, &summary, sizeof summary));
+    SAYS(ATF_ERROR_STATE, atf_writer_write(writer, 12, 1, 1, 1, NULL));
+    SAYS(ATF_ERROR_STATE, atf_writer_flush(writer));
+    /* The first failure is the one that is kept. */
+    SAYS(ATF_ERROR_REFUSED, atf_writer_error(writer));
+    TRUE(strstr(atf_writer_error_message(writer), "timestamp_ns") != NULL);
+    TRUE(atf_writer_is_finalized(writer) == 1);
+    atf_writer_close(writer);
+    SAYS(ATF_ERROR_HANDLE, atf_writer_write(writer, 13, 1, 1, 1, NULL));
+    atf_writer_close(writer);
+    SAYS(ATF_ERROR_HANDLE, atf_last_error_status());
+    SAYS(ATF_ERROR_HANDLE, atf_writer_abandon(writer));
+    TRUE(atf_index_event_count((const AtfIndexReader *)writer) == 0);
+}
+
+static void options_and_paths(const char *folder) {
+    AtfThreadWriter *writer = NULL;
+    AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
+    options.wire = 3;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    options.wire = 2;
+    options.durability = 3;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    options.durability = ATF_DURABILITY_FINALIZE;
+    options.buffer_size = UINT64_MAX;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    options.buffer_size = 0;
+    options.struct_size = 3;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &options, &writer));
+    /* A newer program sets a member that this library does not know. */
+    struct {
+        AtfWriteOptions options;
+        uint64_t unknown;
+    } newer = { ATF_WRITE_OPTIONS_INIT, 1 };
+    newer.options.struct_size = sizeof newer;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_open(folder, 2, &newer.options, &writer));
+    newer.unknown = 0;
+    SAYS(ATF_OK, atf_writer_open(folder, 2, &newer.options, &writer));
+    SAYS(ATF_OK, atf_writer_abandon(writer));
+
+    /* A path is bytes, not UTF-8. */
+    SAYS(ATF_OK, atf_writer_open(in(folder, "\xff\xfe"), 0, NULL, &writer));
+    atf_writer_close(writer);
+    SAYS(ATF_ERROR_IO, atf_writer_open("/dev/null", 0, NULL, &writer));
+    TRUE(atf_last_error_os_code() != 0);
+    char *endless = malloc(70000);
+    memset(endless, 'x', 69999);
+    endless[69999] = 0;
+    SAYS(ATF_ERROR_IO, atf_writer_open(endless, 0, NULL, &writer));
+    free(endless);
+    if (geteuid() != 0) {
+        mkdir(in(folder, "locked"), 0500);
+        SAYS(ATF_ERROR_IO, atf_writer_open(in(folder, "locked"), 0, NULL, &writer));
+    }
+}
+
+static void sessions(const char *folder) {
+    AtfSessionWriter *session = NULL;
+    AtfThreadWriter *writer = NULL, *twice = NULL;
+    SAYS(ATF_OK, atf_session_writer_create(in(folder, "session"), NULL, &session));
+    SAYS(ATF_OK, atf_session_writer_thread(session, 5, &writer));
+    SAYS(ATF_ERROR_EXISTS, atf_session_writer_thread(session, 5, &twice));
+    TRUE(twice == NULL);
+    SAYS(ATF_ERROR_STATE, atf_session_writer_finish(session, NULL, 0));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, NULL, 1));
+    const AtfSymbol symbol = { 1, "na\xffme" };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, &symbol, SIZE_MAX));
+    SAYS(ATF_OK, atf_session_writer_set_symbols(session, &symbol, 1));
+    SAYS(ATF_ERROR_HANDLE, atf_writer_flush((AtfThreadWriter *)session));
+    atf_writer_close(writer);
+    SAYS(ATF_OK, atf_session_writer_finish(session, NULL, 0));
+    SAYS(ATF_ERROR_STATE, atf_session_writer_finish(session, NULL, 0));
+    SAYS(ATF_ERROR_STATE, atf_session_writer_thread(session, 6, &writer));
+    SAYS(ATF_OK, atf_session_writer_close(session));
+    SAYS(ATF_ERROR_HANDLE, atf_session_writer_close(session));
+    SAYS(ATF_ERROR_EXISTS, atf_session_writer_create(in(folder, "session"), NULL, &session));
+
+    AtfSessionReader *reader = NULL;
+    SAYS(ATF_OK, atf_session_open(in(folder, "session"), 0, &reader));
+    const char *name = atf_session_function_name(reader, 1);
+    TRUE(name != NULL && strcmp(name, "na\xef\xbf\xbdme") == 0);
+    SAYS(ATF_OK, atf_session_close(reader));
+}
+
+static void reading(const char *folder, const char *sample) {
+    AtfSessionReader *session = NULL;
+    AtfThreadReader *thread = NULL;
+    AtfIndexReader *index = NULL;
+    AtfDetailReader *detail = NULL;
+    AtfMerge *merge = NULL;
+    AtfEvent events[4];
+    AtfDetailEvent detail_event;
+    AtfChecksum checksum;
+    DetailFunctionPayload payload;
+    uint8_t stack[65535];
+    size_t count = 9;
+    SAYS(ATF_ERROR_NOT_FOUND, atf_session_open(in(folder, "nowhere"), 0, &session));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_open(sample, 4, &session));
+    SAYS(ATF_OK, atf_session_open(sample, 0, &session));
+    SAYS(ATF_NONE, atf_session_open_thread(session, 99, &thread));
+    SAYS(ATF_OK, atf_session_open_thread(session, 0, &thread));
+    SAYS(ATF_OK, atf_thread_index(thread, &index));
+    SAYS(ATF_OK, atf_thread_detail(thread, &detail));
+    SAYS(ATF_OK, atf_merge_open(session, 0, UINT64_MAX, &merge));
+    /* Each lives as long as it needs to. */
+    SAYS(ATF_OK, atf_thread_close(thread));
+    SAYS(ATF_OK, atf_session_close(session));
+    TRUE(atf_index_event_count(index) == 900);
+    SAYS(ATF_NONE, atf_index_get(index, 900, events));
+    SAYS(ATF_NONE, atf_index_get(index, UINT64_MAX, events));
+    SAYS(ATF_OK, atf_index_read(index, 898, events, 4, &count));
+    TRUE(count == 2 && events[1].index_seq == 899);
+    SAYS(ATF_NONE, atf_index_read(index, 900, events, 4, &count));
+    TRUE(count == 0);
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, events, SIZE_MAX, &count));
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, NULL, 1, &count));
+    SAYS(ATF_OK, atf_index_checksum(index, &checksum));
+    /* The tracers of the field write 0. */
+    TRUE(checksum == ATF_CHECKSUM_ABSENT);
+    SAYS(ATF_OK, atf_detail_get(detail, 0, &detail_event));
+    SAYS(ATF_OK, atf_detail_payload(detail, 0, UINT64_MAX, stack, sizeof stack, &count));
+    TRUE(count == 0);
+    SAYS(ATF_OK, atf_detail_payload(detail, 0, 0, stack, sizeof stack, &count));
+    TRUE(count == detail_event.payload_size);
+    SAYS(ATF_ERROR_ARGUMENT, atf_detail_payload(detail, 0, 0, NULL, SIZE_MAX, &count));
+    SAYS(ATF_OK, atf_detail_function_payload(detail, 0, &payload, stack, sizeof stack));
+    TRUE(detail_event.payload_size == 100 + (uint64_t)payload.stack_size);
+    if (payload.stack_size != 0) {
+        SAYS(ATF_ERROR_BUFFER, atf_detail_function_payload(detail, 0, &payload, stack, 0));
+    }
+    SAYS(ATF_NONE, atf_detail_get(detail, UINT64_MAX, &detail_event));
+    SAYS(ATF_ERROR_HANDLE, atf_detail_close((AtfDetailReader *)index));
+    SAYS(ATF_OK, atf_detail_close(detail));
+    SAYS(ATF_OK, atf_index_close(index));
+    uint64_t merged = 0;
+    while (atf_merge_next(merge, events, 4, &count) == ATF_OK) merged += count;
+    TRUE(merged == 2000);
+    SAYS(ATF_NONE, atf_merge_next(merge, events, 4, &count));
+    SAYS(ATF_OK, atf_merge_close(merge));
+    SAYS(ATF_ERROR_HANDLE, atf_merge_next(merge, events, 4, &count));
+
+    SAYS(ATF_ERROR_FORMAT, atf_index_open_bytes("ATI2", 4, &index));
+    TRUE(index == NULL && atf_last_error_offset() == 4);
+    SAYS(ATF_ERROR_ARGUMENT, atf_index_open_bytes("ATI2", SIZE_MAX, &index));
+    SAYS(ATF_ERROR_FORMAT, atf_index_open_bytes(NULL, 0, &index));
+}
+
+static void recovering(const char *folder, const char *sample) {
+    char out[4096];
+    char *report = (char *)1;
+    AtfRecoverOptions options = ATF_RECOVER_OPTIONS_INIT;
+    snprintf(out, sizeof out, "%s", in(folder, "recovered"));
+    options.symbols_path = "/nowhere/manifest.json";
+    SAYS(ATF_ERROR_IO, atf_recover(sample, out, &options, &report));
+    TRUE(report == NULL);
+    options.symbols_path = NULL;
+    options.salvage = 1;
+    SAYS(ATF_OK, atf_recover(sample, out, &options, &report));
+    TRUE(report != NULL && report[0] == '{');
+    atf_string_free(report);
+    SAYS(ATF_ERROR_EXISTS, atf_recover(sample, out, &options, &report));
+    TRUE(report == NULL);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) return 2;
+    null_everywhere();
+    wrong_order(argv[1]);
+    options_and_paths(argv[1]);
+    sessions(argv[1]);
+    reading(argv[1], argv[2]);
+    recovering(argv[1], argv[2]);
+    printf("%d wrong\n", wrong);
+    return wrong != 0;
+}

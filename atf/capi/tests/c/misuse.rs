@@ -1,0 +1,41 @@
+//! Wrong calls: each is answered, nothing is read or freed twice.
+
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::{Link, compile, has, package, present, run};
+
+const SAMPLE: &str = "../../samples/sample-small/session_20260105_101500/pid_4242";
+
+#[test]
+fn every_wrong_call_is_answered_with_its_status() {
+    for compiler in present(&["gcc", "clang"]) {
+        let folder = TempDir::new().unwrap();
+        let program = folder.path().join("misuse");
+        let source = package("tests/c/misuse.c");
+        compile(compiler, &source, Link::Static, &[], &program);
+        let mut command = Command::new(&program);
+        command.arg(folder.path().join("work")).arg(package(SAMPLE));
+        assert_eq!(run(&mut command), "0 wrong\n");
+    }
+}
+
+#[test]
+fn wrong_calls_touch_no_memory_that_is_not_theirs() {
+    let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
+        return;
+    };
+    if !has("valgrind") {
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("misuse");
+    let source = package("tests/c/misuse.c");
+    compile(compiler, &source, Link::Static, &[], &program);
+    let mut command = Command::new("valgrind");
+    command.args(["--error-exitcode=9", "--leak-check=full", "-q"]);
+    command.arg(&program);
+    command.arg(folder.path().join("work")).arg(package(SAMPLE));
+    assert_eq!(run(&mut command), "0 wrong\n");
+}

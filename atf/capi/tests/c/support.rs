@@ -1,0 +1,137 @@
+//! Compilers, what they make, and what the checker says of what that wrote.
+//!
+//! A tool that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
+//! failure.
+
+#![allow(dead_code, reason = "no test program uses all of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use atf_conformance::rules::Severity;
+use atf_conformance::{FileReport, Summary};
+
+/// A path in this package.
+pub(crate) fn package(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The folder with the libraries that cargo made together with this test.
+pub(crate) fn libraries() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    test.parent().expect("a file has a folder").to_path_buf()
+}
+
+/// Whether a tool is there.
+pub(crate) fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    if !found {
+        let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+        assert!(!required, "{tool} is missing and required");
+        eprintln!("SKIPPED: {tool} is missing");
+    }
+    found
+}
+
+/// Those of the tools that are there.
+pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
+    tools.iter().copied().filter(|tool| has(tool)).collect()
+}
+
+/// Runs a command and gives what it printed, where its status is what it should be.
+#[track_caller]
+pub(crate) fn run(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("the command runs");
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
+    assert!(status.success(), "{command:?}: {status}\n{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// How a program is linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Static,
+    Shared,
+}
+
+/// Compiles a program, with warnings as errors.
+#[track_caller]
+pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], out: &Path) {
+    let is_cpp = source
+        .extension()
+        .is_some_and(|extension| extension == "cpp");
+    let mut command = Command::new(compiler);
+    command
+        .arg(if is_cpp { "-std=c++17" } else { "-std=c11" })
+        .args(["-Wall", "-Wextra", "-Werror", "-g", "-D_GNU_SOURCE"])
+        .arg("-I")
+        .arg(package("include"))
+        .arg("-I")
+        .arg(package("../include"))
+        .args(more)
+        .arg(source);
+    match link {
+        Link::Static => command.arg(libraries().join("libatf_capi.a")),
+        Link::Shared => {
+            let folder = shared_folder(out);
+            let rpath = format!("-Wl,-rpath,{}", folder.display());
+            command.arg("-L").arg(folder).args(["-latf", &rpath])
+        }
+    };
+    command.args(["-lpthread", "-lm", "-ldl", "-o"]).arg(out);
+    run(&mut command);
+}
+
+/// A folder where the shared library has the names that it is installed under.
+fn shared_folder(program: &Path) -> PathBuf {
+    let folder = PathBuf::from(format!("{}.libs", program.display()));
+    fs::create_dir(&folder).expect("a temporary folder");
+    let soname = concat!("libatf.so.", env!("CARGO_PKG_VERSION_MAJOR"));
+    for name in ["libatf.so", soname] {
+        let library = libraries().join("libatf_capi.so");
+        std::os::unix::fs::symlink(library, folder.join(name)).expect("a link");
+    }
+    folder
+}
+
+/// The files with a verdict, after it was made sure that no MUST and no SHOULD is broken.
+#[track_caller]
+pub(crate) fn accepted(path: &Path) -> Summary {
+    #[derive(Default)]
+    struct Reports(Summary, Vec<String>);
+    impl atf_conformance::Output for Reports {
+        fn file(&mut self, report: FileReport) {
+            self.0.add(&report);
+            for finding in report.findings() {
+                let id = finding.rule.id;
+                self.1.push(format!(
+                    "{}: {id} {}",
+                    report.path.display(),
+                    finding.message
+                ));
+            }
+        }
+        fn unreadable(&mut self, path: &Path, why: &str) {
+            self.0.unreadable += 1;
+            self.1.push(format!("{}: {why}", path.display()));
+        }
+    }
+    let mut reports = Reports::default();
+    atf_conformance::check::check(path, &mut reports);
+    assert_eq!(
+        reports.0.exit_status(Severity::Should),
+        0,
+        "{:#?}",
+        reports.1
+    );
+    assert!(reports.0.files > 0);
+    reports.0
+}
