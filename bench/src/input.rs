@@ -1,8 +1,12 @@
 //! What the benchmarks work on.
 
 use std::fs::File;
+use std::hint::black_box;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use atf::ReadAt;
 use atf::index::{IndexEvent, IndexReader};
 use atf::write::Event;
 use atf_synth::Synth;
@@ -28,10 +32,43 @@ pub(crate) fn index_file(session: &Path) -> PathBuf {
     session.join("thread_0").join("index.atf")
 }
 
-/// A file's events, mapped.
+/// A mapped file whose pages are in this process's page table already: one mapping for both sides
+/// of a comparison, so that neither pays for looking at a page for the first time.
+#[derive(Debug, Clone)]
+pub(crate) struct Warm(Arc<Mmap>);
+
+impl Warm {
+    /// Maps a file that this program wrote, and looks at each page.
+    pub(crate) fn map(path: &Path) -> Result<Self> {
+        let map = map(path)?;
+        black_box(map.iter().step_by(4096).fold(0, |sum, byte| sum ^ byte));
+        Ok(Self(Arc::new(map)))
+    }
+
+    /// All bytes of the file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl ReadAt for Warm {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        (&self.0[..]).read_at(offset, buffer)
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        Some(&self.0)
+    }
+}
+
+/// The events of a mapped file.
 #[derive(Debug)]
 pub(crate) struct Events {
-    map: Mmap,
+    map: Warm,
     count: usize,
 }
 
@@ -39,20 +76,24 @@ impl Events {
     /// Maps a finalized `index.atf`.
     pub(crate) fn map(path: &Path) -> Result<Self> {
         let count = usize::try_from(IndexReader::open(path)?.event_count())?;
-        let map = map(path)?;
+        let map = Warm::map(path)?;
         Ok(Self { map, count })
+    }
+
+    /// The file in a reader of its own.
+    pub(crate) fn reader(&self) -> Result<IndexReader> {
+        Ok(IndexReader::from_source(self.map.clone())?)
     }
 
     /// Each event's bytes.
     pub(crate) fn records(&self) -> &[[u8; EVENT_SIZE]] {
-        let (records, _) = self.map[HEADER_SIZE..].as_chunks();
+        let (records, _) = self.map.bytes()[HEADER_SIZE..].as_chunks();
         &records[..self.count]
     }
 }
 
-/// Maps a file that this program wrote.
 #[allow(unsafe_code, reason = "a mapping is a promise about the file")]
-pub(crate) fn map(path: &Path) -> Result<Mmap> {
+fn map(path: &Path) -> Result<Mmap> {
     // SAFETY: the file stands in this program's own temporary folder, is finalized, and is removed
     // (not shortened) at the end.
     Ok(unsafe { Mmap::map(&File::open(path)?) }?)

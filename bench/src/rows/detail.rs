@@ -8,7 +8,7 @@ use atf_synth::Synth;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, HEADER_SIZE, mapped};
+use crate::input::{self, HEADER_SIZE, Warm};
 use crate::table::{Amount, Row, millions};
 
 /// The rows on the table of offsets.
@@ -22,12 +22,12 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         };
         let session = input::session(context, "detail", &synth)?;
         let path = input::index_file(&session).with_file_name("detail.atf");
-        let map = input::map(&path)?;
+        let map = Warm::map(&path)?;
         let end = DetailReader::open(&path)?.events_end() as usize;
 
         let ours = |watch: &mut Stopwatch| {
             let reader = watch.time(|| -> atf::Result<_> {
-                let reader = DetailReader::open_with(&path, mapped())?;
+                let reader = DetailReader::from_source(map.clone())?;
                 let checksum = reader.checksum()?;
                 Ok((reader, checksum))
             })?;
@@ -38,7 +38,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             Ok(())
         };
         let baseline = |watch: &mut Stopwatch| {
-            let offsets = watch.time(|| hop(&map[..end]));
+            let offsets = watch.time(|| hop(&map.bytes()[..end]));
             if black_box(offsets).len() as u64 != count {
                 return Err("the hops missed an event".into());
             }

@@ -6,14 +6,14 @@ use std::hint::black_box;
 use std::thread::ScopedJoinHandle;
 
 use atf::Wire;
-use atf::index::{IndexEvent, IndexReader};
+use atf::index::IndexEvent;
 use atf::merge::{Merge, Merged, MergedEvent};
 use atf_synth::{Shape, Synth};
 
 use super::lookup::fold_event;
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, EVENT_SIZE, Events, mapped};
+use crate::input::{self, EVENT_SIZE, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
@@ -132,12 +132,11 @@ impl Input {
     }
 
     fn merge(&self) -> Result<Merge> {
-        let open = |thread: usize| -> Result<_> {
-            let path = self.session.join(format!("thread_{thread}/index.atf"));
-            let index = IndexReader::open_with(path, mapped())?;
-            Ok((u32::try_from(thread)?, index))
-        };
-        let files = (0..self.maps.len()).map(open).collect::<Result<Vec<_>>>()?;
+        let open = |(thread, events): (u32, &Events)| Ok((thread, events.reader()?));
+        let files = (0..)
+            .zip(&self.maps)
+            .map(open)
+            .collect::<Result<Vec<_>>>()?;
         Ok(Merge::new(files))
     }
 

@@ -4,12 +4,12 @@ use std::hint::black_box;
 use std::num::NonZero;
 
 use atf::Checksum;
-use atf::index::{IndexReader, Scan};
+use atf::index::Scan;
 use atf_synth::Synth;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, Events, mapped};
+use crate::input::{self, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     for (cores, goal) in [(1, 0.65), (two, 0.95)] {
         let ours = |watch: &mut Stopwatch| {
             // A reader keeps what a scan found, so each scan needs a new one.
-            let reader = IndexReader::open_with(&path, mapped())?;
+            let reader = events.reader()?;
             let cores = NonZero::new(cores).unwrap_or(NonZero::<usize>::MIN);
             let scan = watch.time(|| reader.scan_parallel(cores))?;
             check(&scan, count)
