@@ -14,6 +14,8 @@ pub(crate) struct Context {
     pub(crate) pairs: usize,
     /// Inputs are made so many times smaller, 1 being the sizes of the README's table.
     pub(crate) shrink: u64,
+    /// Whether memory is measured with a session of more than 3 GB.
+    pub(crate) large: bool,
     /// What was measured.
     pub(crate) report: Report,
     folder: TempDir,
@@ -21,13 +23,14 @@ pub(crate) struct Context {
 
 impl Context {
     /// Works in a new folder inside `folder`, which is removed at the end.
-    pub(crate) fn new(folder: &Path, pairs: usize, shrink: u64) -> Result<Self> {
+    pub(crate) fn new(folder: &Path, pairs: usize, shrink: u64, large: bool) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("atf-bench-")
             .tempdir_in(folder)?;
         Ok(Self {
             pairs,
             shrink: shrink.max(1),
+            large,
             report: Report::default(),
             folder,
         })

@@ -40,25 +40,12 @@ pub(crate) fn memory_folder() -> PathBuf {
     }
 }
 
-/// Forgets the peak of the memory used, where the system can.
-pub(crate) fn reset_peak_memory() {
-    // 5 resets the peak: proc_pid_clear_refs(5). Where that fails, the peak is that of all before.
-    let _ = fs::write("/proc/self/clear_refs", "5");
-}
-
-/// The most memory that was used at a time since then, in bytes.
+/// The most memory that this process used at a time, in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {
-    memory("VmHWM:")
-}
-
-/// The memory that is used now, in bytes.
-pub(crate) fn memory_in_use() -> Option<u64> {
-    memory("VmRSS:")
-}
-
-fn memory(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }

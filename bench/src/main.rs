@@ -41,6 +41,14 @@ struct Options {
     /// Where inputs are written to; kept in memory without, where the system can.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Measures memory with a session of more than 5 GB.
+    #[arg(long, conflicts_with = "quick")]
+    large: bool,
+    /// Only does this with a session, and prints the peak of memory.
+    #[arg(long, hide = true, requires = "session")]
+    job: Option<memory::Job>,
+    #[arg(long, hide = true)]
+    session: Option<PathBuf>,
 }
 
 /// Rows that belong together.
@@ -56,6 +64,8 @@ enum Group {
     Detail,
     /// Looking up events at random places.
     Lookup,
+    /// Finding the events of a time range.
+    Time,
     /// How costs grow with events, threads and file sizes.
     Growth,
     /// How much memory reading takes.
@@ -70,6 +80,7 @@ impl Group {
             Self::Merge => rows::merge::run(context),
             Self::Detail => rows::detail::run(context),
             Self::Lookup => rows::lookup::run(context),
+            Self::Time => rows::time::run(context),
             Self::Growth => growth::run(context),
             Self::Memory => memory::run(context),
         }
@@ -87,15 +98,18 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<()> {
+    if let Some((job, session)) = options.job.zip(options.session.as_deref()) {
+        return memory::child(job, session);
+    }
     if cfg!(debug_assertions) {
         eprintln!("warning: not a release build, so the figures say nothing");
     }
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(machine::memory_folder);
     let shrink = if options.quick { 20 } else { 1 };
-    let mut context = Context::new(&folder, options.pairs, shrink)?;
+    let mut context = Context::new(&folder, options.pairs, shrink, options.large)?;
     let load = machine::load().unwrap_or_default();
-    println!("{}; load {load}", machine::name());
+    table::say(&format!("{}; load {load}", machine::name()));
     let groups = match options.groups.as_slice() {
         [] => Group::value_variants(),
         groups => groups,

@@ -1,7 +1,11 @@
-//! How much memory reading takes, whatever the size of the files.
+//! How much memory writing and reading take, whatever the size of the files.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use atf::session::SessionReader;
 use atf_synth::Synth;
+use clap::ValueEnum;
 
 use crate::context::Context;
 use crate::harness::Result;
@@ -10,72 +14,149 @@ use crate::table::{Fact, three_digits};
 
 /// Events of all threads, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
+/// With `--large`: some 3.4 GB of index events, and 2.3 GB of details.
+const LARGE: u64 = 105_000_000;
 const THREADS: u32 = 16;
+const DETAIL_PER_MILLE: u32 = 86;
 
-/// The most memory that was used in addition to what was there before.
+/// What a process of its own does, so that its peak is not that of what ran before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Job {
+    /// Adds up a session, as `atf info` does.
+    Info,
+    /// Reads all index and detail events, one thread after the other.
+    Read,
+    /// Merges a hundredth of the time in the middle.
+    Range,
+    /// Merges all events and counts them.
+    Merge,
+}
+
+impl Job {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Info => "open all threads and add them up",
+            Self::Read => "read all index and detail events",
+            Self::Range => "merge a hundredth of the time",
+            Self::Merge => "merge all events",
+        }
+    }
+
+    /// How many events it saw.
+    fn work(self, session: &SessionReader) -> Result<u64> {
+        let count = |mut events: atf::merge::Merged<'_>| {
+            events.try_fold(0, |count, event| event.map(|_| count + 1))
+        };
+        match self {
+            Self::Info => {
+                let summary = session.summary();
+                Ok(summary.index_events + summary.detail_events)
+            }
+            Self::Read => read(session),
+            Self::Range => {
+                let range = session.summary().time_range;
+                let (first, last) = range.ok_or("the session has no events")?;
+                let from = first + (last - first) / 2;
+                let merge = session
+                    .merge()
+                    .time_range(from..from + (last - first) / 100);
+                Ok(count(merge.events())?)
+            }
+            Self::Merge => Ok(count(session.merge().events())?),
+        }
+    }
+}
+
+fn read(session: &SessionReader) -> Result<u64> {
+    let mut count = 0;
+    for entry in session.threads() {
+        let thread = entry.open()?;
+        for event in thread.index().events() {
+            event?;
+            count += 1;
+        }
+        let Some(detail) = thread.detail() else {
+            continue;
+        };
+        for event in detail.events() {
+            event?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// Does a job and prints the peak of this process's memory in bytes, and the events seen.
+pub(crate) fn child(job: Job, session: &Path) -> Result<()> {
+    let count = job.work(&SessionReader::open(session)?)?;
+    let peak = machine::peak_memory().ok_or("this system does not say how much memory is used")?;
+    println!("{peak} {count}");
+    Ok(())
+}
+
+/// Peaks of processes that do one thing each.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let events = if context.large { LARGE } else { EVENTS };
     let synth = Synth {
         threads: THREADS,
-        events_per_thread: context.events(EVENTS) / u64::from(THREADS),
-        detail_per_mille: 100,
+        events_per_thread: context.events(events) / u64::from(THREADS),
+        detail_per_mille: DETAIL_PER_MILLE,
         ..Synth::default()
     };
     let session = context.path("memory");
-    let ((), peak) = peak_of(|| synth.write(&session).map(drop))?;
-    state(context, "write", &synth, peak);
-
-    let reader = SessionReader::open(&session)?;
-    let (details, peak) = peak_of(|| {
-        let mut details = 0;
-        for entry in reader.threads() {
-            let thread = entry.open()?;
-            thread
-                .index()
-                .events()
-                .try_for_each(|event| event.map(drop))?;
-            let Some(detail) = thread.detail() else {
-                continue;
-            };
-            detail.events().try_for_each(|event| event.map(drop))?;
-            details = detail.event_count().max(details);
+    let written = synth.write(&session)?;
+    let size = three_digits(size_of(&session)? as f64 / 1e9);
+    for job in Job::value_variants() {
+        let (peak, count) = start(*job, &session)?;
+        let expected = match job {
+            Job::Range => 1..written.index_events / 10,
+            Job::Merge => written.index_events..written.index_events + 1,
+            Job::Info | Job::Read => {
+                let all = written.index_events + written.detail_events;
+                all..all + 1
+            }
+        };
+        if !expected.contains(&count) {
+            return Err(format!("{}: {count} events, not {expected:?}", job.name()).into());
         }
-        Ok(details)
-    })?;
-    let what = format!("read, up to {details} detail events in one thread,");
-    state(context, &what, &synth, peak);
-
-    let (problems, peak) = peak_of(|| {
-        Ok(reader
-            .merge()
-            .into_events()
-            .filter(atf::Result::is_err)
-            .count())
-    })?;
-    if problems != 0 {
-        return Err("a thread could not be merged".into());
+        context.report.state_memory(Fact {
+            what: format!(
+                "{}; a session of {size} GB, {THREADS} threads, {} detail events",
+                job.name(),
+                written.detail_events
+            ),
+            figure: format!("{} MB", three_digits(peak as f64 / 1e6)),
+        });
     }
-    state(context, "merge", &synth, peak);
     std::fs::remove_dir_all(session)?;
     Ok(())
 }
 
-fn peak_of<T>(work: impl FnOnce() -> atf::Result<T>) -> Result<(T, u64)> {
-    machine::reset_peak_memory();
-    let before =
-        machine::memory_in_use().ok_or("this system does not say how much memory is used")?;
-    let done = work()?;
-    let peak = machine::peak_memory().unwrap_or_default();
-    Ok((done, peak.saturating_sub(before)))
+fn start(job: Job, session: &Path) -> Result<(u64, u64)> {
+    let name = job.to_possible_value().ok_or("a job without a name")?;
+    let output = Command::new(std::env::current_exe()?)
+        .args(["--job", name.get_name(), "--session"])
+        .arg(session)
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let numbers = text.trim().split_once(' ');
+    match numbers.filter(|_| output.status.success()) {
+        Some((peak, count)) => Ok((peak.parse()?, count.parse()?)),
+        None => Err(String::from_utf8_lossy(&output.stderr).into()),
+    }
 }
 
-fn state(context: &mut Context, what: &str, synth: &Synth, peak: u64) {
-    let events = synth.events_per_thread * u64::from(synth.threads);
-    let gigabytes = three_digits(events as f64 * 32.0 / 1e9);
-    context.report.state_memory(Fact {
-        what: format!(
-            "{what} a session of {} threads, {gigabytes} GB of index events",
-            synth.threads
-        ),
-        figure: format!("{} MB", three_digits(peak as f64 / 1e6)),
-    });
+fn size_of(folder: &Path) -> Result<u64> {
+    let mut size = 0;
+    let mut folders = vec![PathBuf::from(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => folders.push(entry.path()),
+                false => size += entry.metadata()?.len(),
+            }
+        }
+    }
+    Ok(size)
 }

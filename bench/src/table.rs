@@ -1,6 +1,7 @@
 //! The tables, on a terminal and as Markdown.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use crate::harness::Comparison;
@@ -98,19 +99,21 @@ impl Report {
     pub(crate) fn add(&mut self, row: Row) {
         let [work, baseline, goal, ratio, cost, reached] = row.cells();
         let theirs = row.amount.cost(row.comparison.baseline());
-        println!("{reached:>5}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}");
+        say(&format!(
+            "{reached:>5}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}"
+        ));
         self.rows.push(row);
     }
 
     /// States how a cost grows, and shows it.
     pub(crate) fn state_growth(&mut self, fact: Fact) {
-        println!("{}: {}", fact.what, fact.figure);
+        say(&format!("{}: {}", fact.what, fact.figure));
         self.growth.push(fact);
     }
 
     /// States a peak of memory, and shows it.
     pub(crate) fn state_memory(&mut self, fact: Fact) {
-        println!("{}: {}", fact.what, fact.figure);
+        say(&format!("{}: {}", fact.what, fact.figure));
         self.memory.push(fact);
     }
 
@@ -157,6 +160,12 @@ fn line(text: &mut String, cells: &[impl AsRef<str>]) {
         let _ = write!(text, "| {} ", cell.as_ref());
     }
     text.push_str("|\n");
+}
+
+/// Prints a line. Whoever looks at it may have seen enough: that ends nothing, since the tables may
+/// be written to a file as well.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// A round number of events.

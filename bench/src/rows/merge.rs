@@ -180,7 +180,9 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
         let record = &threads[thread as usize][seq as usize];
         let event = IndexEvent::decode(Wire::V1, thread, record);
         sum = in_order(sum, Ok(MergedEvent { thread, seq, event }));
-        heap.extend(key(thread, seq + 1));
+        if let Some(next) = key(thread, seq + 1) {
+            heap.push(next);
+        }
     }
     sum
 }

@@ -4,4 +4,5 @@ pub(crate) mod detail;
 pub(crate) mod lookup;
 pub(crate) mod merge;
 pub(crate) mod scan;
+pub(crate) mod time;
 pub(crate) mod write;
