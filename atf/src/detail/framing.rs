@@ -1,13 +1,19 @@
 //! Where each event of `detail.atf` begins: one hop from event to event.
 
+use std::mem::offset_of;
+
 use super::{DetailEventHeader, DetailFooter, DetailHeader};
+use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
 use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
+use crate::wire::{v1, v2};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
+/// Bytes that the checksum goes ahead of the hop: the cache holds them.
+const BLOCK: u64 = 64 << 10;
 
 /// The events section: the place of each event, and what stands behind the last one.
 #[derive(Debug)]
@@ -22,6 +28,8 @@ pub(super) struct Framing {
     pub(super) problem: Option<Error>,
     /// The verified footer.
     pub(super) footer: Option<Placed<DetailFooter>>,
+    /// The CRC-32C of the section, where the hop passed all of it on the way to its footer.
+    pub(super) crc32c: Option<u32>,
 }
 
 impl Framing {
@@ -56,6 +64,17 @@ impl Framing {
     }
 }
 
+/// Both wire versions begin an event with its length.
+const _: () = assert!(
+    offset_of!(v1::DetailEventHeader, total_length)
+        == offset_of!(v2::DetailEventHeader, total_length)
+);
+
+fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
+    let raw: &v1::DetailEventHeader = zerocopy::transmute_ref!(bytes);
+    raw.total_length.get()
+}
+
 /// Where a rewritten header says that the last 64 bytes are the footer, they are no events,
 /// unless they are zeros that never reached the disk.
 fn last_resort(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
@@ -77,6 +96,8 @@ struct Hop {
     problem: Option<Error>,
     /// A footer that stands there.
     footer: Verdict<DetailFooter>,
+    /// The CRC-32C of all events, where a footer is known to end them.
+    crc32c: Option<u32>,
 }
 
 impl Hop {
@@ -90,8 +111,26 @@ impl Hop {
             end: start,
             problem: None,
             footer: Verdict::NoFooter,
+            crc32c: None,
         };
+        let mut crc = Crc32c::new();
+        let mut crc_end = start;
         while hop.end < end {
+            // The checksum goes ahead block by block and brings each into the cache: hopping alone
+            // would wait for memory at each event.
+            if look_for_footer {
+                crc_end = end;
+            }
+            while crc_end <= hop.end {
+                let chunk = window.chunk(crc_end, end.min(crc_end.saturating_add(BLOCK)))?;
+                crc.update(chunk);
+                crc_end = crc_end.saturating_add(chunk.len() as u64);
+            }
+            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer);
+            // One event the long way: it is cut by a block's end, or something is wrong with it.
+            if hop.end >= end {
+                break;
+            }
             let available = end.saturating_sub(hop.end);
             if available < EVENT_HEADER_SIZE {
                 let kind = ErrorKind::EventCutShort {
@@ -123,8 +162,36 @@ impl Hop {
             hop.offsets.push(hop.end);
             hop.end = hop.end.saturating_add(found.into());
         }
+        if !look_for_footer && hop.problem.is_none() {
+            while crc_end < end {
+                let chunk = window.chunk(crc_end, end)?;
+                crc.update(chunk);
+                crc_end = crc_end.saturating_add(chunk.len() as u64);
+            }
+            hop.crc32c = Some(crc.finish());
+        }
         hop.offsets.shrink_to_fit();
         Ok(hop)
+    }
+
+    /// Hops through events whose headers stand in `bytes`, up to the first that needs a closer
+    /// look.
+    fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) {
+        while let Some(header) = bytes.first_chunk() {
+            let size = total_length(header);
+            let available = end.saturating_sub(self.end);
+            let is_event = (EVENT_HEADER_SIZE..=available).contains(&u64::from(size));
+            if !is_event || (look_for_footer && header.first_chunk() == Some(&DetailFooter::MAGIC))
+            {
+                break;
+            }
+            self.offsets.push(self.end);
+            self.end = self.end.saturating_add(size.into());
+            let rest = usize::try_from(size)
+                .ok()
+                .and_then(|size| bytes.get(size..));
+            bytes = rest.unwrap_or_default();
+        }
     }
 
     /// An error about the place behind the last event.
@@ -163,6 +230,7 @@ impl Hop {
                 false => Completeness::Finalized,
             },
             footer: Some(footer),
+            crc32c: self.crc32c,
             offsets: self.offsets,
             end: self.end,
             problem: self.problem,
@@ -179,6 +247,7 @@ impl Hop {
                 problems,
             },
             footer: None,
+            crc32c: None,
             offsets: self.offsets,
             end: self.end,
             problem: self.problem,
@@ -223,6 +292,7 @@ impl Hop {
                 partial_footer,
             },
             footer: None,
+            crc32c: None,
             offsets: self.offsets,
             end: self.end,
             problem: self.problem.filter(|_| impossible && zero_tail_bytes == 0),

@@ -284,7 +284,8 @@ impl DetailReader {
         Ok(FunctionPayload::decode(&self.payload(event, limit)?))
     }
 
-    /// Reads all events and compares them with the footer's checksum.
+    /// Compares all events with the footer's checksum. Opening the file has made theirs on its way,
+    /// unless it had to stop before the footer; then all events are read.
     ///
     /// # Errors
     ///
@@ -293,8 +294,15 @@ impl DetailReader {
         let Some(placed) = self.placed() else {
             return Ok(Checksum::NotChecked);
         };
-        let start = self.header.events_offset;
-        Checksum::verify(&self.input, placed.footer.checksum, start, placed.offset)
+        let (stored, start, end) = (
+            placed.footer.checksum,
+            self.header.events_offset,
+            placed.offset,
+        );
+        match self.framing.crc32c {
+            Some(computed) => Checksum::compare(&self.input, stored, computed, start, end),
+            None => Checksum::verify(&self.input, stored, start, end),
+        }
     }
 
     /// The timestamps of the first and the last event in nanoseconds, or `None` without events.

@@ -207,6 +207,11 @@ impl IndexReader {
         let Some(offset) = self.event_offset(seq) else {
             return Ok(None);
         };
+        // In memory it is decoded where it stands.
+        let end = offset.saturating_add(EVENT_SIZE);
+        if let Some(bytes) = self.input.slice(offset, end).and_then(<[u8]>::first_chunk) {
+            return Ok(Some(self.decode(bytes)));
+        }
         Ok(Some(self.decode(&self.input.record(offset)?)))
     }
 

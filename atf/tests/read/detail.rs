@@ -451,3 +451,29 @@ fn a_payload_in_memory_is_shown_where_it_is() {
     let detail = DetailReader::from_source(seekable).unwrap();
     assert_eq!(detail.payload_bytes(&event), None);
 }
+
+#[test]
+fn events_across_blocks_and_larger_than_blocks_are_found_in_every_way() {
+    for version in [1, 2] {
+        let mut file = DetailFile::finalized(version, 2000);
+        for (seq, size) in [(5, 65_536), (900, 200_001), (901, 0), (1999, 70_000)] {
+            file.events[seq].payload = vec![9; size];
+        }
+        let file = DetailFile::of(version, file.events);
+        let detail = ways::detail(file.bytes()).unwrap();
+        assert!(details(&detail, &file) == file.events);
+        let places: Vec<u64> = (0..2000)
+            .map(|seq| detail.event_offset(seq).unwrap())
+            .collect();
+        assert_eq!(places, file.places()[..2000]);
+        assert_eq!(detail.checksum().unwrap(), Checksum::Good);
+        let cut = ways::detail(file.without_footer()).unwrap();
+        assert_eq!(
+            (cut.event_count(), cut.events_end()),
+            (2000, file.places()[2000])
+        );
+        let last = usize::try_from(file.places()[2000]).unwrap() - 1;
+        let changed = ways::detail(patched(&file.bytes(), last, &[8])).unwrap();
+        assert!(matches!(changed.checksum().unwrap(), Checksum::Bad { .. }));
+    }
+}
