@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::dump::{Dump, Form, Kind, Pattern, Time};
+use crate::dump::{Dump, Form, Kind, Pattern, Time, What};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -22,8 +22,15 @@ JSON lines: numbers of 64 bits and links are decimal strings, no link is null, e
 numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the id
 in the folder's name, function a name that the manifest has.
 
-Memory: a buffer of at most 256 KiB for each thread, less for many, and the manifest's names; with
---details 8 bytes for each detail event of the threads whose details were used last, at most 256.
+With --spans calls come thread by thread, each when it ends, set in by its depth: start, duration,
+thread, position of the call, function. --from and --to leave those that overlap. In JSON end is
+return, exception, not_returned (a call around it ended), open (at the end of the trace), given_up, or
+unmatched for a return without a call.
+
+Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's names.
+With --details also 8 bytes for each detail event of the 48 threads whose details were used last; a
+trace that goes to and fro between more than these reads their files anew. With --spans one thread at
+a time, and 262,144 open calls at most. With more than 128 threads no index file stays open.
 
 Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written); 2
 usage, or a path that could not be read.
@@ -55,6 +62,9 @@ pub(super) struct Options {
     /// Stop after so many events
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Write calls with their durations instead of events
+    #[arg(long, conflicts_with_all = ["kind", "details"])]
+    spans: bool,
     /// Write each event's details: registers and stack
     #[arg(long)]
     details: bool,
@@ -69,6 +79,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let dump = Dump {
         path: &options.path,
+        what: match options.spans {
+            true => What::Spans,
+            false => What::Events,
+        },
         threads: &options.thread,
         from: options.from,
         to: options.to,

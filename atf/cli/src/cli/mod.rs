@@ -1,9 +1,14 @@
 //! One file for each subcommand: its options, its help and its `run`.
 
 mod completions;
+mod convert;
 mod dump;
 mod explain;
 mod info;
+mod recover;
+mod rewrite;
+mod scrub;
+mod synth;
 
 use std::io;
 use std::process::ExitCode;
@@ -12,7 +17,7 @@ use clap::{Parser, Subcommand};
 
 use crate::output::{Failure, State, complain};
 
-/// Looks into ATF v2 function traces.
+/// Looks into ATF v2 function traces, recovers, converts and scrubs them.
 #[derive(Parser)]
 #[command(name = "atf", version, max_term_width = 100)]
 #[command(
@@ -31,6 +36,14 @@ enum Command {
     Dump(dump::Options),
     /// Name every byte of a file by its field, with its value and meaning
     Explain(explain::Options),
+    /// Make a finalized trace of one that was cut off or damaged
+    Recover(recover::Options),
+    /// Write a trace in the other wire version
+    Convert(convert::Options),
+    /// Write a trace without registers, stacks and what else a program held in memory
+    Scrub(scrub::Options),
+    /// Make up a trace from a seed
+    Synth(synth::Options),
     /// Write the completion script of a shell
     Completions(completions::Options),
 }
@@ -41,6 +54,10 @@ pub(crate) fn run() -> ExitCode {
         Command::Info(options) => info::run(&options),
         Command::Dump(options) => dump::run(&options),
         Command::Explain(options) => explain::run(&options),
+        Command::Recover(options) => recover::run(&options),
+        Command::Convert(options) => convert::run(&options),
+        Command::Scrub(options) => scrub::run(&options),
+        Command::Synth(options) => synth::run(&options),
         Command::Completions(options) => completions::run(&options),
     };
     match outcome {

@@ -1,12 +1,15 @@
 //! Details of an event: registers, stack, or a payload that only its tracer understands.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use atf::Error;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
+use atf::merge::MergedEvent;
+use atf::thread::ThreadReader;
 
-use super::merged::{Event, Threads};
+use super::trace::{ThreadPlace, Trace};
 use crate::text::Hex;
 
 /// A detail event and the file that has its payload.
@@ -79,28 +82,87 @@ impl fmt::Display for PayloadHex<'_> {
     }
 }
 
-/// Looks up the details of events.
+/// How many threads are kept open for their details: with the 128 index files that a merge keeps
+/// open they stay below 256, which some systems allow.
+const MOST_OPEN: usize = 48;
+
+/// Looks up the details of events, thread by thread as they come.
 pub(crate) struct Details<'a> {
-    threads: Option<&'a Threads>,
+    trace: &'a Trace,
+    /// The places of the threads by their ids: several folders can have one, `thread_1` and
+    /// `thread_01`.
+    places: BTreeMap<u32, Vec<usize>>,
+    /// Threads that were opened, by their places, each with the time of its last use.
+    open: BTreeMap<usize, (u64, Option<ThreadReader>)>,
+    uses: u64,
 }
 
 impl<'a> Details<'a> {
-    /// Of these threads, or none where they are not asked for.
-    pub(crate) fn new(is_asked: bool, threads: &'a Threads) -> Self {
+    /// Of these threads.
+    pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
+        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for thread in threads {
+            places.entry(thread.id).or_default().push(thread.position);
+        }
         Self {
-            threads: is_asked.then_some(threads),
+            trace,
+            places,
+            open: BTreeMap::new(),
+            uses: 0,
         }
     }
 
-    /// The details of an event, where there are any.
-    pub(crate) fn of(&mut self, event: &Event) -> Result<Option<Detail<'a>>, Error> {
-        let reader = self
-            .threads
-            .and_then(|threads| threads.detail(event.position));
-        let Some((reader, seq)) = reader.zip(event.event.detail_seq) else {
+    /// The details of an event, where there are any. That a thread cannot be opened is said once.
+    pub(crate) fn of(&mut self, event: &MergedEvent) -> Result<Option<Detail<'_>>, Error> {
+        let places = self.places.get(&event.thread).cloned().unwrap_or_default();
+        let Some(detail_seq) = event.event.detail_seq else {
             return Ok(None);
         };
-        let found = reader.get(seq)?;
-        Ok(found.map(|found| Detail::new(reader, found)))
+        for place in &places {
+            let found = match self.open(*place)?.and_then(ThreadReader::detail) {
+                Some(reader) => reader.get(detail_seq)?,
+                None => None,
+            };
+            // Of several folders the one whose detail leads back.
+            let is_it = |found: &DetailEvent| {
+                let header = &found.header;
+                let it = (header.index_seq, header.timestamp);
+                places.len() == 1 || it == (event.seq, event.event.timestamp_ns)
+            };
+            if let Some(found) = found.filter(is_it) {
+                let reader = self.open(*place)?.and_then(ThreadReader::detail);
+                return Ok(reader.map(|reader| Detail::new(reader, found)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn open(&mut self, place: usize) -> Result<Option<&ThreadReader>, Error> {
+        self.uses += 1;
+        if !self.open.contains_key(&place) {
+            let least = self.open.iter().min_by_key(|(_, (used, _))| *used);
+            let least = least.map(|(place, _)| *place);
+            if let Some(least) = least.filter(|_| self.open.len() >= MOST_OPEN) {
+                self.open.remove(&least);
+            }
+            let (thread, failure) = match self.trace.thread(place) {
+                Ok(thread) => {
+                    let failure = thread.as_ref().and_then(ThreadReader::detail_error);
+                    let failure = failure.cloned();
+                    (thread, failure)
+                }
+                Err(error) => (None, Some(error)),
+            };
+            // What cannot be opened is kept as well: it is not tried for each of its events.
+            self.open.insert(place, (self.uses, thread));
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+        }
+        let open = self.open.get_mut(&place).map(|(used, thread)| {
+            *used = self.uses;
+            thread.as_ref()
+        });
+        Ok(open.flatten())
     }
 }

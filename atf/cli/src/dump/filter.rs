@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use atf::EventKind;
 use atf::index::IndexEvent;
+use atf::spans::Paired;
 
 use super::names::Names;
 use super::{Dump, Time};
@@ -35,7 +36,6 @@ impl FromStr for Kind {
 /// Which events are written.
 #[derive(Debug)]
 pub(crate) struct Filter<'a> {
-    threads: &'a [u32],
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
     /// The functions that the patterns mean; all where there is no pattern.
@@ -52,27 +52,47 @@ impl<'a> Filter<'a> {
         let patterns = options.functions;
         let functions = patterns.iter().flat_map(|pattern| names.find(pattern));
         Ok(Self {
-            threads: options.threads,
             times: times(options, start_ns)?,
             kinds: options.kinds,
             functions: (!patterns.is_empty()).then(|| functions.collect()),
         })
     }
 
-    /// Whether events of a thread may be written.
-    pub(crate) fn admits_thread(&self, id: u32) -> bool {
-        self.threads.is_empty() || self.threads.contains(&id)
+    /// The times of the events that are written.
+    pub(crate) fn times(&self) -> RangeInclusive<u64> {
+        self.times.clone()
     }
 
-    /// Whether an event of such a thread is written.
+    /// Whether a call, some of whose time is asked for, or a return is written.
+    pub(crate) fn admits_span(&self, paired: &Paired) -> bool {
+        let (start, end, function_id) = match paired {
+            Paired::Span(span) => {
+                // One that never ended goes on.
+                (
+                    span.start_ns,
+                    span.end_ns.unwrap_or(u64::MAX),
+                    span.function_id,
+                )
+            }
+            Paired::Unmatched(end) => (end.timestamp_ns, end.timestamp_ns, end.function_id),
+        };
+        start <= *self.times.end()
+            && end >= *self.times.start()
+            && self.admits_function(function_id)
+    }
+
+    fn admits_function(&self, id: u64) -> bool {
+        self.functions
+            .as_ref()
+            .is_none_or(|functions| functions.contains(&id))
+    }
+
+    /// Whether an event is written.
     pub(crate) fn admits(&self, event: &IndexEvent) -> bool {
         let is_kind = |kind: &Kind| kind.0 == event.event_kind;
         self.times.contains(&event.timestamp_ns)
             && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
-            && self
-                .functions
-                .as_ref()
-                .is_none_or(|functions| functions.contains(&event.function_id))
+            && self.admits_function(event.function_id)
     }
 }
 

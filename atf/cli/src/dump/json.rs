@@ -4,6 +4,7 @@ use std::io::Write;
 
 use atf::Wire;
 use atf::detail::FunctionPayload;
+use atf::spans::{Paired, SpanEnd};
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
@@ -33,6 +34,33 @@ struct EventLine<'a> {
     function: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<DetailObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct SpanLine<'a> {
+    thread: u32,
+    function_id: U64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<&'a str>,
+    start_seq: Option<U64>,
+    start_ns: Option<U64>,
+    end_seq: Option<U64>,
+    end_ns: Option<U64>,
+    duration_ns: Option<U64>,
+    depth: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth_derived: Option<bool>,
+    end: &'static str,
+}
+
+fn end(end: SpanEnd) -> &'static str {
+    match end {
+        SpanEnd::Return => "return",
+        SpanEnd::Exception => "exception",
+        SpanEnd::NotReturned => "not_returned",
+        SpanEnd::Open => "open",
+        _ => "given_up",
+    }
 }
 
 #[derive(Serialize)]
@@ -152,6 +180,38 @@ impl<W: Write> Sink for Json<W> {
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
         let hex = detail.hex();
         self.line(&DetailObject::new(wire, detail, &hex)?, Some(&hex))
+    }
+
+    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure> {
+        let line = match paired {
+            Paired::Span(span) => SpanLine {
+                thread,
+                function_id: span.function_id.into(),
+                function: name,
+                start_seq: Some(span.start_seq.into()),
+                start_ns: Some(span.start_ns.into()),
+                end_seq: span.end_seq.map(U64),
+                end_ns: span.end_ns.map(U64),
+                duration_ns: span.duration_ns().map(U64),
+                depth: Some(span.depth.get()),
+                depth_derived: Some(span.depth.is_derived()),
+                end: end(span.end),
+            },
+            Paired::Unmatched(unmatched) => SpanLine {
+                thread,
+                function_id: unmatched.function_id.into(),
+                function: name,
+                start_seq: None,
+                start_ns: None,
+                end_seq: Some(unmatched.seq.into()),
+                end_ns: Some(unmatched.timestamp_ns.into()),
+                duration_ns: None,
+                depth: None,
+                depth_derived: None,
+                end: "unmatched",
+            },
+        };
+        self.line(&line, None)
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

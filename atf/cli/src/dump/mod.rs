@@ -3,18 +3,18 @@
 mod detail;
 mod filter;
 mod json;
-mod merged;
 mod names;
 mod pattern;
 mod text;
 mod time;
+mod trace;
 
 use std::path::Path;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
-use atf::session::SessionReader;
-use atf::{FileKind, Wire};
+use atf::spans::{Paired, Span, Spans, Unmatched};
+use atf::{Error, FileKind, Wire};
 
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::target::Target;
@@ -26,9 +26,9 @@ pub(crate) use time::Time;
 use detail::{Detail, Details};
 use filter::Filter;
 use json::Json;
-use merged::{Merged, Threads};
 use names::Names;
 use text::Text;
+use trace::Trace;
 
 /// How a trace is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +39,22 @@ pub(crate) enum Form {
     Json,
 }
 
+/// What of a trace is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Its events, those of all threads in one order.
+    Events,
+    /// Its calls, from a call's event to that which ended it, thread by thread.
+    Spans,
+}
+
 /// What is to be written of which trace.
 #[derive(Debug)]
 pub(crate) struct Dump<'a> {
     /// The trace.
     pub(crate) path: &'a Path,
+    /// Events or calls.
+    pub(crate) what: What,
     /// Threads, by their folders; all where there is none.
     pub(crate) threads: &'a [u32],
     /// The first time.
@@ -92,6 +103,9 @@ pub(crate) trait Sink {
     /// A detail event of a file that was named.
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
 
+    /// A call of a thread, or a return without a call.
+    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure>;
+
     /// The end.
     fn finish(&mut self) -> Result<(), Failure>;
 }
@@ -103,43 +117,49 @@ impl Dump<'_> {
             Form::Text => Box::new(Text::new(stdout())),
             Form::Json => Box::new(Json::new(stdout())),
         };
-        let state = match Target::of(self.path)? {
-            Target::File(path, FileKind::Detail) => self.details(&path, sink.as_mut())?,
-            Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
-                self.events(&Threads::of_file(&path)?, None, sink.as_mut())?
+        let trace = match Target::of(self.path)? {
+            Target::File(path, FileKind::Detail) => {
+                let state = self.detail_file(&path, sink.as_mut())?;
+                sink.finish()?;
+                return Ok(state);
             }
-            Target::Thread(path) => {
-                self.events(&Threads::of_folder(&path)?, None, sink.as_mut())?
-            }
-            Target::Session(path) => self.session(&path, sink.as_mut())?,
+            Target::File(path, FileKind::Index) | Target::OtherFile(path) => Trace::File(path),
+            Target::Thread(path) => Trace::Folder(path),
+            Target::Session(path) => Trace::of_session(&path)?,
             Target::Sessions(paths) => match paths.as_slice() {
-                [path] => self.session(path, sink.as_mut())?,
+                [path] => Trace::of_session(path)?,
                 paths => return Err(several(self.path, paths)),
             },
+        };
+        let state = match self.what {
+            What::Events => self.events(&trace, sink.as_mut())?,
+            What::Spans => self.spans(&trace, sink.as_mut())?,
         };
         sink.finish()?;
         Ok(state)
     }
 
-    fn session(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
-        let session = SessionReader::open(path)?;
-        self.events(&Threads::of_session(&session), Some(&session), sink)
-    }
-
-    fn events(
-        &self,
-        threads: &Threads,
-        session: Option<&SessionReader>,
-        sink: &mut dyn Sink,
-    ) -> Outcome {
-        let names = Names::of(self.symbols, session.and_then(SessionReader::manifest))?;
-        let start_ns = threads.start_ns();
+    fn events(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
+        let names = Names::of(self.symbols, trace.manifest())?;
+        let start_ns = trace.start_ns();
         let filter = Filter::new(self, start_ns, &names)?;
+        let threads = match trace.threads(self.threads) {
+            Ok(threads) => threads,
+            Err(Failure::Input(error)) => return Ok(damaged(error)),
+            Err(failure) => return Err(failure),
+        };
+        let merge = match trace.merge(&threads) {
+            Ok(merge) => merge.time_range(filter.times()),
+            Err(error) => return Ok(damaged(error)),
+        };
         sink.start(start_ns.unwrap_or(0))?;
-        let mut details = Details::new(self.details, threads);
-        let mut is_damaged = threads.report();
+        let mut details = self.details.then(|| Details::new(trace, &threads));
+        let mut is_damaged = !merge.problems().is_empty();
+        for problem in merge.problems() {
+            complain(&problem.error);
+        }
         let mut left = self.limit;
-        for event in Merged::new(threads, &filter) {
+        for event in merge.events() {
             if left == 0 {
                 break;
             }
@@ -154,18 +174,18 @@ impl Dump<'_> {
             if !filter.admits(&event.event) {
                 continue;
             }
-            let detail = match details.of(&event) {
-                Ok(detail) => detail,
-                Err(error) => {
+            let detail = match &mut details {
+                Some(details) => details.of(&event).unwrap_or_else(|error| {
                     complain(error);
                     is_damaged = true;
                     None
-                }
+                }),
+                None => None,
             };
             sink.event(&Row {
                 thread: event.thread,
                 seq: event.seq,
-                wire: event.wire,
+                wire: wire_of(&event.event),
                 event: event.event,
                 name: names.get(event.event.function_id),
                 detail,
@@ -175,19 +195,59 @@ impl Dump<'_> {
         Ok(State::of(is_damaged))
     }
 
+    /// Calls instead of events, one thread after the other.
+    fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
+        let names = Names::of(self.symbols, trace.manifest())?;
+        let start_ns = trace.start_ns();
+        let filter = Filter::new(self, start_ns, &names)?;
+        let threads = match trace.threads(self.threads) {
+            Ok(threads) => threads,
+            Err(Failure::Input(error)) => return Ok(damaged(error)),
+            Err(failure) => return Err(failure),
+        };
+        sink.start(start_ns.unwrap_or(0))?;
+        let mut state = State::Fine;
+        let mut left = self.limit;
+        for thread in threads {
+            let index = match trace.index(thread.position) {
+                Ok(index) => index,
+                Err(error) => {
+                    state = damaged(error);
+                    continue;
+                }
+            };
+            for paired in Spans::new(index.events()) {
+                if left == 0 {
+                    return Ok(state);
+                }
+                let paired = match paired {
+                    Ok(paired) => paired,
+                    Err(error) => {
+                        state = damaged(error);
+                        continue;
+                    }
+                };
+                if filter.admits_span(&paired) {
+                    let (Paired::Span(Span { function_id, .. })
+                    | Paired::Unmatched(Unmatched { function_id, .. })) = paired;
+                    sink.span(thread.id, &paired, names.get(function_id))?;
+                    left -= 1;
+                }
+            }
+        }
+        Ok(state)
+    }
+
     /// The events of a `detail.atf`.
-    fn details(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
+    fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
-        if is_filtered || !self.threads.is_empty() {
-            let message = "--thread, --function and --kind need the index file";
+        if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
+            let message = "--thread, --function, --kind and --spans need the index file";
             return Err(Failure::Usage(format!("{}: {message}", path.display())));
         }
         let reader = match DetailReader::open(path) {
             Ok(reader) => reader,
-            Err(error) => {
-                complain(error);
-                return Ok(State::Damaged);
-            }
+            Err(error) => return Ok(damaged(error)),
         };
         let start_ns = reader.time_range()?.map(|(start_ns, _)| start_ns);
         let range = filter::times(self, start_ns)?;
@@ -213,6 +273,20 @@ impl Dump<'_> {
             }
         }
         Ok(State::of(is_damaged))
+    }
+}
+
+/// Says why a thread cannot be read, or not further.
+fn damaged(error: Error) -> State {
+    complain(error);
+    State::Damaged
+}
+
+/// The wire version of an event's file: only version 1 records a depth.
+fn wire_of(event: &IndexEvent) -> Wire {
+    match event.call_depth {
+        Some(_) => Wire::V1,
+        None => Wire::V2,
     }
 }
 

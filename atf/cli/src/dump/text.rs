@@ -4,15 +4,18 @@ use std::io::Write;
 
 use atf::Wire;
 use atf::detail::FunctionPayload;
+use atf::spans::{Paired, SpanEnd};
 
 use super::detail::Detail;
 use super::{Row, Sink};
 use crate::format::member;
 use crate::output::Failure;
-use crate::text::{Printable, Since};
+use crate::text::{Printable, Since, Span};
 
 /// How many bytes of a payload that has no fields are written.
 const OPAQUE: usize = 64;
+/// The deepest call that is set in more than the one around it.
+const DEEPEST: u32 = 60;
 
 /// Writes events as text.
 pub(crate) struct Text<W> {
@@ -127,6 +130,39 @@ impl<W: Write> Sink for Text<W> {
         let since = self.since(detail.event.header.timestamp);
         writeln!(self.out, "{since}")?;
         self.details(detail)
+    }
+
+    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure> {
+        let (time_ns, seq, function_id) = match paired {
+            Paired::Span(span) => (span.start_ns, span.start_seq, span.function_id),
+            Paired::Unmatched(end) => (end.timestamp_ns, end.seq, end.function_id),
+        };
+        let duration = match paired {
+            Paired::Span(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
+            Paired::Unmatched(_) => None,
+        };
+        let (since, duration) = (self.since(time_ns), duration.as_deref().unwrap_or("-"));
+        write!(self.out, "{since} {duration:>13} {thread:>4} {seq:>8}  ")?;
+        if let Paired::Span(span) = paired {
+            let depth = span.depth.get().saturating_sub(1).min(DEEPEST);
+            write!(self.out, "{:1$}", "", 2 * depth as usize)?;
+        }
+        match name {
+            Some(name) => write!(self.out, "{}", Printable(name))?,
+            None => write!(self.out, "{function_id:#018x}")?,
+        }
+        let how = match paired {
+            Paired::Unmatched(_) => "  (a return without a call)",
+            Paired::Span(span) => match span.end {
+                SpanEnd::Return => "",
+                SpanEnd::Exception => "  (by an exception)",
+                SpanEnd::NotReturned => "  (never returned: a call around it ended)",
+                SpanEnd::Open => "  (open at the end)",
+                _ => "  (given up: too many open calls)",
+            },
+        };
+        writeln!(self.out, "{how}")?;
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<(), Failure> {

@@ -34,6 +34,26 @@ fn run_all(folder: &Path, path: &str) -> Vec<i32> {
     COMMANDS.iter().map(run).collect()
 }
 
+/// Runs what writes a new trace; whatever the outcome, nothing half made is left.
+fn rewrite_all(folder: &Path, path: &str) {
+    for command in [
+        &["recover", "--salvage"][..],
+        &["convert", "--wire", "2"],
+        &["convert", "--wire", "1", "--salvage"],
+        &["scrub"],
+    ] {
+        let parent = TempDir::new().unwrap();
+        let out = parent.path().join("out");
+        let arguments = [command, &[path, "--out", out.to_str().unwrap()]].concat();
+        let output = atf(folder, &arguments);
+        let (status, _, messages) = texts(&output);
+        assert!(!messages.contains("panicked"), "{command:?}: {messages}");
+        assert_eq!(status == 2, !out.exists(), "{command:?}: {messages}");
+        let left = fs::read_dir(parent.path()).unwrap().count();
+        assert_eq!(left, usize::from(status != 2), "{command:?}");
+    }
+}
+
 fn hostile_files() -> Vec<Vec<u8>> {
     let mut files = vec![
         Vec::new(),
@@ -76,6 +96,13 @@ fn hostile_files_end_no_subcommand_by_a_panic_or_a_signal() {
     {
         fs::write(folder.path().join("file"), bytes.1).unwrap();
         run_all(folder.path(), "file");
+        if bytes.0 % 12 == 0 {
+            let thread = folder.path().join("thread_7");
+            fs::create_dir_all(&thread).unwrap();
+            fs::write(thread.join("index.atf"), bytes.1).unwrap();
+            fs::write(thread.join("detail.atf"), bytes.1).unwrap();
+            rewrite_all(folder.path(), ".");
+        }
     }
 }
 
@@ -108,6 +135,7 @@ fn hostile_sessions_end_no_subcommand_by_a_panic_or_a_signal() {
         let statuses = run_all(folder.path(), ".");
         // A session: info and dump find what is damaged; explain takes files only.
         assert_eq!(statuses, [1, 1, 1, 1, 2, 2]);
+        rewrite_all(folder.path(), ".");
     }
 }
 
@@ -179,7 +207,16 @@ fn completions_are_written_for_each_shell() {
 
 #[test]
 fn every_help_has_an_example_and_the_exit_status() {
-    for command in ["info", "dump", "explain", "completions"] {
+    for command in [
+        "info",
+        "dump",
+        "explain",
+        "recover",
+        "convert",
+        "scrub",
+        "synth",
+        "completions",
+    ] {
         let help = super::clean(Path::new("."), &[command, "--help"]);
         assert!(help.contains("Exit status: 0"), "{command}");
         assert!(help.contains(&format!("$ atf {command}")), "{command}");

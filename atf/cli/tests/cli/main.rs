@@ -9,6 +9,7 @@ mod bad_input;
 mod dump;
 mod explain;
 mod info;
+mod rewrite;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

@@ -1,0 +1,102 @@
+//! What `recover`, `convert` and `scrub` have in common: progress, and a report at the end.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use atf::rewrite::{Report, ThreadReport, Why};
+use atf::write::Durability;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::{Failure, Outcome, State, stdout};
+use crate::target::Target;
+use crate::text::Printable;
+
+/// Options of all three.
+#[derive(clap::Args)]
+pub(super) struct Common {
+    /// A session, a thread's folder, or a folder with sessions below it; it stays as it is
+    pub(super) path: PathBuf,
+    /// The new trace; nothing may be there yet
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: PathBuf,
+    /// End only when the new trace would survive a loss of power
+    #[arg(long)]
+    sync: bool,
+    /// Write the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Common {
+    /// What the new trace survives.
+    pub(super) fn durability(&self) -> Durability {
+        match self.sync {
+            true => Durability::Finalize,
+            false => Durability::None,
+        }
+    }
+
+    /// Runs a rewriting under a bar that shows how far it is, and writes its report.
+    pub(super) fn run(
+        &self,
+        rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
+    ) -> Outcome {
+        // Files by themselves are no trace to rewrite, and folders without a trace are said here.
+        if let Target::File(path, _) | Target::OtherFile(path) = Target::of(&self.path)? {
+            let message = "a file; name its thread's folder or its session";
+            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        }
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let style = "{bar:40} {bytes} of {total_bytes}, {eta} left";
+        let style = ProgressStyle::with_template(style);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let report = rewrite(&self.path, &self.out, &|done, total| {
+            bar.set_length(total);
+            bar.set_position(done);
+        });
+        bar.finish_and_clear();
+        let report = report?;
+        let mut out = stdout();
+        if self.json {
+            serde_json::to_writer_pretty(&mut out, &report)?;
+            writeln!(out)?;
+        } else {
+            for line in report.to_string().lines() {
+                writeln!(out, "{}", Printable(line))?;
+            }
+        }
+        out.flush()?;
+        Ok(State::of(lost_anything(&report)))
+    }
+}
+
+/// Whether something that was written once is not in the new trace's own files.
+fn lost_anything(report: &Report) -> bool {
+    let left_behind = report
+        .sessions
+        .iter()
+        .any(|session| !session.left_behind.is_empty());
+    left_behind || !report.left_behind.is_empty() || report.threads().any(lost_of_thread)
+}
+
+fn lost_of_thread(thread: &ThreadReport) -> bool {
+    // What a crash leaves is no loss: an event that never was whole, a footer, zeros.
+    let is_loss = |why: Why| {
+        !matches!(
+            why,
+            Why::BetweenHeaderAndEvents
+                | Why::EventCutShort
+                | Why::FooterCutShort
+                | Why::ZeroTail
+                | Why::DamagedFooter
+                | Why::BehindFooter
+                | Why::Orphans
+        )
+    };
+    thread.not_recovered.is_some()
+        || thread.dropped.iter().any(|dropped| is_loss(dropped.why))
+        || thread
+            .set_aside
+            .iter()
+            .any(|aside| aside.from == atf::thread::INDEX_FILE)
+}

@@ -1,0 +1,121 @@
+//! `synth`: a trace from a seed.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use atf::Wire;
+use atf_synth::{Shape, Synth};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::convert::wire;
+use crate::output::{Outcome, State, stdout};
+use crate::text::Counted;
+
+const AFTER_HELP: &str = "\
+The same options give the same bytes, on every machine. The program that is traced never was: modules
+and functions of which few are called often, calls that nest, recur and throw, some that never end.
+
+SHAPE says how the threads share time: independent; random, any thread next; interleave, one event of
+each thread after the other; runs=MIN..MAX, one thread at a time for so many events; active=N, so many
+threads at a time.
+
+Exit status: 0; 2 usage, or a folder that could not be written: what was written until then stays.
+
+Example:
+  $ atf synth --threads 8 --events 100000 --shape runs=10..1000 --out trace";
+
+/// Options of `synth`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    /// The new session's folder; no session may be there yet
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Where all random numbers come from
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The number of threads
+    #[arg(long, value_name = "COUNT", default_value_t = 4)]
+    threads: u32,
+    /// The number of events of each thread
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    events: u64,
+    /// How many of a thousand events have details
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=1000))]
+    details: u32,
+    /// The number of functions in the program
+    #[arg(long, value_name = "COUNT", default_value_t = 2_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    functions: u32,
+    /// How the threads share time
+    #[arg(long, default_value = "independent")]
+    shape: ShapeName,
+    /// The wire version: 1 or 2
+    #[arg(long, value_name = "VERSION", default_value = "1", value_parser = wire)]
+    wire: Wire,
+}
+
+pub(super) fn run(options: &Options) -> Outcome {
+    let synth = Synth {
+        seed: options.seed,
+        threads: options.threads,
+        events_per_thread: options.events,
+        detail_per_mille: options.details,
+        functions: options.functions,
+        shape: options.shape.0,
+        wire: options.wire,
+    };
+    let total = options.events.saturating_mul(options.threads.into());
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} events, {eta} left");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let written = synth.write_observed(&options.out, |events| bar.set_position(events));
+    bar.finish_and_clear();
+    let written = written?;
+    let mut out = stdout();
+    writeln!(
+        out,
+        "{}, {}, {}",
+        Counted(written.threads, "thread"),
+        Counted(written.index_events, "event"),
+        Counted(written.detail_events, "detail"),
+    )?;
+    out.flush()?;
+    Ok(State::Fine)
+}
+
+/// How threads share time, on a command line.
+#[derive(Debug, Clone, Copy)]
+struct ShapeName(Shape);
+
+impl FromStr for ShapeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| {
+            let number = text.parse::<u32>().ok().filter(|number| *number > 0);
+            number.ok_or_else(|| format!("`{text}` is no number from 1 on"))
+        };
+        let shape = match text.split_once('=') {
+            None if text == "independent" => Shape::Independent,
+            None if text == "random" => Shape::Random,
+            None if text == "interleave" => Shape::Interleave,
+            Some(("active", count)) => Shape::FewActive(number(count)?),
+            Some(("runs", range)) => {
+                let (min, max) = range.split_once("..").unwrap_or((range, range));
+                let (min, max) = (number(min)?, number(max)?);
+                if min > max {
+                    return Err(format!("{min} is more than {max}"));
+                }
+                Shape::Runs { min, max }
+            }
+            _ => {
+                let names = "independent, random, interleave, runs=MIN..MAX or active=N";
+                return Err(format!("expected {names}"));
+            }
+        };
+        Ok(Self(shape))
+    }
+}

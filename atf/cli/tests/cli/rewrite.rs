@@ -1,0 +1,265 @@
+//! `recover`, `convert`, `scrub` and `synth`: what they write is read again, and nothing that was
+//! there is touched.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::files::{IndexFile, patched};
+use super::{atf, clean, expected, lines, number, samples, texts};
+
+const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
+
+/// All files below a folder with their bytes.
+fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            let below = tree(&path).into_iter();
+            files.extend(below.map(|(path, bytes)| (format!("{name}/{path}"), bytes)));
+        } else {
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+fn dump(folder: &Path, path: &str) -> Vec<Value> {
+    lines(&clean(folder, &["dump", "--json", "--details", path]))
+}
+
+fn without(mut event: Value, keys: &[&str]) -> Value {
+    for key in keys {
+        event.as_object_mut().unwrap().remove(*key);
+    }
+    event
+}
+
+#[test]
+fn recovered_samples_are_finalized_and_have_all_their_events() {
+    for (session, expected) in expected() {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let path = samples().join(&session);
+        let before = tree(&path);
+        let paths = [path.to_str().unwrap(), "--out", "out"];
+        let text = clean(folder.path(), &[&["recover"], &paths[..]].concat());
+        assert!(text.contains("thread_0"), "{text}");
+        assert_eq!(tree(&path), before);
+
+        let text = clean(folder.path(), &["info", "--verify", "--json", "out"]);
+        let info: Value = serde_json::from_str(&text).unwrap();
+        for thread in info["threads"].as_array().unwrap() {
+            let expected = &expected["threads"][format!("thread_{}", thread["id"])];
+            let index = &thread["index"];
+            assert_eq!(number(&index["event_count"]), expected["events"]);
+            assert_eq!(index["completeness"]["state"], "finalized");
+            assert_eq!(index["checksum"]["state"], "good");
+            let links = expected["links"].as_u64().unwrap();
+            let dangling = expected["dangling_links"].as_u64().unwrap_or(0);
+            assert_eq!(number(&index["contents"]["links"]), links - dangling);
+        }
+        // The second time there is nothing to do.
+        let again = ["recover", "--json", "out", "--out", "again"];
+        let report: Value = serde_json::from_str(&clean(folder.path(), &again)).unwrap();
+        assert_eq!(report["sessions"][0]["changed"], false);
+        assert_eq!(tree(&folder.path().join("again")), tree(&out));
+    }
+}
+
+#[test]
+fn a_converted_trace_has_the_same_events_but_for_what_the_version_lacks() {
+    let folder = TempDir::new().unwrap();
+    let small = samples().join(SMALL);
+    let small = small.to_str().unwrap();
+    clean(
+        folder.path(),
+        &["convert", "--wire", "2", small, "--out", "two"],
+    );
+    clean(
+        folder.path(),
+        &["convert", "--wire", "1", "two", "--out", "one"],
+    );
+    let original = dump(folder.path(), small);
+    let two = dump(folder.path(), "two");
+    let lacks = |mut event: Value| {
+        if let Some(detail) = event.get_mut("detail") {
+            detail.as_object_mut().unwrap().remove("thread_id");
+        }
+        without(event, &["call_depth", "thread_id"])
+    };
+    let expected: Vec<_> = original.iter().cloned().map(lacks).collect();
+    assert!(two == expected);
+    // The tree is whole, so that depths counted again are those that were recorded.
+    assert!(dump(folder.path(), "one") == original);
+}
+
+#[test]
+fn a_scrubbed_trace_has_no_registers_and_all_else() {
+    let folder = TempDir::new().unwrap();
+    let small = samples().join(SMALL);
+    let small = small.to_str().unwrap();
+    clean(
+        folder.path(),
+        &["scrub", "--module-names-only", small, "--out", "scrubbed"],
+    );
+    let original = dump(folder.path(), small);
+    let scrubbed = dump(folder.path(), "scrubbed");
+    let events = |events: &[Value]| {
+        let bare = events
+            .iter()
+            .map(|event| without(event.clone(), &["detail"]));
+        bare.collect::<Vec<_>>()
+    };
+    assert!(events(&scrubbed) == events(&original));
+    let details: Vec<_> = scrubbed
+        .iter()
+        .filter(|event| event["detail"].is_object())
+        .collect();
+    assert_eq!(details.len(), 155);
+    for event in details {
+        let payload = &event["detail"]["function"];
+        let registers = payload["x_regs"].as_array().unwrap();
+        assert!(
+            registers.iter().all(|register| register == "0"),
+            "{payload}"
+        );
+        assert_eq!(
+            (&payload["sp"], &payload["stack"]),
+            (&"0".into(), &"".into())
+        );
+        assert_eq!(payload["function_id"], event["function_id"]);
+    }
+    let manifest = fs::read_to_string(folder.path().join("scrubbed/manifest.json")).unwrap();
+    assert!(
+        manifest.contains("\"Demo\"") && !manifest.contains("/Applications"),
+        "{manifest}"
+    );
+    clean(
+        folder.path(),
+        &["scrub", "--drop-details", small, "--out", "bare"],
+    );
+    let bare = dump(folder.path(), "bare");
+    assert!(bare.iter().all(|event| event["detail_seq"].is_null()));
+    assert_eq!(bare.len(), original.len());
+}
+
+#[test]
+fn names_can_be_taken_from_another_manifest() {
+    let folder = TempDir::new().unwrap();
+    let crashed = "sample-crashed-nomanifest/session_20260105_101500/pid_4244";
+    let crashed = samples().join(crashed);
+    let manifest = samples().join(SMALL).join("manifest.json");
+    let arguments = ["recover", crashed.to_str().unwrap(), "--out", "out"];
+    let symbols = ["--symbols", manifest.to_str().unwrap()];
+    clean(folder.path(), &[&arguments[..], &symbols].concat());
+    let events = dump(folder.path(), "out");
+    assert_eq!(events.len(), 3 * 382);
+    assert!(events.iter().all(|event| event["function"].is_string()));
+}
+
+#[test]
+fn what_was_lost_is_said_by_the_exit_status() {
+    let folder = TempDir::new().unwrap();
+    let thread = |id: u32, bytes: &[u8]| {
+        let thread = folder.path().join(format!("session/thread_{id}"));
+        fs::create_dir_all(&thread).unwrap();
+        fs::write(thread.join("index.atf"), bytes).unwrap();
+    };
+    let whole = IndexFile {
+        flags: 0,
+        ..IndexFile::finalized(1, 4)
+    };
+    thread(7, &whole.bytes());
+    let recover = |out: &str| {
+        let output = atf(folder.path(), &["recover", "session", "--out", out]);
+        let (status, text, messages) = texts(&output);
+        assert_eq!(messages, "");
+        (status, text.to_owned())
+    };
+    assert_eq!(recover("a").0, 0);
+    // Events behind a hole.
+    thread(7, &patched(&whole.bytes(), 96, &[0; 32]));
+    let (status, text) = recover("b");
+    assert_eq!(status, 1, "{text}");
+    // A thread that cannot be read.
+    thread(7, &whole.bytes());
+    thread(8, b"no index file");
+    let (status, text) = recover("c");
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("thread_8"), "{text}");
+    let kept = folder.path().join("c/unreadable/thread_8/index.atf");
+    assert_eq!(fs::read(kept).unwrap(), b"no index file");
+}
+
+#[test]
+fn what_is_there_is_never_overwritten() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("there")).unwrap();
+    fs::write(folder.path().join("there/x"), "x").unwrap();
+    let before = tree(folder.path());
+    let small = samples().join(SMALL);
+    let small = small.to_str().unwrap();
+    let file = samples().join(SMALL).join("thread_0/index.atf");
+    for (path, out) in [
+        (small, "there"),
+        (small, "there/x"),
+        (small, "no such folder/out"),
+        (file.to_str().unwrap(), "out"),
+        ("there", "out"),
+        ("nothing", "out"),
+    ] {
+        for command in [&["recover"][..], &["convert", "--wire", "2"], &["scrub"]] {
+            let output = atf(folder.path(), &[command, &[path, "--out", out]].concat());
+            let (status, text, messages) = texts(&output);
+            assert_eq!(
+                (status, text),
+                (2, ""),
+                "{command:?} {path} {out}: {messages}"
+            );
+            assert!(messages.starts_with("atf: "), "{messages}");
+        }
+    }
+    assert_eq!(tree(folder.path()), before);
+}
+
+#[test]
+fn one_seed_makes_one_trace() {
+    let folder = TempDir::new().unwrap();
+    let synth = |out: &str, more: &[&str]| {
+        let arguments = ["synth", "--events", "200", "--threads", "3", "--out", out];
+        clean(folder.path(), &[&arguments[..], more].concat());
+        tree(&folder.path().join(out))
+    };
+    let trace = synth("a", &[]);
+    assert_eq!(synth("b", &[]), trace);
+    assert_ne!(synth("c", &["--seed", "1"]), trace);
+    for (out, shape) in [
+        ("d", "random"),
+        ("e", "interleave"),
+        ("f", "runs=10..20"),
+        ("g", "active=2"),
+    ] {
+        assert_ne!(synth(out, &["--shape", shape]), trace, "{shape}");
+    }
+    assert_eq!(dump(folder.path(), "a").len(), 600);
+    let text = clean(folder.path(), &["info", "--verify", "a"]);
+    assert!(text.contains("3 threads, 600 events"), "{text}");
+    synth("h", &["--wire", "2", "--details", "0"]);
+    let events = dump(folder.path(), "h");
+    assert!(events.iter().all(|event| event.get("call_depth").is_none()));
+    assert!(events.iter().all(|event| event["detail_seq"].is_null()));
+    for wrong in ["runs=5..2", "active=0", "star", "runs=a..b"] {
+        let output = atf(folder.path(), &["synth", "--out", "x", "--shape", wrong]);
+        assert_eq!(texts(&output).0, 2, "{wrong}");
+    }
+    // A session is there already.
+    let output = atf(folder.path(), &["synth", "--out", "a"]);
+    assert_eq!(texts(&output).0, 2);
+    assert_eq!(tree(&folder.path().join("a")), trace);
+}
