@@ -47,7 +47,7 @@ impl<'a> Filter<'a> {
     pub(crate) fn new(
         options: &Dump<'a>,
         start_ns: Option<u64>,
-        names: &Names,
+        names: &Names<'_>,
     ) -> Result<Self, Failure> {
         let patterns = options.functions;
         let functions = patterns.iter().flat_map(|pattern| names.find(pattern));

@@ -140,7 +140,7 @@ impl Dump<'_> {
     }
 
     fn events(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
-        let names = Names::of(self.symbols, trace.manifest())?;
+        let names = Names::of(self.symbols, trace)?;
         let start_ns = trace.start_ns();
         let filter = Filter::new(self, start_ns, &names)?;
         let threads = match trace.threads(self.threads) {
@@ -197,7 +197,7 @@ impl Dump<'_> {
 
     /// Calls instead of events, one thread after the other.
     fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
-        let names = Names::of(self.symbols, trace.manifest())?;
+        let names = Names::of(self.symbols, trace)?;
         let start_ns = trace.start_ns();
         let filter = Filter::new(self, start_ns, &names)?;
         let threads = match trace.threads(self.threads) {

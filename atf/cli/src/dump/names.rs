@@ -4,51 +4,72 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use atf::manifest::Manifest;
+use atf::manifest::{Manifest, Symbol};
+use atf::symbols::Symbols;
 
 use super::Pattern;
+use super::trace::Trace;
 use crate::output::Failure;
 
-/// The names of functions, from a manifest.
-#[derive(Debug, Default)]
-pub(crate) struct Names(BTreeMap<u64, String>);
+/// The names of functions. The first name of a function counts.
+#[derive(Debug)]
+pub(crate) enum Names<'t> {
+    /// Nobody gives any.
+    None,
+    /// Those of the session.
+    Session(Symbols<'t>, &'t Manifest),
+    /// Those of a manifest that was named.
+    Other(BTreeMap<u64, String>),
+}
 
-impl Names {
-    /// Those of the manifest at `path`, or else of the session's. The first name of a function
-    /// counts.
-    pub(crate) fn of(path: Option<&Path>, manifest: Option<&Manifest>) -> Result<Self, Failure> {
+impl<'t> Names<'t> {
+    /// Those of the manifest at `path`, or else of the trace's own.
+    pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
         let Some(path) = path else {
-            return Ok(manifest.map(Self::from_manifest).unwrap_or_default());
+            return Ok(match trace {
+                Trace::Session(session) => match session.manifest() {
+                    Some(manifest) => Self::Session(session.symbols(), manifest),
+                    None => Self::None,
+                },
+                Trace::File(_) | Trace::Folder(_) => Self::None,
+            });
         };
         let failed = |error| Failure::Usage(format!("{}: {error}", path.display()));
         let manifest = Manifest::parse(&fs::read(path).map_err(failed)?);
-        Ok(Self::from_manifest(&manifest))
-    }
-
-    fn from_manifest(manifest: &Manifest) -> Self {
         let mut names = BTreeMap::new();
-        for symbol in &manifest.symbols {
-            if let Some(name) = &symbol.name {
-                names
-                    .entry(symbol.function_id)
-                    .or_insert_with(|| name.clone());
+        for Symbol {
+            function_id, name, ..
+        } in manifest.symbols
+        {
+            if let Some(name) = name {
+                names.entry(function_id).or_insert(name);
             }
         }
-        Self(names)
+        Ok(Self::Other(names))
     }
 
     /// A function's name.
     pub(crate) fn get(&self, function_id: u64) -> Option<&str> {
-        self.0.get(&function_id).map(String::as_str)
+        match self {
+            Self::None => None,
+            Self::Session(symbols, _) => symbols.function(function_id).name,
+            Self::Other(names) => names.get(&function_id).map(String::as_str),
+        }
     }
 
     /// The functions that a pattern means.
-    pub(crate) fn find<'a>(&'a self, pattern: &'a Pattern) -> impl Iterator<Item = u64> + 'a {
-        let id = match pattern {
-            Pattern::Id(id) => Some(*id),
-            _ => None,
-        };
-        let named = self.0.iter().filter(|(_, name)| pattern.fits(name));
-        id.into_iter().chain(named.map(|(id, _)| *id))
+    pub(crate) fn find(&self, pattern: &Pattern) -> Vec<u64> {
+        if let Pattern::Id(id) = pattern {
+            return vec![*id];
+        }
+        let fits = |id: &u64| self.get(*id).is_some_and(|name| pattern.fits(name));
+        match self {
+            Self::None => Vec::new(),
+            Self::Session(_, manifest) => {
+                let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
+                ids.filter(fits).collect()
+            }
+            Self::Other(names) => names.keys().copied().filter(fits).collect(),
+        }
     }
 }

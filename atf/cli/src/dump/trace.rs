@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use atf::Result;
 use atf::index::IndexReader;
-use atf::manifest::Manifest;
 use atf::merge::Merge;
 use atf::session::{Presence, SessionReader, ThreadEntry};
 use atf::thread::{INDEX_FILE, ThreadReader};
@@ -36,14 +35,6 @@ impl Trace {
     /// A session, without opening its threads.
     pub(crate) fn of_session(path: &Path) -> Result<Self> {
         Ok(Self::Session(Box::new(SessionReader::open(path)?)))
-    }
-
-    /// The session's manifest.
-    pub(crate) fn manifest(&self) -> Option<&Manifest> {
-        match self {
-            Self::File(_) | Self::Folder(_) => None,
-            Self::Session(session) => session.manifest(),
-        }
     }
 
     /// The threads with these ids; all where there is none.

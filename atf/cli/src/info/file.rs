@@ -107,11 +107,12 @@ impl FileInfo {
         let mut problems = Vec::new();
         let facts = facts(&mut problems);
         let facts = facts.map_err(|error| problems.push(error.into())).ok();
+        let problems = problems.into_iter();
         Self {
             path: json::path(path),
             kind,
             facts,
-            problems,
+            problems: problems.map(|problem| problem.in_file(path)).collect(),
         }
     }
 
@@ -123,17 +124,22 @@ impl FileInfo {
         let (header, wire) = (reader.header(), reader.wire());
         problems.extend(ending_problems(reader.completeness()));
         problems.extend(reader.disagreements().iter().map(Problem::from));
-        problems.extend(behind_footer(reader.bytes_after_footer()));
+        problems.extend(behind_footer(
+            reader.file_size(),
+            reader.bytes_after_footer(),
+        ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        let checksum = match verify {
-            true => Some(reader.checksum()?),
-            false => None,
+        let (checksum, contents) = match verify {
+            true => {
+                let scan = reader.scan()?;
+                (
+                    Some(scan.checksum),
+                    Some(verify::index(reader, &scan, problems)?),
+                )
+            }
+            false => (None, None),
         };
-        problems.extend(checksum.as_ref().and_then(checksum_problem));
-        let contents = match verify {
-            true => Some(verify::index(reader, problems)?),
-            false => None,
-        };
+        problems.extend(checksum_problem(checksum, reader.footer_offset()));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
             file_size: reader.file_size().into(),
@@ -161,13 +167,16 @@ impl FileInfo {
         problems.extend(ending_problems(reader.completeness()));
         problems.extend(reader.framing_problem().map(Problem::from));
         problems.extend(reader.disagreements().iter().map(Problem::from));
-        problems.extend(behind_footer(reader.bytes_after_footer()));
+        problems.extend(behind_footer(
+            reader.file_size(),
+            reader.bytes_after_footer(),
+        ));
         let stored = reader.footer().map(|footer| footer.checksum);
         let checksum = match verify {
             true => Some(reader.checksum()?),
             false => None,
         };
-        problems.extend(checksum.as_ref().and_then(checksum_problem));
+        problems.extend(checksum_problem(checksum, reader.footer_offset()));
         let contents = match verify {
             true => Some(verify::detail(reader, problems)?),
             false => None,
@@ -218,22 +227,30 @@ fn ending_problems(completeness: &Completeness) -> Vec<Problem> {
     }
 }
 
-fn behind_footer(bytes: u64) -> Option<Problem> {
-    let message = format!("{bytes} bytes behind the footer, where nothing belongs");
-    (bytes > 0).then(|| Problem::new(message))
+fn behind_footer(file_size: u64, bytes: u64) -> Option<Problem> {
+    let what = format!("{bytes} bytes behind the footer, where nothing belongs");
+    let offset = file_size.saturating_sub(bytes);
+    (bytes > 0).then(|| Problem::new(None, Some(offset), &what))
 }
 
-fn checksum_problem(checksum: &Checksum) -> Option<Problem> {
-    let message = match checksum {
+fn checksum_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
+    let what = match checksum? {
         Checksum::NotChecked | Checksum::Absent | Checksum::Good => return None,
-        Checksum::Bad { stored, computed } => format!(
-            "footer.checksum: {stored:#010x}, the CRC-32C of the events is {computed:#010x}"
-        ),
+        Checksum::Bad { stored, computed } => {
+            format!("{stored:#010x}, the CRC-32C of the events is {computed:#010x}")
+        }
         Checksum::Ieee { stored, .. } => {
-            format!("footer.checksum: {stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C")
+            format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C")
         }
     };
-    Some(Problem::new(message))
+    // It stands at the same place in both footers.
+    let place = std::mem::offset_of!(atf::wire::IndexFooter, checksum) as u64;
+    let offset = footer_offset.map(|footer| footer.saturating_add(place));
+    Some(Problem::new(
+        Some("footer.checksum".to_owned()),
+        offset,
+        &what,
+    ))
 }
 
 fn count_source(source: CountSource) -> &'static str {

@@ -76,7 +76,7 @@ impl Info {
 /// Something that is wrong, and where.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Problem {
-    /// The file, where another one is meant than the one at hand.
+    /// The file or folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,14 +88,25 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Something that no reader says by itself.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
+    /// Something that no reader says by itself, of a field or a place if it is of one.
+    pub(crate) fn new(field: Option<String>, offset: Option<u64>, what: &str) -> Self {
+        let of = field.as_ref().map(|field| format!("{field}: "));
+        let at = offset.map(|offset| format!(" (at {offset:#x})"));
         Self {
             path: None,
-            field: None,
-            offset: None,
-            message: message.into(),
+            field,
+            offset: offset.map(U64),
+            message: [&of.unwrap_or_default(), what, &at.unwrap_or_default()].concat(),
         }
+    }
+
+    /// The same, which names its file or folder.
+    pub(crate) fn in_file(mut self, path: &Path) -> Self {
+        if self.path.is_none() {
+            self.message = format!("{}: {}", path.display(), self.message);
+            self.path = Some(crate::json::path(path));
+        }
+        self
     }
 }
 

@@ -104,9 +104,10 @@ impl SessionInfo {
 }
 
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
+    let what = "its name begins as a thread's folder's does, but no id follows";
     let names = session.unrecognized().iter();
-    let message = |name: &String| format!("{name}: begins as a thread's folder, but has no id");
-    names.map(message).map(Problem::new).collect()
+    let problem = |name| Problem::new(None, None, what).in_file(&session.path().join(name));
+    names.map(problem).collect()
 }
 
 impl ManifestInfo {

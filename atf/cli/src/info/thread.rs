@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::Problem;
 use super::file::FileInfo;
 use crate::json::{self, U64};
+use crate::text::Counted;
 
 /// What a thread's folder holds.
 #[derive(Debug, Serialize)]
@@ -92,7 +93,7 @@ impl ThreadInfo {
             .extend(thread.disagreements().iter().map(Problem::from));
         if verify {
             match Links::of(thread) {
-                Ok(links) => self.add_links(thread.index(), links),
+                Ok(links) => self.add_links(path, thread.index(), links),
                 Err(error) => self.problems.push(error.into()),
             }
         }
@@ -100,7 +101,7 @@ impl ThreadInfo {
 
     /// Dangling links and orphans are a problem only in a file that was finalized: a crash leaves
     /// both.
-    fn add_links(&mut self, index: &IndexReader, links: Option<Links>) {
+    fn add_links(&mut self, path: &Path, index: &IndexReader, links: Option<Links>) {
         if let Some(links) = &links {
             let is_whole = index.completeness().has_verified_footer();
             let found = [
@@ -117,8 +118,9 @@ impl ThreadInfo {
             ];
             for (count, is_wrong, what) in found {
                 if count > 0 && is_wrong {
-                    let message = format!("{} {what}", crate::text::Counted(count, "link"));
-                    self.problems.push(Problem::new(message));
+                    let what = format!("{} {what}", Counted(count, "link"));
+                    let problem = Problem::new(None, None, &what);
+                    self.problems.push(problem.in_file(path));
                 }
             }
         }

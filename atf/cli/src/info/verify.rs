@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use atf::Error;
 use atf::detail::DetailReader;
-use atf::index::IndexReader;
+use atf::index::{IndexReader, Scan};
+use atf::{Error, EventKind};
 use serde::Serialize;
 
 use super::Problem;
 use crate::json::U64;
 use crate::text::Counted;
 
-/// How many kinds that the format does not name are counted apart: a hostile file has as many as
-/// events.
-const UNKNOWN_KINDS: usize = 16;
+/// How many types of details are counted apart: a hostile file has as many as events.
+const UNKNOWN_TYPES: usize = 16;
+/// How many holes of a file are named.
+const HOLES: usize = 100;
 
 /// What all events of a file are.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Contents {
     /// How many events of each kind, or type, by its number.
     pub(crate) kinds: BTreeMap<u32, U64>,
-    /// Events of kinds that are not counted apart.
+    /// Events of no kind that the format names, or of types that are not counted apart.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) other_kinds: U64,
     /// Events whose time is before that of the one in front of them.
@@ -41,49 +42,55 @@ fn is_zero(number: &U64) -> bool {
     number.0 == 0
 }
 
-impl Contents {
-    fn add(&mut self, kind: u32, time_ns: u64, last_ns: &mut u64) -> bool {
-        let is_back = time_ns < *last_ns;
-        *last_ns = time_ns;
-        self.out_of_order.0 += u64::from(is_back);
-        if self.kinds.len() < UNKNOWN_KINDS || self.kinds.contains_key(&kind) {
-            self.kinds.entry(kind).or_default().0 += 1;
-        } else {
-            self.other_kinds.0 += 1;
-        }
-        is_back
-    }
-
-    /// What a position, where time first goes back, says.
-    fn order_problem(&self, first: Option<u64>) -> Option<Problem> {
-        let events = Counted(self.out_of_order.0, "event");
-        let message = |seq| format!("events[{seq}]: time goes back, {events} in all");
-        first.map(message).map(Problem::new)
-    }
+/// Says where time first goes back.
+fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
+    let what = format!("time goes back, at {} in all", Counted(count, "event"));
+    Problem::new(Some(format!("events[{seq}]")), offset, &what)
 }
 
-/// Reads all events of an index file.
-pub(super) fn index(reader: &IndexReader, problems: &mut Vec<Problem>) -> Result<Contents, Error> {
-    let mut contents = Contents::default();
-    let (mut links, mut last_ns, mut first_back) = (0, 0, None);
-    for (seq, event) in (0..).zip(reader.events()) {
-        let event = event?;
-        links += u64::from(event.detail_seq.is_some());
-        let kind = u32::from(event.event_kind);
-        if contents.add(kind, event.timestamp_ns, &mut last_ns) {
-            first_back = first_back.or(Some(seq));
-        }
+/// What a scan has found in an index file, with its links and its holes.
+pub(super) fn index(
+    reader: &IndexReader,
+    scan: &Scan,
+    problems: &mut Vec<Problem>,
+) -> Result<Contents, Error> {
+    let counts = [
+        (EventKind::CALL, scan.kinds.calls),
+        (EventKind::RETURN, scan.kinds.returns),
+        (EventKind::EXCEPTION, scan.kinds.exceptions),
+    ];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let mut links = 0;
+    for event in reader.events() {
+        links += u64::from(event?.detail_seq.is_some());
     }
-    contents.links = Some(U64(links));
-    problems.extend(contents.order_problem(first_back));
-    for hole in reader.holes() {
+    if let Some(disorder) = scan.disorder {
+        let offset = reader.event_offset(disorder.first_seq);
+        problems.push(order_problem(disorder.first_seq, offset, disorder.count));
+    }
+    if scan.zero_events > 0 {
+        holes(reader, problems)?;
+    }
+    Ok(Contents {
+        kinds: counts
+            .map(|(kind, count)| (kind.into(), U64(count)))
+            .collect(),
+        other_kinds: U64(scan.kinds.unknown),
+        out_of_order: U64(scan.disorder.map_or(0, |disorder| disorder.count)),
+        links: Some(U64(links)),
+        zero_events: U64(scan.zero_events),
+    })
+}
+
+/// Names the first holes: a hostile file has as many as it has events.
+fn holes(reader: &IndexReader, problems: &mut Vec<Problem>) -> Result<(), Error> {
+    for hole in reader.holes().take(HOLES) {
         let hole = hole?;
-        contents.zero_events.0 += hole.count;
-        let count = Counted(hole.count, "event");
-        let message = format!("events[{}]: {count} of zeros, a hole", hole.seq);
-        problems.push(Problem::new(message));
+        let what = format!("{} of zeros, a hole", Counted(hole.count, "event"));
+        let field = Some(format!("events[{}]", hole.seq));
+        problems.push(Problem::new(field, reader.event_offset(hole.seq), &what));
     }
-    Ok(contents)
+    Ok(())
 }
 
 /// Reads all events of a detail file.
@@ -96,10 +103,18 @@ pub(super) fn detail(
     for event in reader.events() {
         let event = event?;
         let kind = event.header.event_type.0.into();
-        if contents.add(kind, event.header.timestamp, &mut last_ns) {
-            first_back = first_back.or(Some(event.seq));
+        if contents.kinds.len() < UNKNOWN_TYPES || contents.kinds.contains_key(&kind) {
+            contents.kinds.entry(kind).or_default().0 += 1;
+        } else {
+            contents.other_kinds.0 += 1;
         }
+        if event.header.timestamp < last_ns {
+            contents.out_of_order.0 += 1;
+            first_back = first_back.or(Some(event));
+        }
+        last_ns = event.header.timestamp;
     }
-    problems.extend(contents.order_problem(first_back));
+    let count = contents.out_of_order.0;
+    problems.extend(first_back.map(|e| order_problem(e.seq, Some(e.offset), count)));
     Ok(contents)
 }

@@ -327,10 +327,11 @@ fn many_threads(folder: &Path, count: u64) {
         fs::write(thread.join("index.atf"), index.bytes()).unwrap();
         let mut detail = DetailRecord::call(0, event(1).timestamp_ns, 0);
         detail.payload = id.to_le_bytes().to_vec();
-        let detail = DetailFile {
+        let mut detail = DetailFile {
             thread_id: index.thread_id,
             ..DetailFile::of(1, vec![detail])
         };
+        detail.checksum = crc32c(&detail.section());
         fs::write(thread.join("detail.atf"), detail.bytes()).unwrap();
     }
 }
