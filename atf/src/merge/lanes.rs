@@ -39,17 +39,38 @@ impl<F: Feed> Lane<F> {
     /// Takes the event that [`peek`](Self::peek) shows.
     #[inline(always)]
     fn take(&mut self) -> Option<MergedEvent> {
-        let record = self.peek()?;
-        let event = MergedEvent {
-            thread: self.thread,
-            seq: self.feed.first_seq().wrapping_add(self.at as u64),
-            event: IndexEvent::decode(self.wire, self.thread_id, record),
-        };
+        let event = self.event(self.at, self.peek()?);
         if let Some(ahead) = self.feed.records().get(self.at.wrapping_add(AHEAD)) {
             sys::prefetch(ahead);
         }
         self.at = self.at.wrapping_add(1);
         Some(event)
+    }
+
+    /// Takes events at hand up to the first that is later than `last`.
+    #[inline]
+    fn fold_to<B>(&mut self, last: u64, init: B, mut fold: impl FnMut(B, MergedEvent) -> B) -> B {
+        let mut folded = init;
+        let mut at = self.at;
+        let at_hand = self.feed.records().get(at..self.end).unwrap_or_default();
+        for record in at_hand {
+            if timestamp_ns(record) > last {
+                break;
+            }
+            folded = fold(folded, self.event(at, record));
+            at = at.wrapping_add(1);
+        }
+        self.at = at;
+        folded
+    }
+
+    #[inline(always)]
+    fn event(&self, place: usize, record: &Record) -> MergedEvent {
+        MergedEvent {
+            thread: self.thread,
+            seq: self.feed.first_seq().wrapping_add(place as u64),
+            event: IndexEvent::decode(self.wire, self.thread_id, record),
+        }
     }
 
     /// Brings the next events to hand, where there are more.
@@ -140,12 +161,9 @@ impl<F: Feed> Lanes<F> {
             if self.in_run {
                 self.in_run = false;
                 if let Some(lane) = self.lanes.get_mut(self.rank) {
-                    while let Some(record) = lane.peek()
-                        && timestamp_ns(record) <= self.run_last
-                        && let Some(event) = lane.take()
-                    {
-                        folded = fold(folded, Ok(event));
-                    }
+                    folded = lane.fold_to(self.run_last, folded, |folded, event| {
+                        fold(folded, Ok(event))
+                    });
                 }
             }
             if let Some(failure) = self.turn() {

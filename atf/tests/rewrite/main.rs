@@ -8,7 +8,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod convert;
 mod cuts;
+mod faults;
+mod places;
 mod samples;
 mod scrub;
 
