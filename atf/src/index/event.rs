@@ -77,52 +77,70 @@ impl IndexEvent {
     ///
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` where it is the
     /// wire version's "none" or above, and at `event_kind` where version 2 has too few bits.
-    #[inline]
     pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
+        self.check_fits(wire)?;
+        let mut bytes = [0; Self::SIZE];
+        self.encode_to(wire, &mut bytes);
+        Ok(bytes)
+    }
+
+    /// Whether the wire version can hold it; errors as of [`encode`](Self::encode).
+    #[inline]
+    pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
+        let event_kind = u32::from(self.event_kind);
+        let (none, most_kinds) = match wire {
+            Wire::V1 => (v1::IndexEvent::DETAIL_SEQ_NONE.into(), u32::MAX),
+            Wire::V2 => (v2::IndexEvent::DETAIL_SEQ_NONE, u8::MAX.into()),
+        };
+        match self.detail_seq {
+            Some(seq) if seq >= none => {
+                Err(out_of_range("detail_seq", seq, none.saturating_sub(1)))
+            }
+            _ if event_kind > most_kinds => Err(out_of_range(
+                "event_kind",
+                event_kind.into(),
+                most_kinds.into(),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Encodes an event that fits into its place. Through a `Result` the bytes would be stored in
+    /// pieces and loaded in others, which costs more than all the rest.
+    #[inline]
+    pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         match wire {
-            Wire::V1 => Ok(zerocopy::transmute!(self.to_v1()?)),
-            Wire::V2 => Ok(zerocopy::transmute!(self.to_v2()?)),
+            Wire::V1 => *place = zerocopy::transmute!(self.to_v1()),
+            Wire::V2 => *place = zerocopy::transmute!(self.to_v2()),
         }
     }
 
     #[inline]
-    fn to_v1(self) -> Result<v1::IndexEvent> {
+    fn to_v1(self) -> v1::IndexEvent {
         const NONE: u32 = v1::IndexEvent::DETAIL_SEQ_NONE;
-        let detail_seq = match self.detail_seq {
-            None => NONE,
-            Some(seq) => u32::try_from(seq)
-                .ok()
-                .filter(|seq| *seq != NONE)
-                .ok_or_else(|| out_of_range("detail_seq", seq, u64::from(NONE.wrapping_sub(1))))?,
-        };
-        Ok(v1::IndexEvent {
+        let link = |seq| u32::try_from(seq).unwrap_or(NONE);
+        v1::IndexEvent {
             timestamp_ns: self.timestamp_ns.into(),
             function_id: self.function_id.into(),
             thread_id: self.thread_id.into(),
             event_kind: u32::from(self.event_kind).into(),
             call_depth: self.call_depth.unwrap_or(0).into(),
-            detail_seq: detail_seq.into(),
-        })
+            detail_seq: self.detail_seq.map_or(NONE, link).into(),
+        }
     }
 
     #[inline]
-    fn to_v2(self) -> Result<v2::IndexEvent> {
+    fn to_v2(self) -> v2::IndexEvent {
         const NONE: u64 = v2::IndexEvent::DETAIL_SEQ_NONE;
-        if self.detail_seq == Some(NONE) {
-            return Err(out_of_range("detail_seq", NONE, NONE.wrapping_sub(1)));
-        }
-        let event_kind = u32::from(self.event_kind);
-        Ok(v2::IndexEvent {
+        v2::IndexEvent {
             timestamp_ns: self.timestamp_ns.into(),
             function_id: self.function_id.into(),
             detail_seq: self.detail_seq.unwrap_or(NONE).into(),
-            event_kind: u8::try_from(event_kind)
-                .map_err(|_| out_of_range("event_kind", event_kind.into(), u8::MAX.into()))?,
+            event_kind: u8::try_from(u32::from(self.event_kind)).unwrap_or(u8::MAX),
             _reserved: [0; 7],
-        })
+        }
     }
 
-    #[inline]
     fn from_v1(raw: &v1::IndexEvent) -> Self {
         let detail_seq = raw.detail_seq.get();
         Self {

@@ -101,12 +101,12 @@ impl Section {
         self.crc.finish()
     }
 
-    /// Puts an event of `N` bytes into the buffer, which must have room.
+    /// Lets `encode` put an event of `N` bytes into the buffer, which must have room.
     #[inline]
-    pub(super) fn push<const N: usize>(&mut self, event: &[u8; N]) {
+    pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) {
         let rest = self.buffer.get_mut(self.filled..).unwrap_or_default();
         if let Some(place) = rest.first_chunk_mut() {
-            *place = *event;
+            encode(place);
             self.filled = self.filled.wrapping_add(N);
         }
     }

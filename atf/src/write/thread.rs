@@ -524,15 +524,22 @@ impl ThreadWriter {
     /// Puts an event into the index buffer.
     #[inline]
     fn push(&mut self, event: &IndexEvent) -> Result<u64> {
-        let bytes = event.encode(self.wire)?;
+        event.check_fits(self.wire)?;
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
-        self.index.push(&bytes);
+        Ok(self.push_checked(event))
+    }
+
+    /// Puts an event for which there is room into the index buffer.
+    #[inline]
+    fn push_checked(&mut self, event: &IndexEvent) -> u64 {
+        let wire = self.wire;
+        self.index.push(|place| event.encode_to(wire, place));
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
         self.next_index_seq = seq.wrapping_add(1);
-        Ok(seq)
+        seq
     }
 
     /// Puts a detail and its event into the buffers, or neither.
@@ -543,17 +550,13 @@ impl ThreadWriter {
         payload: &[u8],
     ) -> Result<Link> {
         self.check_detail_limit()?;
-        let bytes = event.encode(self.wire)?;
+        event.check_fits(self.wire)?;
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
         let detail_seq = self.push_detail(header, payload)?;
-        self.index.push(&bytes);
-        self.last_timestamp = event.timestamp_ns;
-        let index_seq = self.next_index_seq;
-        self.next_index_seq = index_seq.wrapping_add(1);
         Ok(Link {
-            index_seq,
+            index_seq: self.push_checked(event),
             detail_seq,
         })
     }
