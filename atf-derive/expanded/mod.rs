@@ -14,6 +14,7 @@ pub mod v1 {
     ::core::include!("detail_event_header.v1.rs");
     ::core::include!("detail_function_payload.v1.rs");
     ::core::include!("detail_footer.v1.rs");
+    ::core::include!("ring_header.v1.rs");
 }
 /// The records in wire version 2.
 pub mod v2 {
@@ -24,4 +25,5 @@ pub mod v2 {
     ::core::include!("detail_event_header.v2.rs");
     ::core::include!("detail_function_payload.v2.rs");
     ::core::include!("detail_footer.v2.rs");
+    ::core::include!("ring_header.v2.rs");
 }

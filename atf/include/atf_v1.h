@@ -156,6 +156,14 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 #define ATF_DETAIL_FOOTER_MAGIC "2DTA"
 #define ATF_DETAIL_FOOTER_MAGIC_INIT { 0x32, 0x44, 0x54, 0x41 }
 
+/* Ring header of ring.atf: size in bytes, values. */
+#define ATF_RING_HEADER_SIZE 128u
+#define ATF_RING_HEADER_MAGIC "ATR2"
+#define ATF_RING_HEADER_MAGIC_INIT { 0x41, 0x54, 0x52, 0x32 }
+#define ATF_RING_HEADER_ENDIAN 1u
+#define ATF_RING_HEADER_INDEX_CAPACITY_MAX 16777216ull
+#define ATF_RING_HEADER_DETAIL_CAPACITY_MAX 16777216ull
+
 /* GCC and Clang pack by the attribute, MSVC by the pragma. */
 #if defined(__GNUC__) || defined(__clang__)
 #define ATF_LAYOUT_PACKED __attribute__((packed))
@@ -714,6 +722,126 @@ ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, time_start_ns, 24, 8, 1);
 ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, time_end_ns, 32, 8, 1);
 ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, reserved, 40, 24, 1);
 
+/**
+ * Ring header of ring.atf in wire version 1, 128 bytes.
+ * Opens ring.atf, the write buffers of a thread's two files in a mapping that outlives the
+ * process. The index area follows the header, the detail area follows the index area. Each
+ * area holds the bytes that belong behind those that its file has already: what a kill would
+ * otherwise take. No source document knows it. Writers that promise nothing for SIGKILL do
+ * without, readers may pass over it, and it is removed when the thread's files are
+ * finalized.
+ */
+typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
+    /**
+     * Marks a ring file.
+     * Offset 0. Always "ATR2". No source.
+     */
+    uint8_t magic[4];
+
+    /**
+     * Byte order of every number in the file; 1 is little-endian, the only one there is.
+     * Offset 4. Always 1. No source.
+     */
+    uint8_t endian;
+
+    /**
+     * Wire version of the thread's files and of the events in the areas.
+     * Offset 5. The version byte of index.atf. No source.
+     */
+    uint8_t version;
+
+    /**
+     * Reserved; written 0.
+     * Offset 6. No source.
+     */
+    uint8_t _reserved1[2];
+
+    /**
+     * The one id of the thread, as in index.atf.
+     * Offset 8. No source.
+     */
+    uint32_t thread_id;
+
+    /**
+     * Reserved; written 0.
+     * Offset 12. No source.
+     */
+    uint32_t _reserved2;
+
+    /**
+     * Size of the index area, which begins at 128.
+     * Offset 16. Unit: bytes. At most 16777216. The area ends inside the file. No source.
+     */
+    uint64_t index_capacity;
+
+    /**
+     * Offset in index.atf at which the area's first byte belongs.
+     * Offset 24. Unit: bytes. From 64 to the size of index.atf. No source.
+     */
+    uint64_t index_start;
+
+    /**
+     * Bytes of the area that hold events, whole ones only. Stored last after each event,
+     * with release order, and after the detail that the event links to.
+     * Offset 32. Unit: bytes. At most index_capacity. No source.
+     */
+    uint64_t index_size;
+
+    /**
+     * CRC-32C of the bytes of index.atf from its first event to index_start. It binds the
+     * ring to the file by content. Means nothing while index_size is 0.
+     * Offset 40. No source.
+     */
+    uint32_t index_checksum;
+
+    /**
+     * The same for detail.atf and detail_start. Means nothing while detail_size is 0.
+     * Offset 44. No source.
+     */
+    uint32_t detail_checksum;
+
+    /**
+     * Size of the detail area, which begins where the index area ends.
+     * Offset 48. Unit: bytes. At most 16777216. The area ends inside the file. No source.
+     */
+    uint64_t detail_capacity;
+
+    /**
+     * Offset in detail.atf at which the area's first byte belongs.
+     * Offset 56. Unit: bytes. From 64 to the size of detail.atf. No source.
+     */
+    uint64_t detail_start;
+
+    /**
+     * Bytes of the area that hold detail events, whole ones only; stored as index_size is.
+     * Offset 64. Unit: bytes. At most detail_capacity. No source.
+     */
+    uint64_t detail_size;
+
+    /**
+     * Reserved; written 0.
+     * Offset 72. No source.
+     */
+    uint8_t _reserved3[56];
+} AtfRingHeader;
+
+ATF_LAYOUT_RECORD(ring_header, AtfRingHeader, 128, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, magic, 0, 4, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, endian, 4, 1, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, version, 5, 1, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, _reserved1, 6, 2, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, thread_id, 8, 4, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, _reserved2, 12, 4, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, index_capacity, 16, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, index_start, 24, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, index_size, 32, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, index_checksum, 40, 4, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, detail_checksum, 44, 4, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, detail_capacity, 48, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, detail_start, 56, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, detail_size, 64, 8, 1);
+ATF_LAYOUT_FIELD(ring_header, AtfRingHeader, _reserved3, 72, 56, 1);
+
 #pragma pack(pop)
 #undef ATF_LAYOUT_PACKED
 #undef ATF_LAYOUT_ASSERT
@@ -1105,6 +1233,88 @@ static inline uint64_t atf_detail_footer_get_time_end_ns(
 static inline void atf_detail_footer_set_time_end_ns(
     AtfDetailFooter *record, uint64_t value) {
     atf_store_u64(record, offsetof(AtfDetailFooter, time_end_ns), value);
+}
+
+/* Ring header. */
+static inline uint32_t atf_ring_header_get_thread_id(
+    const AtfRingHeader *record) {
+    return atf_load_u32(record, offsetof(AtfRingHeader, thread_id));
+}
+static inline void atf_ring_header_set_thread_id(
+    AtfRingHeader *record, uint32_t value) {
+    atf_store_u32(record, offsetof(AtfRingHeader, thread_id), value);
+}
+static inline uint32_t atf_ring_header_get_reserved2(
+    const AtfRingHeader *record) {
+    return atf_load_u32(record, offsetof(AtfRingHeader, _reserved2));
+}
+static inline void atf_ring_header_set_reserved2(
+    AtfRingHeader *record, uint32_t value) {
+    atf_store_u32(record, offsetof(AtfRingHeader, _reserved2), value);
+}
+static inline uint64_t atf_ring_header_get_index_capacity(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, index_capacity));
+}
+static inline void atf_ring_header_set_index_capacity(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, index_capacity), value);
+}
+static inline uint64_t atf_ring_header_get_index_start(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, index_start));
+}
+static inline void atf_ring_header_set_index_start(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, index_start), value);
+}
+static inline uint64_t atf_ring_header_get_index_size(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, index_size));
+}
+static inline void atf_ring_header_set_index_size(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, index_size), value);
+}
+static inline uint32_t atf_ring_header_get_index_checksum(
+    const AtfRingHeader *record) {
+    return atf_load_u32(record, offsetof(AtfRingHeader, index_checksum));
+}
+static inline void atf_ring_header_set_index_checksum(
+    AtfRingHeader *record, uint32_t value) {
+    atf_store_u32(record, offsetof(AtfRingHeader, index_checksum), value);
+}
+static inline uint32_t atf_ring_header_get_detail_checksum(
+    const AtfRingHeader *record) {
+    return atf_load_u32(record, offsetof(AtfRingHeader, detail_checksum));
+}
+static inline void atf_ring_header_set_detail_checksum(
+    AtfRingHeader *record, uint32_t value) {
+    atf_store_u32(record, offsetof(AtfRingHeader, detail_checksum), value);
+}
+static inline uint64_t atf_ring_header_get_detail_capacity(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, detail_capacity));
+}
+static inline void atf_ring_header_set_detail_capacity(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, detail_capacity), value);
+}
+static inline uint64_t atf_ring_header_get_detail_start(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, detail_start));
+}
+static inline void atf_ring_header_set_detail_start(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, detail_start), value);
+}
+static inline uint64_t atf_ring_header_get_detail_size(
+    const AtfRingHeader *record) {
+    return atf_load_u64(record, offsetof(AtfRingHeader, detail_size));
+}
+static inline void atf_ring_header_set_detail_size(
+    AtfRingHeader *record, uint64_t value) {
+    atf_store_u64(record, offsetof(AtfRingHeader, detail_size), value);
 }
 
 #ifdef __cplusplus

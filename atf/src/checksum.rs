@@ -86,6 +86,13 @@ impl Crc32c {
         self.0.update(bytes);
     }
 
+    /// The CRC-32C of the bytes from `start` to `end`.
+    pub(crate) fn of(input: &Input, start: u64, end: u64) -> Result<u32> {
+        let mut crc = Self::new();
+        for_each_chunk(input, start, end, |chunk| crc.update(chunk))?;
+        Ok(crc.finish())
+    }
+
     /// The CRC-32C of all bytes so far.
     #[inline]
     pub(crate) fn finish(&self) -> u32 {

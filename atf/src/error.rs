@@ -340,6 +340,22 @@ pub enum ErrorKind {
     /// The file is finalized, so nothing can follow.
     #[error("is finalized already")]
     AlreadyFinalized,
+    /// What a ring holds for a file is not what the file has at that place: it belongs to others.
+    #[error("{file} has other bytes at the place that these belong to")]
+    RingDiffers {
+        /// The file of which it is.
+        file: &'static str,
+    },
+    /// A ring changed with each look at it.
+    #[error("changed with each look at it")]
+    Unsteady,
+    /// The writer was made by another process, of which this one is a child: both would write to
+    /// one ring.
+    #[error("belongs to process {owner}, of which this one is a fork")]
+    Forked {
+        /// The process that made the writer.
+        owner: u32,
+    },
     /// The session has a writer for this thread already.
     #[error("thread {id} has a writer already")]
     ThreadHasWriter {

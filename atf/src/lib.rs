@@ -45,6 +45,7 @@ mod kind;
 pub mod manifest;
 pub mod merge;
 pub mod rewrite;
+mod ring;
 pub mod session;
 mod source;
 pub mod spans;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::detail::{DetailEvent, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexEvent, IndexReader};
+use crate::ring;
+pub use crate::ring::Ring;
 use crate::source::{Input, OpenOptions};
 use crate::wire::{self, offset};
 
@@ -14,6 +16,9 @@ use crate::wire::{self, offset};
 pub const INDEX_FILE: &str = "index.atf";
 /// The name of the file with details of some of them.
 pub const DETAIL_FILE: &str = "detail.atf";
+
+/// The name of the file with what a writer that was killed had not written yet.
+pub const RING_FILE: &str = "ring.atf";
 
 /// Reads a thread's folder: `index.atf`, and `detail.atf` where it is there.
 ///
@@ -38,6 +43,7 @@ pub struct ThreadReader {
     path: PathBuf,
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
+    ring: Option<Result<Ring>>,
 }
 
 impl ThreadReader {
@@ -57,18 +63,53 @@ impl ThreadReader {
     /// As [`open`](Self::open).
     pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
+        // The ring comes first: what leaves it afterwards is in the files when they are opened.
+        let ring = ring::read(&path, options).transpose();
         let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
-        let index = IndexReader::new(index)?;
-        let detail = match Input::open_in_session(&path.join(DETAIL_FILE), options) {
-            Ok(input) => Some(DetailReader::new(input)),
+        let mut index = IndexReader::new(index)?;
+        let mut detail = match Input::open_in_session(&path.join(DETAIL_FILE), options) {
+            Ok(input) => Some(Ok(input)),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
             Err(error) => Some(Err(error)),
+        };
+        // Of a finalized index nothing is missing.
+        let tails = ring.filter(|_| index.footer().is_none()).map(|ring| {
+            let details = detail.as_ref().and_then(|input| input.as_ref().ok());
+            ring?.tails(&index, details)
+        });
+        let ring = match tails {
+            Some(Ok(tails)) => {
+                let added = tails.added();
+                if added.index_bytes > 0 {
+                    index = IndexReader::new(index.into_input().followed_by(tails.index))?;
+                }
+                if added.detail_bytes > 0 {
+                    detail = detail.map(|input| Ok(input?.followed_by(tails.detail)));
+                }
+                Some(Ok(added))
+            }
+            Some(Err(error)) => Some(Err(error)),
+            None => None,
         };
         Ok(Self {
             path,
             index,
-            detail,
+            detail: detail.map(|input| DetailReader::new(input?)),
+            ring,
         })
+    }
+
+    /// What was found in `ring.atf` beside files that are not finalized: the events that a writer
+    /// had accepted and not yet written when it was killed. They stand behind those of the files.
+    #[must_use]
+    pub fn ring(&self) -> Option<Ring> {
+        self.ring.as_ref()?.as_ref().ok().copied()
+    }
+
+    /// Why the `ring.atf` beside files that are not finalized was ignored.
+    #[must_use]
+    pub fn ring_error(&self) -> Option<&Error> {
+        self.ring.as_ref()?.as_ref().err()
     }
 
     /// The folder, as it was opened.

@@ -75,6 +75,28 @@ const BOTH: &[Table] = &[
             (40, 24, "reserved"),
         ],
     ),
+    // No document knows it: our own, of the decision ring.place.
+    (
+        "ring_header",
+        128,
+        &[
+            (0, 4, "magic"),
+            (4, 1, "endian"),
+            (5, 1, "version"),
+            (6, 2, "_reserved1"),
+            (8, 4, "thread_id"),
+            (12, 4, "_reserved2"),
+            (16, 8, "index_capacity"),
+            (24, 8, "index_start"),
+            (32, 8, "index_size"),
+            (40, 4, "index_checksum"),
+            (44, 4, "detail_checksum"),
+            (48, 8, "detail_capacity"),
+            (56, 8, "detail_start"),
+            (64, 8, "detail_size"),
+            (72, 56, "_reserved3"),
+        ],
+    ),
 ];
 
 /// The structs of S0, S1, S3 and S4.
@@ -278,6 +300,7 @@ fn the_files_stand_in_their_order() {
         ("detail_event_header", "detail.atf"),
         ("detail_function_payload", "detail.atf"),
         ("detail_footer", "detail.atf"),
+        ("ring_header", "ring.atf"),
     ];
     assert_eq!(found, expected);
 }

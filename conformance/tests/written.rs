@@ -128,3 +128,30 @@ fn a_written_session_gives_no_finding() {
         }
     }
 }
+
+#[test]
+fn what_a_ring_adds_is_checked_with_the_rest() {
+    for wire in Wire::ALL {
+        let root = tempfile::tempdir().unwrap();
+        let options = WriteOptions {
+            wire,
+            survive_kill: true,
+            ..WriteOptions::default()
+        };
+        let session = SessionWriter::create(root.path(), &options).unwrap();
+        let mut writer = session.thread(3).unwrap();
+        write(&mut writer, 100);
+        session.write_manifest().unwrap();
+        // As a kill would leave them: nothing in the files, all in the ring.
+        let outcome = Outcome::of(root.path());
+        assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
+        let index = outcome.report("thread_3/index.atf");
+        assert_eq!(index.events, Some(100));
+        let unfinished = ["ATF-IFTR-001", "ATF-DFTR-001"];
+        for report in &outcome.reports {
+            for finding in report.findings() {
+                assert!(unfinished.contains(&finding.rule.id), "{report:#?}");
+            }
+        }
+    }
+}

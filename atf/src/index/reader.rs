@@ -95,6 +95,14 @@ impl IndexReader {
         Self::new(Input::new(source))
     }
 
+    pub(crate) fn input(&self) -> &Input {
+        &self.input
+    }
+
+    pub(crate) fn into_input(self) -> Input {
+        self.input
+    }
+
     pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
             let header_bytes = header::read(input)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileSource, OpenOptions, ReadAt, Reopened};
+use super::{FileSource, Followed, OpenOptions, ReadAt, Reopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys::Mapped;
 
@@ -77,6 +77,14 @@ impl Input {
             path: Some(path.to_path_buf()),
             ..Self::new(Reopened::open(path)?)
         })
+    }
+
+    /// The same with `tail` behind its last byte.
+    pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
+        Self {
+            path: self.path.clone(),
+            ..Self::new(Followed { input: self, tail })
+        }
     }
 
     /// The size in bytes when it was opened.

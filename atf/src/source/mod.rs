@@ -1,6 +1,7 @@
 //! What readers read from: regular files, bytes in memory, anything that can seek.
 
 mod file;
+mod followed;
 mod input;
 mod options;
 mod reopened;
@@ -9,6 +10,7 @@ mod seekable;
 use std::io;
 
 pub use file::FileSource;
+use followed::Followed;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;

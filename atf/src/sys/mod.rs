@@ -13,6 +13,8 @@ pub(crate) mod clock_apple;
 pub(crate) mod clock_windows;
 mod map;
 mod prefetch;
+mod ring;
 
 pub(crate) use map::{MapPermit, Mapped};
 pub(crate) use prefetch::prefetch;
+pub(crate) use ring::RingArea;

@@ -28,6 +28,11 @@ pub struct DetailFunctionPayload;
 #[atf_derive::record(detail_footer, wire = 1)]
 pub struct DetailFooter;
 
+/// The header of `ring.atf`, the same in both wire versions; it opens the buffers that survive
+/// SIGKILL.
+#[atf_derive::record(ring_header, wire = 1)]
+pub struct RingHeader;
+
 /// The processor that the trace was taken on.
 #[atf_derive::open_enum(arch)]
 pub struct Arch;

@@ -1,6 +1,5 @@
-//! What the wire versions can count.
-//!
-//! A count of 2³² takes hours, so these tests start close to it.
+//! What takes hours or a second process: counts of 2³², so these tests start close to it, and a
+//! writer in a forked child.
 
 use std::sync::Arc;
 
@@ -96,4 +95,22 @@ fn version_2_counts_on() {
         );
     }
     assert_eq!(writer.finalize().unwrap().event_count, MOST + 2);
+}
+
+#[test]
+fn a_forked_child_is_refused_before_it_writes_to_its_parents_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = WriteOptions {
+        survive_kill: true,
+        ..WriteOptions::default()
+    };
+    let mut writer = ThreadWriter::create(folder.path(), 0, &options).unwrap();
+    writer.pretend_owner(1);
+    writer.write(&EVENT).unwrap();
+    let error = writer.flush().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Forked { owner: 1 });
+    drop(writer);
+    assert!(folder.path().join("ring.atf").exists());
+    let size = folder.path().join("index.atf").metadata().unwrap().len();
+    assert_eq!(size, 64);
 }

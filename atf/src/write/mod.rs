@@ -26,6 +26,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
+mod buffer;
 mod event;
 #[cfg(test)]
 #[allow(
@@ -36,6 +37,7 @@ mod event;
 mod limits;
 mod memory;
 mod options;
+mod ring;
 mod section;
 mod session;
 mod storage;

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::buffer::Buffer;
 use super::{Storage, StorageFile};
 use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
@@ -16,7 +17,7 @@ pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 pub(super) struct Section {
     path: PathBuf,
     file: Box<dyn StorageFile>,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// Bytes of the buffer that hold events.
     filled: usize,
     /// Bytes of the file: header and events, whole ones only.
@@ -35,7 +36,7 @@ impl Section {
         storage: &dyn Storage,
         path: PathBuf,
         header: &[u8; HEADER_SIZE],
-        capacity: usize,
+        buffer: Buffer,
         whole: Whole,
     ) -> Result<Self> {
         let file = storage.create(&path);
@@ -43,7 +44,7 @@ impl Section {
         let mut this = Self {
             path,
             file,
-            buffer: vec![0; capacity],
+            buffer,
             filled: 0,
             size: HEADER_SIZE as u64,
             count: 0,
@@ -73,7 +74,7 @@ impl Section {
 
     /// Bytes that the buffer can hold.
     pub(super) fn capacity(&self) -> usize {
-        self.buffer.len()
+        self.buffer.bytes().len()
     }
 
     /// The offset behind the last event in the file, without those in the buffer.
@@ -93,7 +94,7 @@ impl Section {
 
     /// The bytes in the buffer.
     pub(super) fn buffered(&self) -> &[u8] {
-        self.buffer.get(..self.filled).unwrap_or_default()
+        self.buffer.bytes().get(..self.filled).unwrap_or_default()
     }
 
     /// The CRC-32C of the events in the file.
@@ -104,10 +105,15 @@ impl Section {
     /// Lets `encode` put an event of `N` bytes into the buffer, which must have room.
     #[inline]
     pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) {
-        let rest = self.buffer.get_mut(self.filled..).unwrap_or_default();
+        let rest = self
+            .buffer
+            .bytes_mut()
+            .get_mut(self.filled..)
+            .unwrap_or_default();
         if let Some(place) = rest.first_chunk_mut() {
             encode(place);
             self.filled = self.filled.wrapping_add(N);
+            self.buffer.publish(self.filled);
         }
     }
 
@@ -115,19 +121,24 @@ impl Section {
     /// than the buffer.
     pub(super) fn push_parts(&mut self, header: &[u8], payload: &[u8]) -> Result<()> {
         let size = header.len().saturating_add(payload.len());
-        if self.buffer.len().saturating_sub(self.filled) < size {
+        if self.capacity().saturating_sub(self.filled) < size {
             self.flush()?;
         }
-        if size > self.buffer.len() {
+        if size > self.capacity() {
             return self.write_through(&[header, payload]);
         }
-        let rest = self.buffer.get_mut(self.filled..).unwrap_or_default();
+        let rest = self
+            .buffer
+            .bytes_mut()
+            .get_mut(self.filled..)
+            .unwrap_or_default();
         if let Some((place, rest)) = rest.split_at_mut_checked(header.len())
             && let Some(rest) = rest.get_mut(..payload.len())
         {
             place.copy_from_slice(header);
             rest.copy_from_slice(payload);
             self.filled = self.filled.saturating_add(size);
+            self.buffer.publish(self.filled);
         }
         Ok(())
     }
@@ -146,13 +157,14 @@ impl Section {
         }
         self.size = end;
         self.count = self.count.saturating_add(1);
+        self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
     }
 
     /// Sends the buffer on. Where that fails, `size` tells how many bytes of whole events the file
     /// has; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
-        let bytes = self.buffer.get(..self.filled).unwrap_or_default();
+        let bytes = self.buffer.bytes().get(..self.filled).unwrap_or_default();
         self.crc.update(bytes);
         let written = write_all(&mut *self.file, &self.path, self.size, bytes);
         let in_file = match &written {
@@ -162,18 +174,25 @@ impl Section {
         let (size, count) = (self.whole)(in_file);
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
-        self.has_failed |= written.is_err();
-        self.filled = 0;
-        written.map_err(|failure| {
+        if let Err(failure) = written {
+            // A ring keeps what did not arrive: it still says where its bytes belong.
+            self.has_failed = true;
             self.cut();
-            failure.error
-        })
+            return Err(failure.error);
+        }
+        self.filled = 0;
+        // A kill before this leaves the bytes in both places, where they are equal.
+        self.buffer.publish(0);
+        // From here on to the next event the buffer is empty, and nobody looks where it belongs.
+        self.buffer.move_to(self.size, self.crc.finish());
+        Ok(())
     }
 
     /// Sends on what `keep` leaves of the buffer, if nothing before it was lost, whether that
     /// succeeds or not.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
-        if !self.has_failed {
+        // What is in a ring is not lost.
+        if !self.has_failed && !self.buffer.is_ring() {
             self.filled = keep(self.buffered()).min(self.filled);
             let _ = self.flush();
         }

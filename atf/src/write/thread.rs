@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::buffer::Buffer;
+use super::ring::Ring;
 use super::section::Section;
 use super::session::Registration;
 use super::{Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at};
@@ -12,7 +14,7 @@ use crate::detail::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::header::HEADER_SIZE;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{EventKind, IndexFlags, Wire, v1, v2};
 
 /// The smallest buffer that is taken.
@@ -78,6 +80,7 @@ pub struct ThreadWriter {
     options: WriteOptions,
     folder: PathBuf,
     storage: Arc<dyn Storage>,
+    ring: Option<Ring>,
     registration: Option<Registration>,
 }
 
@@ -123,8 +126,8 @@ impl ThreadWriter {
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
-        let index = match Self::create_index(&*storage, &folder, thread_id, options) {
-            Ok(index) => index,
+        let (index, ring) = match Self::create_index(&*storage, &folder, thread_id, options) {
+            Ok(made) => made,
             Err(error) => {
                 if is_new {
                     // The error that counts is the first one.
@@ -151,6 +154,7 @@ impl ThreadWriter {
             options: options.clone(),
             folder,
             storage,
+            ring,
             registration: None,
         };
         this.set_room();
@@ -162,8 +166,8 @@ impl ThreadWriter {
         folder: &Path,
         thread_id: u32,
         options: &WriteOptions,
-    ) -> Result<Section> {
-        for name in [INDEX_FILE, DETAIL_FILE] {
+    ) -> Result<(Section, Option<Ring>)> {
+        for name in [INDEX_FILE, DETAIL_FILE, RING_FILE] {
             let path = folder.join(name);
             if storage.exists(&path).map_err(at(&path))? {
                 return Err(at(&path)(io::ErrorKind::AlreadyExists.into()));
@@ -171,15 +175,29 @@ impl ThreadWriter {
         }
         let path = folder.join(INDEX_FILE);
         let header = index_header(options, thread_id).encode()?;
-        let section = Section::create(storage, path, &header, capacity(options), whole_events)?;
-        if options.durability == Durability::EachFlush
-            && let Err(error) = storage.sync_folder(folder)
-        {
-            // The error that counts is the first one.
-            let _ = storage.remove(section.path());
-            return Err(at(folder)(error));
+        let capacity = capacity(options);
+        let (buffer, mut ring) = match options.survive_kill {
+            true => {
+                let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
+                (buffer, Some(ring))
+            }
+            false => (Buffer::memory(capacity), None),
+        };
+        let made = Section::create(storage, path, &header, buffer, whole_events);
+        let made = made.and_then(|section| {
+            if options.durability == Durability::EachFlush
+                && let Err(error) = storage.sync_folder(folder)
+            {
+                // The error that counts is the first one.
+                let _ = storage.remove(section.path());
+                return Err(at(folder)(error));
+            }
+            Ok(section)
+        });
+        if let (Err(_), Some(ring)) = (&made, &mut ring) {
+            ring.remove(storage);
         }
-        Ok(section)
+        Ok((made?, ring))
     }
 
     pub(super) fn register(&mut self, registration: Registration) {
@@ -584,11 +602,13 @@ impl ThreadWriter {
 
     fn create_detail(&mut self) -> Result<()> {
         let options = &self.options;
+        let buffer = self.ring.as_mut().and_then(Ring::take_detail);
+        let buffer = buffer.unwrap_or_else(|| Buffer::memory(capacity(options)));
         self.detail = Some(Section::create(
             &*self.storage,
             self.folder.join(DETAIL_FILE),
             &detail_header(options, self.thread_id).encode(),
-            capacity(options),
+            buffer,
             whole_details,
         )?);
         if options.durability == Durability::EachFlush {
@@ -630,6 +650,14 @@ impl ThreadWriter {
         self.set_room();
     }
 
+    /// Makes this process one that the ring does not belong to.
+    #[cfg(test)]
+    pub(super) fn pretend_owner(&mut self, owner: u32) {
+        if let Some(ring) = &mut self.ring {
+            ring.owner = owner;
+        }
+    }
+
     /// The timestamp of the first event.
     fn first(&self) -> Option<u64> {
         self.first_timestamp.or_else(|| {
@@ -640,6 +668,9 @@ impl ThreadWriter {
 
     /// Sends both buffers on, details first, so that no link in the file leads nowhere.
     fn flush_buffers(&mut self) -> Result<()> {
+        if let Some(ring) = &self.ring {
+            ring.check_owner()?;
+        }
         self.first_timestamp = self.first();
         let is_durable = self.options.durability == Durability::EachFlush;
         if let Some(detail) = &mut self.detail {
@@ -696,6 +727,9 @@ impl ThreadWriter {
         };
         self.index.rewrite_header(&header.encode()?)?;
         self.sync_files()?;
+        if let Some(ring) = &mut self.ring {
+            ring.remove(&*self.storage);
+        }
         match self.options.durability {
             Durability::None => Ok(()),
             _ => self
@@ -749,7 +783,10 @@ impl Drop for ThreadWriter {
     fn drop(&mut self) {
         if matches!(self.state, State::Open) {
             // Nobody is left to be told of an error; what is in the file stays a valid prefix.
-            let _ = self.flush_buffers();
+            let flushed = self.flush_buffers();
+            if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
+                ring.remove(&*self.storage);
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod support;
 mod encode;
 mod faults;
 mod refusals;
+mod ring;
 mod round_trip;
 
 use atf::write::{Detail, Event};

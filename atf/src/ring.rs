@@ -1,0 +1,271 @@
+//! Reading `ring.atf`: what a writer that was killed had not written yet.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::checksum::Crc32c;
+use crate::error::{Error, ErrorKind, Result};
+use crate::header::HEADER_SIZE;
+use crate::index::IndexReader;
+use crate::source::{Input, OpenOptions};
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use crate::wire::{DetailHeader, RingHeader, Wire};
+
+/// Bytes of the largest area: what a reader takes into memory is not for the file to say.
+pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
+const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
+
+/// How often a ring is looked at whose writer lives.
+const ATTEMPTS: usize = 8;
+
+/// What a thread's `ring.atf` adds to its files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ring {
+    /// Bytes behind the last one of `index.atf`.
+    pub index_bytes: u64,
+    /// Bytes behind the last one of `detail.atf`.
+    pub detail_bytes: u64,
+}
+
+/// A ring at one moment.
+pub(crate) struct Snapshot {
+    path: PathBuf,
+    version: u8,
+    thread_id: u32,
+    index: Area,
+    detail: Area,
+}
+
+/// One of its areas.
+struct Area {
+    file: &'static str,
+    start_field: &'static str,
+    checksum_field: &'static str,
+    start: u64,
+    checksum: u32,
+    bytes: Vec<u8>,
+}
+
+/// What belongs behind the last byte of each file.
+pub(crate) struct Tails {
+    pub(crate) index: Vec<u8>,
+    pub(crate) detail: Vec<u8>,
+}
+
+impl Tails {
+    pub(crate) fn added(&self) -> Ring {
+        Ring {
+            index_bytes: self.index.len() as u64,
+            detail_bytes: self.detail.len() as u64,
+        }
+    }
+}
+
+/// Reads the ring of a thread's folder; `None` where there is none.
+pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
+    let path = folder.join(RING_FILE);
+    // It may be written at this moment, so it is never mapped.
+    let options = OpenOptions::new().follow_links(options.follow_links);
+    let input = match Input::open_in_session(&path, options) {
+        Ok(input) => input,
+        Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    for _ in 0..ATTEMPTS {
+        if let Some(snapshot) = look(&input, &path)? {
+            return Ok(Some(snapshot));
+        }
+    }
+    Err(input.error(ErrorKind::Unsteady))
+}
+
+/// One look at a ring; `None` where its writer emptied an area meanwhile.
+///
+/// The index comes before the detail: a writer stores an event's detail first, so that whatever
+/// detail an index event links to is there by the time that the details are copied.
+fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
+    let before = header(input)?;
+    let index = area(input, &before, Which::Index)?;
+    let between = header(input)?;
+    let detail = area(input, &between, Which::Detail)?;
+    let after = header(input)?;
+    // Starts only ever grow, so what has the same start was not emptied.
+    let starts = |header: &RingHeader| (header.index_start, header.detail_start);
+    if starts(&before) != starts(&after) || starts(&before) != starts(&between) {
+        return Ok(None);
+    }
+    Ok(Some(Snapshot {
+        path: path.to_path_buf(),
+        version: before.version,
+        thread_id: before.thread_id.get(),
+        index,
+        detail,
+    }))
+}
+
+fn header(input: &Input) -> Result<RingHeader> {
+    let (found, needed) = (input.size(), RingHeader::SIZE as u64);
+    if found < needed {
+        let error = input.error(ErrorKind::TooShort { found, needed });
+        return Err(error.with_field("header").with_offset(found));
+    }
+    let header: RingHeader = zerocopy::transmute!(input.record::<{ RingHeader::SIZE }>(0)?);
+    let fault = |kind, field: &'static str, offset: usize| {
+        let error = input.error(kind).with_field(field);
+        Err(error.with_offset(offset as u64))
+    };
+    use std::mem::offset_of;
+    if header.magic != RingHeader::MAGIC {
+        let kind = ErrorKind::BadMagic {
+            found: header.magic,
+            expected: RingHeader::MAGIC,
+        };
+        return fault(kind, "header.magic", offset_of!(RingHeader, magic));
+    }
+    if header.endian != DetailHeader::ENDIAN {
+        let kind = ErrorKind::BadEndian {
+            found: header.endian,
+            expected: DetailHeader::ENDIAN,
+        };
+        return fault(kind, "header.endian", offset_of!(RingHeader, endian));
+    }
+    if Wire::from_version(header.version).is_none() {
+        let kind = ErrorKind::UnknownVersion {
+            found: header.version,
+        };
+        return fault(kind, "header.version", offset_of!(RingHeader, version));
+    }
+    Ok(header)
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    Index,
+    Detail,
+}
+
+/// The bytes of an area that hold events.
+fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
+    let room = input.size().saturating_sub(RingHeader::SIZE as u64);
+    let index_capacity = header.index_capacity.get();
+    let before = match which {
+        Which::Index => 0,
+        Which::Detail => index_capacity,
+    };
+    let (capacity, capacity_field, size, size_field) = match which {
+        Which::Index => (
+            index_capacity,
+            "header.index_capacity",
+            header.index_size.get(),
+            "header.index_size",
+        ),
+        Which::Detail => (
+            header.detail_capacity.get(),
+            "header.detail_capacity",
+            header.detail_size.get(),
+            "header.detail_size",
+        ),
+    };
+    let within = |found: u64, max: u64, field: &'static str| match found <= max {
+        true => Ok(()),
+        false => {
+            let error = input.error(ErrorKind::OutOfRange { found, min: 0, max });
+            Err(error.with_field(field))
+        }
+    };
+    let most = room.saturating_sub(before).min(MOST_CAPACITY);
+    within(capacity, most, capacity_field)?;
+    within(size, capacity, size_field)?;
+    // At most 16 MiB, and no more than the file has.
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    let offset = before.saturating_add(RingHeader::SIZE as u64);
+    input.read_exact(offset, &mut bytes)?;
+    Ok(match which {
+        Which::Index => Area {
+            file: INDEX_FILE,
+            start_field: "header.index_start",
+            checksum_field: "header.index_checksum",
+            start: header.index_start.get(),
+            checksum: header.index_checksum.get(),
+            bytes,
+        },
+        Which::Detail => Area {
+            file: DETAIL_FILE,
+            start_field: "header.detail_start",
+            checksum_field: "header.detail_checksum",
+            start: header.detail_start.get(),
+            checksum: header.detail_checksum.get(),
+            bytes,
+        },
+    })
+}
+
+impl Snapshot {
+    /// What belongs behind the files, once it is proven that it belongs to them.
+    pub(crate) fn tails(&self, index: &IndexReader, detail: Option<&Input>) -> Result<Tails> {
+        let header = index.header();
+        let version = header.wire.version();
+        self.compare(self.version.into(), version.into(), "header.version")?;
+        self.compare(
+            self.thread_id.into(),
+            header.thread_id.into(),
+            "header.thread_id",
+        )?;
+        Ok(Tails {
+            index: self.tail(&self.index, Some(index.input()))?,
+            detail: self.tail(&self.detail, detail)?,
+        })
+    }
+
+    /// The bytes of an area that its file does not have.
+    fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Vec<u8>> {
+        if area.bytes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Some(file) = file else {
+            let error = self.error(ErrorKind::Io(io::ErrorKind::NotFound));
+            return Err(error.with_field(area.file));
+        };
+        let (found, min, max) = (area.start, HEADER_SIZE as u64, file.size());
+        if !(min..=max).contains(&found) {
+            let error = self.error(ErrorKind::OutOfRange { found, min, max });
+            return Err(error.with_field(area.start_field));
+        }
+        // No further than the size that counts, though the file may have grown since it was opened.
+        let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
+        let size = size.min(area.bytes.len());
+        let mut in_file = vec![0; size];
+        file.read_exact(area.start, &mut in_file)?;
+        if area.bytes.get(..size) != Some(&in_file) {
+            let error = self.error(ErrorKind::RingDiffers { file: area.file });
+            return Err(error.with_field(area.start_field));
+        }
+        let checksum = Crc32c::of(file, min, area.start)?;
+        if checksum != area.checksum {
+            let kind = ErrorKind::Disagrees {
+                found: area.checksum.into(),
+                expected: checksum.into(),
+                by: area.file,
+            };
+            return Err(self.error(kind).with_field(area.checksum_field));
+        }
+        Ok(area.bytes.get(size..).unwrap_or_default().to_vec())
+    }
+
+    fn compare(&self, found: u64, expected: u64, field: &'static str) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        let by = INDEX_FILE;
+        let kind = ErrorKind::Disagrees {
+            found,
+            expected,
+            by,
+        };
+        Err(self.error(kind).with_field(field))
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::new(kind).with_path(Some(&self.path))
+    }
+}

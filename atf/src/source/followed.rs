@@ -1,0 +1,31 @@
+//! A source with bytes behind its end.
+
+use std::io;
+
+use super::{Input, ReadAt};
+
+/// A source with bytes in memory behind its last byte.
+pub(super) struct Followed {
+    pub(super) input: Input,
+    pub(super) tail: Vec<u8>,
+}
+
+impl ReadAt for Followed {
+    fn size(&self) -> u64 {
+        self.input.size().saturating_add(self.tail.len() as u64)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.input.size().saturating_sub(offset);
+        if left == 0 {
+            let offset = offset.saturating_sub(self.input.size());
+            return self.tail.read_at(offset, buffer);
+        }
+        let size = usize::try_from(left).unwrap_or(usize::MAX);
+        let size = size.min(buffer.len());
+        let buffer = buffer.get_mut(..size).unwrap_or_default();
+        self.input
+            .read(offset, buffer)
+            .map_err(|error| io::Error::other(error.to_string()))
+    }
+}

@@ -1,0 +1,119 @@
+//! The buffers that outlive the process.
+//!
+//! With [`survive_kill`](super::WriteOptions::survive_kill) the buffers of a thread's two files are
+//! the areas of `ring.atf`, a file beside them that is mapped and shared. Nothing else changes:
+//! events go into a buffer, a full buffer goes to its file. So every event whose call has returned
+//! is in its file or in the ring, whatever becomes of the process.
+//!
+//! A kill may come between any two instructions. For one area, with `s` where it starts in its file:
+//!
+//! | before | in the file | in the ring | what a reader finds |
+//! |---|---|---|---|
+//! | an event's bytes are stored | up to `s` | `size` bytes | all before it |
+//! | the size is stored | up to `s` | the same | the same: the call had not returned |
+//! | the area is written | up to `s`, and some of the area | `size` bytes from `s` | the ring's bytes, of which the file has some |
+//! | size := 0 | up to `s + size` | `size` bytes from `s` | the same bytes in both |
+//! | start moves | up to the new start | nothing | the file |
+//! | the checksum moves | up to the new start | nothing | the file |
+//!
+//! An event's detail is stored before the event, and the detail area is written before the index
+//! area, so no link is found without its detail.
+
+use std::path::{Path, PathBuf};
+use std::process;
+
+use super::buffer::Buffer;
+use super::{Storage, WriteOptions, at};
+use crate::error::{Error, ErrorKind, Result};
+use crate::header::HEADER_SIZE;
+use crate::ring::MOST_CAPACITY;
+use crate::sys::RingArea;
+use crate::thread::RING_FILE;
+use crate::wire::{DetailHeader, RingHeader};
+
+/// The ring of a thread's writer.
+#[derive(Debug)]
+pub(super) struct Ring {
+    path: PathBuf,
+    /// A forked child has the mapping too, and would write into its parent's ring.
+    pub(super) owner: u32,
+    /// The detail area, until there is a detail file.
+    detail: Option<RingArea>,
+}
+
+impl Ring {
+    /// Makes the ring of a thread, and gives the buffer for its index file. Where that fails,
+    /// nothing is left behind.
+    pub(super) fn create(
+        storage: &dyn Storage,
+        folder: &Path,
+        thread_id: u32,
+        options: &WriteOptions,
+        capacity: usize,
+    ) -> Result<(Buffer, Self)> {
+        let path = folder.join(RING_FILE);
+        if !storage.is_disk() {
+            return Err(at(&path)(std::io::ErrorKind::Unsupported.into()));
+        }
+        let found = capacity as u64;
+        if found > MOST_CAPACITY {
+            let (min, max) = (0, MOST_CAPACITY);
+            let error = Error::new(ErrorKind::OutOfRange { found, min, max });
+            return Err(error.with_field("buffer_size").with_path(Some(&path)));
+        }
+        let header = RingHeader {
+            magic: RingHeader::MAGIC,
+            endian: DetailHeader::ENDIAN,
+            version: options.wire.version(),
+            _reserved1: [0; 2],
+            thread_id: thread_id.into(),
+            _reserved2: 0.into(),
+            index_capacity: found.into(),
+            index_start: (HEADER_SIZE as u64).into(),
+            index_size: 0.into(),
+            index_checksum: 0.into(),
+            detail_checksum: 0.into(),
+            detail_capacity: found.into(),
+            detail_start: (HEADER_SIZE as u64).into(),
+            detail_size: 0.into(),
+            _reserved3: [0; 56],
+        };
+        match RingArea::create(&path, &header, capacity) {
+            Ok((index, detail)) => {
+                let ring = Self {
+                    path,
+                    owner: process::id(),
+                    detail: Some(detail),
+                };
+                Ok((Buffer::Ring(index), ring))
+            }
+            Err(error) => {
+                // The error that counts is the first one. A file that was there is not ours.
+                if error.kind() != std::io::ErrorKind::AlreadyExists {
+                    let _ = storage.remove(&path);
+                }
+                Err(at(&path)(error))
+            }
+        }
+    }
+
+    /// The buffer for the detail file.
+    pub(super) fn take_detail(&mut self) -> Option<Buffer> {
+        self.detail.take().map(Buffer::Ring)
+    }
+
+    /// Refuses a child that was forked: what it would write belongs to its parent.
+    pub(super) fn check_owner(&self) -> Result<()> {
+        if process::id() == self.owner {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::Forked { owner: self.owner });
+        Err(error.with_path(Some(&self.path)))
+    }
+
+    /// Removes the file: all that was in it is in the thread's files. Where that fails, readers
+    /// find that it adds nothing.
+    pub(super) fn remove(&mut self, storage: &dyn Storage) {
+        let _ = storage.remove(&self.path);
+    }
+}

@@ -1,0 +1,209 @@
+//! Writers that are killed: this test starts itself as a process that writes, and ends it by
+//! SIGKILL at any moment.
+
+#![cfg(unix)]
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use atf::detail::DetailReader;
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, EventKind};
+
+/// Names the folder to a process that is to write.
+const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
+const RING: &str = "ATF_TEST_KILL_RING";
+const THREADS: u32 = 2;
+const KILLS: u64 = 50;
+
+fn event(seq: u64) -> Event {
+    Event {
+        timestamp_ns: 7_000_000 + seq * 3,
+        function_id: seq.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        event_kind: match seq % 2 {
+            0 => EventKind::CALL,
+            _ => EventKind::RETURN,
+        },
+        call_depth: 1,
+    }
+}
+
+/// The payload of a detail: of all sizes, some larger than the buffer.
+fn payload(seq: u64) -> Vec<u8> {
+    let size = match seq % 1000 {
+        998 => 9000,
+        rest => rest % 300,
+    };
+    (0..size)
+        .map(|byte| (byte ^ seq).to_le_bytes()[0])
+        .collect()
+}
+
+fn has_detail(seq: u64) -> bool {
+    !seq.is_multiple_of(3)
+}
+
+/// The number of details of the first `count` events.
+fn details(count: u64) -> u64 {
+    count - count.div_ceil(3)
+}
+
+/// Writes for ever, and says after each call how many have returned.
+fn write(mut writer: ThreadWriter, said: &File) {
+    for seq in 0.. {
+        let written = match has_detail(seq) {
+            true => {
+                let detail = Detail {
+                    event_type: DetailEventType::FUNCTION_CALL,
+                    flags: 0,
+                    payload: &payload(seq),
+                };
+                writer.write_with_detail(&event(seq), &detail).map(drop)
+            }
+            false => writer.write(&event(seq)).map(drop),
+        };
+        written.unwrap();
+        let place = u64::from(writer.thread_id()) * 8;
+        said.write_all_at(&(seq + 1).to_le_bytes(), place).unwrap();
+    }
+}
+
+/// The process that is killed. By itself it has nothing to do.
+#[test]
+fn writes_until_it_is_killed() {
+    let Ok(folder) = std::env::var(FOLDER) else {
+        return;
+    };
+    let folder = Path::new(&folder);
+    let options = WriteOptions {
+        survive_kill: std::env::var(RING).is_ok(),
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    };
+    let session = SessionWriter::create(folder.join("session"), &options).unwrap();
+    let mut said = OpenOptions::new();
+    let said = said.write(true).open(folder.join("said")).unwrap();
+    std::thread::scope(|scope| {
+        for id in 0..THREADS {
+            let (writer, said) = (session.thread(id).unwrap(), &said);
+            scope.spawn(move || write(writer, said));
+        }
+    });
+}
+
+fn start(folder: &Path, with_ring: bool) -> Child {
+    fs::write(folder.join("said"), vec![0; 8 * THREADS as usize]).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "writes_until_it_is_killed", "--test-threads=1"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null());
+    if with_ring {
+        command.env(RING, "1");
+    }
+    command.spawn().unwrap()
+}
+
+/// How many calls of each thread had returned.
+fn said(folder: &Path) -> Vec<u64> {
+    let bytes = fs::read(folder.join("said")).unwrap();
+    let numbers = bytes.chunks(8);
+    numbers
+        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+        .collect()
+}
+
+/// Kills a writing process some milliseconds after its threads began, and says what they had said.
+fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
+    let mut child = start(folder, with_ring);
+    let began = Instant::now();
+    while said(folder).contains(&0) {
+        assert!(began.elapsed() < Duration::from_secs(60), "it never began");
+        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+    }
+    std::thread::sleep(moment);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said(folder)
+}
+
+/// Some moment below 8 ms, another one in each round and each run.
+fn moment(round: u64) -> Duration {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let noise = now.unwrap().subsec_nanos();
+    let mixed = (u64::from(noise) ^ round << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    Duration::from_micros(mixed % 8000)
+}
+
+/// Holds all events of a thread and their details against what was written.
+fn check(thread: &ThreadReader) -> u64 {
+    let mut detail_seq = 0;
+    for (seq, read) in thread.index().events().enumerate() {
+        let (seq, read) = (seq as u64, read.unwrap());
+        let expected = event(seq);
+        assert_eq!(read.timestamp_ns, expected.timestamp_ns);
+        assert_eq!(read.function_id, expected.function_id);
+        assert_eq!(read.event_kind, expected.event_kind);
+        assert_eq!(read.detail_seq, has_detail(seq).then_some(detail_seq));
+        if has_detail(seq) {
+            let detail = thread.forward(&read).unwrap().unwrap();
+            assert_eq!(detail.header.index_seq, seq);
+            assert_eq!(detail.header.timestamp, expected.timestamp_ns);
+            let read = thread.detail().unwrap().payload(&detail, 10_000).unwrap();
+            assert_eq!(read, payload(seq));
+            detail_seq += 1;
+        }
+    }
+    thread.index().event_count()
+}
+
+#[test]
+fn sigkill_takes_no_event_whose_call_had_returned() {
+    let mut from_rings = 0;
+    for round in 0..KILLS {
+        let folder = tempfile::tempdir().unwrap();
+        let said = kill(folder.path(), true, moment(round));
+        let session = SessionReader::open(folder.path().join("session")).unwrap();
+        assert_eq!(session.threads().len(), said.len());
+        for (entry, said) in session.threads().iter().zip(said) {
+            let thread = entry.open().unwrap();
+            assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+            let count = check(&thread);
+            // The one more is that whose call was about to return.
+            assert!(count == said || count == said + 1, "{count} of {said}");
+            from_rings += thread.ring().unwrap().index_bytes / 32;
+
+            // Without the ring there is a prefix, each event of it with its detail.
+            fs::remove_file(entry.path().join("ring.atf")).unwrap();
+            let prefix = entry.open().unwrap();
+            assert_eq!(prefix.ring(), None);
+            assert!(check(&prefix) <= count);
+        }
+    }
+    assert!(from_rings > 0, "no kill found an event in a ring");
+}
+
+#[test]
+fn without_a_ring_sigkill_leaves_a_prefix() {
+    let mut lost = 0;
+    for round in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let said = kill(folder.path(), false, moment(round));
+        let session = SessionReader::open(folder.path().join("session")).unwrap();
+        for (entry, said) in session.threads().iter().zip(said) {
+            let thread = entry.open().unwrap();
+            let count = check(&thread);
+            assert!(count <= said + 1);
+            // At most a buffer of events.
+            assert!(said - count.min(said) <= 128, "{count} of {said}");
+            assert!(details(count) <= thread.detail().map_or(0, DetailReader::event_count));
+            lost += said - count.min(said);
+        }
+    }
+    assert!(lost > 0, "the ring would have nothing to do");
+}

@@ -1,0 +1,444 @@
+//! Buffers that outlive their writer. The offsets are those of the reference.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::thread::ThreadReader;
+use atf::write::{Memory, ThreadWriter, WriteOptions};
+use atf::{ErrorKind, Wire};
+use proptest::prelude::*;
+
+use super::{detail, event};
+
+const INDEX_CAPACITY: usize = 16;
+const INDEX_START: usize = 24;
+const INDEX_SIZE: usize = 32;
+const INDEX_CHECKSUM: usize = 40;
+const DETAIL_CHECKSUM: usize = 44;
+const DETAIL_CAPACITY: usize = 48;
+const DETAIL_START: usize = 56;
+const DETAIL_SIZE: usize = 64;
+const INDEX_AREA: usize = 128;
+
+const PAYLOAD: [u8; 20] = [3; 20];
+
+fn options(wire: Wire) -> WriteOptions {
+    WriteOptions {
+        wire,
+        survive_kill: true,
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    }
+}
+
+/// The content of a thread's folder.
+#[derive(Clone)]
+struct Files {
+    index: Vec<u8>,
+    detail: Option<Vec<u8>>,
+    ring: Option<Vec<u8>>,
+}
+
+impl Files {
+    fn of(folder: &Path) -> Self {
+        let bytes = |name| fs::read(folder.join(name)).ok();
+        Self {
+            index: bytes("index.atf").unwrap(),
+            detail: bytes("detail.atf"),
+            ring: bytes("ring.atf"),
+        }
+    }
+
+    fn open(&self) -> ThreadReader {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name, bytes: Option<&Vec<u8>>| {
+            if let Some(bytes) = bytes {
+                fs::write(folder.path().join(name), bytes).unwrap();
+            }
+        };
+        write("index.atf", Some(&self.index));
+        write("detail.atf", self.detail.as_ref());
+        write("ring.atf", self.ring.as_ref());
+        ThreadReader::open(folder.path()).unwrap()
+    }
+
+    fn ring(&mut self) -> &mut Vec<u8> {
+        self.ring.as_mut().unwrap()
+    }
+
+    fn set(&mut self, offset: usize, bytes: &[u8]) {
+        self.ring()[offset..offset + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn number(&self, offset: usize) -> u64 {
+        let bytes = &self.ring.as_ref().unwrap()[offset..offset + 8];
+        u64::from_le_bytes(bytes.try_into().unwrap())
+    }
+}
+
+/// Writes events `from` to `to`, every third with a detail.
+fn write(writer: &mut ThreadWriter, from: u64, to: u64) {
+    for seq in from..to {
+        match seq % 3 {
+            0 => drop(
+                writer
+                    .write_with_detail(&event(seq), &detail(seq, &PAYLOAD))
+                    .unwrap(),
+            ),
+            _ => drop(writer.write(&event(seq)).unwrap()),
+        }
+    }
+}
+
+/// Holds the first `count` events and their details against what was written.
+#[track_caller]
+fn assert_whole(thread: &ThreadReader, count: u64) {
+    assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+    assert_eq!(thread.index().event_count(), count);
+    let details = thread.detail().unwrap();
+    assert_eq!(details.event_count(), count.div_ceil(3));
+    for (seq, read) in thread.index().events().enumerate() {
+        let (seq, read) = (seq as u64, read.unwrap());
+        assert_eq!(read.timestamp_ns, event(seq).timestamp_ns);
+        assert_eq!(read.function_id, event(seq).function_id);
+        let detail = thread.forward(&read).unwrap();
+        assert_eq!(detail.is_some(), seq.is_multiple_of(3));
+        if let Some(detail) = detail {
+            assert_eq!(detail.header.index_seq, seq);
+            assert_eq!(details.payload(&detail, 100).unwrap(), PAYLOAD);
+        }
+    }
+}
+
+#[test]
+fn a_finalized_thread_has_no_ring_and_the_same_files() {
+    for wire in Wire::ALL {
+        let files = [true, false].map(|survive_kill| {
+            let folder = tempfile::tempdir().unwrap();
+            let options = WriteOptions {
+                survive_kill,
+                ..options(wire)
+            };
+            let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
+            write(&mut writer, 0, 1000);
+            assert_eq!(folder.path().join("ring.atf").exists(), survive_kill);
+            writer.finalize().unwrap();
+            let files = Files::of(folder.path());
+            assert_eq!(files.ring, None);
+            (files.index, files.detail)
+        });
+        assert!(files[0] == files[1]);
+    }
+}
+
+#[test]
+fn what_is_in_the_buffers_is_read_behind_the_files() {
+    for wire in Wire::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
+        for count in (1..700).step_by(13) {
+            let next = writer.next_index_seq();
+            write(&mut writer, next, count);
+            let thread = ThreadReader::open(folder.path()).unwrap();
+            assert_whole(&thread, count);
+            let ring = thread.ring().unwrap();
+            assert_eq!(ring.index_bytes, 32 * (count - writer.flushed_events()));
+            let details = count.div_ceil(3) - writer.flushed_details();
+            assert_eq!(ring.detail_bytes, 44 * details);
+        }
+        drop(writer);
+        assert!(!folder.path().join("ring.atf").exists());
+        assert_whole(&ThreadReader::open(folder.path()).unwrap(), 690);
+    }
+}
+
+#[test]
+fn a_detail_larger_than_its_area_goes_past_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    let large = vec![9; 10_000];
+    for (seq, payload) in [&PAYLOAD[..], &large, &PAYLOAD].into_iter().enumerate() {
+        let seq = seq as u64;
+        writer
+            .write_with_detail(&event(seq), &detail(seq, payload))
+            .unwrap();
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+        let details = thread.detail().unwrap();
+        assert_eq!(details.event_count(), seq + 1);
+        let last = details.get(seq).unwrap().unwrap();
+        assert_eq!(details.payload(&last, 20_000).unwrap(), payload);
+        assert_eq!(thread.index().event_count(), seq + 1);
+    }
+}
+
+#[test]
+fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
+    for wire in Wire::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
+        // The files have something already, so that starts and checksums are not the first ones.
+        write(&mut writer, 0, 40);
+        writer.flush().unwrap();
+        write(&mut writer, 40, 100);
+        let before = Files::of(folder.path());
+        writer.flush().unwrap();
+        let after = Files::of(folder.path());
+        assert_ne!(before.number(INDEX_START), after.number(INDEX_START));
+        assert_ne!(before.number(DETAIL_START), after.number(DETAIL_START));
+        assert_eq!(
+            (after.number(INDEX_SIZE), after.number(DETAIL_SIZE)),
+            (0, 0)
+        );
+
+        let mut state = before.clone();
+        let mut steps = 0;
+        let mut check = |state: &Files| {
+            assert_whole(&state.open(), 100);
+            steps += 1;
+        };
+        check(&state);
+        // The details leave, byte by byte; then their area is empty; then it moves.
+        let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
+        for size in (from..=to.len()).step_by(7).chain([to.len()]) {
+            state.detail = Some(to[..size].to_vec());
+            check(&state);
+        }
+        for (field, size) in [(DETAIL_SIZE, 8), (DETAIL_START, 8), (DETAIL_CHECKSUM, 4)] {
+            let bytes = after.ring.as_ref().unwrap()[field..field + size].to_vec();
+            state.set(field, &bytes);
+            check(&state);
+        }
+        // Then the index.
+        let (from, to) = (before.index.len(), after.index.len());
+        for size in (from..=to).step_by(7).chain([to]) {
+            state.index = after.index[..size].to_vec();
+            check(&state);
+        }
+        for (field, size) in [(INDEX_SIZE, 8), (INDEX_START, 8), (INDEX_CHECKSUM, 4)] {
+            let bytes = after.ring.as_ref().unwrap()[field..field + size].to_vec();
+            state.set(field, &bytes);
+            check(&state);
+        }
+        assert!(steps > 300, "{steps}");
+    }
+}
+
+/// What is done to a whole folder, the field that is wrong then, and its kind.
+type Case = (&'static str, Box<dyn Fn(&mut Files)>, Option<&'static str>);
+
+#[test]
+fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    write(&mut writer, 0, 40);
+    writer.flush().unwrap();
+    write(&mut writer, 40, 100);
+    let good = Files::of(folder.path());
+    assert_whole(&good.open(), 100);
+
+    let set = |offset: usize, value: u64| -> Box<dyn Fn(&mut Files)> {
+        Box::new(move |files| files.set(offset, &value.to_le_bytes()))
+    };
+    let byte = |offset: usize, value: u8| -> Box<dyn Fn(&mut Files)> {
+        Box::new(move |files| files.set(offset, &[value]))
+    };
+    let cases: Vec<Case> = vec![
+        ("magic", byte(3, b'1'), Some("header.magic")),
+        ("endian", byte(4, 2), Some("header.endian")),
+        ("unknown version", byte(5, 3), Some("header.version")),
+        ("other version", byte(5, 2), Some("header.version")),
+        ("thread", byte(8, 6), Some("header.thread_id")),
+        (
+            "checksum",
+            byte(INDEX_CHECKSUM, 0),
+            Some("header.index_checksum"),
+        ),
+        (
+            "detail checksum",
+            byte(DETAIL_CHECKSUM, 0),
+            Some("header.detail_checksum"),
+        ),
+        (
+            "start behind the end",
+            set(INDEX_START, 1 << 40),
+            Some("header.index_start"),
+        ),
+        (
+            "start in the header",
+            set(INDEX_START, 32),
+            Some("header.index_start"),
+        ),
+        (
+            "start elsewhere",
+            set(INDEX_START, 96),
+            Some("header.index_start"),
+        ),
+        (
+            "detail start",
+            set(DETAIL_START, u64::MAX),
+            Some("header.detail_start"),
+        ),
+        ("size", set(INDEX_SIZE, 5000), Some("header.index_size")),
+        (
+            "detail size",
+            set(DETAIL_SIZE, u64::MAX),
+            Some("header.detail_size"),
+        ),
+        (
+            "capacity",
+            set(INDEX_CAPACITY, u64::MAX),
+            Some("header.index_capacity"),
+        ),
+        (
+            "detail capacity",
+            set(DETAIL_CAPACITY, 5000),
+            Some("header.detail_capacity"),
+        ),
+        (
+            "cut",
+            Box::new(|files| files.ring().truncate(4000)),
+            Some("header.index_capacity"),
+        ),
+        (
+            "no header",
+            Box::new(|files| files.ring().truncate(127)),
+            Some("header"),
+        ),
+        (
+            "empty",
+            Box::new(|files| files.ring().clear()),
+            Some("header"),
+        ),
+        (
+            "no details",
+            Box::new(|files| files.detail = None),
+            Some("detail.atf"),
+        ),
+        (
+            "the file goes on otherwise",
+            Box::new(|files| files.index.extend([0xee; 32])),
+            Some("header.index_start"),
+        ),
+        (
+            "an event of the file is another one",
+            Box::new(|files| files.index[100] ^= 1),
+            Some("header.index_checksum"),
+        ),
+    ];
+    for (case, change, field) in cases {
+        let mut files = good.clone();
+        change(&mut files);
+        let thread = files.open();
+        assert_eq!(thread.ring(), None, "{case}");
+        let error = thread.ring_error().expect(case);
+        assert_eq!(error.field(), field, "{case}: {error}");
+        assert!(error.path().unwrap().ends_with("ring.atf"), "{case}");
+        let events = (files.index.len() as u64 - 64) / 32;
+        assert_eq!(thread.index().event_count(), events, "{case}");
+    }
+    // The last byte of an area that is in use counts, the one behind it does not.
+    let mut files = good.clone();
+    let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
+    files.set(end, &[0xff]);
+    assert_whole(&files.open(), 100);
+}
+
+#[test]
+fn a_ring_beside_a_finalized_index_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    write(&mut writer, 0, 100);
+    let ring = fs::read(folder.path().join("ring.atf")).unwrap();
+    writer.finalize().unwrap();
+    for ring in [ring, b"garbage".to_vec()] {
+        fs::write(folder.path().join("ring.atf"), ring).unwrap();
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        assert_eq!(thread.ring(), None);
+        assert!(thread.index().footer().is_some());
+        assert_whole(&thread, 100);
+    }
+}
+
+#[test]
+fn a_ring_that_cannot_be_made_leaves_nothing() {
+    let memory = Memory::new();
+    let storage = Arc::new(memory.clone());
+    let error = ThreadWriter::create_on(storage, "t", 0, &options(Wire::V1)).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::Unsupported));
+    assert!(memory.paths().is_empty() && memory.folders().is_empty());
+
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("thread_0");
+    let large = WriteOptions {
+        buffer_size: (16 << 20) + 32,
+        ..options(Wire::V1)
+    };
+    let error = ThreadWriter::create(&folder, 0, &large).unwrap_err();
+    assert_eq!(error.field(), Some("buffer_size"));
+    assert!(!folder.exists());
+
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("ring.atf"), "theirs").unwrap();
+    let error = ThreadWriter::create(&folder, 0, &options(Wire::V1)).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
+    assert_eq!(fs::read(folder.join("ring.atf")).unwrap(), b"theirs");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn a_reader_beside_a_living_writer_sees_whole_events_with_their_details() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
+    write(&mut writer, 0, 1);
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            write(&mut writer, 1, 30_000);
+            writer
+        });
+        let (mut looks, mut last) = (0, 0);
+        while !worker.is_finished() {
+            let thread = ThreadReader::open(folder.path()).unwrap();
+            if let Some(error) = thread.ring_error() {
+                assert_eq!(error.kind(), &ErrorKind::Unsteady);
+                continue;
+            }
+            let count = thread.index().event_count();
+            assert!(count >= last, "{count} after {last}");
+            let details = thread.detail().unwrap().event_count();
+            assert!(details >= count.div_ceil(3), "{details} of {count}");
+            let newest = thread.index().get(count - 1).unwrap().unwrap();
+            assert_eq!(newest.timestamp_ns, event(count - 1).timestamp_ns);
+            (looks, last) = (looks + 1, count);
+        }
+        assert!(looks > 0);
+        drop(worker.join().unwrap());
+    });
+    assert_whole(&ThreadReader::open(folder.path()).unwrap(), 30_000);
+}
+
+proptest! {
+    #[test]
+    fn no_ring_whatever_its_bytes_harms_a_reader(
+        (offset, bytes) in (0_usize..128, proptest::collection::vec(any::<u8>(), 1..20)),
+        cut in proptest::option::of(0_usize..9000),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V2)).unwrap();
+        write(&mut writer, 0, 40);
+        writer.flush().unwrap();
+        write(&mut writer, 40, 60);
+        let mut files = Files::of(folder.path());
+        let bytes = &bytes[..bytes.len().min(128 - offset)];
+        files.set(offset, bytes);
+        files.ring().truncate(cut.unwrap_or(usize::MAX));
+        let thread = files.open();
+        // No more than the area can hold, and those of the file whatever the ring says.
+        prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
+        for (seq, read) in thread.index().events().take(40).enumerate() {
+            prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);
+        }
+    }
+}
