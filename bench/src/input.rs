@@ -125,6 +125,16 @@ impl Tape {
         Self { events, lap_ns }
     }
 
+    /// The events as they were recorded.
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// How much later each lap is than the one before, in nanoseconds.
+    pub(crate) fn lap_ns(&self) -> u64 {
+        self.lap_ns
+    }
+
     /// Plays `count` events, in each lap later than in the one before.
     #[inline]
     pub(crate) fn play<E>(

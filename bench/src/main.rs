@@ -56,6 +56,8 @@ struct Options {
 enum Group {
     /// Writing index events.
     Write,
+    /// Writing events from C.
+    Capi,
     /// One pass over all events of a file.
     Scan,
     /// Merging the events of several threads by time.
@@ -76,6 +78,7 @@ impl Group {
     fn run(self, context: &mut Context) -> Result<()> {
         match self {
             Self::Write => rows::write::run(context),
+            Self::Capi => rows::capi::run(context),
             Self::Scan => rows::scan::run(context),
             Self::Merge => rows::merge::run(context),
             Self::Detail => rows::detail::run(context),

@@ -1,5 +1,6 @@
 //! The rows of the tables, one file for each group.
 
+pub(crate) mod capi;
 pub(crate) mod detail;
 pub(crate) mod lookup;
 pub(crate) mod merge;

@@ -1,0 +1,39 @@
+/* A traced thread in C: one call of the C API for each event. Called by capi.rs. */
+
+#include "atf.h"
+
+/* An event to replay; the same struct stands in capi.rs. */
+typedef struct Recorded {
+    uint64_t timestamp_ns;
+    uint64_t function_id;
+    uint32_t event_kind;
+    uint32_t call_depth;
+} Recorded;
+
+/* Writes count events into session_dir/thread_0, the recorded ones again and again, in each lap
+ * lap_ns later. Returns 0 if all went well. */
+int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
+                     uint64_t lap_ns, uint64_t count)
+{
+    AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
+    AtfThreadWriter *writer = NULL;
+    uint64_t later_ns = 0;
+    if (atf_writer_open(session_dir, 0, &options, &writer) != ATF_OK) {
+        return 1;
+    }
+    while (count > 0) {
+        for (size_t i = 0; i < recorded_count && count > 0; i++, count--) {
+            const Recorded *event = &recorded[i];
+            if (atf_writer_write(writer, event->timestamp_ns + later_ns, event->function_id,
+                                 event->event_kind, event->call_depth, NULL) != ATF_OK) {
+                return 1;
+            }
+        }
+        later_ns += lap_ns;
+    }
+    if (atf_writer_finish(writer, NULL, 0) != ATF_OK) {
+        return 1;
+    }
+    atf_writer_close(writer);
+    return 0;
+}

@@ -1,0 +1,104 @@
+//! Writing events from C.
+
+#![allow(unsafe_code, reason = "C is called")]
+
+use std::ffi::{CString, c_char, c_int};
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+
+use atf::write::{Event, ThreadWriter, WriteOptions};
+// The functions that the C code calls; without a use of the crate they are not linked.
+use atf_capi as _;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input::Tape;
+use crate::table::{Amount, Row};
+
+/// Events of one run, 32 bytes each.
+const EVENTS: u64 = 4_000_000;
+
+/// An event to replay; the same struct stands in `capi.c`.
+#[repr(C)]
+struct Recorded {
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: u32,
+    call_depth: u32,
+}
+
+unsafe extern "C" {
+    /// The loop of `capi.c`; the texts and the events must be there until it returns.
+    fn bench_write_loop(
+        session_dir: *const c_char,
+        recorded: *const Recorded,
+        recorded_count: usize,
+        lap_ns: u64,
+        count: u64,
+    ) -> c_int;
+}
+
+/// The row on the C API.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let tape = Tape::new();
+    let count = context.events(EVENTS);
+    let (from_c, from_rust) = (context.path("capi_c"), context.path("capi_rust"));
+    let session = CString::new(from_c.as_os_str().as_bytes())?;
+    let record = |event: &Event| Recorded {
+        timestamp_ns: event.timestamp_ns,
+        function_id: event.function_id,
+        event_kind: event.event_kind.0,
+        call_depth: event.call_depth,
+    };
+    let recorded: Vec<Recorded> = tape.events().iter().map(record).collect();
+
+    let ours = |watch: &mut Stopwatch| {
+        if from_c.exists() {
+            fs::remove_dir_all(&from_c)?;
+        }
+        fs::create_dir(&from_c)?;
+        let lap_ns = tape.lap_ns();
+        // SAFETY: the text ends in 0, the events are as many as is said, and both live until the
+        // call returns; the struct is laid out as C's.
+        let failed = watch.time(|| unsafe {
+            bench_write_loop(
+                session.as_ptr(),
+                recorded.as_ptr(),
+                recorded.len(),
+                lap_ns,
+                count,
+            )
+        });
+        match failed {
+            0 => Ok(()),
+            _ => Err("the C API refused an event".into()),
+        }
+    };
+    let baseline = |watch: &mut Stopwatch| {
+        if from_rust.exists() {
+            fs::remove_dir_all(&from_rust)?;
+        }
+        watch.time(|| {
+            let mut writer =
+                ThreadWriter::create(from_rust.join("thread_0"), 0, &WriteOptions::default())?;
+            tape.play(count, |event| writer.write(event).map(drop))?;
+            writer.finalize()?;
+            Ok(())
+        })
+    };
+    let comparison = compare(context.pairs, Time::Cpu, ours, baseline)?;
+    let written = |folder: &std::path::Path| fs::read(folder.join("thread_0/index.atf"));
+    if written(&from_c)? != written(&from_rust)? {
+        return Err("C and Rust wrote two different files".into());
+    }
+    context.report.add(Row {
+        work: "write index events through the C API; fresh pages, CPU time".to_owned(),
+        baseline: "the same in Rust",
+        goal: 0.6,
+        comparison,
+        amount: Amount::Each(count, "event"),
+    });
+    fs::remove_dir_all(from_c)?;
+    fs::remove_dir_all(from_rust)?;
+    Ok(())
+}
