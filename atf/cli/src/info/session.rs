@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::progress::Progress;
 use super::thread::ThreadInfo;
+use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
@@ -92,6 +93,17 @@ impl SessionInfo {
             self.detail_events.0 = self.detail_events.0.saturating_add(count);
         }
         self.threads.push(thread);
+    }
+
+    /// What reading all index files has shown, added up.
+    pub(crate) fn contents(&self) -> Option<Contents> {
+        let files = self
+            .threads
+            .iter()
+            .filter_map(|thread| thread.index.as_ref());
+        let facts = files.filter_map(|file| file.facts.as_ref());
+        let contents = facts.filter_map(|facts| facts.contents.as_ref());
+        contents.cloned().reduce(Contents::plus)
     }
 
     /// Whether anything is wrong.

@@ -262,6 +262,9 @@ impl<W: Write> Text<W> {
             None => writeln!(self.out, "none")?,
         }
         self.table(session)?;
+        if let Some(contents) = session.contents() {
+            self.contents(&contents, "index")?;
+        }
         let manifest = session.manifest.iter().flat_map(|m| &m.problems);
         let threads = session.threads.iter().flat_map(ThreadInfo::all_problems);
         self.problems(session.problems.iter().chain(manifest).chain(threads))
@@ -315,6 +318,13 @@ impl<W: Write> Text<W> {
             let duration = facts.time.map(|time| Span(time.duration_ns.0).to_string());
             write!(self.out, " {:>13}  ", duration.as_deref().unwrap_or("-"))?;
             self.ending(&facts.completeness)?;
+            if facts.contents.is_some() {
+                write!(
+                    self.out,
+                    ", checksum {}",
+                    facts.checksum.state.replace('_', " ")
+                )?;
+            }
             if let Some(Some(detail)) = detail
                 && !matches!(detail.completeness, Ending::Finalized)
             {

@@ -17,7 +17,7 @@ const UNKNOWN_TYPES: usize = 16;
 const HOLES: usize = 100;
 
 /// What all events of a file are.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Clone, Serialize)]
 pub(crate) struct Contents {
     /// How many events of each kind, or type, by its number.
     pub(crate) kinds: BTreeMap<u32, U64>,
@@ -40,6 +40,23 @@ pub(crate) struct Contents {
 )]
 fn is_zero(number: &U64) -> bool {
     number.0 == 0
+}
+
+impl Contents {
+    /// Those of two files.
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        for (kind, count) in other.kinds {
+            self.kinds.entry(kind).or_default().0 += count.0;
+        }
+        self.other_kinds.0 += other.other_kinds.0;
+        self.out_of_order.0 += other.out_of_order.0;
+        self.links = self
+            .links
+            .zip(other.links)
+            .map(|(one, more)| U64(one.0 + more.0));
+        self.zero_events.0 += other.zero_events.0;
+        self
+    }
 }
 
 /// Says where time first goes back.

@@ -64,6 +64,8 @@ fn sample_sessions_hold_what_an_independent_parser_found() {
 fn sample_sessions_read_as_written_down() {
     let text = clean(&samples(), &["info", "."]);
     golden("info-samples.txt", &text);
+    let text = clean(&samples(), &["info", "--verify", "sample-crashed"]);
+    golden("info-verify.txt", &text);
     let thread = "sample-crashed/session_20260105_101500/pid_4243/thread_1";
     let text = clean(&samples(), &["info", "--verify", thread]);
     golden("info-thread.txt", &text);
