@@ -14,7 +14,7 @@ use super::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
 use super::tree::{self, Item, Tree, left_behind};
 use crate::detail::DetailReader;
 use crate::error::{ErrorKind, Result};
-use crate::index::IndexReader;
+use crate::index::{IndexEvent, IndexReader};
 use crate::session::{MANIFEST_FILE, Presence, SessionReader};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 
@@ -286,7 +286,12 @@ impl Engine<'_> {
                     None => None,
                 };
                 let detail = thread.detail().or(guessed.as_ref());
-                self.rewrite(route, thread.index(), detail, report)
+                let rewritten = self.rewrite(route, thread.index(), detail, report);
+                let ring = thread.ring().map_or(0, |ring| ring.index_bytes);
+                report.events.from_ring = ring
+                    .checked_div(IndexEvent::SIZE as u64)
+                    .unwrap_or_default();
+                rewritten
             }
             Err(error) if self.job.salvage && error.kind() != &ErrorKind::SymbolicLink => {
                 let detail = DetailReader::open(&detail_path).ok();
@@ -353,6 +358,10 @@ impl Engine<'_> {
         let Ok(metadata) = fs::symlink_metadata(route.from.join(RING_FILE)) else {
             return Ok(());
         };
+        // One that was read is in the new files.
+        if ThreadReader::open(route.from).is_ok_and(|thread| thread.ring().is_some()) {
+            return Ok(());
+        }
         report.notes.add(What::RingNotRead, || {
             let size = format!("{} bytes", metadata.len());
             Place::new(RING_FILE, "", None).found(size)
