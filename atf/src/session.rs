@@ -12,7 +12,7 @@ use crate::manifest::Manifest;
 use crate::merge::Merge;
 use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
-use crate::thread::{INDEX_FILE, ThreadReader};
+use crate::thread::{self, ThreadReader};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -224,15 +224,24 @@ impl ThreadEntry {
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens `index.atf` alone, which is closed between reads unless it is kept open.
-    pub(crate) fn open_index(&self, is_kept_open: bool) -> Result<IndexReader> {
+    /// Opens the events alone: to find where details begin takes a pass over them.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub fn open_index(&self) -> Result<IndexReader> {
+        self.open_index_as(true)
+    }
+
+    /// As [`open_index`](Self::open_index); the file is closed between reads unless it is kept
+    /// open.
+    pub(crate) fn open_index_as(&self, is_kept_open: bool) -> Result<IndexReader> {
         self.check_presence()?;
-        let path = self.path.join(INDEX_FILE);
-        let input = match is_kept_open {
-            true => Input::open_in_session(&path, self.options)?,
-            false => Input::open_briefly(&path, self.options)?,
+        let open = match is_kept_open {
+            true => Input::open_in_session,
+            false => Input::open_briefly,
         };
-        IndexReader::new(input)
+        thread::open_index(&self.path, self.options, open)
     }
 
     fn check_presence(&self) -> Result<()> {

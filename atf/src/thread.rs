@@ -112,6 +112,12 @@ impl ThreadReader {
         self.ring.as_ref()?.as_ref().err()
     }
 
+    /// The events alone; the details are closed.
+    #[must_use]
+    pub fn into_index(self) -> IndexReader {
+        self.index
+    }
+
     /// The folder, as it was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -236,5 +242,28 @@ impl ThreadReader {
                 .with_path(Some(&path))
         };
         wrong.map(error).collect()
+    }
+}
+
+/// Opens the events of a thread's folder as [`ThreadReader`] does, those of `ring.atf` included,
+/// without looking for where details begin. `open` opens `index.atf`.
+pub(crate) fn open_index(
+    folder: &Path,
+    options: OpenOptions,
+    open: impl FnOnce(&Path, OpenOptions) -> Result<Input>,
+) -> Result<IndexReader> {
+    // The ring comes first: what leaves it afterwards is in the files when they are opened.
+    let ring = ring::read(folder, options).ok().flatten();
+    let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?)?;
+    let Some(ring) = ring.filter(|_| index.footer().is_none()) else {
+        return Ok(index);
+    };
+    let detail = Input::open_in_session(&folder.join(DETAIL_FILE), options).ok();
+    match ring.tails(&index, detail.as_ref()) {
+        Ok(tails) if !tails.index.is_empty() => {
+            IndexReader::new(index.into_input().followed_by(tails.index))
+        }
+        // A ring that does not belong to the files is ignored.
+        _ => Ok(index),
     }
 }

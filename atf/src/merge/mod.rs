@@ -211,7 +211,7 @@ impl Source {
             Self::Entry(entry) => entry,
         };
         let thread = entry.id();
-        match entry.open_index(is_kept_open) {
+        match entry.open_index_as(is_kept_open) {
             Ok(index) => Ok(Arc::new(Thread::new(thread, index))),
             Err(error) => Err(ThreadProblem { thread, error }),
         }

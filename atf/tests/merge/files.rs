@@ -151,3 +151,44 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     let parts = merge.partitions(2).into_iter();
     assert_eq!(parts.flat_map(places).count(), 10);
 }
+
+/// A session of that many threads, each with `events` events that a killed writer left in its ring.
+fn killed(folder: &Path, threads: u32, events: u64) {
+    use atf::write::{Event, ThreadWriter, WriteOptions};
+    let options = WriteOptions {
+        survive_kill: true,
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    };
+    for id in 0..threads {
+        let folder = folder.join(format!("thread_{id}"));
+        let mut writer = ThreadWriter::create(folder, id, &options).unwrap();
+        for seq in 0..events {
+            let event = Event {
+                timestamp_ns: 1000 * seq + u64::from(id),
+                function_id: seq,
+                event_kind: atf::EventKind::CALL,
+                call_depth: 1,
+            };
+            writer.write(&event).unwrap();
+        }
+        // Nothing runs any more in a process that is killed.
+        std::mem::forget(writer);
+    }
+}
+
+#[test]
+fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
+    // Few enough threads for files to stay open, and more; events that fill the ring, and fewer.
+    for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
+        let folder = TempDir::new().unwrap();
+        killed(folder.path(), threads, events);
+        let session = SessionReader::open(folder.path()).unwrap();
+        let merged = session.merge().into_events().map(|event| event.unwrap());
+        let merged: Vec<_> = merged.map(|event| (event.seq, event.thread)).collect();
+        let expected = (0..events).flat_map(|seq| (0..threads).map(move |id| (seq, id)));
+        assert!(merged == expected.collect::<Vec<_>>(), "{threads} {events}");
+        let index = session.threads()[1].open_index().unwrap();
+        assert_eq!(index.event_count(), events);
+    }
+}

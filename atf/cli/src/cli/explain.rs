@@ -15,7 +15,8 @@ and the last 2 are written, and the first 64 bytes of what has no fields; a line
 With --json there is a line for each field: record, seq, field, offset, size, bytes, value, meaning,
 problem. Numbers of 64 bits are decimal strings.
 
-It reads 128 KiB at a time, and keeps 8 bytes for each event of a detail.atf.
+It reads 128 KiB at a time, and keeps 8 bytes for each event of a detail.atf, or of the
+details in a ring.atf.
 
 Exit status: 0; 1 the header or the footer is damaged, no event can be found where one should be, or
 a field has a value that it cannot have; 2 usage, or a file that could not be read.
@@ -27,7 +28,7 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// An index.atf or a detail.atf
+    /// An index.atf, a detail.atf or a ring.atf
     #[arg(value_name = "FILE")]
     path: PathBuf,
     /// Only events at these positions, counted from 0: `7`, `3..5` (without 5), `100..`, `..9`

@@ -1,13 +1,12 @@
 //! The threads of a trace, however it was named.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use atf::Result;
 use atf::index::IndexReader;
 use atf::merge::Merge;
-use atf::session::{Presence, SessionReader, ThreadEntry};
-use atf::thread::{INDEX_FILE, ThreadReader};
+use atf::session::{SessionReader, ThreadEntry};
+use atf::thread::ThreadReader;
 
 use crate::output::Failure;
 
@@ -63,23 +62,17 @@ impl Trace {
         })
     }
 
-    /// The index file of a thread, without its details: to find those takes a pass over them.
+    /// The events of a thread; of a session's without its details, to find which takes a pass over
+    /// them.
     pub(crate) fn index(&self, position: usize) -> Result<IndexReader> {
-        let (folder, is_folder) = match self {
-            Self::File(path) => return IndexReader::open(path),
-            Self::Folder(path) => (path.as_path(), true),
+        match self {
+            Self::File(path) => IndexReader::open(path),
+            Self::Folder(path) => Ok(ThreadReader::open(path)?.into_index()),
             Self::Session(session) => match session.threads().get(position) {
-                Some(entry) => (entry.path(), entry.presence() == Presence::Folder),
-                None => return IndexReader::from_bytes([]),
+                Some(entry) => entry.open_index(),
+                None => IndexReader::from_bytes([]),
             },
-        };
-        let path = folder.join(INDEX_FILE);
-        let is_file = |metadata: fs::Metadata| metadata.is_file();
-        if !is_folder || !fs::symlink_metadata(&path).is_ok_and(is_file) {
-            // It says what must not be followed, or is not there.
-            self.thread(position)?;
         }
-        IndexReader::open(path)
     }
 
     /// Both files of a thread; none where only an index file was named.

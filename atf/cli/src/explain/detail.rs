@@ -56,7 +56,7 @@ fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
 }
 
 /// An event that ends at `end`; only its header and the shape of its payload have fields.
-fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
+pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
     walk.record(Shape::of("detail_event_header", wire), Some(seq), end, "")?;
     let size = end.saturating_sub(walk.place());
     if size <= LARGEST && FunctionPayload::decode(walk.peek(size)?).is_some() {

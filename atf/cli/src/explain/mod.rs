@@ -8,6 +8,7 @@ mod bytes;
 mod detail;
 mod index;
 mod json;
+mod ring;
 mod row;
 mod text;
 mod walk;
@@ -16,7 +17,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use atf::FileKind;
-use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use atf::wire::RingHeader;
 
 use crate::output::{Failure, Outcome, State};
 
@@ -63,8 +65,9 @@ impl Selection {
 pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -> Outcome {
     let mut walk = Walk::open(path, selection.clone(), sink)?;
     match kind(&mut walk, path)? {
-        Some(FileKind::Index) => index::explain(&mut walk, path)?,
-        Some(FileKind::Detail) => detail::explain(&mut walk, path)?,
+        Some(Kind::Index) => index::explain(&mut walk, path)?,
+        Some(Kind::Detail) => detail::explain(&mut walk, path)?,
+        Some(Kind::Ring) => ring::explain(&mut walk)?,
         None => {
             walk.is_damaged = true;
             walk.opaque(walk.size(), "unknown", "begins as no thread file does")?;
@@ -74,15 +77,31 @@ pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -
     Ok(State::of(walk.is_damaged))
 }
 
+/// A file of a thread.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Index,
+    Detail,
+    Ring,
+}
+
 /// Which file it is: by its magic bytes, or where they are damaged by its name.
-fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<FileKind>, Failure> {
+fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<Kind>, Failure> {
     let magic = walk.peek(4)?.first_chunk().copied();
+    let by_magic = match magic {
+        Some(RingHeader::MAGIC) => Some(Kind::Ring),
+        magic => magic.and_then(FileKind::from_magic).map(|kind| match kind {
+            FileKind::Index => Kind::Index,
+            FileKind::Detail => Kind::Detail,
+        }),
+    };
     let by_name = match path.file_name().and_then(|name| name.to_str()) {
-        Some(INDEX_FILE) => Some(FileKind::Index),
-        Some(DETAIL_FILE) => Some(FileKind::Detail),
+        Some(INDEX_FILE) => Some(Kind::Index),
+        Some(DETAIL_FILE) => Some(Kind::Detail),
+        Some(RING_FILE) => Some(Kind::Ring),
         _ => None,
     };
-    Ok(magic.and_then(FileKind::from_magic).or(by_name))
+    Ok(by_magic.or(by_name))
 }
 
 #[cfg(test)]

@@ -63,6 +63,11 @@ impl<'s> Walk<'s> {
         self.bytes.get(self.place, size)
     }
 
+    /// Bytes elsewhere.
+    pub(super) fn peek_at(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
+        self.bytes.get(offset, size)
+    }
+
     /// Tells a record, as much of it as stands before `end`.
     pub(super) fn record(
         &mut self,

@@ -92,6 +92,7 @@ mod tests {
                 ("detail_event_header", 24),
                 ("detail_function_payload", 100),
                 ("detail_footer", 64),
+                ("ring_header", 128),
             ] {
                 assert_eq!(Shape::of(name, wire).size(), size, "{name}");
             }

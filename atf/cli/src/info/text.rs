@@ -239,6 +239,13 @@ impl<W: Write> Text<W> {
         for file in [&thread.index, &thread.detail].into_iter().flatten() {
             self.file(file)?;
         }
+        if let Some(ring) = &thread.ring {
+            self.label("ring")?;
+            let (index, detail) = (ring.index_bytes.0, ring.detail_bytes.0);
+            write!(self.out, "{} of the events", Counted(index, "byte"))?;
+            let detail = Counted(detail, "byte");
+            writeln!(self.out, " and {detail} of the details come from ring.atf")?;
+        }
         if let Some(links) = &thread.links {
             self.links(links)?;
         }
@@ -324,6 +331,9 @@ impl<W: Write> Text<W> {
                     ", checksum {}",
                     facts.checksum.state.replace('_', " ")
                 )?;
+            }
+            if thread.ring.is_some() {
+                write!(self.out, ", its end in ring.atf")?;
             }
             if let Some(Some(detail)) = detail
                 && !matches!(detail.completeness, Ending::Finalized)

@@ -22,11 +22,21 @@ pub(crate) struct ThreadInfo {
     pub(crate) path: String,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
+    /// What a writer that was killed left in `ring.atf`; the files' numbers include it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ring: Option<RingInfo>,
     /// What reading all shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Links>,
     /// What is wrong beside what is wrong with its files.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// What `ring.atf` adds to the files.
+#[derive(Debug, Serialize)]
+pub(crate) struct RingInfo {
+    pub(crate) index_bytes: U64,
+    pub(crate) detail_bytes: U64,
 }
 
 /// The links between the two files of a thread.
@@ -60,6 +70,7 @@ impl ThreadInfo {
             path: json::path(path),
             index: None,
             detail: None,
+            ring: None,
             links: None,
             problems: Vec::new(),
         };
@@ -89,6 +100,11 @@ impl ThreadInfo {
             (None, Some(error)) => Some(FileInfo::new(&detail, "detail", |_| Err(error.clone()))),
             (None, None) => None,
         };
+        self.ring = thread.ring().map(|ring| RingInfo {
+            index_bytes: ring.index_bytes.into(),
+            detail_bytes: ring.detail_bytes.into(),
+        });
+        self.problems.extend(thread.ring_error().map(Problem::from));
         self.problems
             .extend(thread.disagreements().iter().map(Problem::from));
         if verify {

@@ -192,3 +192,80 @@ fn events_are_chosen_by_position_and_what_is_left_out_is_said() {
     assert_eq!(events(&["--events", "30.."]).0, [0_u64; 0]);
     assert_eq!(events(&["--all"]).0, (0..20).collect::<Vec<_>>());
 }
+
+/// A session of one thread whose writer was killed: 20 events, 10 with details, all in the ring.
+fn killed(folder: &Path) {
+    use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+    let options = WriteOptions {
+        survive_kill: true,
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    };
+    let mut writer = ThreadWriter::create(folder.join("thread_5"), 5, &options).unwrap();
+    for seq in 0..20_u8 {
+        let event = Event {
+            timestamp_ns: 1000 * u64::from(seq),
+            function_id: 7,
+            event_kind: atf::EventKind::CALL,
+            call_depth: 1,
+        };
+        let detail = Detail {
+            event_type: atf::DetailEventType::FUNCTION_CALL,
+            flags: 0,
+            payload: &[seq; 9],
+        };
+        match seq % 2 {
+            0 => drop(writer.write_with_detail(&event, &detail).unwrap()),
+            _ => drop(writer.write(&event).unwrap()),
+        }
+    }
+    // Nothing runs any more in a process that is killed.
+    std::mem::forget(writer);
+}
+
+#[test]
+fn a_ring_is_told_byte_for_byte_and_its_events_are_seen_by_all() {
+    let folder = TempDir::new().unwrap();
+    killed(folder.path());
+    let ring = folder.path().join("thread_5/ring.atf");
+    let whole = fs::read(&ring).unwrap();
+    for told in told_in_both_forms(folder.path(), &ring) {
+        assert!(told == whole);
+    }
+    let text = clean(folder.path(), &["explain", "thread_5/ring.atf"]);
+    assert!(text.contains("index_event 19 at 0x2e0"), "{text}");
+    assert!(text.contains("detail_event_header 9 at"), "{text}");
+    // Numbers that lie, and rings that are cut.
+    for offset in (16..72).step_by(4) {
+        fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
+        let [text, json] = told_in_both_forms(folder.path(), &ring);
+        assert_eq!(text, json);
+        assert_eq!(text.len(), whole.len(), "{offset}");
+    }
+    for size in (0..600).step_by(37) {
+        fs::write(&ring, &whole[..size]).unwrap();
+        let [text, _] = told_in_both_forms(folder.path(), &ring);
+        assert_eq!(text, whole[..size]);
+    }
+    fs::write(&ring, &whole).unwrap();
+
+    for path in [".", "thread_5"] {
+        let events = lines(&clean(
+            folder.path(),
+            &["dump", "--json", "--details", path],
+        ));
+        assert_eq!(events.len(), 20);
+        let details = events.iter().filter(|event| event["detail"].is_object());
+        assert_eq!(details.count(), 10);
+        let spans = clean(folder.path(), &["dump", "--spans", path]);
+        assert_eq!(spans.lines().count(), 20);
+        let text = clean(folder.path(), &["info", path]);
+        assert!(text.contains("ring.atf"), "{text}");
+    }
+    // A ring that does not belong to its files is a problem, and their events are read.
+    fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
+    let output = atf(folder.path(), &["info", "."]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1);
+    assert!(text.contains("ring.atf: header.thread_id: 6"), "{text}");
+}

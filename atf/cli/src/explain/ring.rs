@@ -1,0 +1,99 @@
+//! A walk over `ring.atf`: a header, and the areas that hold the ends of the other two files.
+
+use atf::Wire;
+use atf::detail::DetailEventHeader;
+use atf::index::IndexEvent;
+
+use super::detail;
+use super::walk::Walk;
+use crate::format::Shape;
+use crate::output::Failure;
+use crate::text::Counted;
+
+/// Bytes of an area in which events are looked for; the format allows no larger one.
+const LARGEST: u64 = 16 << 20;
+
+pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
+    let wire = detail::wire_of(walk)?;
+    let shape = Shape::of("ring_header", wire);
+    let header = walk.peek(shape.size())?.to_vec();
+    let number = |name: &str| {
+        let mut fields = shape.decode(&header);
+        let field = fields.find(|decoded| decoded.field.name == name);
+        field.and_then(|decoded| decoded.number()).unwrap_or(0)
+    };
+    walk.record(shape, None, walk.size(), "")?;
+    for (name, capacity, size) in [
+        ("index area", "index_capacity", "index_size"),
+        ("detail area", "detail_capacity", "detail_size"),
+    ] {
+        let (capacity, size) = (number(capacity), number(size));
+        let end = walk.place().saturating_add(capacity);
+        if end > walk.size() || capacity > LARGEST || size > capacity {
+            let about = "the header's numbers do not fit";
+            return match walk.place() < walk.size() {
+                true => walk.wrong(walk.size(), name, about),
+                false => Ok(()),
+            };
+        }
+        let used = walk.place().saturating_add(size);
+        match name {
+            "index area" => index_events(walk, wire, used)?,
+            _ => detail_events(walk, wire, used)?,
+        }
+        walk.opaque(end, name, "holds no event yet, or no longer")?;
+    }
+    Ok(())
+}
+
+fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
+    let (start, size) = (walk.place(), IndexEvent::SIZE as u64);
+    let shape = Shape::of("index_event", wire);
+    let count = end.saturating_sub(start) / size;
+    for range in walk.selection.of(count) {
+        let place = start.saturating_add(range.start * size);
+        let left_out = place.saturating_sub(walk.place()) / size;
+        walk.left_out(place, &Counted(left_out, "event").to_string())?;
+        for seq in range {
+            walk.record(shape, Some(seq), end, "")?;
+        }
+    }
+    walk.left_out(start + count * size, "events")?;
+    walk.opaque(end, "trailing bytes", "of no whole event")
+}
+
+fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
+    // Where each event begins, and behind the last one where it ends: an area is small.
+    let mut places = vec![walk.place()];
+    let mut place = walk.place();
+    let header = DetailEventHeader::SIZE as u64;
+    while end.saturating_sub(place) >= header {
+        let shape = Shape::of("detail_event_header", wire);
+        let bytes = walk.peek_at(place, header)?.to_vec();
+        let mut fields = shape.decode(&bytes);
+        let length = fields.find(|decoded| decoded.field.name == "total_length");
+        let length = length.and_then(|decoded| decoded.number()).unwrap_or(0);
+        if !(header..=end - place).contains(&length) {
+            break;
+        }
+        place += length;
+        places.push(place);
+    }
+    let count = places.len() - 1;
+    let mut next = 0;
+    for range in walk.selection.of(count as u64) {
+        let [first, last] = [range.start, range.end].map(|seq| usize::try_from(seq).unwrap_or(0));
+        let left_out = range.start.saturating_sub(next);
+        walk.left_out(places[first], &Counted(left_out, "event").to_string())?;
+        for seq in first..last {
+            detail::event(walk, wire, seq as u64, places[seq + 1])?;
+        }
+        next = range.end;
+    }
+    let left_out = (count as u64).saturating_sub(next);
+    walk.left_out(place, &Counted(left_out, "event").to_string())?;
+    match place < end {
+        true => walk.wrong(end, "no event", "its total_length does not fit the area"),
+        false => Ok(()),
+    }
+}
