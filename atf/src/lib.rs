@@ -44,6 +44,7 @@ pub mod index;
 mod kind;
 pub mod manifest;
 pub mod merge;
+pub mod record;
 pub mod rewrite;
 mod ring;
 pub mod session;

@@ -58,6 +58,8 @@ enum Group {
     Write,
     /// Writing events from C.
     Capi,
+    /// Recording events in a ring.
+    Record,
     /// One pass over all events of a file.
     Scan,
     /// Merging the events of several threads by time.
@@ -79,6 +81,7 @@ impl Group {
         match self {
             Self::Write => rows::write::run(context),
             Self::Capi => rows::capi::run(context),
+            Self::Record => rows::record::run(context),
             Self::Scan => rows::scan::run(context),
             Self::Merge => rows::merge::run(context),
             Self::Detail => rows::detail::run(context),

@@ -2,7 +2,7 @@
 //!
 //! [`ThreadWriter`] writes the two files of a thread, [`SessionWriter`] a folder of them with its
 //! manifest. A thread's writer shares nothing with the others, so each thread of a tracer, or the
-//! thread that drains them, writes without a lock.
+//! thread that drains their rings ([`record`](crate::record)), writes without a lock.
 //!
 //! # What is promised for which failure
 //!

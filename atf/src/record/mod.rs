@@ -1,0 +1,167 @@
+//! Takes events off a traced thread without making it wait.
+//!
+//! The traced thread has a [`Recorder`], another thread the [`Drain`] of the same ring. To record is
+//! to copy 32 bytes: no system call, no lock, no memory from the allocator, and the ring's pages
+//! are in memory before the first event. The drain takes what is there in slices and hands it to a
+//! [`ThreadWriter`](crate::write::ThreadWriter). Each thread has a ring of its own (S0, S1, S3).
+//!
+//! # When a ring is full
+//!
+//! The traced program never waits for its tracer, so what finds no room is lost, and counted. Events
+//! and the payloads of details have a lane each. The index lane comes first (S1): where only the
+//! payload finds no room, the event is recorded without its detail; a lost event takes its detail
+//! with it. The links are made by the writer, from what arrives, so they hold whatever was lost.
+//! Calls of lost returns, and returns of lost calls, are those that [`spans`](crate::spans) reports
+//! as unmatched.
+//!
+//! # What survives
+//!
+//! A ring is memory of this process: SIGKILL takes what was not drained, at most the capacity. A
+//! tracer that must lose nothing to it writes from the traced thread, with
+//! [`survive_kill`](crate::write::WriteOptions::survive_kill).
+//!
+//! ```
+//! use std::{thread, time::Duration};
+//! use atf::EventKind;
+//! use atf::record::{Capacity, channel};
+//! use atf::write::{Event, ThreadWriter, WriteOptions};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path().join("thread_0");
+//!
+//! let (mut recorder, mut drain) = channel(Capacity::default())?;
+//! let traced = thread::spawn(move || {
+//!     for timestamp_ns in 1..=1000 {
+//!         // What is lost is counted: a tracer has nothing else to do about it.
+//!         let _ = recorder.record(&Event {
+//!             timestamp_ns,
+//!             function_id: 7,
+//!             event_kind: EventKind::CALL,
+//!             call_depth: 1,
+//!         });
+//!     }
+//! });
+//!
+//! let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+//! while !drain.is_finished() {
+//!     if drain.drain_into(&mut writer)?.events == 0 {
+//!         thread::sleep(Duration::from_millis(1));
+//!     }
+//! }
+//! let summary = writer.finalize()?;
+//! assert_eq!(summary.event_count + drain.totals().lost_events, 1000);
+//! # traced.join().unwrap();
+//! # Ok::<(), atf::Error>(())
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use rtrb::RingBuffer;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::wire::DetailEventType;
+use crate::write::Event;
+
+mod drain;
+mod recorder;
+
+pub use drain::{Drain, Drained};
+pub use recorder::{Lost, Recorder};
+
+/// How much a ring holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Events, 32 bytes of memory each: 1 to 2²⁵.
+    pub events: usize,
+    /// Bytes for the payloads of details: at most 2³⁰, and 0 where none are recorded.
+    pub payload_size: usize,
+}
+
+impl Default for Capacity {
+    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads: at ten million events a second, what a drain
+    /// that looks every millisecond needs, six times over.
+    fn default() -> Self {
+        Self {
+            events: 1 << 16,
+            payload_size: 1 << 20,
+        }
+    }
+}
+
+const MOST_EVENTS: usize = 1 << 25;
+const MOST_PAYLOAD: usize = 1 << 30;
+
+/// Makes a ring: the end of the traced thread, and that of the thread that writes.
+///
+/// # Errors
+///
+/// [`ErrorKind::OutOfRange`] at `events` or `payload_size`.
+pub fn channel(capacity: Capacity) -> Result<(Recorder, Drain)> {
+    check("events", capacity.events, 1, MOST_EVENTS)?;
+    check("payload_size", capacity.payload_size, 0, MOST_PAYLOAD)?;
+    let events = touched(capacity.events, Slot::EMPTY);
+    let payloads = touched(capacity.payload_size, 0);
+    let losses = Arc::new(Losses::default());
+    let recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses));
+    Ok((recorder, Drain::new(events.1, payloads.1, losses)))
+}
+
+fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()> {
+    if (min..=max).contains(&found) {
+        return Ok(());
+    }
+    let [found, min, max] = [found, min, max].map(|number| number as u64);
+    Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
+}
+
+/// A ring, each place of which was written once, so that the system has given the memory.
+fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Consumer<T>) {
+    let (mut producer, mut consumer) = RingBuffer::new(capacity);
+    while producer.push(value).is_ok() {}
+    if let Ok(all) = consumer.read_chunk(consumer.slots()) {
+        all.commit_all();
+    }
+    (producer, consumer)
+}
+
+/// What the index lane holds for an event.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    event: Event,
+    /// Bytes in the lane of payloads, or [`NO_DETAIL`].
+    payload_size: u32,
+    event_type: DetailEventType,
+    flags: u16,
+}
+
+/// More than a lane of payloads holds.
+const NO_DETAIL: u32 = u32::MAX;
+
+impl Slot {
+    const EMPTY: Self = Self::without_detail(&Event {
+        timestamp_ns: 0,
+        function_id: 0,
+        event_kind: crate::EventKind(0),
+        call_depth: 0,
+    });
+
+    #[inline]
+    const fn without_detail(event: &Event) -> Self {
+        Self {
+            event: *event,
+            payload_size: NO_DETAIL,
+            event_type: DetailEventType(0),
+            flags: 0,
+        }
+    }
+}
+
+/// An event takes half a cache line.
+const _: () = assert!(size_of::<Slot>() == 32);
+
+/// What the recorder lost. It alone counts; the drain reads.
+#[derive(Debug, Default)]
+struct Losses {
+    events: AtomicU64,
+    details: AtomicU64,
+}

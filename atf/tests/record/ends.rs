@@ -1,0 +1,45 @@
+//! One end goes before the other.
+
+use atf::record::Lost;
+
+use crate::{event, read, ring, writer};
+
+#[test]
+fn a_recorder_that_is_gone_leaves_its_events_and_its_losses() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(3, 0);
+    drain.drain_into(&mut writer).unwrap();
+    for n in 0..5 {
+        let _ = recorder.record(&event(n));
+    }
+    drop(recorder);
+    // Not before its events were drained.
+    assert!(!drain.is_finished());
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!((drained.events, drained.lost_events), (3, 2));
+    assert!(drain.is_finished());
+    writer.finalize().unwrap();
+    assert_eq!(read(folder.path()), [event(0), event(1), event(2)]);
+}
+
+#[test]
+fn a_recorder_that_stays_keeps_its_drain_from_being_finished() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (recorder, mut drain) = ring(3, 0);
+    drain.drain_into(&mut writer).unwrap();
+    assert!(!drain.is_finished());
+    assert!(!recorder.is_abandoned());
+}
+
+#[test]
+fn without_a_drain_recording_returns_and_counts() {
+    let (mut recorder, drain) = ring(2, 0);
+    drop(drain);
+    assert!(recorder.is_abandoned());
+    let recorded: Vec<_> = (0..4).map(|n| recorder.record(&event(n))).collect();
+    let lost = Err(Lost::Event);
+    assert_eq!(recorded, [Ok(()), Ok(()), lost, lost]);
+    assert_eq!(recorder.lost_events(), 2);
+}

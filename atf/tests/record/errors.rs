@@ -1,0 +1,130 @@
+//! What the writer refuses, and a writer that fails.
+
+use std::io;
+use std::sync::Arc;
+
+use atf::record::{Drained, Lost};
+use atf::write::{Detail, Event, Fate, Memory, Step, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, ErrorKind, EventKind};
+
+use crate::{event, read, ring, writer};
+
+const DETAIL: Detail<'_> = Detail {
+    event_type: DetailEventType::FUNCTION_CALL,
+    flags: 0,
+    payload: b"payload",
+};
+
+#[test]
+fn an_event_that_is_refused_is_counted_and_those_behind_it_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(8, 64);
+    let unknown = Event {
+        event_kind: EventKind(9),
+        ..event(1)
+    };
+    recorder.record(&event(0)).unwrap();
+    recorder.record_with_detail(&unknown, &DETAIL).unwrap();
+    recorder.record_with_detail(&event(2), &DETAIL).unwrap();
+    recorder.record(&event(1)).unwrap();
+    recorder.record(&event(3)).unwrap();
+    let drained = Drained {
+        events: 3,
+        details: 1,
+        refused: 2,
+        ..Drained::default()
+    };
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained);
+    let (found, min, max) = (9, 1, 3);
+    let refusal = drain.first_refusal().unwrap();
+    assert_eq!(*refusal.kind(), ErrorKind::OutOfRange { found, min, max });
+    assert_eq!(refusal.field(), Some("event_kind"));
+    writer.finalize().unwrap();
+    assert_eq!(read(folder.path()), [event(0), event(2), event(3)]);
+}
+
+/// A writer with the least buffer, 128 events, on storage that takes no more bytes.
+fn on_a_full_disk() -> ThreadWriter {
+    let memory = Memory::new();
+    let options = WriteOptions {
+        buffer_size: 0,
+        ..WriteOptions::default()
+    };
+    let writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
+    memory.decide(|step, _| match step {
+        Step::Write => Fate::Refused(io::ErrorKind::StorageFull),
+        _ => Fate::Done,
+    });
+    writer.unwrap()
+}
+
+#[test]
+fn a_writer_that_fails_does_so_at_each_call_and_never_stops_the_recorder() {
+    let mut writer = on_a_full_disk();
+    let (mut recorder, mut drain) = ring(200, 0);
+    for n in 0..200 {
+        recorder.record(&event(n)).unwrap();
+    }
+    let full = ErrorKind::Io(io::ErrorKind::StorageFull);
+    for _ in 0..3 {
+        let error = drain.drain_into(&mut writer).unwrap_err();
+        assert_eq!(*error.kind(), full);
+        assert!(error.path().unwrap().ends_with("index.atf"));
+    }
+    // The buffer took 128 events; their places in the ring are free, and then no more are.
+    assert_eq!(drain.totals().events, 128);
+    assert_eq!(writer.next_index_seq(), 128);
+    for n in 200..400 {
+        let recorded = recorder.record(&event(n));
+        assert_eq!(recorded, if n < 328 { Ok(()) } else { Err(Lost::Event) });
+    }
+    // Losses are counted though every call fails.
+    drain.drain_into(&mut writer).unwrap_err();
+    let totals = Drained {
+        events: 128,
+        lost_events: 72,
+        ..Drained::default()
+    };
+    assert_eq!(drain.totals(), totals);
+    drop(recorder);
+    drain.drain_into(&mut writer).unwrap_err();
+    assert!(!drain.is_finished());
+}
+
+#[test]
+fn another_writer_gets_what_the_failed_one_did_not_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut failing = on_a_full_disk();
+    let (mut recorder, mut drain) = ring(200, 4_000);
+    for n in 0..200 {
+        let recorded = match n < 50 {
+            true => recorder.record(&event(n)),
+            false => recorder.record_with_detail(&event(n), &DETAIL),
+        };
+        recorded.unwrap();
+    }
+    // The first detail makes a file, which fails.
+    drain.drain_into(&mut failing).unwrap_err();
+    assert_eq!(failing.next_index_seq(), 50);
+
+    let mut writer = writer(folder.path());
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!((drained.events, drained.details), (150, 150));
+    writer.finalize().unwrap();
+    let expected: Vec<_> = (50..200).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
+}
+
+#[test]
+fn a_finalized_writer_leaves_the_events_in_the_ring() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = writer(&folder.path().join("thread_0"));
+    let (mut recorder, mut drain) = ring(4, 0);
+    recorder.record(&event(0)).unwrap();
+    first.finalize().unwrap();
+    let error = drain.drain_into(&mut first).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::AlreadyFinalized);
+    let mut second = writer(&folder.path().join("thread_1"));
+    assert_eq!(drain.drain_into(&mut second).unwrap().events, 1);
+}

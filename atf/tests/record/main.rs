@@ -1,0 +1,55 @@
+//! The ring between a traced thread and the thread that writes, by property.
+
+mod details;
+mod ends;
+mod errors;
+mod order;
+
+use std::path::Path;
+
+use atf::EventKind;
+use atf::record::{Capacity, Drain, Recorder, channel};
+use atf::thread::ThreadReader;
+use atf::write::{Event, ThreadWriter, WriteOptions};
+
+/// Event `n` of a trace.
+fn event(n: u64) -> Event {
+    Event {
+        timestamp_ns: 5_000 + n,
+        function_id: n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        event_kind: match n % 3 {
+            0 => EventKind::CALL,
+            1 => EventKind::RETURN,
+            _ => EventKind::EXCEPTION,
+        },
+        call_depth: u32::try_from(n % 40 + 1).unwrap(),
+    }
+}
+
+/// A ring for so many events and bytes of payload.
+fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
+    channel(Capacity {
+        events,
+        payload_size,
+    })
+    .unwrap()
+}
+
+fn writer(folder: &Path) -> ThreadWriter {
+    ThreadWriter::create(folder, 0, &WriteOptions::default()).unwrap()
+}
+
+/// The events of a finalized thread as a tracer handed them over.
+fn read(folder: &Path) -> Vec<Event> {
+    let reader = ThreadReader::open(folder).unwrap();
+    let events = reader.index().events().map(|read| {
+        let read = read.unwrap();
+        Event {
+            timestamp_ns: read.timestamp_ns,
+            function_id: read.function_id,
+            event_kind: read.event_kind,
+            call_depth: read.call_depth.unwrap(),
+        }
+    });
+    events.collect()
+}

@@ -1,0 +1,124 @@
+//! Which events come out, in which order, and how many are counted as lost.
+
+use std::thread;
+
+use atf::record::{Capacity, Drained, Lost, channel};
+
+use crate::{event, read, ring, writer};
+
+#[test]
+fn events_come_out_as_they_were_recorded_however_often_the_ring_wraps() {
+    for capacity in [1, 2, 7, 64] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = writer(folder.path());
+        let (mut recorder, mut drain) = ring(capacity, 0);
+        let mut recorded = 0;
+        for batch in 0..200 {
+            // Batches of all sizes that the ring can hold, so that each place of it is a beginning.
+            let count = batch % capacity as u64 + 1;
+            for _ in 0..count {
+                recorder.record(&event(recorded)).unwrap();
+                recorded += 1;
+            }
+            let drained = drain.drain_into(&mut writer).unwrap();
+            let expected = Drained {
+                events: count,
+                ..Drained::default()
+            };
+            assert_eq!(drained, expected);
+        }
+        assert_eq!(drain.totals().events, recorded);
+        assert_eq!(writer.finalize().unwrap().event_count, recorded);
+        let expected: Vec<_> = (0..recorded).map(event).collect();
+        assert_eq!(read(folder.path()), expected);
+    }
+}
+
+#[test]
+fn a_ring_holds_more_than_is_taken_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(5_000, 0);
+    for n in 0..7_000 {
+        assert_eq!(recorder.record(&event(n)).is_ok(), n < 5_000);
+    }
+    assert_eq!(drain.drain_into(&mut writer).unwrap().events, 5_000);
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), Drained::default());
+    writer.finalize().unwrap();
+    let expected: Vec<_> = (0..5_000).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
+}
+
+#[test]
+fn what_finds_no_room_is_counted_once_and_what_follows_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(4, 0);
+    for n in 0..10 {
+        let recorded = recorder.record(&event(n));
+        assert_eq!(recorded, if n < 4 { Ok(()) } else { Err(Lost::Event) });
+    }
+    assert_eq!(recorder.lost_events(), 6);
+    let drained = |events, lost_events| Drained {
+        events,
+        lost_events,
+        ..Drained::default()
+    };
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 6));
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(0, 0));
+    for n in 10..15 {
+        assert_eq!(recorder.record(&event(n)).is_ok(), n < 14);
+    }
+    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 1));
+    assert_eq!(drain.totals(), drained(8, 7));
+    writer.finalize().unwrap();
+    let expected: Vec<_> = (0..4).chain(10..14).map(event).collect();
+    assert_eq!(read(folder.path()), expected);
+}
+
+#[test]
+fn between_two_threads_each_event_is_written_once_or_counted_once() {
+    // The small ring loses most, the large one nothing.
+    for (capacity, events) in [(16, 300_000), (1 << 17, 100_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = writer(folder.path());
+        let (mut recorder, mut drain) = ring(capacity, 0);
+        let traced = thread::spawn(move || {
+            let kept = (0..events).filter(|n| recorder.record(&event(*n)).is_ok());
+            let kept: Vec<_> = kept.map(event).collect();
+            assert_eq!(recorder.lost_events(), events - kept.len() as u64);
+            kept
+        });
+        let mut sum = 0;
+        while !drain.is_finished() {
+            sum += drain.drain_into(&mut writer).unwrap().events;
+        }
+        let kept = traced.join().unwrap();
+        let totals = drain.totals();
+        assert_eq!(totals.events, sum);
+        assert_eq!(totals.events + totals.lost_events, events);
+        assert_eq!(totals.lost_events == 0, capacity > 16);
+        writer.finalize().unwrap();
+        assert!(read(folder.path()) == kept);
+    }
+}
+
+#[test]
+fn a_ring_has_a_place_at_least_and_fits_into_memory() {
+    let refused = |events, payload_size| {
+        let made = channel(Capacity {
+            events,
+            payload_size,
+        });
+        made.unwrap_err().to_string()
+    };
+    assert_eq!(refused(0, 0), "events: 0, expected 1 to 33554432");
+    assert_eq!(
+        refused(33_554_433, 0),
+        "events: 33554433, expected 1 to 33554432"
+    );
+    assert_eq!(
+        refused(1, 1_073_741_825),
+        "payload_size: 1073741825, expected 0 to 1073741824"
+    );
+}

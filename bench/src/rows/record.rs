@@ -1,0 +1,156 @@
+//! Recording events in a ring, and taking them out of it.
+
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+
+use atf::EventKind;
+use atf::record::{Capacity, channel};
+use atf::write::{Event, ThreadWriter, WriteOptions};
+use rtrb::RingBuffer;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::table::{Amount, Row};
+
+/// Events of one run, 32 bytes each.
+const EVENTS: u64 = 4_000_000;
+/// Events that the ring holds: 512 KiB, filled and emptied by turns.
+const CAPACITY: u64 = 1 << 14;
+
+/// The rows on recording.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let rounds = context.events(EVENTS).div_ceil(CAPACITY);
+    let amount = Amount::Each(rounds * CAPACITY, "event");
+    let folder = context.path("record");
+
+    let push = compare(
+        context.pairs,
+        Time::Wall,
+        |watch| ring(Timed::Push, watch, rounds, &folder),
+        |watch| bare_push(watch, rounds),
+    )?;
+    context.report.add(Row {
+        work: "record an event in process, the clock apart".to_owned(),
+        baseline: "rtrb push of 32 bytes",
+        goal: 0.8,
+        comparison: push,
+        amount,
+    });
+
+    let drain = compare(
+        context.pairs,
+        Time::Cpu,
+        |watch| ring(Timed::Drain, watch, rounds, &folder),
+        |watch| write(watch, rounds, &folder),
+    )?;
+    context.report.add(Row {
+        work: "drain a ring into a thread's writer; fresh pages, CPU time".to_owned(),
+        baseline: "write the same events out of an array",
+        goal: 0.8,
+        comparison: drain,
+        amount,
+    });
+    Ok(())
+}
+
+/// Which of the two ends is on the clock.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Timed {
+    Push,
+    Drain,
+}
+
+/// Fills the ring and empties it, again and again.
+fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
+    let (mut recorder, mut drain) = channel(Capacity {
+        events: CAPACITY as usize,
+        payload_size: 0,
+    })?;
+    let mut writer = writer(folder)?;
+    for round in 0..rounds {
+        let mut push = || play(round, |event| recorder.record(event));
+        match timed {
+            Timed::Push => watch.time(push)?,
+            Timed::Drain => push()?,
+        }
+        let mut take = || drain.drain_into(&mut writer);
+        match timed {
+            Timed::Push => take()?,
+            Timed::Drain => watch.time(take)?,
+        };
+    }
+    match drain.totals().events == rounds * CAPACITY {
+        true => Ok(()),
+        false => Err("events were lost".into()),
+    }
+}
+
+/// The least that a push can do: the event's 32 bytes into the ring, which is emptied off the
+/// clock.
+fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
+    let (mut producer, mut consumer) = RingBuffer::<[u64; 4]>::new(CAPACITY as usize);
+    // The ring's pages are in memory before the clock runs.
+    while producer.push([0; 4]).is_ok() {}
+    consumer.read_chunk(CAPACITY as usize)?.commit_all();
+    for round in 0..rounds {
+        watch.time(|| play(round, |event| producer.push(words(event))))?;
+        let chunk = consumer.read_chunk(CAPACITY as usize)?;
+        chunk.into_iter().map(black_box).for_each(drop);
+    }
+    Ok(())
+}
+
+#[inline]
+fn words(event: &Event) -> [u64; 4] {
+    let kind = u64::from(event.event_kind.0);
+    [
+        event.timestamp_ns,
+        event.function_id,
+        kind | u64::from(event.call_depth) << 32,
+        u64::MAX,
+    ]
+}
+
+/// Writes as many events without a ring.
+fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
+    let mut events = Vec::with_capacity(CAPACITY as usize);
+    let mut writer = writer(folder)?;
+    for round in 0..rounds {
+        events.clear();
+        play(round, |event| {
+            events.push(*event);
+            Ok::<_, atf::Error>(())
+        })?;
+        let mut events = black_box(&events).iter();
+        watch.time(|| events.try_for_each(|event| writer.write(event).map(drop)))?;
+    }
+    Ok(())
+}
+
+/// Makes the events of a round. They come out of registers, as a tracer has them at hand: those of
+/// a recording would cost more than the ring.
+#[inline]
+fn play<E>(
+    round: u64,
+    mut event: impl FnMut(&Event) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let start = round * CAPACITY;
+    for n in start..start + CAPACITY {
+        event(&Event {
+            timestamp_ns: n * 3,
+            function_id: n % 1024,
+            event_kind: EventKind(1 + (n % 2) as u32),
+            call_depth: (n % 8) as u32,
+        })?;
+    }
+    Ok(())
+}
+
+/// A writer into a new folder.
+fn writer(folder: &Path) -> Result<ThreadWriter> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(ThreadWriter::create(folder, 0, &WriteOptions::default())?)
+}
