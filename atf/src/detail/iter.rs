@@ -46,15 +46,25 @@ impl<'a> DetailCursor<'a> {
     /// it was opened, and [`ErrorKind::Io`](crate::ErrorKind::Io).
     pub(crate) fn read(&mut self, event: &DetailEvent, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
-        let size = u64::from(event.header.total_length);
-        let end = event.offset.saturating_add(size);
-        let mut offset = event.offset;
-        while offset < end {
-            let chunk = self.window.chunk(offset, end)?;
+        let mut start = 0;
+        while start < u64::from(event.header.total_length) {
+            let chunk = self.chunk(event, start)?;
             bytes.extend_from_slice(chunk);
-            offset = offset.saturating_add(chunk.len() as u64);
+            start = start.saturating_add(chunk.len() as u64);
         }
         Ok(())
+    }
+
+    /// As many bytes of an event, its header included, as are at hand from byte `start` of it on:
+    /// at least one where it has more.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub(crate) fn chunk(&mut self, event: &DetailEvent, start: u64) -> Result<&[u8]> {
+        let size = u64::from(event.header.total_length);
+        let end = event.offset.saturating_add(size);
+        self.window.chunk(event.offset.saturating_add(start), end)
     }
 }
 

@@ -32,7 +32,7 @@ impl FunctionPayload {
     pub const SIZE: usize = wire::DetailFunctionPayload::SIZE;
 
     /// Bytes of the longest payload of this shape.
-    pub(super) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
+    pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
     /// The payload as it stands in a file: the inverse of [`decode`](Self::decode).
     ///

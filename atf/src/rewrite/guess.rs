@@ -100,6 +100,19 @@ pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
     DetailReader::from_source(Patched { file, header })
 }
 
+/// What a header was taken for.
+pub(super) fn describe(header: &IndexHeader) -> String {
+    let known = |name: Option<&'static str>| name.unwrap_or("unknown");
+    format!(
+        "taken for wire version {}, thread_id {}, arch {}, os {}, clock {}",
+        header.wire.version(),
+        header.thread_id,
+        known(header.arch.name()),
+        known(header.os.name()),
+        known(header.clock_type.name()),
+    )
+}
+
 fn open(path: &Path) -> Result<FileSource> {
     if fs::symlink_metadata(path).map_err(at(path))?.is_symlink() {
         return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));

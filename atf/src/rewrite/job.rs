@@ -88,10 +88,10 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// All bytes up to `done` were read, or need not be.
+    /// All bytes up to `done` were read, or need not be. What was read twice does not count back.
     pub(super) fn reach(&mut self, done: u64) {
-        self.done = done;
-        self.told = done;
+        self.done = self.told.max(done);
+        self.told = self.done;
         self.tell();
     }
 

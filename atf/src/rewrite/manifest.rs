@@ -1,13 +1,13 @@
 //! The new manifest: what the old one says, with the threads as they are.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::job::Job;
-use super::report::{ManifestReport, Place, What};
+use super::report::{ManifestReport, Notes, Place, What};
 use super::stage::{self, at};
 use crate::error::{ErrorKind, Result};
 use crate::manifest::{Manifest, ManifestThread};
@@ -131,7 +131,7 @@ fn manifest(
         (None, _) => {}
     }
     if let Some(other) = job.symbols {
-        report.symbols_taken = take_symbols(&mut new, other);
+        report.symbols_taken = take_symbols(&mut new, other, &mut report.notes);
     }
     if job.module_names_only {
         for path in new.modules.iter_mut().filter_map(|m| m.path.as_mut()) {
@@ -207,25 +207,44 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
     }
 }
 
-/// Adds modules and names of functions that the manifest does not have.
-fn take_symbols(new: &mut Manifest, other: &Manifest) -> u64 {
-    let modules: HashSet<u32> = new.modules.iter().map(|module| module.module_id).collect();
+/// Adds modules and names of functions that the manifest does not have. A module of the same id
+/// and another build id is another program: its functions have other names.
+fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 {
+    let known: HashMap<u32, Option<&str>> = new
+        .modules
+        .iter()
+        .map(|module| (module.module_id, module.uuid.as_deref()))
+        .collect();
+    let mut other_builds = HashSet::new();
+    for module in &other.modules {
+        if let Some(Some(uuid)) = known.get(&module.module_id)
+            && let Some(found) = &module.uuid
+            && !uuid.eq_ignore_ascii_case(found)
+        {
+            other_builds.insert(module.module_id);
+            notes.add(What::OtherBuild, || {
+                let place = Place::new(MANIFEST_FILE, "modules.uuid", None);
+                place.found(format!("{uuid}, the other manifest has {found}"))
+            });
+        }
+    }
     let missing = other
         .modules
         .iter()
-        .filter(|module| !modules.contains(&module.module_id));
-    new.modules.extend(missing.cloned());
+        .filter(|module| !known.contains_key(&module.module_id));
+    let modules: Vec<_> = missing.cloned().collect();
     let functions: HashSet<u64> = new
         .symbols
         .iter()
         .map(|symbol| symbol.function_id)
         .collect();
-    let missing = other
-        .symbols
-        .iter()
-        .filter(|symbol| !functions.contains(&symbol.function_id));
+    let missing = other.symbols.iter().filter(|symbol| {
+        let module = u32::try_from(symbol.function_id >> 32).unwrap_or_default();
+        !functions.contains(&symbol.function_id) && !other_builds.contains(&module)
+    });
     let before = new.symbols.len();
     new.symbols.extend(missing.cloned());
+    new.modules.extend(modules);
     new.symbols.len().saturating_sub(before) as u64
 }
 

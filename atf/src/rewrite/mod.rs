@@ -30,8 +30,8 @@
 //! # Memory
 //!
 //! Threads are rewritten one after the other. Each takes 8 bytes and one bit for each of its
-//! detail events, and the largest payload. Salvage takes 56 bytes more for each detail that it
-//! finds behind damage.
+//! detail events; a payload larger than 64 KiB goes by piece by piece. Salvage takes 56 bytes more
+//! for each detail that it finds behind damage.
 //!
 //! ```
 //! use atf::rewrite::{RecoverOptions, recover};
@@ -56,7 +56,6 @@ mod report;
 mod salvage;
 mod side;
 mod stage;
-mod text;
 mod thread;
 mod tree;
 
@@ -80,6 +79,7 @@ pub struct RecoverOptions<'a> {
     /// Whether to look behind holes and damage too. What is found there is marked in the report.
     pub salvage: bool,
     /// The manifest of another run, for modules and symbols that the session's own does not have.
+    /// Where both name the build ids of a module, they must be equal.
     pub symbols: Option<Manifest>,
     /// What of the new trace survives a loss of power when the call returns.
     pub durability: Durability,
@@ -92,6 +92,8 @@ pub struct RecoverOptions<'a> {
 pub struct ConvertOptions<'a> {
     /// Whether to look behind holes and damage too, as [`recover`] does.
     pub salvage: bool,
+    /// The manifest of another run, as [`recover`] takes it.
+    pub symbols: Option<Manifest>,
     /// What of the new trace survives a loss of power when the call returns.
     pub durability: Durability,
     /// Called now and then.
@@ -167,7 +169,7 @@ pub fn convert(
         salvage: options.salvage,
         details: Details::Keep,
         keeps_rest: true,
-        symbols: None,
+        symbols: options.symbols.as_ref(),
         module_names_only: false,
         durability: options.durability,
         progress: options.progress,

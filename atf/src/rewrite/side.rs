@@ -44,9 +44,8 @@ impl OrphansWriter {
         })
     }
 
-    /// Adds a detail; `bytes` is all of it.
-    pub(super) fn write(&mut self, event: &DetailEvent, bytes: &[u8]) -> Result<()> {
-        self.section.write(bytes)?;
+    /// Counts a detail in; [`write`](Self::write) brings its bytes.
+    pub(super) fn begin(&mut self, event: &DetailEvent) {
         let (time, seq) = (event.header.timestamp, event.header.index_seq);
         let header = &mut self.header;
         header.index_seq_start = match header.event_count {
@@ -55,9 +54,14 @@ impl OrphansWriter {
         };
         header.index_seq_end = header.index_seq_end.max(seq);
         header.event_count = header.event_count.saturating_add(1);
-        header.bytes_length = header.bytes_length.saturating_add(bytes.len() as u64);
+        let size = event.header.total_length.into();
+        header.bytes_length = header.bytes_length.saturating_add(size);
         self.times = Some((self.times.map_or(time, |(first, _)| first), time));
-        Ok(())
+    }
+
+    /// Adds bytes of the detail that was counted in last.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.section.write(bytes)
     }
 
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {

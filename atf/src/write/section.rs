@@ -161,6 +161,52 @@ impl Section {
         Ok(())
     }
 
+    /// Puts an event into the file whose payload need not fit into memory: `read` fills one piece
+    /// after the other of its `size` bytes, and they go through the emptied buffer.
+    pub(super) fn push_read(
+        &mut self,
+        header: &[u8],
+        size: u64,
+        read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.flush()?;
+        let written = self.write_read(header, size, read);
+        self.size = written.inspect_err(|_| {
+            self.has_failed = true;
+            self.cut();
+        })?;
+        self.count = self.count.saturating_add(1);
+        self.buffer.move_to(self.size, self.crc.finish());
+        Ok(())
+    }
+
+    /// Writes an event behind the last one and says where it ends.
+    fn write_read(
+        &mut self,
+        header: &[u8],
+        size: u64,
+        read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<u64> {
+        let mut at = self.size;
+        self.write_all(at, header)
+            .map_err(|failure| failure.error)?;
+        self.crc.update(header);
+        at = at.saturating_add(header.len() as u64);
+        let end = at.saturating_add(size);
+        while at < end {
+            let buffer = self.buffer.bytes_mut();
+            let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+            let most = left.min(buffer.len());
+            let piece = buffer.get_mut(..most).unwrap_or_default();
+            read(piece)?;
+            let written = write_all(&mut *self.file, &self.path, at, piece);
+            written.map_err(|failure| failure.error)?;
+            self.crc.update(piece);
+            at = at.saturating_add(piece.len() as u64);
+        }
+        Ok(end)
+    }
+
     /// Sends the buffer on. Where that fails, `size` tells how many bytes of whole events the file
     /// has; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {

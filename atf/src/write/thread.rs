@@ -375,6 +375,31 @@ impl ThreadWriter {
         self.push_pair(&event, &header, payload).map(Some)
     }
 
+    /// As [`write_decoded`](Self::write_decoded) with a payload that need not fit into memory:
+    /// `read` fills one piece after the other, of as many bytes as the header says. Where it fails,
+    /// the writer does.
+    pub(crate) fn write_decoded_from(
+        &mut self,
+        event: &IndexEvent,
+        header: &DetailEventHeader,
+        read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.check_no_reservations()?;
+        let event = IndexEvent {
+            call_depth: event.call_depth.or(Some(0)),
+            detail_seq: Some(self.detail_count),
+            ..*event
+        };
+        let header = DetailEventHeader {
+            index_seq: self.next_index_seq,
+            ..*header
+        };
+        let size = u64::from(header.total_length).saturating_sub(DetailEventHeader::SIZE as u64);
+        let put = |section: &mut Section, header: &[u8]| section.push_read(header, size, read);
+        self.push_pair_by(&event, &header, put).map(drop)
+    }
+
     /// Hands all events over to the operating system, details first.
     ///
     /// # Errors
@@ -567,12 +592,24 @@ impl ThreadWriter {
         header: &DetailEventHeader,
         payload: &[u8],
     ) -> Result<Link> {
+        self.push_pair_by(event, header, |section, header| {
+            section.push_parts(header, payload)
+        })
+    }
+
+    /// As [`push_pair`](Self::push_pair); `put` brings the detail into its file.
+    fn push_pair_by(
+        &mut self,
+        event: &IndexEvent,
+        header: &DetailEventHeader,
+        put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
+    ) -> Result<Link> {
         self.check_detail_limit()?;
         event.check_fits(self.wire)?;
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
-        let detail_seq = self.push_detail(header, payload)?;
+        let detail_seq = self.push_detail_by(header, put)?;
         Ok(Link {
             index_seq: self.push_checked(event),
             detail_seq,
@@ -580,6 +617,16 @@ impl ThreadWriter {
     }
 
     fn push_detail(&mut self, header: &DetailEventHeader, payload: &[u8]) -> Result<u64> {
+        self.push_detail_by(header, |section, header| {
+            section.push_parts(header, payload)
+        })
+    }
+
+    fn push_detail_by(
+        &mut self,
+        header: &DetailEventHeader,
+        put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
+    ) -> Result<u64> {
         let bytes = header.encode(self.wire)?;
         if self.detail.is_none() {
             self.create_detail().map_err(|error| self.fail(error))?;
@@ -587,8 +634,7 @@ impl ThreadWriter {
         let Some(detail) = &mut self.detail else {
             return Ok(self.detail_count);
         };
-        let pushed = detail.push_parts(&bytes, payload);
-        pushed.map_err(|error| self.fail(error))?;
+        put(detail, &bytes).map_err(|error| self.fail(error))?;
         let seq = self.detail_count;
         if seq == 0 {
             self.detail_times.0 = header.timestamp;

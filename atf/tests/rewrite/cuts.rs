@@ -113,23 +113,3 @@ fn an_index_without_a_whole_header_is_kept_as_it_is() {
         assert!(!out.join("thread_7").exists());
     }
 }
-
-#[test]
-fn a_buffer_that_is_not_read_is_kept_and_named() {
-    let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
-    places.put(
-        "in/thread_7/detail.atf",
-        DetailFile::finalized(1, 1).bytes(),
-    );
-    places.put("in/thread_7/ring.atf", b"ATR2 and more");
-    let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions::default();
-    let report = recover(places.path("in"), &out, &options).unwrap();
-    assert!(report.changed());
-    assert!(report.to_string().contains("ring.atf"), "{report}");
-    let kept = &files(&out)["unreadable/thread_7/ring.atf"];
-    assert_eq!(kept, b"ATR2 and more");
-    assert!(!recover(&out, &again, &options).unwrap().changed());
-    assert_eq!(files(&out), files(&again));
-}

@@ -12,6 +12,7 @@ mod convert;
 mod cuts;
 mod faults;
 mod places;
+mod ring;
 mod samples;
 mod scrub;
 

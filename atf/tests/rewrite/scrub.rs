@@ -226,7 +226,7 @@ fn the_report_names_what_was_left_out() {
     assert_eq!(thread.notes.count(What::PayloadScrubbed), 3);
     assert_eq!(thread.notes.count(What::PayloadEmptied), 2);
     assert_eq!(thread.notes.count(What::LinkToNothing), 1);
-    assert_eq!(thread.notes.count(What::RingNotRead), 1);
+    assert_eq!(thread.notes.count(What::RingLeftOver), 1);
     let orphans = thread.dropped.iter().find(|dropped| dropped.count == 2);
     let sizes = 24 + 100 + 64 + 24 + 40;
     assert_eq!(orphans.unwrap().size, sizes);

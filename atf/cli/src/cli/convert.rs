@@ -3,7 +3,7 @@
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, convert};
 
-use super::rewrite::Common;
+use super::rewrite::{Common, Names};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -32,13 +32,17 @@ pub(super) struct Options {
     /// Look behind holes and damage too
     #[arg(long)]
     salvage: bool,
+    #[command(flatten)]
+    names: Names,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
+    let symbols = options.names.manifest()?;
     options.common.run(|path, out, progress| {
         let wire = options.wire;
         let options = ConvertOptions {
             salvage: options.salvage,
+            symbols,
             durability: options.common.durability(),
             progress: Some(progress),
         };

@@ -1,13 +1,9 @@
 //! `recover`: a crashed or damaged trace as a finalized one.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use atf::manifest::Manifest;
 use atf::rewrite::{RecoverOptions, recover};
 
-use super::rewrite::Common;
-use crate::output::{Failure, Outcome, complain};
+use super::rewrite::{Common, Names};
+use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
 The new trace has every whole index event, and each detail whose links agree both ways. Faults of the
@@ -16,8 +12,8 @@ orphans.atf; with --salvage events from behind a hole go to salvaged.atf, and de
 damage are looked for. Files that cannot be read go to unreadable/ as they are. recovery.json keeps the
 report where anything was changed. A trace that was recovered once is not changed by the next time.
 
-Memory: 8 bytes and one bit for each detail event of one thread at a time, and the largest payload;
-with --salvage 56 bytes for each detail found behind damage.
+Memory: 8 bytes and one bit for each detail event of one thread at a time; with --salvage 56 bytes for
+each detail found behind damage.
 
 Exit status: 0, also where a writer was cut off; 1 something that was written once is not among the
 new events: a thread that cannot be read, events behind a hole or behind damage, what is left behind;
@@ -35,13 +31,12 @@ pub(super) struct Options {
     /// Look behind holes and damage too
     #[arg(long)]
     salvage: bool,
-    /// Take names of functions and modules from this manifest where the trace has none
-    #[arg(long, value_name = "MANIFEST")]
-    symbols: Option<PathBuf>,
+    #[command(flatten)]
+    names: Names,
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    let symbols = options.symbols.as_deref().map(manifest).transpose()?;
+    let symbols = options.names.manifest()?;
     options.common.run(|path, out, progress| {
         let options = RecoverOptions {
             salvage: options.salvage,
@@ -51,14 +46,4 @@ pub(super) fn run(options: &Options) -> Outcome {
         };
         recover(path, out, &options)
     })
-}
-
-/// Another run's manifest; what is wrong with it is said, and the rest is used.
-fn manifest(path: &Path) -> Result<Manifest, Failure> {
-    let failed = |error| Failure::Usage(format!("{}: {error}", path.display()));
-    let manifest = Manifest::parse(&fs::read(path).map_err(failed)?);
-    for problem in manifest.problems.iter().take(3) {
-        complain(format_args!("{}: {problem}", path.display()));
-    }
-    Ok(manifest)
 }

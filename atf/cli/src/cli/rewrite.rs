@@ -1,13 +1,16 @@
 //! What `recover`, `convert` and `scrub` have in common: progress, and a report at the end.
 
+use std::fmt::Display;
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use atf::manifest::Manifest;
 use atf::rewrite::{Report, ThreadReport, Why};
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::{Failure, Outcome, State, stdout};
+use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::target::Target;
 use crate::text::Printable;
 
@@ -64,9 +67,40 @@ impl Common {
             for line in report.to_string().lines() {
                 writeln!(out, "{}", Printable(line))?;
             }
+            writeln!(out, "written to {}", Printable(self.out.display()))?;
         }
         out.flush()?;
         Ok(State::of(lost_anything(&report)))
+    }
+}
+
+/// Where names come from that the trace does not have.
+#[derive(clap::Args)]
+pub(super) struct Names {
+    /// Take names of functions and modules from this manifest where the trace has none
+    #[arg(long, value_name = "MANIFEST")]
+    symbols: Option<PathBuf>,
+}
+
+impl Names {
+    /// Another run's manifest; what is wrong with it is said, and the rest is used, if there is
+    /// any.
+    pub(super) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
+        let Some(path) = &self.symbols else {
+            return Ok(None);
+        };
+        let failed = |error: &dyn Display| Failure::Usage(format!("{}: {error}", path.display()));
+        let manifest = Manifest::parse(&fs::read(path).map_err(|error| failed(&error))?);
+        if manifest.symbols.is_empty() && manifest.modules.is_empty() {
+            return Err(failed(match manifest.problems.first() {
+                Some(problem) => problem,
+                None => &"no modules and no symbols",
+            }));
+        }
+        for problem in manifest.problems.iter().take(3) {
+            complain(format_args!("{}: {problem}", path.display()));
+        }
+        Ok(Some(manifest))
     }
 }
 

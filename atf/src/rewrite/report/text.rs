@@ -2,17 +2,18 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::report::{
-    Action, Dropped, Effect, ManifestReport, Note, Place, Report, SessionReport, SetAside,
+use super::{
+    Action, Dropped, Effect, Kept, ManifestReport, Note, Place, Report, SessionReport, SetAside,
     ThreadReport, What, Why,
 };
+use crate::thread::INDEX_FILE;
 
 pub(super) fn report(report: &Report, f: &mut Formatter<'_>) -> Result {
     for item in &report.sessions {
         session(report.action, item, f)?;
     }
     for item in &report.left_behind {
-        writeln!(f, "{}: not taken, {}", item.path, item.why)?;
+        writeln!(f, "{}: not taken: {}", item.path, item.why)?;
     }
     Ok(())
 }
@@ -31,33 +32,46 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         (true, Action::Convert) => "converted",
         (true, Action::Scrub) => "scrubbed",
     };
-    writeln!(f, "{name}: {state}")?;
+    write!(f, "{name}: {state}, ")?;
+    match session.events() {
+        0 => writeln!(f, "but there is no event in it")?,
+        events => {
+            let (events, details) = (counted(events, "event"), session.details());
+            let threads = counted(session.threads.len() as u64, "thread");
+            let details = counted(details, "detail");
+            writeln!(f, "{events} and {details} of {threads}")?;
+        }
+    }
     for item in &session.threads {
-        thread(item, f)?;
+        thread(action, item, f)?;
     }
     if let Some(item) = &session.manifest {
         manifest(item, f)?;
     }
     for item in &session.left_behind {
-        writeln!(f, "  {}: not taken, {}", item.path, item.why)?;
+        writeln!(f, "  {}: not taken: {}", item.path, item.why)?;
     }
     Ok(())
 }
 
-fn thread(thread: &ThreadReport, f: &mut Formatter<'_>) -> Result {
+fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Result {
     let folder = match thread.folder.as_str() {
         "" => "the thread",
         folder => folder,
     };
     if let Some(why) = &thread.not_recovered {
-        return writeln!(f, "  {folder}: not recovered: {}", At(why));
+        let kept = match action {
+            Action::Recover | Action::Convert => "; its files are in unreadable/",
+            Action::Scrub => "",
+        };
+        return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
     }
     let (events, details) = (thread.events, thread.details);
     write!(f, "  {folder}: {}", counted(events.kept, "event"))?;
-    if events.from_ring > 0 {
-        write!(f, " ({} from ring.atf)", events.from_ring)?;
-    }
-    writeln!(f, ", {}", counted(details.kept, "detail"))?;
+    from_ring(events, f)?;
+    write!(f, ", {}", counted(details.kept, "detail"))?;
+    from_ring(details, f)?;
+    writeln!(f)?;
     for item in &thread.set_aside {
         set_aside(item, f)?;
     }
@@ -67,13 +81,25 @@ fn thread(thread: &ThreadReport, f: &mut Formatter<'_>) -> Result {
     notes(thread.notes.iter(), f)
 }
 
+fn from_ring(kept: Kept, f: &mut Formatter<'_>) -> Result {
+    match kept.from_ring {
+        0 => Ok(()),
+        count => write!(f, " ({count} from ring.atf)"),
+    }
+}
+
 fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
     let SetAside {
         file, from, count, ..
     } = item;
-    write!(f, "    set aside in {file}: {count} of {from}")?;
+    let what = match *from {
+        INDEX_FILE => counted(*count, "event") + " from behind a hole",
+        _ => counted(*count, "detail") + " that no event refers to",
+    };
+    write!(f, "    set aside in {file}: {what}")?;
     if let Some(run) = item.runs.first() {
-        write!(f, ", from seq {} at {:#x} on", run.seq, run.offset)?;
+        let (seq, offset) = (run.seq, run.offset);
+        write!(f, ", the first was {from}: events[{seq}] (at {offset:#x})")?;
     }
     writeln!(f)
 }
@@ -83,11 +109,15 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
         file, offset, why, ..
     } = item;
     let size = counted(item.size, "byte");
-    write!(f, "    dropped: {size} of {file} at {offset:#x}")?;
+    write!(f, "    dropped: {why}: {file}: {size} (at {offset:#x}")?;
     if item.count > 1 {
-        write!(f, " and {} places more", item.count.saturating_sub(1))?;
+        write!(
+            f,
+            " and {} more",
+            counted(item.count.saturating_sub(1), "place")
+        )?;
     }
-    writeln!(f, ": {why}")
+    writeln!(f, ")")
 }
 
 fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Result {
@@ -121,7 +151,8 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     }
     if let Some(first) = manifest.problems.first() {
         let count = manifest.problem_count;
-        writeln!(f, "    mended: {count} problems, first {}", At(first))?;
+        let problems = counted(count, "problem");
+        writeln!(f, "    mended: {problems}, first {}", At(first))?;
     }
     notes(manifest.notes.iter(), f)
 }
@@ -156,17 +187,19 @@ fn counted(count: u64, what: &str) -> String {
 impl Display for Why {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
-            Self::BetweenHeaderAndEvents => "between the header and the first event",
-            Self::EventCutShort => "of an event that is not whole",
-            Self::FooterCutShort => "of a footer that is not whole",
+            Self::BetweenHeaderAndEvents => "what stood between the header and the first event",
+            Self::EventCutShort => "the beginning of an event that was cut off",
+            Self::FooterCutShort => "the beginning of a footer that was cut off",
             Self::ZeroTail => "zeros at the end",
-            Self::Hole => "a hole: zeros among the events",
+            Self::Hole => "a hole, zeros among the events",
             Self::BehindHole => "events behind a hole, which salvage keeps",
-            Self::BehindFramingProblem => "where no event can begin, and behind",
+            Self::BehindFramingProblem => {
+                "what follows where no event can begin; salvage looks there"
+            }
             Self::DamagedFooter => "a footer that contradicts the file",
-            Self::BehindFooter => "behind the footer",
+            Self::BehindFooter => "what stood behind the footer",
             Self::Orphans => "details that no event refers to",
-            Self::Overlap => "overlaps with details that were found by their links",
+            Self::Overlap => "what overlaps with details that were found by their links",
         })
     }
 }
@@ -175,14 +208,18 @@ impl Display for What {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             Self::NotFinalized => "the file was not finalized",
-            Self::HeaderDisagrees => "a header that disagrees",
-            Self::DetailFileUnreadable => "a detail file that cannot be read",
-            Self::LinkToNothing => "a link to nothing became none",
-            Self::LinkNotReturned => "a link that is not returned became none",
+            Self::HeaderDisagrees => {
+                "a header disagreed with the events, the footer or the other file"
+            }
+            Self::DetailFileUnreadable => "the detail file cannot be read; it is in unreadable/",
+            Self::LinkToNothing => "a link to a detail that is not there became none",
+            Self::LinkNotReturned => "a link to the detail of another event became none",
             Self::LinkOutOfOrder => "links did not count along the index",
-            Self::NoChecksum => "there was no checksum",
-            Self::ManifestDisagrees => "what the manifest says of the threads",
-            Self::RingNotRead => "a ring.atf whose events were not read",
+            Self::NoChecksum => "the events had no checksum",
+            Self::ManifestDisagrees => "the manifest was wrong about the threads",
+            Self::RingNotRead => "a ring.atf that does not belong to the files beside it",
+            Self::RingLeftOver => "a ring.atf whose events the files have already",
+            Self::OtherBuild => "names that are of another build, and were not taken",
             Self::ChecksumBad => "the events are not those that the checksum was made of",
             Self::TimeGoesBack => "time goes back",
             Self::UnknownKind => "an unknown kind",

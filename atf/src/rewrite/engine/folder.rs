@@ -1,0 +1,266 @@
+//! A thread's folder: its files, and what stands beside them.
+
+use std::fs;
+use std::path::Path;
+
+use super::session::{is_earlier, linked};
+use super::{Engine, size};
+use crate::detail::DetailReader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexReader;
+use crate::rewrite::guess;
+use crate::rewrite::job::Failure;
+use crate::rewrite::report::{Place, SessionReport, ThreadReport, What};
+use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
+use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
+use crate::rewrite::tree::left_behind;
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
+
+/// Where a thread comes from and goes to.
+pub(super) struct Route<'a> {
+    /// The session's folder, which the paths in its report are below.
+    pub(super) root: &'a Path,
+    pub(super) from: &'a Path,
+    pub(super) to: &'a Path,
+    /// Where files that cannot be read go: the folder, and the name of this thread's in it.
+    pub(super) unreadable: &'a Path,
+    /// The id in the folder's name.
+    pub(super) id: Option<u32>,
+}
+
+impl Engine<'_> {
+    /// Rewrites a thread. The outer error ends everything, the inner one this thread if it is one
+    /// of reading.
+    pub(super) fn thread(
+        &mut self,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<Result<Rewritten, Failure>> {
+        self.done = self.done.saturating_add(size(route.from));
+        stage::create_folder(route.to)?;
+        self.keep_sides(route, report, session)?;
+        let rewritten = self.open_and_rewrite(route, report, session);
+        self.progress.reach(self.done);
+        if rewritten.is_ok() {
+            session.changed |= !report.set_aside.is_empty();
+            for name in [INDEX_FILE, DETAIL_FILE] {
+                session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name))?;
+            }
+        }
+        Ok(rewritten)
+    }
+
+    fn open_and_rewrite(
+        &mut self,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<Rewritten, Failure> {
+        match ThreadReader::open(route.from) {
+            Ok(thread) => self.opened(&thread, route, report, session),
+            Err(error) if self.job.salvage && *error.kind() != ErrorKind::SymbolicLink => {
+                self.under_guessed_header(error, route, report, session)
+            }
+            Err(error) => Err(Failure::Read(error)),
+        }
+    }
+
+    fn opened(
+        &mut self,
+        thread: &ThreadReader,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<Rewritten, Failure> {
+        for error in thread.disagreements() {
+            let file = match error.kind() {
+                ErrorKind::WrongDetailFlag { .. } => INDEX_FILE,
+                _ => DETAIL_FILE,
+            };
+            let place = || Place::of(file, &error);
+            report.notes.add(What::HeaderDisagrees, place);
+        }
+        match (thread.ring(), thread.ring_error()) {
+            (Some(_), _) => {}
+            (None, Some(error)) => {
+                let place = Place::of(RING_FILE, error);
+                self.keep_ring(What::RingNotRead, place, route, report, session)?;
+            }
+            (None, None) => {
+                let place = Place::new(RING_FILE, "", None).found("index.atf is finalized");
+                self.keep_ring(What::RingLeftOver, place, route, report, session)?;
+            }
+        }
+        let guessed = match thread.detail_error() {
+            Some(error) => {
+                self.put_aside(route, DETAIL_FILE, session)?;
+                let place = || Place::of(DETAIL_FILE, error);
+                report.notes.add(What::DetailFileUnreadable, place);
+                self.guess_detail(route, thread.index(), report)
+            }
+            None => None,
+        };
+        let pair = Pair {
+            index: thread.index(),
+            detail: thread.detail().or(guessed.as_ref()),
+            ring: thread.ring().unwrap_or_default(),
+            folder_id: route.id,
+        };
+        thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
+    }
+
+    /// Goes on where the index cannot be opened, if its events tell what its header would.
+    fn under_guessed_header(
+        &mut self,
+        error: Error,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<Rewritten, Failure> {
+        let detail = DetailReader::open(route.from.join(DETAIL_FILE)).ok();
+        let header = detail.as_ref().map(DetailReader::header);
+        let index = guess::index(&route.from.join(INDEX_FILE), route.id, header);
+        let Ok(Some(index)) = index else {
+            return Err(Failure::Read(error));
+        };
+        self.put_aside(route, INDEX_FILE, session)?;
+        let mut place = Place::of(INDEX_FILE, &error);
+        place.found = format!("{}; {}", place.found, guess::describe(index.header()));
+        report.notes.add(What::HeaderGuessed, || place);
+        let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
+        self.keep_ring(What::RingNotRead, place, route, report, session)?;
+        let detail = match detail {
+            Some(detail) => Some(detail),
+            None if route.from.join(DETAIL_FILE).exists() => {
+                self.put_aside(route, DETAIL_FILE, session)?;
+                self.guess_detail(route, &index, report)
+            }
+            None => None,
+        };
+        let pair = Pair {
+            index: &index,
+            detail: detail.as_ref(),
+            ring: Ring::default(),
+            folder_id: route.id,
+        };
+        thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
+    }
+
+    /// A detail file under a header that fits its index.
+    fn guess_detail(
+        &self,
+        route: &Route<'_>,
+        index: &IndexReader,
+        report: &mut ThreadReport,
+    ) -> Option<DetailReader> {
+        if !self.job.salvage {
+            return None;
+        }
+        let path = route.from.join(DETAIL_FILE);
+        let detail = guess::detail(&path, index.header()).ok()?;
+        let place = || {
+            let place = Place::new(DETAIL_FILE, "header", Some(0));
+            place.found("taken for that of index.atf")
+        };
+        report.notes.add(What::HeaderGuessed, place);
+        Some(detail)
+    }
+
+    /// Puts a writer's buffer aside whose events are not read, if there is one.
+    fn keep_ring(
+        &self,
+        what: What,
+        place: Place,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<(), Failure> {
+        if fs::symlink_metadata(route.from.join(RING_FILE)).is_err() {
+            return Ok(());
+        }
+        report.notes.add(what, || place);
+        self.put_aside(route, RING_FILE, session)
+    }
+
+    /// Copies a file that cannot be read, as it is.
+    fn put_aside(
+        &self,
+        route: &Route<'_>,
+        name: &str,
+        session: &mut SessionReport,
+    ) -> Result<(), Failure> {
+        session.changed = true;
+        let from = route.from.join(name);
+        if !self.job.keeps_rest || fs::symlink_metadata(&from).is_err() {
+            return Ok(());
+        }
+        let copied = stage::create_folder(route.unreadable)
+            .and_then(|()| free_path(route.unreadable, name, ""))
+            .and_then(|to| stage::copy(&from, &to, self.job.durability));
+        let left = copied.map_err(Failure::Write)?;
+        session.left_behind.extend(linked(route.root, left));
+        Ok(())
+    }
+
+    /// Copies the files that an earlier rewriting left in a thread's folder, and names what does
+    /// not belong there.
+    fn keep_sides(
+        &self,
+        route: &Route<'_>,
+        report: &ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<()> {
+        for name in names(route.from)? {
+            let text = name.to_string_lossy();
+            let below = Path::new(&report.folder).join(&name);
+            let is_side = [ORPHANS, SALVAGED]
+                .into_iter()
+                .any(|(stem, extension)| is_numbered(&text, stem, extension));
+            if is_side && self.job.keeps_rest {
+                let from = route.from.join(&name);
+                let left = stage::copy(&from, &route.to.join(&name), self.job.durability)?;
+                session.left_behind.extend(linked(route.root, left));
+            } else if is_side {
+                let why = "what an earlier recovery set aside";
+                session.left_behind.push(left_behind(&below, why));
+            } else if !is_known(&text, report.folder.is_empty()) {
+                session
+                    .left_behind
+                    .push(left_behind(&below, "no part of a thread"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts all files of a thread aside that cannot be read, and removes what was written of it.
+    pub(super) fn give_up(&self, route: &Route<'_>, session: &mut SessionReport) -> Result<()> {
+        session.changed = true;
+        fs::remove_dir_all(route.to).map_err(at(route.to))?;
+        if !self.job.keeps_rest {
+            return Ok(());
+        }
+        if fs::symlink_metadata(route.unreadable).is_ok() {
+            fs::remove_dir_all(route.unreadable).map_err(at(route.unreadable))?;
+        }
+        stage::create_folder(route.unreadable)?;
+        for name in names(route.from)? {
+            let from = route.from.join(&name);
+            match stage::copy(&from, &route.unreadable.join(&name), self.job.durability) {
+                Ok(left) => session.left_behind.extend(linked(route.root, left)),
+                Err(error) => {
+                    let why = format!("cannot be copied: {}", error.kind());
+                    let below = from.strip_prefix(route.root).unwrap_or(&from);
+                    session.left_behind.push(left_behind(below, &why));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a thread's file has this name, or in the folder of a thread by itself what an earlier
+/// rewriting left there.
+fn is_known(name: &str, is_alone: bool) -> bool {
+    [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
+}

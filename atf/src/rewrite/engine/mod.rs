@@ -1,0 +1,64 @@
+//! From a path to new sessions: one thread after the other.
+
+mod folder;
+mod session;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::job::{Job, Progress};
+use super::report::Report;
+use super::stage::{self, Stage, names};
+use super::tree::{self, Tree};
+use crate::error::Result;
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+/// Does the job on what is at `path`, and puts the result at `out`.
+pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
+    let tree = Tree::find(path)?;
+    let stage = Stage::create(path, out)?;
+    let total = tree.items.iter().map(|item| size(&path.join(&item.below)));
+    let total = total.fold(0, u64::saturating_add);
+    let mut engine = Engine {
+        job,
+        progress: Progress::new(job.progress, total),
+        done: 0,
+    };
+    let mut report = Report {
+        action: job.action,
+        sessions: Vec::new(),
+        left_behind: tree.left_behind,
+    };
+    for item in &tree.items {
+        let target = stage.folder().join(&item.below);
+        stage::create_folder(&target)?;
+        let session = engine.session(&path.join(&item.below), item, &target)?;
+        report.sessions.push(session);
+        stage::sync_folder(&target, job.durability)?;
+    }
+    engine.progress.reach(total);
+    stage.publish(job.durability)?;
+    Ok(report)
+}
+
+/// The job, and how far it is.
+struct Engine<'a> {
+    job: &'a Job<'a>,
+    progress: Progress<'a>,
+    /// Bytes of the threads that are done.
+    done: u64,
+}
+
+/// Bytes of the files of a thread, or of all threads of a session.
+fn size(folder: &Path) -> u64 {
+    let size = |path: PathBuf| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
+    let thread = |folder: &Path| {
+        let [index, detail] = [INDEX_FILE, DETAIL_FILE].map(|name| size(folder.join(name)));
+        index.saturating_add(detail)
+    };
+    let threads = names(folder).unwrap_or_default().into_iter();
+    let threads = threads.filter(|name| tree::thread_id(&name.to_string_lossy()).is_some());
+    threads
+        .map(|name| thread(&folder.join(name)))
+        .fold(thread(folder), u64::saturating_add)
+}

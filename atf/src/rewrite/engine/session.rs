@@ -1,0 +1,199 @@
+//! A session's folder: its threads, its manifest, and what stands beside them.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Engine;
+use super::folder::Route;
+use crate::error::Result;
+use crate::rewrite::job::Failure;
+use crate::rewrite::manifest::{self, Facts};
+use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
+use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
+use crate::rewrite::tree::{self, Item, left_behind};
+use crate::session::{MANIFEST_FILE, Presence, SessionReader};
+use crate::thread::INDEX_FILE;
+
+/// The name of the report in a session that was changed.
+const RECOVERY: (&str, &str) = ("recovery", ".json");
+/// The folder with files that could not be read, as they were.
+const UNREADABLE: &str = "unreadable";
+
+impl Engine<'_> {
+    pub(super) fn session(
+        &mut self,
+        path: &Path,
+        item: &Item,
+        out: &Path,
+    ) -> Result<SessionReport> {
+        let mut report = SessionReport {
+            folder: item.below.to_string_lossy().into_owned(),
+            changed: false,
+            threads: Vec::new(),
+            manifest: None,
+            left_behind: Vec::new(),
+        };
+        self.keep_earlier(path, out, &mut report)?;
+        match item.is_thread {
+            true => self.lone_thread(path, out, &mut report)?,
+            false => self.threads(path, out, &mut report)?,
+        }
+        report.changed |= !report.left_behind.is_empty();
+        if report.changed && self.job.keeps_rest {
+            self.write_report(&report, out)?;
+        }
+        Ok(report)
+    }
+
+    /// Copies what an earlier rewriting left beside the threads.
+    fn keep_earlier(&self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+        for name in names(path)? {
+            let text = name.to_string_lossy();
+            let from = path.join(&name);
+            if is_earlier(&text) {
+                if self.job.keeps_rest {
+                    let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
+                    report.left_behind.extend(linked(path, left));
+                } else {
+                    let why = "what an earlier recovery set aside";
+                    report.left_behind.push(left_behind(Path::new(&name), why));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_report(&self, report: &SessionReport, out: &Path) -> Result<()> {
+        let path = free_path(out, RECOVERY.0, RECOVERY.1)?;
+        let text = serde_json::to_vec_pretty(&Recovery {
+            action: self.job.action,
+            report,
+        });
+        let text = text.map_err(|error| at(&path)(error.into()))?;
+        stage::write(&path, &text, self.job.durability)
+    }
+
+    fn lone_thread(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+        let real = fs::canonicalize(path).map_err(at(path))?;
+        let name = real.file_name().unwrap_or_default().to_string_lossy();
+        let route = Route {
+            root: path,
+            from: path,
+            to: out,
+            unreadable: &out.join(UNREADABLE),
+            id: tree::thread_id(&name),
+        };
+        let mut thread = ThreadReport::default();
+        // Where there is only one thread and it cannot be read, there is nothing to write.
+        self.thread(&route, &mut thread, report)?
+            .map_err(|failure| match failure {
+                Failure::Read(error) | Failure::Write(error) => error,
+            })?;
+        report.threads.push(thread);
+        Ok(())
+    }
+
+    fn threads(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+        let session = SessionReader::open(path)?;
+        let mut facts = Facts::default();
+        for entry in session.threads() {
+            let name = entry.path().file_name().unwrap_or_default();
+            let why = match entry.presence() {
+                Presence::Folder => None,
+                Presence::SymbolicLink => Some("a symbolic link, which is not followed"),
+                Presence::NotAFolder => Some("not a folder"),
+                // The new manifest does not list it; the report says so.
+                Presence::Missing => continue,
+            };
+            if let Some(why) = why {
+                report.left_behind.push(left_behind(Path::new(name), why));
+                continue;
+            }
+            let unreadable = out.join(UNREADABLE);
+            let route = Route {
+                root: path,
+                from: entry.path(),
+                to: &out.join(name),
+                unreadable: &match self.job.keeps_rest {
+                    true => free_path(&unreadable, &name.to_string_lossy(), "")?,
+                    false => unreadable,
+                },
+                id: Some(entry.id()),
+            };
+            let mut thread = ThreadReport {
+                folder: name.to_string_lossy().into_owned(),
+                ..ThreadReport::default()
+            };
+            match self.thread(&route, &mut thread, report)? {
+                Ok(rewritten) => facts.add(entry.id(), &rewritten),
+                Err(Failure::Write(error)) => return Err(error),
+                Err(Failure::Read(error)) => {
+                    thread = ThreadReport {
+                        folder: thread.folder,
+                        not_recovered: Some(Place::of(INDEX_FILE, &error)),
+                        ..ThreadReport::default()
+                    };
+                    self.give_up(&route, report)?;
+                }
+            }
+            report.threads.push(thread);
+        }
+        self.others(path, &session, report)?;
+        let (manifest, loses) = manifest::rewrite(self.job, path, session.manifest(), &facts, out)?;
+        let (old, new) = (path.join(MANIFEST_FILE), out.join(MANIFEST_FILE));
+        if loses && self.job.keeps_rest {
+            let folder = out.join(UNREADABLE);
+            stage::create_folder(&folder)?;
+            let to = free_path(&folder, "manifest", ".json")?;
+            let left = stage::copy(&old, &to, self.job.durability)?;
+            report.left_behind.extend(linked(path, left));
+        }
+        report.changed |= loses || !stage::is_same(&old, &new)?;
+        report.manifest = Some(manifest);
+        Ok(())
+    }
+
+    /// Names what stands in a session's folder and is no part of it.
+    fn others(
+        &self,
+        path: &Path,
+        session: &SessionReader,
+        report: &mut SessionReport,
+    ) -> Result<()> {
+        let threads = session.threads().iter();
+        let threads: HashSet<_> = threads.map(|entry| entry.path().file_name()).collect();
+        for name in names(path)? {
+            let text = name.to_string_lossy();
+            let is_thread = threads.contains(&Some(name.as_os_str()));
+            if !is_thread && text != MANIFEST_FILE && !is_earlier(&text) {
+                let why = "no part of a session";
+                report.left_behind.push(left_behind(Path::new(&name), why));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The report as a file: that of one session, and what was done to it.
+#[derive(Serialize)]
+struct Recovery<'a> {
+    action: Action,
+    #[serde(flatten)]
+    report: &'a SessionReport,
+}
+
+/// Whether an earlier rewriting left something of this name beside the threads.
+pub(super) fn is_earlier(name: &str) -> bool {
+    name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
+}
+
+/// Names what was not copied because it is neither file nor folder.
+pub(super) fn linked(root: &Path, left: Vec<PathBuf>) -> impl Iterator<Item = LeftBehind> + '_ {
+    left.into_iter().map(move |path| {
+        let below = path.strip_prefix(root).unwrap_or(&path);
+        left_behind(below, "neither a regular file nor a folder")
+    })
+}

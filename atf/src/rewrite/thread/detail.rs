@@ -1,0 +1,130 @@
+//! Writing an event together with its detail.
+
+use super::{Walk, notes};
+use crate::detail::{DetailEvent, DetailEventHeader, DetailReader, FunctionPayload};
+use crate::error::Result;
+use crate::index::IndexEvent;
+use crate::rewrite::job::{Details, Failure};
+use crate::rewrite::report::What;
+
+const HEADER: usize = DetailEventHeader::SIZE;
+
+impl Walk<'_, '_> {
+    /// Writes an event and its detail.
+    pub(super) fn with_detail(
+        &mut self,
+        event: &IndexEvent,
+        detail: &DetailEvent,
+    ) -> Result<(), Failure> {
+        self.count_detail_from_ring(detail);
+        match detail.payload_size() > FunctionPayload::LARGEST as u64 {
+            true => self.with_large_detail(event, detail),
+            false => self.with_small_detail(event, detail),
+        }
+    }
+
+    /// A payload that may be one of a call or a return is looked at.
+    fn with_small_detail(
+        &mut self,
+        event: &IndexEvent,
+        detail: &DetailEvent,
+    ) -> Result<(), Failure> {
+        if let Some(details) = &mut self.details {
+            details.read(detail, &mut self.bytes)?;
+        }
+        self.progress.advance(self.bytes.len() as u64);
+        let payload = self.bytes.get(HEADER..).unwrap_or_default();
+        let function = FunctionPayload::decode(payload);
+        notes::detail(
+            self.report,
+            self.thread_id,
+            event,
+            detail,
+            function.as_ref(),
+        );
+        let scrubbed: Vec<u8>;
+        let payload: &[u8] = match (self.job.details, &function) {
+            (Details::Scrub, Some(_)) => {
+                self.note_payload(What::PayloadScrubbed, detail);
+                scrubbed = scrub(event.function_id).map_err(Failure::Write)?;
+                &scrubbed
+            }
+            (Details::Scrub, None) => {
+                self.note_payload(What::PayloadEmptied, detail);
+                &[]
+            }
+            (Details::Keep | Details::Drop, _) => payload,
+        };
+        let written = self
+            .writer
+            .write_decoded(event, Some((&detail.header, payload)));
+        written.map(drop).map_err(Failure::Write)
+    }
+
+    /// A payload that can be none of a call or a return goes by piece by piece: it may be larger
+    /// than the memory.
+    fn with_large_detail(
+        &mut self,
+        event: &IndexEvent,
+        detail: &DetailEvent,
+    ) -> Result<(), Failure> {
+        notes::detail(self.report, self.thread_id, event, detail, None);
+        if self.job.details == Details::Scrub {
+            self.progress.advance(detail.header.total_length.into());
+            self.note_payload(What::PayloadEmptied, detail);
+            let written = self
+                .writer
+                .write_decoded(event, Some((&detail.header, &[])));
+            return written.map(drop).map_err(Failure::Write);
+        }
+        let (reader, progress) = (self.pair.detail, &mut *self.progress);
+        let mut start = 0_u64;
+        let mut is_unread = false;
+        let mut read = |piece: &mut [u8]| {
+            let read = reader.map_or(Ok(0), |reader| reader.read_payload(detail, start, piece));
+            is_unread = read.is_err();
+            start = start.saturating_add(piece.len() as u64);
+            progress.advance(piece.len() as u64);
+            read.map(drop)
+        };
+        let written = self
+            .writer
+            .write_decoded_from(event, &detail.header, &mut read);
+        written.map_err(|error| match is_unread {
+            true => Failure::Read(error),
+            false => Failure::Write(error),
+        })
+    }
+
+    /// Counts a detail if the file alone does not have all of it.
+    fn count_detail_from_ring(&mut self, detail: &DetailEvent) {
+        let size = self.pair.detail.map_or(0, DetailReader::file_size);
+        let in_file = size.saturating_sub(self.pair.ring.detail_bytes);
+        let end = detail
+            .offset
+            .saturating_add(detail.header.total_length.into());
+        if end > in_file {
+            let kept = &mut self.report.details;
+            kept.from_ring = kept.from_ring.saturating_add(1);
+        }
+    }
+
+    fn note_payload(&mut self, what: What, detail: &DetailEvent) {
+        let at = || notes::detail_place(detail, "payload", HEADER);
+        self.report.notes.tally(what, at);
+    }
+}
+
+/// The payload of a call or return that tells nothing but its function.
+fn scrub(function_id: u64) -> Result<Vec<u8>> {
+    let payload = FunctionPayload {
+        function_id,
+        x_regs: [0; 8],
+        lr: 0,
+        fp: 0,
+        sp: 0,
+        reserved: 0,
+        stack: Vec::new(),
+    };
+    payload.encode()
+}

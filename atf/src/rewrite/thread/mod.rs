@@ -1,0 +1,249 @@
+//! One thread: what is read, event by event, and what becomes of it.
+
+mod detail;
+mod notes;
+mod rest;
+
+use std::path::Path;
+
+use super::bits::Bits;
+use super::depth::Depth;
+use super::ends;
+use super::job::{Details, Failure, Job, Progress};
+use super::report::{ThreadReport, What};
+use super::salvage::SalvagedDetails;
+use crate::detail::{DetailCursor, DetailEvent, DetailReader};
+use crate::index::{IndexEvent, IndexReader};
+use crate::thread::Ring;
+use crate::wire::{Clock, Wire};
+use crate::write::{ThreadWriter, WriteOptions};
+
+/// The name of the file with details that no event refers to.
+pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
+/// The name of the file with index events from behind a hole.
+pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+
+/// A thread's files, open for reading.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub(super) index: &'a IndexReader,
+    pub(super) detail: Option<&'a DetailReader>,
+    /// What `ring.atf` added to them.
+    pub(super) ring: Ring,
+    /// The id in the name of the folder.
+    pub(super) folder_id: Option<u32>,
+}
+
+/// What the session must know of a thread that was rewritten.
+#[derive(Debug)]
+pub(super) struct Rewritten {
+    pub(super) has_detail: bool,
+    pub(super) time_range: Option<(u64, u64)>,
+    pub(super) clock: Clock,
+}
+
+/// Rewrites a thread into `out`, which must hold none of its files yet.
+pub(super) fn rewrite(
+    job: &Job<'_>,
+    pair: Pair<'_>,
+    out: &Path,
+    report: &mut ThreadReport,
+    progress: &mut Progress<'_>,
+) -> Result<Rewritten, Failure> {
+    let salvaged = match pair.detail {
+        Some(detail) if job.salvage => SalvagedDetails::find(pair.index, detail)?,
+        _ => SalvagedDetails::default(),
+    };
+    let walk = Walk::new(job, pair, &salvaged, out, report, progress)?;
+    walk.run()
+}
+
+/// Where one is in a thread, and what has been found there.
+struct Walk<'a, 'b> {
+    job: &'a Job<'a>,
+    pair: Pair<'a>,
+    salvaged: &'a SalvagedDetails,
+    out: &'a Path,
+    report: &'a mut ThreadReport,
+    progress: &'a mut Progress<'b>,
+    writer: ThreadWriter,
+    target: Wire,
+    thread_id: u32,
+    depth: Depth,
+    details: Option<DetailCursor<'a>>,
+    /// The details that are in the new file.
+    used: Bits,
+    /// The same of those that were found behind damage.
+    used_salvaged: Bits,
+    /// What the next link would be if links counted along the index.
+    next_link: u64,
+    last_timestamp: u64,
+    /// The bytes of a small detail: its header and its payload.
+    bytes: Vec<u8>,
+}
+
+impl<'a, 'b> Walk<'a, 'b> {
+    fn new(
+        job: &'a Job<'a>,
+        pair: Pair<'a>,
+        salvaged: &'a SalvagedDetails,
+        out: &'a Path,
+        report: &'a mut ThreadReport,
+        progress: &'a mut Progress<'b>,
+    ) -> Result<Self, Failure> {
+        let header = pair.index.header();
+        let thread_id = notes::thread_id(pair, report)?;
+        let target = job.wire.unwrap_or(header.wire);
+        let options = WriteOptions {
+            wire: target,
+            arch: header.arch,
+            os: header.os,
+            clock_type: header.clock_type,
+            durability: job.durability,
+            verbatim: true,
+            ..WriteOptions::default()
+        };
+        let writer = ThreadWriter::create(out, thread_id, &options).map_err(Failure::Write)?;
+        Ok(Self {
+            job,
+            pair,
+            salvaged,
+            out,
+            report,
+            progress,
+            writer,
+            target,
+            thread_id,
+            depth: Depth::default(),
+            details: pair.detail.map(DetailReader::cursor),
+            used: Bits::new(pair.detail.map_or(0, DetailReader::event_count)),
+            used_salvaged: Bits::new(salvaged.count()),
+            next_link: 0,
+            last_timestamp: 0,
+            bytes: Vec::new(),
+        })
+    }
+
+    fn run(mut self) -> Result<Rewritten, Failure> {
+        let index = self.pair.index;
+        let mut events = index.cursor();
+        let mut seq = 0_u64;
+        while let Some(bytes) = events.bytes(seq)? {
+            if is_hole(&bytes) {
+                break;
+            }
+            let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
+            self.event(seq, event)?;
+            self.count_from_ring(index.event_offset(seq));
+            seq = seq.saturating_add(1);
+            self.progress.advance(EVENT_SIZE);
+        }
+        let summary = self.writer.finalize().map_err(Failure::Write)?;
+        self.report.events.kept = summary.event_count;
+        self.report.details.kept = summary.detail_count;
+        self.behind_hole(seq)?;
+        self.orphans()?;
+        ends::index(index, self.report)?;
+        if let Some(detail) = self.pair.detail {
+            ends::detail(detail, self.salvaged, self.report)?;
+        }
+        Ok(Rewritten {
+            has_detail: summary.detail_count > 0,
+            time_range: summary.time_range,
+            clock: index.header().clock_type,
+        })
+    }
+
+    /// Counts an event at this offset if the file alone does not have all of it.
+    fn count_from_ring(&mut self, offset: Option<u64>) {
+        let end = offset.unwrap_or_default().saturating_add(EVENT_SIZE);
+        let in_file = self.pair.index.file_size();
+        if end > in_file.saturating_sub(self.pair.ring.index_bytes) {
+            let kept = &mut self.report.events;
+            kept.from_ring = kept.from_ring.saturating_add(1);
+        }
+    }
+
+    /// Writes an event with the detail that belongs to it.
+    fn event(&mut self, seq: u64, event: IndexEvent) -> Result<(), Failure> {
+        notes::event(self, seq, &event);
+        self.last_timestamp = event.timestamp_ns;
+        let event = self.in_target(seq, event);
+        if let Some(detail) = self.linked(seq, &event)? {
+            return self.with_detail(&event, &detail);
+        }
+        let written = self.writer.write_decoded(&event, None);
+        written.map(drop).map_err(Failure::Write)
+    }
+
+    /// The event as the new wire version can hold it.
+    fn in_target(&mut self, seq: u64, event: IndexEvent) -> IndexEvent {
+        let index = self.pair.index;
+        let at = || notes::event_place(index, seq, "call_depth");
+        match (self.target, event.call_depth) {
+            (Wire::V1, None) => {
+                self.report.notes.tally(What::CallDepthDerived, at);
+                IndexEvent {
+                    call_depth: Some(self.depth.next(event.event_kind)),
+                    thread_id: self.thread_id,
+                    ..event
+                }
+            }
+            (Wire::V2, Some(_)) => {
+                self.report.notes.tally(What::CallDepthLost, at);
+                IndexEvent {
+                    call_depth: None,
+                    ..event
+                }
+            }
+            _ => event,
+        }
+    }
+
+    /// The detail whose links agree with the event's in both directions.
+    fn linked(&mut self, seq: u64, event: &IndexEvent) -> Result<Option<DetailEvent>, Failure> {
+        let Some(link) = event.detail_seq else {
+            return Ok(None);
+        };
+        let index = self.pair.index;
+        let at = || notes::event_place(index, seq, "detail_seq").found(link.to_string());
+        let found = match &mut self.details {
+            Some(details) => details.get(link)?,
+            None => None,
+        };
+        let mut detail = found.filter(|detail| detail.header.index_seq == seq);
+        if detail.is_some() {
+            self.used.set(link);
+        } else if let Some((place, found)) = self.salvaged.get(link)
+            && found.header.index_seq == seq
+        {
+            self.used_salvaged.set(place);
+            let kept = &mut self.report.details;
+            kept.salvaged = kept.salvaged.saturating_add(1);
+            let place = || notes::detail_place(&found, "", 0);
+            self.report.notes.add(What::DetailSalvaged, place);
+            detail = Some(found);
+        }
+        match (&detail, found) {
+            (Some(_), _) if self.job.details == Details::Drop => {
+                self.report.notes.tally(What::DetailDropped, at);
+                return Ok(None);
+            }
+            (Some(_), _) => {
+                if link != self.next_link {
+                    self.report.notes.add(What::LinkOutOfOrder, at);
+                }
+                self.next_link = link.saturating_add(1);
+            }
+            (None, Some(_)) => self.report.notes.add(What::LinkNotReturned, at),
+            (None, None) => self.report.notes.add(What::LinkToNothing, at),
+        }
+        Ok(detail)
+    }
+}
+
+fn is_hole(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+    *bytes == [0; IndexEvent::SIZE]
+}

@@ -1,0 +1,133 @@
+//! What fits nowhere: events behind a hole, and details that no event refers to.
+
+use std::path::Path;
+
+use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_hole};
+use crate::index::IndexEvent;
+use crate::rewrite::job::Failure;
+use crate::rewrite::report::{SetAside, Why};
+use crate::rewrite::side::{OrphansWriter, SalvagedWriter};
+use crate::rewrite::stage::free_path;
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+impl Walk<'_, '_> {
+    /// What stands behind the first hole: its events have lost their place in the order.
+    pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
+        let index = self.pair.index;
+        let mut events = index.cursor();
+        let mut salvaged: Option<(SalvagedWriter, SetAside)> = None;
+        let mut run: Option<(Why, u64, u64)> = None;
+        for seq in first..index.event_count() {
+            let (Some(bytes), Some(offset)) = (events.bytes(seq)?, index.event_offset(seq)) else {
+                break;
+            };
+            self.progress.advance(EVENT_SIZE);
+            let why = match is_hole(&bytes) {
+                true => Why::Hole,
+                false if self.job.salvage && self.job.keeps_rest => {
+                    let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
+                    let (writer, aside) = match &mut salvaged {
+                        Some(open) => open,
+                        None => salvaged.insert(self.open_salvaged()?),
+                    };
+                    writer.write(&event, &bytes).map_err(Failure::Write)?;
+                    aside.add(seq, offset);
+                    continue;
+                }
+                false => Why::BehindHole,
+            };
+            match &mut run {
+                Some((last, start, size))
+                    if *last == why && start.saturating_add(*size) == offset =>
+                {
+                    *size = size.saturating_add(EVENT_SIZE);
+                }
+                _ => {
+                    self.dropped(run);
+                    run = Some((why, offset, EVENT_SIZE));
+                }
+            }
+        }
+        self.dropped(run);
+        if let Some((writer, aside)) = salvaged {
+            writer
+                .finalize(self.job.durability)
+                .map_err(Failure::Write)?;
+            self.report.events.salvaged = aside.count;
+            self.report.set_aside.push(aside);
+        }
+        Ok(())
+    }
+
+    fn dropped(&mut self, run: Option<(Why, u64, u64)>) {
+        if let Some((why, offset, size)) = run {
+            self.report.drop(INDEX_FILE, why, offset, size);
+        }
+    }
+
+    fn open_salvaged(&self) -> Result<(SalvagedWriter, SetAside), Failure> {
+        let path = free_path(self.out, SALVAGED.0, SALVAGED.1).map_err(Failure::Write)?;
+        let aside = SetAside::new(name(&path), INDEX_FILE);
+        let writer = SalvagedWriter::create(path, self.pair.index.header());
+        Ok((writer.map_err(Failure::Write)?, aside))
+    }
+
+    /// The details that no event refers to.
+    pub(super) fn orphans(&mut self) -> Result<(), Failure> {
+        let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
+            return Ok(());
+        };
+        let mut orphans: Option<(OrphansWriter, SetAside)> = None;
+        let salvaged = self.salvaged.iter().zip(0..);
+        let salvaged = salvaged.filter(|(_, place)| !self.used_salvaged.is_set(*place));
+        let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
+        let mut window = reader.cursor();
+        let hopped = hopped.map_while(|seq| details.get(seq).transpose());
+        for detail in hopped.chain(salvaged.map(|(detail, _)| Ok(*detail))) {
+            let detail = detail?;
+            let (offset, size) = (detail.offset, detail.header.total_length.into());
+            self.progress.advance(size);
+            let is_found = self
+                .salvaged
+                .get(detail.seq)
+                .is_some_and(|(_, f)| f == detail);
+            if !is_found && self.salvaged.overlaps(&detail) {
+                self.report.drop(DETAIL_FILE, Why::Overlap, offset, size);
+                continue;
+            }
+            if !self.job.keeps_rest {
+                self.report.drop(DETAIL_FILE, Why::Orphans, offset, size);
+                continue;
+            }
+            let (writer, aside) = match &mut orphans {
+                Some(open) => open,
+                None => {
+                    let path = free_path(self.out, ORPHANS.0, ORPHANS.1).map_err(Failure::Write)?;
+                    let aside = SetAside::new(name(&path), DETAIL_FILE);
+                    let writer = OrphansWriter::create(path, reader.header());
+                    orphans.insert((writer.map_err(Failure::Write)?, aside))
+                }
+            };
+            writer.begin(&detail);
+            let mut start = 0_u64;
+            while start < size {
+                let chunk = window.chunk(&detail, start)?;
+                writer.write(chunk).map_err(Failure::Write)?;
+                start = start.saturating_add(chunk.len() as u64);
+            }
+            aside.add(detail.seq, offset);
+        }
+        if let Some((writer, aside)) = orphans {
+            writer
+                .finalize(self.job.durability)
+                .map_err(Failure::Write)?;
+            self.report.set_aside.push(aside);
+        }
+        Ok(())
+    }
+}
+
+fn name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}

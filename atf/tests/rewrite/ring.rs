@@ -1,0 +1,248 @@
+//! What a writer that was killed left in `ring.atf`.
+
+use atf::Wire;
+use atf::rewrite::{
+    ConvertOptions, RecoverOptions, Report, ScrubOptions, ThreadReport, What, convert, recover,
+    scrub,
+};
+
+use crate::support::{Bytes, DetailFile, IndexFile, crc32c, patched};
+use crate::{Places, files};
+
+const EVENTS: u64 = 9;
+const DETAILS: u64 = 3;
+/// The size of each area.
+const CAPACITY: usize = 4096;
+
+/// What belongs behind the first `start` bytes of a file.
+struct Area<'a> {
+    file: &'a [u8],
+    start: usize,
+}
+
+impl Area<'_> {
+    fn checksum(&self) -> u32 {
+        crc32c(&self.file[64..self.start])
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.file[self.start..]
+    }
+}
+
+/// `ring.atf`, written from its table in the reference.
+fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
+    let mut out = Bytes::default();
+    out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
+    out.u32(7).u32(0);
+    out.u64(CAPACITY as u64).u64(index.start as u64);
+    out.u64(index.bytes().len() as u64);
+    out.u32(index.checksum()).u32(detail.checksum());
+    out.u64(CAPACITY as u64).u64(detail.start as u64);
+    out.u64(detail.bytes().len() as u64).raw(&[0; 56]);
+    for area in [index, detail] {
+        let rest = vec![0; CAPACITY - area.bytes().len()];
+        out.raw(area.bytes()).raw(&rest);
+    }
+    out.0
+}
+
+/// A thread whose writer was killed: so many bytes of its events are in each file, and all from
+/// some offset on are in the ring.
+struct Killed {
+    version: u8,
+    index_size: usize,
+    index_start: usize,
+    detail_size: usize,
+    detail_start: usize,
+}
+
+impl Killed {
+    /// Four of nine events are in the file and one of three details; the ring has two of these
+    /// events as well.
+    fn new(version: u8) -> Self {
+        let details = DetailFile::finalized(version, DETAILS);
+        let first_detail = usize::try_from(details.places()[1]).unwrap();
+        Self {
+            version,
+            index_size: 64 + 4 * 32,
+            index_start: 64 + 2 * 32,
+            detail_size: first_detail,
+            detail_start: first_detail,
+        }
+    }
+
+    fn put(&self, places: &Places, change: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        let version = self.version;
+        let index = IndexFile::finalized(version, EVENTS).placeholder();
+        let index = index.without_footer();
+        let detail = DetailFile::finalized(version, DETAILS).placeholder();
+        let detail = detail.without_footer();
+        let ring = ring(
+            version,
+            &Area {
+                file: &index,
+                start: self.index_start,
+            },
+            &Area {
+                file: &detail,
+                start: self.detail_start,
+            },
+        );
+        places.put("in/thread_7/index.atf", &index[..self.index_size]);
+        places.put("in/thread_7/detail.atf", &detail[..self.detail_size]);
+        places.put("in/thread_7/ring.atf", change(ring));
+    }
+}
+
+fn recovered(places: &Places) -> Report {
+    let (out, again) = (places.path("out"), places.path("again"));
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in"), &out, &options).unwrap();
+    let second = recover(&out, &again, &options).unwrap();
+    assert!(!second.changed(), "{second}");
+    assert_eq!(files(&out), files(&again));
+    report
+}
+
+fn thread(report: &Report) -> &ThreadReport {
+    report.threads().next().unwrap()
+}
+
+#[test]
+fn events_from_a_ring_are_written_and_counted() {
+    for version in [1, 2] {
+        let places = Places::new();
+        Killed::new(version).put(&places, |ring| ring);
+        let report = recovered(&places);
+        let thread = thread(&report);
+        assert_eq!((thread.events.kept, thread.events.from_ring), (9, 5));
+        assert_eq!((thread.details.kept, thread.details.from_ring), (3, 2));
+        assert!(thread.set_aside.is_empty() && thread.dropped.is_empty());
+        let text = report.to_string();
+        let line = "9 events (5 from ring.atf), 3 details (2 from ring.atf)\n";
+        assert!(text.contains(line), "{text}");
+
+        let found = files(&places.path("out"));
+        let names: Vec<_> = found.keys().map(String::as_str).collect();
+        let expected = [
+            "manifest.json",
+            "recovery.json",
+            "thread_7/detail.atf",
+            "thread_7/index.atf",
+        ];
+        assert_eq!(names, expected);
+        let index = IndexFile::finalized(version, EVENTS).bytes();
+        assert!(found["thread_7/index.atf"] == index);
+        let detail = DetailFile::finalized(version, DETAILS).bytes();
+        assert!(found["thread_7/detail.atf"] == detail);
+    }
+}
+
+#[test]
+fn an_event_whose_beginning_alone_is_in_the_file_came_from_the_ring() {
+    for version in [1, 2] {
+        let places = Places::new();
+        let mut killed = Killed::new(version);
+        killed.index_size += 10;
+        killed.detail_size += 30;
+        killed.put(&places, |ring| ring);
+        let report = recovered(&places);
+        let thread = thread(&report);
+        assert_eq!((thread.events.kept, thread.events.from_ring), (9, 5));
+        assert_eq!((thread.details.kept, thread.details.from_ring), (3, 2));
+        assert!(thread.dropped.is_empty(), "{report}");
+    }
+}
+
+#[test]
+fn a_ring_of_other_files_is_kept_aside_and_adds_nothing() {
+    for version in [1, 2] {
+        let other = 3 - version;
+        let beyond = 64 + 5 * 32_u64;
+        for (offset, bytes, field) in [
+            (0, &b"ATI2"[..], "header.magic"),
+            (5, &[other], "header.version"),
+            (8, &8_u32.to_le_bytes(), "header.thread_id"),
+            (24, &beyond.to_le_bytes(), "header.index_start"),
+            (40, &77_u32.to_le_bytes(), "header.index_checksum"),
+            (44, &77_u32.to_le_bytes(), "header.detail_checksum"),
+            // A byte that the file has otherwise.
+            (128 + 3, &[0xee], "header.index_start"),
+        ] {
+            let places = Places::new();
+            let mut foreign = Vec::new();
+            Killed::new(version).put(&places, |ring| {
+                foreign = patched(&ring, offset, bytes);
+                foreign.clone()
+            });
+            let report = recovered(&places);
+            let thread = thread(&report);
+            let case = format!("{field}, wire {version}\n{report}");
+            assert_eq!((thread.events.kept, thread.details.kept), (4, 1), "{case}");
+            assert_eq!((thread.events.from_ring, thread.details.from_ring), (0, 0));
+            let note = thread.notes.iter().find(|n| n.what == What::RingNotRead);
+            let place = &note.expect(&case).first[0];
+            assert_eq!((&*place.file, &*place.field), ("ring.atf", field), "{case}");
+            assert!(!place.found.is_empty());
+            let found = files(&places.path("out"));
+            assert_eq!(found["unreadable/thread_7/ring.atf"], foreign);
+        }
+    }
+}
+
+#[test]
+fn a_ring_beside_finalized_files_adds_nothing_and_is_no_loss() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
+    let detail = DetailFile::finalized(1, 1).bytes();
+    places.put("in/thread_7/detail.atf", detail);
+    places.put("in/thread_7/ring.atf", b"ATR2 and more");
+    let report = recovered(&places);
+    assert!(report.changed());
+    let thread = thread(&report);
+    assert_eq!((thread.events.kept, thread.events.from_ring), (3, 0));
+    assert_eq!(thread.notes.count(What::RingLeftOver), 1);
+    assert_eq!(thread.notes.count(What::RingNotRead), 0);
+    let kept = &files(&places.path("out"))["unreadable/thread_7/ring.atf"];
+    assert_eq!(kept, b"ATR2 and more");
+}
+
+#[test]
+fn a_ring_whose_index_has_no_header_is_kept_aside() {
+    let places = Places::new();
+    let mut ring = Vec::new();
+    Killed::new(1).put(&places, |bytes| {
+        ring.clone_from(&bytes);
+        bytes
+    });
+    let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
+    places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    assert_eq!((report.events(), report.details()), (4, 1), "{report}");
+    assert_eq!(thread(&report).notes.count(What::RingNotRead), 1);
+    let found = files(&places.path("out"));
+    assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
+}
+
+#[test]
+fn events_from_a_ring_are_converted_and_scrubbed_as_all_others() {
+    let places = Places::new();
+    Killed::new(1).put(&places, |ring| ring);
+    let (path, options) = (places.path("in"), ConvertOptions::default());
+    let report = convert(&path, places.path("two"), Wire::V2, &options).unwrap();
+    assert_eq!(thread(&report).events.from_ring, 5);
+    assert_eq!(thread(&report).notes.count(What::CallDepthLost), 9);
+    let found = files(&places.path("two"));
+    let index = IndexFile::finalized(2, EVENTS).bytes();
+    assert!(found["thread_7/index.atf"] == index);
+
+    scrub(&path, places.path("shared"), &ScrubOptions::default()).unwrap();
+    let found = files(&places.path("shared"));
+    assert!(found["thread_7/index.atf"] == IndexFile::finalized(1, EVENTS).bytes());
+    assert!(found.keys().all(|name| !name.contains("ring")));
+}
