@@ -1,0 +1,312 @@
+//! A C tracer of four threads is killed at any moment, its session recovered and checked.
+//!
+//! The moments come from a seed, which is printed: `ATF_KILL_SEED` repeats them as far as a
+//! machine's clock and load can be repeated.
+
+#![cfg(unix)]
+
+#[path = "../c/support.rs"]
+mod support;
+
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use atf::rewrite::{RecoverOptions, recover};
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+use atf::{Completeness, DetailEventType, Error, ErrorKind, EventKind};
+use tempfile::TempDir;
+
+use support::{Link, accepted, compile, package, present};
+
+const THREADS: usize = 4;
+/// Kills while it writes.
+const KILLS: usize = 50;
+/// Kills at most, to get as many: on a loaded machine some find a tracer that does not run.
+const MOST_KILLS: usize = 100;
+/// Sizes of a writer's buffer, by turns.
+const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
+/// Events of a thread that is to be killed: far more than it writes until then.
+const ENOUGH: u64 = 2_000_000;
+/// SIGKILL.
+const KILLED: i32 = 9;
+
+/// The compiled tracer.
+struct Tracer {
+    program: PathBuf,
+    _folder: TempDir,
+}
+
+impl Tracer {
+    /// `None` where there is no compiler.
+    fn compile() -> Option<Self> {
+        let compiler = present(&["gcc", "clang"]).first().copied()?;
+        let folder = TempDir::new().unwrap();
+        let program = folder.path().join("tracer");
+        let source = package("tests/kill/tracer.c");
+        compile(compiler, &source, Link::Static, &["-O2"], &program);
+        Some(Self {
+            program,
+            _folder: folder,
+        })
+    }
+
+    /// Starts it in a folder.
+    fn start(&self, folder: &Path, survive_kill: bool, buffer_size: u64, events: u64) -> Running {
+        let returned = folder.join("returned");
+        fs::write(&returned, [0; 64 * THREADS]).unwrap();
+        let child = Command::new(&self.program)
+            .arg(folder.join("session"))
+            .arg(returned)
+            .arg(if survive_kill { "1" } else { "0" })
+            .arg(buffer_size.to_string())
+            .arg(events.to_string())
+            .spawn();
+        Running(child.unwrap())
+    }
+}
+
+/// A tracer that runs, and does not outlive a test that fails.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended, where the test went well.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How many calls of each thread have returned.
+fn returned(folder: &Path) -> [u64; THREADS] {
+    let bytes = fs::read(folder.join("returned")).unwrap();
+    std::array::from_fn(|id| u64::from_le_bytes(bytes[64 * id..][..8].try_into().unwrap()))
+}
+
+/// A tracer that was killed.
+struct Killed {
+    folder: TempDir,
+    /// The calls of each thread that had returned.
+    returned: [u64; THREADS],
+    /// Whether all threads had begun when the wait for the kill did, and some wrote meanwhile.
+    was_writing: bool,
+}
+
+impl Killed {
+    fn session(&self) -> PathBuf {
+        self.folder.path().join("session")
+    }
+}
+
+/// Moments to kill at.
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let seed = std::env::var("ATF_KILL_SEED").ok();
+        let seed = seed.map_or(0x5eed, |seed| seed.parse().unwrap());
+        println!("ATF_KILL_SEED={seed}");
+        Self(seed | 1 << 32)
+    }
+
+    /// Some time below `end`: xorshift64*.
+    fn below(&mut self, end: Duration) -> Duration {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let random = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32;
+        end.mul_f64(random as f64 / f64::from(u32::MAX))
+    }
+}
+
+/// Kills a tracer: most while its four threads write, each tenth in the first moments of its life.
+fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments) -> Killed {
+    let folder = TempDir::new().unwrap();
+    let buffer_size = BUFFERS[round % BUFFERS.len()];
+    let began = Instant::now();
+    let mut child = tracer.start(folder.path(), survive_kill, buffer_size, ENOUGH);
+    let is_early = round % 10 == 9;
+    let wait = moments.below(Duration::from_millis(if is_early { 4 } else { 10 }));
+    let mut before = returned(folder.path());
+    while !is_early && before.contains(&0) {
+        assert!(began.elapsed() < Duration::from_secs(60), "it never began");
+        assert_eq!(child.0.try_wait().unwrap(), None, "it ended by itself");
+        before = returned(folder.path());
+    }
+    thread::sleep(wait);
+    child.0.kill().unwrap();
+    let status = child.0.wait().unwrap();
+    assert_eq!(status.signal(), Some(KILLED), "it ended by itself");
+    let returned = returned(folder.path());
+    println!("round {round}, {wait:?}, a buffer of {buffer_size}: {returned:?} calls had returned");
+    Killed {
+        was_writing: !before.contains(&0) && before != returned,
+        folder,
+        returned,
+    }
+}
+
+/// Holds each event of a thread and its detail against what the tracer does, and counts them.
+#[track_caller]
+fn count(reader: &ThreadReader, id: u64) -> u64 {
+    let mut details = 0;
+    for (seq, read) in reader.index().events().enumerate() {
+        let (seq, read) = (seq as u64, read.unwrap());
+        let function = (id << 32) + seq / 2;
+        assert_eq!(read.function_id, function, "thread {id}, {seq}");
+        let (kind, event_type) = match seq % 2 {
+            0 => (EventKind::CALL, DetailEventType::FUNCTION_CALL),
+            _ => (EventKind::RETURN, DetailEventType::FUNCTION_RETURN),
+        };
+        assert_eq!(read.event_kind, kind);
+        let Some(found) = reader.forward(&read).unwrap() else {
+            assert!(seq % 3 != 0, "thread {id}, event {seq} lost its detail");
+            continue;
+        };
+        assert_eq!((seq % 3, read.detail_seq), (0, Some(details)));
+        assert_eq!(found.header.index_seq, seq);
+        assert_eq!(found.header.event_type, event_type);
+        assert_eq!(found.header.timestamp, read.timestamp_ns);
+        let payload = reader.detail().unwrap().function_payload(&found).unwrap();
+        let payload = payload.unwrap();
+        assert_eq!(payload.function_id, read.function_id);
+        assert_eq!(payload.x_regs, [seq, 0, 0, 0, 0, 0, 0, 0]);
+        let byte = (seq % 256).to_le_bytes()[0];
+        assert_eq!(payload.stack.len() as u64, seq % 100);
+        assert!(payload.stack.iter().all(|found| *found == byte));
+        details += 1;
+    }
+    reader.index().event_count()
+}
+
+/// What a recovered session has.
+struct Recovered {
+    /// Events of each thread.
+    events: [u64; THREADS],
+    /// Of these and of the details, those that were in a ring.
+    from_rings: u64,
+}
+
+/// Recovers a session beside it, and makes sure that it breaks no rule and holds what was written.
+fn recovered(killed: &Killed) -> Recovered {
+    let mut events = [0; THREADS];
+    let out = killed.folder.path().join("recovered");
+    let report = match recover(killed.session(), &out, &RecoverOptions::default()) {
+        Ok(report) => report,
+        // It was killed before there was a thread's folder.
+        Err(error) if is_nothing(&error) => {
+            assert_eq!(killed.returned, [0; THREADS]);
+            let from_rings = 0;
+            return Recovered { events, from_rings };
+        }
+        Err(error) => panic!("{error}"),
+    };
+    accepted(&out);
+    let session = SessionReader::open(&out).unwrap();
+    for entry in session.threads() {
+        let id = u64::from(entry.id());
+        let reader = entry.open().unwrap();
+        let completeness = reader.index().completeness();
+        assert!(matches!(completeness, Completeness::Finalized));
+        events[usize::try_from(id).unwrap()] = count(&reader, id);
+    }
+    let rings = report
+        .threads()
+        .map(|thread| thread.events.from_ring + thread.details.from_ring);
+    let from_rings = rings.sum();
+    Recovered { events, from_rings }
+}
+
+/// Whether there is no session to recover.
+fn is_nothing(error: &Error) -> bool {
+    let kinds = [
+        ErrorKind::NotASession,
+        ErrorKind::Io(io::ErrorKind::NotFound),
+    ];
+    kinds.contains(error.kind())
+}
+
+#[test]
+fn four_threads_of_the_tracer_write_a_session_that_breaks_no_rule() {
+    let Some(tracer) = Tracer::compile() else {
+        return;
+    };
+    for survive_kill in [false, true] {
+        let folder = TempDir::new().unwrap();
+        let mut child = tracer.start(folder.path(), survive_kill, 4096, 3000);
+        assert!(child.0.wait().unwrap().success());
+        assert_eq!(returned(folder.path()), [3000; THREADS]);
+        let session = folder.path().join("session");
+        let summary = accepted(&session);
+        assert_eq!((summary.events, summary.details), (12_000, 4_000));
+        let session = SessionReader::open(session).unwrap();
+        for entry in session.threads() {
+            assert_eq!(count(&entry.open().unwrap(), entry.id().into()), 3000);
+        }
+    }
+}
+
+#[test]
+fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
+    let Some(tracer) = Tracer::compile() else {
+        return;
+    };
+    let mut moments = Moments::new();
+    let (mut while_writing, mut found_in_rings, mut one_more) = (0, 0, 0);
+    for round in 0..MOST_KILLS {
+        if while_writing == KILLS {
+            break;
+        }
+        let killed = kill(&tracer, round, true, &mut moments);
+        let recovered = recovered(&killed);
+        for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
+        {
+            // The one more is that whose call was about to return.
+            assert!(
+                events == returned || events == returned + 1,
+                "thread {id}: {events} events, {returned} calls had returned"
+            );
+            one_more += events - returned;
+        }
+        while_writing += usize::from(killed.was_writing);
+        found_in_rings += usize::from(recovered.from_rings > 0);
+    }
+    println!(
+        "{while_writing} kills while it wrote, {found_in_rings} with a ring, {one_more} one more"
+    );
+    assert_eq!(while_writing, KILLS);
+    assert!(found_in_rings >= 40, "{found_in_rings} of {KILLS}");
+}
+
+#[test]
+fn without_survive_kill_the_loss_is_what_the_buffer_held() {
+    let Some(tracer) = Tracer::compile() else {
+        return;
+    };
+    let mut moments = Moments::new();
+    let mut lost = 0;
+    for round in (0..KILLS).step_by(5) {
+        let killed = kill(&tracer, round, false, &mut moments);
+        let recovered = recovered(&killed);
+        let most = BUFFERS[round % BUFFERS.len()] / 32;
+        for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
+        {
+            // Whole events behind a header of 64 bytes: all that the process had handed over.
+            let index = killed.session().join(format!("thread_{id}/index.atf"));
+            let size = fs::metadata(index).map_or(64, |index| index.len());
+            assert_eq!(events, size.saturating_sub(64) / 32);
+            // The one more is an event that filled the buffer, whose call was about to return.
+            assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
+            let gone = returned.saturating_sub(events);
+            assert!(gone <= most, "thread {id}: {events} of {returned}");
+            lost += gone;
+        }
+    }
+    println!("{lost} lost");
+    assert!(lost > 0, "the ring would have nothing to do");
+}

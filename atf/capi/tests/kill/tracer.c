@@ -1,0 +1,86 @@
+/*
+ * Four threads write EVENTS events each, unless somebody kills them.
+ * RETURNED is a file of 256 bytes: there each thread counts its calls that have returned.
+ *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "atf.h"
+
+#define THREADS 4
+
+typedef struct Thread {
+    AtfThreadWriter *writer;
+    _Atomic uint64_t *returned;
+    uint32_t id;
+    uint64_t events;
+} Thread;
+
+static void expect(AtfStatus status) {
+    if (status != ATF_OK) {
+        fprintf(stderr, "%s: %s\n", atf_status_name(status), atf_last_error_message());
+        exit(1);
+    }
+}
+
+/* A call or its return; each third event has registers and up to 99 bytes of stack. */
+static void write_event(const Thread *thread, uint64_t seq) {
+    uint64_t time = ada_get_timestamp_ns(), function = (uint64_t)thread->id << 32 | seq / 2;
+    uint32_t kind = seq % 2 ? ATF_EVENT_KIND_RETURN : ATF_EVENT_KIND_CALL;
+    if (seq % 3) {
+        expect(atf_writer_write(thread->writer, time, function, kind, 1, NULL));
+        return;
+    }
+    struct { DetailFunctionPayload registers; uint8_t stack[100]; } payload = { { 0 }, { 0 } };
+    memset(payload.stack, (int)(seq % 256), sizeof payload.stack);
+    payload.registers.function_id = function;
+    payload.registers.x_regs[0] = seq;
+    payload.registers.stack_size = (uint16_t)(seq % 100);
+    AtfDetail detail = { seq % 2 ? ATF_DETAIL_EVENT_FUNCTION_RETURN : ATF_DETAIL_EVENT_FUNCTION_CALL,
+                         0, 0, &payload, sizeof payload.registers + seq % 100 };
+    expect(atf_writer_write_with_detail(thread->writer, time, function, kind, 1, &detail, NULL));
+}
+
+static void *run(void *argument) {
+    Thread *thread = argument;
+    for (uint64_t seq = 0; seq < thread->events; seq++) {
+        write_event(thread, seq);
+        atomic_store_explicit(thread->returned, seq + 1, memory_order_release);
+    }
+    expect(atf_writer_finish(thread->writer, NULL, 0));
+    return NULL;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6) return 2;
+    int file = open(argv[2], O_RDWR);
+    char *returned = mmap(NULL, 64 * THREADS, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (returned == MAP_FAILED) return 2;
+    AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
+    options.survive_kill = argv[3][0] == '1';
+    options.buffer_size = strtoull(argv[4], NULL, 10);
+    AtfSessionWriter *session;
+    expect(atf_session_writer_create(argv[1], &options, &session));
+    pthread_t handles[THREADS];
+    Thread threads[THREADS];
+    for (uint32_t id = 0; id < THREADS; id++) {
+        threads[id] = (Thread){ NULL, (_Atomic uint64_t *)(returned + 64 * id), id,
+                                strtoull(argv[5], NULL, 10) };
+        expect(atf_session_writer_thread(session, id, &threads[id].writer));
+    }
+    for (uint32_t id = 0; id < THREADS; id++) {
+        if (pthread_create(&handles[id], NULL, run, &threads[id]) != 0) return 2;
+    }
+    for (uint32_t id = 0; id < THREADS; id++) {
+        pthread_join(handles[id], NULL);
+        atf_writer_close(threads[id].writer);
+    }
+    expect(atf_session_writer_finish(session, NULL, 0));
+    return 0;
+}
