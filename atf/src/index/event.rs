@@ -141,6 +141,7 @@ impl IndexEvent {
         }
     }
 
+    #[inline]
     fn from_v1(raw: &v1::IndexEvent) -> Self {
         let detail_seq = raw.detail_seq.get();
         Self {

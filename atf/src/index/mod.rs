@@ -11,6 +11,7 @@ mod records;
 mod scan;
 mod section;
 mod slice;
+mod sparse;
 mod time;
 
 pub use blocks::EventBlocks;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::event::EVENT_SIZE;
-use super::scan::scan;
+use super::scan::{Scanned, scan};
 use super::section::Section;
 use super::slice::clamp;
 use super::{
@@ -53,7 +53,7 @@ pub struct IndexReader {
     header_bytes: [u8; IndexHeader::SIZE],
     section: Section,
     /// What the first scan found.
-    scan: OnceLock<Scan>,
+    scanned: OnceLock<Scanned>,
 }
 
 impl IndexReader {
@@ -118,7 +118,7 @@ impl IndexReader {
                 header,
                 header_bytes,
                 section,
-                scan: OnceLock::new(),
+                scanned: OnceLock::new(),
             }),
             Err(error) => Err(Error::with_path(error, input.path())),
         }
@@ -175,6 +175,7 @@ impl IndexReader {
 
     /// The number of events that can be read.
     #[must_use]
+    #[inline]
     pub fn event_count(&self) -> u64 {
         self.section.event_count
     }
@@ -199,6 +200,7 @@ impl IndexReader {
 
     /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
     #[must_use]
+    #[inline]
     pub fn event_offset(&self, seq: u64) -> Option<u64> {
         (seq < self.event_count()).then(|| self.offset_of(seq))
     }
@@ -212,15 +214,34 @@ impl IndexReader {
     /// opened, at the event's offset.
     #[inline]
     pub fn get(&self, seq: u64) -> Result<Option<IndexEvent>> {
-        let Some(offset) = self.event_offset(seq) else {
+        if seq >= self.event_count() {
             return Ok(None);
-        };
-        // In memory it is decoded where it stands.
-        let end = offset.saturating_add(EVENT_SIZE);
-        if let Some(bytes) = self.input.slice(offset, end).and_then(<[u8]>::first_chunk) {
-            return Ok(Some(self.decode(bytes)));
         }
-        Ok(Some(self.decode(&self.input.record(offset)?)))
+        let mut buffer;
+        let bytes = match self.in_memory(seq) {
+            Some(bytes) => bytes,
+            None => {
+                buffer = [0; IndexEvent::SIZE];
+                self.read_bytes(seq, &mut buffer)?;
+                &buffer
+            }
+        };
+        Ok(Some(self.decode(bytes)))
+    }
+
+    /// Kept apart, and giving back a register at most, so that a look at memory is a load.
+    #[cold]
+    #[inline(never)]
+    fn read_bytes(&self, seq: u64, buffer: &mut [u8; IndexEvent::SIZE]) -> Result<()> {
+        self.input.read_exact(self.offset_of(seq), buffer)
+    }
+
+    /// The bytes of an event, where they are in memory.
+    #[inline]
+    fn in_memory(&self, seq: u64) -> Option<&[u8; IndexEvent::SIZE]> {
+        let start = usize::try_from(self.header.events_offset).ok()?;
+        let (events, _) = self.input.as_bytes()?.get(start..)?.as_chunks();
+        events.get(usize::try_from(seq).ok()?)
     }
 
     /// Looks events up through a buffer.
@@ -292,11 +313,15 @@ impl IndexReader {
     ///
     /// As [`get`](Self::get).
     pub fn scan_parallel(&self, threads: NonZero<usize>) -> Result<Scan> {
-        if let Some(scan) = self.scan.get() {
-            return Ok(*scan);
+        Ok(self.scanned(threads)?.scan)
+    }
+
+    pub(super) fn scanned(&self, threads: NonZero<usize>) -> Result<&Scanned> {
+        if let Some(scanned) = self.scanned.get() {
+            return Ok(scanned);
         }
-        let scan = scan(self, threads)?;
-        Ok(*self.scan.get_or_init(|| scan))
+        let scanned = scan(self, threads)?;
+        Ok(self.scanned.get_or_init(|| scanned))
     }
 
     /// The blocks of zeros among the events, found in one pass over the file.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::thread;
 
 use super::event::{EVENT_SIZE, event_kind, timestamp_ns};
+use super::sparse::SparseIndex;
 use super::{EventBlocks, EventSlice, IndexEvent, IndexReader};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
@@ -76,8 +77,15 @@ impl KindCounts {
     }
 }
 
+/// What a scan finds, and what it noted on its way to find times again.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    pub(super) scan: Scan,
+    pub(super) sparse: SparseIndex,
+}
+
 /// Scans a file in that many parts side by side, fewer where it is small.
-pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan> {
+pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scanned> {
     let count = reader.event_count();
     let parts = (threads.get() as u64).min(count / SMALLEST_PART).max(1);
     let part = count.div_ceil(parts);
@@ -104,7 +112,7 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
                 // No more threads to be had: this one does the work.
                 Err(_) => Part::scan(reader, range)?,
             };
-            all = all.then(&part);
+            all = all.then(part);
         }
         Ok(all)
     })?;
@@ -120,6 +128,7 @@ struct Part {
     disorder: Option<Disorder>,
     kinds: KindCounts,
     zero_events: u64,
+    sparse: SparseIndex,
 }
 
 impl Part {
@@ -131,6 +140,7 @@ impl Part {
             disorder: None,
             kinds: KindCounts::default(),
             zero_events: 0,
+            sparse: SparseIndex::new(reader.event_count()),
         };
         let mut crc = Crc32c::new();
         let mut blocks = EventBlocks::new(reader, seqs);
@@ -142,6 +152,7 @@ impl Part {
             // The checksum first: it is the faster of the two, and brings the block nearer.
             crc.update(block.as_bytes());
             part.walk(seq, block);
+            part.sparse.add(seq, block);
         }
         part.crc32c = crc.finish();
         Ok(part)
@@ -181,7 +192,7 @@ impl Part {
     }
 
     /// This part and the one behind it as one.
-    fn then(mut self, next: &Self) -> Self {
+    fn then(mut self, next: Self) -> Self {
         let size = next.seqs.end.saturating_sub(next.seqs.start);
         let size = size.saturating_mul(EVENT_SIZE);
         self.crc32c = Crc32c::combine(self.crc32c, next.crc32c, size);
@@ -200,10 +211,11 @@ impl Part {
         self.kinds.add(next.kinds);
         self.zero_events = self.zero_events.saturating_add(next.zero_events);
         self.seqs.end = next.seqs.end;
+        self.sparse.append(next.sparse);
         self
     }
 
-    fn finish(self, reader: &IndexReader) -> Result<Scan> {
+    fn finish(self, reader: &IndexReader) -> Result<Scanned> {
         let start = reader.header().events_offset;
         let checksum = match reader.footer() {
             Some(footer) => Checksum::compare(
@@ -215,7 +227,7 @@ impl Part {
             )?,
             None => Checksum::NotChecked,
         };
-        Ok(Scan {
+        let scan = Scan {
             event_count: self.seqs.end,
             bytes: self.seqs.end.saturating_mul(EVENT_SIZE),
             crc32c: self.crc32c,
@@ -224,6 +236,10 @@ impl Part {
             disorder: self.disorder,
             kinds: self.kinds,
             zero_events: self.zero_events,
+        };
+        Ok(Scanned {
+            scan,
+            sparse: self.sparse,
         })
     }
 }

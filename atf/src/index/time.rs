@@ -1,57 +1,70 @@
 //! Events of a time range, found by their order.
 
 use std::iter::FusedIterator;
+use std::num::NonZero;
 use std::ops::{Bound, Range, RangeBounds, RangeInclusive};
 
+use super::scan::Scanned;
+use super::sparse::Known;
 use super::{Events, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// So few events are looked at one after the other: they stand in one or two pages.
+/// So few events are all looked at: no look waits for the one before.
 const NEAR: u64 = 16;
 
 impl IndexReader {
     /// The positions of the events whose timestamps, in nanoseconds, lie in `time`; `None` where
     /// time goes back in the file, so that they need not stand together.
     ///
-    /// The first call [scans](Self::scan) the whole file, once, to know that it is ordered. After
-    /// that a call looks at a handful of events: it guesses by the timestamps at both ends of what
-    /// is left, and halves it where the guesses do not help, so that it costs a logarithm of the
-    /// count at worst.
+    /// The first call [scans](Self::scan) the whole file, once, to know that it is ordered, which
+    /// also samples timestamps: 8 bytes for every 256 events or more, 4 MiB at most. After that a
+    /// call looks up two samples and a handful of events between them, a logarithm of the count
+    /// whatever the times are.
     ///
     /// # Errors
     ///
     /// As [`get`](Self::get).
     pub fn seq_range(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
-        let scan = self.scan()?;
-        if !scan.is_ordered() {
+        let scanned = self.scanned(NonZero::<usize>::MIN)?;
+        if !scanned.scan.is_ordered() {
             return Ok(None);
         }
-        let (Some(time), Some(ends)) = (inclusive(&time), scan.time_range) else {
+        let Some(time) = inclusive(&time) else {
             return Ok(Some(0..0));
         };
         let count = self.event_count();
-        let find = |from| match self.slice(..) {
-            Some(events) => lower_bound(count, ends, from, |seq| {
-                let time = usize::try_from(seq)
-                    .ok()
-                    .and_then(|at| events.timestamp_ns(at));
-                Ok(time.unwrap_or(u64::MAX))
-            }),
-            None => {
-                let mut cursor = self.cursor();
-                lower_bound(count, ends, from, |seq| {
-                    Ok(cursor
-                        .get(seq)?
-                        .map_or(u64::MAX, |event| event.timestamp_ns))
-                })
-            }
-        };
+        let find = |key| self.lower_bound(scanned, key);
         let start = find(*time.start())?;
         let end = match time.end().checked_add(1) {
             Some(after) => find(after)?,
             None => count,
         };
         Ok(Some(start..end.max(start)))
+    }
+
+    /// The position of the first event at `key` or later.
+    fn lower_bound(&self, scanned: &Scanned, key: u64) -> Result<u64> {
+        let (Some(low), high) = scanned.sparse.around(key) else {
+            return Ok(0);
+        };
+        // Behind the last sampled event: there are not many, and nothing is guessed.
+        let high = high.unwrap_or(Known {
+            seq: self.event_count(),
+            time: u64::MAX,
+        });
+        match self.slice(..) {
+            Some(events) => between(low, high, key, |seq| {
+                let position = usize::try_from(seq).unwrap_or(usize::MAX);
+                Ok(events.timestamp_ns(position).unwrap_or(u64::MAX))
+            }),
+            None => {
+                let mut cursor = self.cursor();
+                between(low, high, key, |seq| {
+                    let event = cursor.get(seq)?;
+                    Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
+                })
+            }
+        }
     }
 
     /// The events whose timestamps, in nanoseconds, lie in `time`, with their positions, in the
@@ -140,94 +153,68 @@ fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     (first <= last).then_some(first..=last)
 }
 
-/// A position and the time that stands there.
-#[derive(Clone, Copy)]
-struct Known {
-    seq: u64,
-    time: u64,
-}
-
-/// The position of the first of `count` ascending times that is `key` or above; `ends` are the
-/// first and the last of them.
+/// The position of the first event at `key` or later: behind `low`, which is before the key, and up
+/// to `high`, which is not.
 ///
-/// Each round guesses where the key stands between two known times, then once more from there and
-/// a bit farther, so that the key is caught between the two. A round that does not halve what is
-/// left ends with a look at its middle.
-fn lower_bound(
-    count: u64,
-    ends: (u64, u64),
+/// A round guesses by the times of both ends, and looks there and to both sides of it at once; where
+/// that does not halve what is left, a look at the middle does.
+fn between(
+    mut low: Known,
+    mut high: Known,
     key: u64,
     mut time_at: impl FnMut(u64) -> Result<u64>,
 ) -> Result<u64> {
-    if count == 0 || key <= ends.0 {
-        return Ok(0);
-    }
-    if key > ends.1 {
-        return Ok(count);
-    }
-    let last = count.saturating_sub(1);
-    // Always below the key, and never.
-    let (mut low, mut high) = (
-        Known {
-            seq: 0,
-            time: ends.0,
-        },
-        Known {
-            seq: last,
-            time: ends.1,
-        },
-    );
-    let mut look = |seq: u64, low: &mut Known, high: &mut Known| -> Result<()> {
-        if seq > low.seq && seq < high.seq {
-            let time = time_at(seq)?;
-            let end = if time < key { low } else { high };
-            *end = Known { seq, time };
-        }
-        Ok(())
-    };
     loop {
         let width = high.seq.saturating_sub(low.seq);
         if width <= NEAR {
             break;
         }
-        let rate = width as f64 / high.time.saturating_sub(low.time).max(1) as f64;
-        let least = low.seq.saturating_add(1);
-        let guess = low
-            .seq
-            .saturating_add(events(key.saturating_sub(low.time), rate));
-        let guess = guess.clamp(least, high.seq.saturating_sub(1));
-        look(guess, &mut low, &mut high)?;
-        let next = if low.seq == guess {
-            let step = events(key.saturating_sub(low.time), rate);
-            guess.saturating_add(step).saturating_add(margin(step))
-        } else {
-            let step = events(high.time.saturating_sub(key), rate);
-            guess.saturating_sub(step).saturating_sub(margin(step))
-        };
-        look(next, &mut low, &mut high)?;
+        let part = key.saturating_sub(low.time) as f64 / high.time.saturating_sub(low.time) as f64;
+        let guess = low.seq.saturating_add(part_of(width, part));
+        let margin = width.isqrt();
+        for seq in [
+            guess.saturating_sub(margin),
+            guess,
+            guess.saturating_add(margin),
+        ] {
+            narrow(&mut low, &mut high, key, seq, &mut time_at)?;
+        }
         let left = high.seq.saturating_sub(low.seq);
         if left > width / 2 {
-            look(low.seq.saturating_add(left / 2), &mut low, &mut high)?;
+            let middle = low.seq.saturating_add(left / 2);
+            narrow(&mut low, &mut high, key, middle, &mut time_at)?;
         }
     }
-    while high.seq.saturating_sub(low.seq) > 1 {
-        let middle = high.seq.saturating_sub(low.seq) / 2;
-        look(low.seq.saturating_add(middle), &mut low, &mut high)?;
+    let first = low.seq.saturating_add(1);
+    let mut before = 0_u64;
+    for seq in first..high.seq {
+        before = before.saturating_add(u64::from(time_at(seq)? < key));
     }
-    Ok(high.seq)
+    Ok(first.saturating_add(before))
 }
 
-/// How many events there are in so much time, about.
+/// Moves one of two ends to an event between them.
+#[inline]
+fn narrow(
+    low: &mut Known,
+    high: &mut Known,
+    key: u64,
+    seq: u64,
+    time_at: &mut impl FnMut(u64) -> Result<u64>,
+) -> Result<()> {
+    if seq > low.seq && seq < high.seq {
+        let time = time_at(seq)?;
+        let end = if time < key { low } else { high };
+        *end = Known { seq, time };
+    }
+    Ok(())
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "only a guess, which the caller keeps in bounds; a cast saturates"
 )]
-fn events(time: u64, rate: f64) -> u64 {
-    (time as f64 * rate) as u64
-}
-
-/// By how much such a guess may be wrong where events come at random.
-fn margin(step: u64) -> u64 {
-    step.isqrt().saturating_mul(2).saturating_add(2)
+fn part_of(width: u64, part: f64) -> u64 {
+    (width as f64 * part) as u64
 }

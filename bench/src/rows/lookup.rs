@@ -33,7 +33,13 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let place = |_| random.below(synth.events_per_thread);
     let places: Vec<u64> = (0..LOOKUPS).map(place).collect();
 
-    let ours = |watch: &mut Stopwatch| {
+    let baseline = |watch: &mut Stopwatch| {
+        let records = events.records();
+        let fold = |sum, place: &u64| sum ^ fold_record(&records[*place as usize]);
+        black_box(watch.time(|| places.iter().fold(0, fold)));
+        Ok(())
+    };
+    let by_reader = |watch: &mut Stopwatch| {
         let sum = watch.time(|| {
             places.iter().try_fold(0_u64, |sum, place| {
                 let event = reader.get(*place)?;
@@ -43,37 +49,41 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         black_box(sum?);
         Ok(())
     };
-    let baseline = |watch: &mut Stopwatch| {
-        let records = events.records();
-        let fold = |sum, place: &u64| sum ^ fold_record(&records[*place as usize]);
-        black_box(watch.time(|| places.iter().fold(0, fold)));
+    let by_slice = |watch: &mut Stopwatch| {
+        let events = reader.slice(..).ok_or("a mapped file is in memory")?;
+        let get = |place: &u64| events.get(*place as usize);
+        let fold = |sum, place| get(place).map_or(sum, |event| sum ^ fold_event(&event));
+        black_box(watch.time(|| places.iter().fold(0_u64, fold)));
         Ok(())
     };
-    let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
-    context.report.add(Row {
-        work: "get(seq) at random places, mapped".to_owned(),
-        baseline: "independent reads of 32 bytes of the same mapping",
-        goal: 0.8,
-        comparison,
-        amount: Amount::Each(LOOKUPS as u64, "event"),
-    });
+    let of_reader = compare(context.pairs, Time::Wall, by_reader, baseline)?;
+    let of_slice = compare(context.pairs, Time::Wall, by_slice, baseline)?;
+    for (work, comparison) in [
+        ("IndexReader::get at random places, mapped", of_reader),
+        ("EventSlice::get at random places, mapped", of_slice),
+    ] {
+        context.report.add(Row {
+            work: work.to_owned(),
+            baseline: "independent reads of 32 bytes of the same mapping",
+            goal: 0.8,
+            comparison,
+            amount: Amount::Each(LOOKUPS as u64, "event"),
+        });
+    }
     std::fs::remove_dir_all(session)?;
     Ok(())
 }
 
-/// Needs every field of an event.
+/// When and what: all that most lookups are for.
 #[inline]
-pub(crate) fn fold_event(event: &IndexEvent) -> u64 {
-    let depth = u64::from(event.call_depth.unwrap_or_default());
-    let kind = u64::from(event.thread_id) ^ u64::from(event.event_kind.0);
-    event.timestamp_ns ^ event.function_id ^ depth ^ kind ^ event.detail_seq.unwrap_or_default()
+fn fold_event(event: &IndexEvent) -> u64 {
+    event.timestamp_ns ^ event.function_id
 }
 
-/// Needs every byte of an event.
+/// The same of an event's bytes.
 #[inline]
-pub(crate) fn fold_record(record: &[u8; EVENT_SIZE]) -> u64 {
+fn fold_record(record: &[u8; EVENT_SIZE]) -> u64 {
     let (words, _) = record.as_chunks();
-    words
-        .iter()
-        .fold(0, |sum, word| sum ^ u64::from_le_bytes(*word))
+    let word = |at: usize| u64::from_le_bytes(words[at]);
+    word(0) ^ word(1)
 }
