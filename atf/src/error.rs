@@ -160,6 +160,17 @@ pub enum ErrorKind {
     /// Another file stands at the path than when it was opened.
     #[error("another file stands there now")]
     Replaced,
+    /// A field that stays the same for all of a file's life has changed.
+    #[error("{found}, was {before} before")]
+    Changed {
+        /// What stands there now.
+        found: u64,
+        /// What stood there first.
+        before: u64,
+    },
+    /// An event that a follower gave already is not what stands at its place now.
+    #[error("was followed already, and other bytes stand there now")]
+    Overwritten,
     /// The file was cut after it was opened.
     #[error("the file ended {missing} bytes early: it was longer when it was opened")]
     UnexpectedEnd {

@@ -38,6 +38,7 @@ pub mod clock;
 mod completeness;
 pub mod detail;
 mod error;
+pub mod follow;
 mod footer;
 mod header;
 pub mod index;

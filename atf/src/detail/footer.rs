@@ -42,7 +42,7 @@ impl DetailFooter {
     }
 
     /// Where in the footer its count stands.
-    pub(super) const COUNT_OFFSET: usize = offset_of!(wire::DetailFooter, event_count);
+    pub(crate) const COUNT_OFFSET: usize = offset_of!(wire::DetailFooter, event_count);
 }
 
 impl Footer for DetailFooter {

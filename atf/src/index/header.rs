@@ -2,6 +2,7 @@
 
 use std::mem::offset_of;
 
+use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result, out_of_range};
 use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
 use crate::wire::{Arch, Clock, IndexFlags, Os, Wire, offset, v1, v2};
@@ -102,6 +103,14 @@ impl IndexHeader {
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
+    }
+
+    /// Whether it was rewritten and its count fits its `footer_offset`: then no event stands at the
+    /// footer's place, whatever does.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let bytes = self.event_count.checked_mul(EVENT_SIZE);
+        let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));
+        !self.is_placeholder() && end == Some(self.footer_offset)
     }
 
     /// The layout of one wire version under the number of the other shows in the place where

@@ -40,7 +40,7 @@ impl Section {
         let holds_footer = footer_end.is_some_and(|end| end <= input.size());
         match damaged {
             Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
-            None if is_bounded(header) && holds_footer && data_end > header.footer_offset => {
+            None if header.is_bounded() && holds_footer && data_end > header.footer_offset => {
                 let damaged = condemn::<IndexFooter>(input, events, header.footer_offset)?;
                 Ok(Self::with_damaged_footer(header, damaged))
             }
@@ -132,14 +132,6 @@ impl Section {
     }
 }
 
-/// Whether the header was rewritten and its count fits its `footer_offset`: then no event stands
-/// at the footer's place, whatever does.
-fn is_bounded(header: &IndexHeader) -> bool {
-    let bytes = header.event_count.checked_mul(EVENT_SIZE);
-    let end = bytes.and_then(|bytes| bytes.checked_add(header.events_offset));
-    !header.is_placeholder() && end == Some(header.footer_offset)
-}
-
 /// The offset behind that many events.
 fn event_end(events_offset: u64, count: u64) -> u64 {
     events_offset.saturating_add(count.saturating_mul(EVENT_SIZE))
@@ -210,7 +202,7 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     let offset = event_end(header.events_offset, seq);
     input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
     if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
-        return Ok(is_bounded(header) && header.footer_offset == offset);
+        return Ok(header.is_bounded() && header.footer_offset == offset);
     }
     if seq == 0 {
         return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));

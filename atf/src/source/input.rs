@@ -28,6 +28,14 @@ impl Input {
         Self::of(source.size(), Source::Other(Box::new(source)))
     }
 
+    /// A source that was opened at `path`.
+    pub(super) fn at(path: &Path, source: impl ReadAt + 'static) -> Self {
+        Self {
+            path: Some(path.to_path_buf()),
+            ..Self::new(source)
+        }
+    }
+
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
         Self::of(bytes.len() as u64, Source::Owned(bytes))
     }
@@ -73,10 +81,7 @@ impl Input {
         if options.map.is_some() {
             return Self::open(path, options);
         }
-        Ok(Self {
-            path: Some(path.to_path_buf()),
-            ..Self::new(Reopened::open(path)?)
-        })
+        Ok(Self::at(path, Reopened::open(path)?))
     }
 
     /// The same with `tail` behind its last byte.
@@ -168,7 +173,8 @@ impl Input {
     }
 }
 
-fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
+/// Refuses a symbolic link, unless the options let it be followed.
+pub(super) fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
     if options.follow_links {
         return Ok(());
     }

@@ -2,6 +2,8 @@
 
 mod file;
 mod followed;
+mod growing;
+mod identity;
 mod input;
 mod options;
 mod reopened;
@@ -11,6 +13,8 @@ use std::io;
 
 pub use file::FileSource;
 use followed::Followed;
+pub(crate) use growing::Growing;
+use identity::Identity;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;

@@ -1,10 +1,9 @@
 //! Files that are open only as long as they are read.
 
-use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FileSource, ReadAt};
+use super::{FileSource, Identity, ReadAt};
 use crate::error::{Error, ErrorKind, Result};
 
 /// A regular file that is opened for each read and closed again, for sessions with more threads
@@ -42,31 +41,5 @@ impl ReadAt for Reopened {
             return Err(io::Error::other(Error::new(ErrorKind::Replaced)));
         }
         file.read_at(offset, buffer)
-    }
-}
-
-/// What stays the same as long as it is one file.
-#[derive(Debug, PartialEq, Eq)]
-struct Identity {
-    #[cfg(unix)]
-    device_and_inode: (u64, u64),
-    #[cfg(not(unix))]
-    created: Option<std::time::SystemTime>,
-}
-
-impl Identity {
-    #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        Self {
-            device_and_inode: (metadata.dev(), metadata.ino()),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(metadata: &Metadata) -> Self {
-        Self {
-            created: metadata.created().ok(),
-        }
     }
 }

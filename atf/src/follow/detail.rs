@@ -1,0 +1,443 @@
+//! Following `detail.atf`.
+
+use std::mem::offset_of;
+use std::path::Path;
+
+use super::head::Head;
+use super::{Polled, is_written};
+use crate::detail::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
+use crate::error::{Error, ErrorKind, Result};
+use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
+use crate::header::HEADER_SIZE;
+use crate::source::{Growing, Input};
+use crate::wire;
+
+const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
+/// How far behind an event it is looked for what was written after it.
+const BEHIND: u64 = 32;
+/// Bytes that are read ahead.
+const AHEAD: u64 = 16 << 10;
+
+/// Follows a `detail.atf` of either wire version while it is written.
+///
+/// It gives the events that a [`DetailReader`](crate::detail::DetailReader) gives of the finished
+/// file, each as soon as all of it is certain ([module](super)); payloads are read on demand. Its
+/// memory does not grow: 16 KiB, and the payloads that are asked for.
+#[derive(Debug)]
+pub struct DetailFollower {
+    file: Growing,
+    head: Head<DetailHeader>,
+    /// The file as the last look found it, until all of that was given.
+    look: Option<Look>,
+    next_seq: u64,
+    /// The offset behind the last event that was given.
+    end: u64,
+    /// Where that event stands and what it begins with, to see that it stays.
+    last: Option<(u64, [u8; DetailEventHeader::SIZE])>,
+    /// The file's size when zeros were seen at its end.
+    zeros_end: u64,
+    has_footer: bool,
+    finalized: Option<DetailFooter>,
+    problem: Option<Error>,
+}
+
+/// One look at the file.
+#[derive(Debug)]
+struct Look {
+    input: Input,
+    header: DetailHeader,
+    /// The footer, once header and footer are there.
+    footer: Option<Placed<DetailFooter>>,
+    /// Some of its bytes, and where they begin.
+    buffer: Vec<u8>,
+    start: u64,
+}
+
+impl DetailFollower {
+    /// Follows the file at this path, which need not be there yet. Symbolic links are followed.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self::of(Growing::new(path.as_ref()))
+    }
+
+    pub(super) fn of(file: Growing) -> Self {
+        Self {
+            file,
+            head: Head::new(),
+            look: None,
+            next_seq: 0,
+            end: 0,
+            last: None,
+            zeros_end: 0,
+            has_footer: false,
+            finalized: None,
+            problem: None,
+        }
+    }
+
+    /// The file, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The header as it was last read: a placeholder, until the file is finalized. `None` while
+    /// there is none.
+    #[must_use]
+    pub fn header(&self) -> Option<&DetailHeader> {
+        self.head.header()
+    }
+
+    /// The position of the event that is given next: how many were given.
+    #[must_use]
+    pub fn next_seq(&self) -> u64 {
+        self.next_seq
+    }
+
+    /// Whether a verified footer stands behind the events that were given. Where the header is
+    /// never rewritten, the writer has died in between: all events are there.
+    #[must_use]
+    pub fn has_footer(&self) -> bool {
+        self.has_footer || self.finalized.is_some()
+    }
+
+    /// The footer of a finalized file, once all events were given.
+    #[must_use]
+    pub fn footer(&self) -> Option<&DetailFooter> {
+        self.finalized.as_ref()
+    }
+
+    /// Why no event can be found behind the last one of a finalized file, though the section goes
+    /// on, as [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
+    #[must_use]
+    pub fn framing_problem(&self) -> Option<&Error> {
+        self.problem.as_ref()
+    }
+
+    /// The next event of which all bytes have become certain.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexFollower::poll`](super::IndexFollower::poll) with those of
+    /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` where the footer
+    /// ends the events before those that were given, and at `footer.event_count` where it counts
+    /// others than there are.
+    pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
+        if self.finalized.is_some() {
+            return Ok(Polled::Finalized);
+        }
+        // What the last look has left comes first; it may be old.
+        if let Some(look) = self.look.take()
+            && let Some(event) = self.step(look)?
+        {
+            return Ok(Polled::New(event));
+        }
+        let Some(look) = self.look_again()? else {
+            return Ok(Polled::NotYet);
+        };
+        Ok(match self.step(look)? {
+            Some(event) => Polled::New(event),
+            None if self.finalized.is_some() => Polled::Finalized,
+            None => Polled::NotYet,
+        })
+    }
+
+    /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says
+    /// how many bytes that are: less than asked only at its end.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] where the file
+    /// was cut since.
+    pub fn read_payload(
+        &mut self,
+        event: &DetailEvent,
+        start: u64,
+        buffer: &mut [u8],
+    ) -> Result<usize> {
+        let left = event.payload_size().saturating_sub(start);
+        let size = usize::try_from(left).unwrap_or(usize::MAX);
+        let size = size.min(buffer.len());
+        let buffer = buffer.get_mut(..size).unwrap_or_default();
+        let offset = event.payload_offset().saturating_add(start);
+        if let Some(look) = &self.look {
+            look.input.read_exact(offset, buffer)?;
+            return Ok(size);
+        }
+        let missing = size as u64;
+        match self.file.look()? {
+            Some(input) => input.read_exact(offset, buffer)?,
+            None if missing == 0 => {}
+            // An event of another file.
+            None => {
+                let error = Error::new(ErrorKind::UnexpectedEnd { missing });
+                return Err(error.with_path(Some(self.path())).with_offset(offset));
+            }
+        }
+        Ok(size)
+    }
+
+    /// The payload of a call or a return, or `None` where the event has another shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_payload`](Self::read_payload).
+    pub fn function_payload(&mut self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
+        let size = event.payload_size();
+        if size > FunctionPayload::LARGEST as u64 {
+            return Ok(None);
+        }
+        let mut payload = vec![0; usize::try_from(size).unwrap_or_default()];
+        self.read_payload(event, 0, &mut payload)?;
+        Ok(FunctionPayload::decode(&payload))
+    }
+
+    /// Opens the file again and holds it against what was given.
+    fn look_again(&mut self) -> Result<Option<Look>> {
+        let Some(input) = self.file.look()? else {
+            return Ok(None);
+        };
+        let Some((header, is_same)) = self.head.read(&input)? else {
+            self.zeros_end = input.size();
+            return Ok(None);
+        };
+        let end = self.end.max(header.events_offset);
+        let missing = end.saturating_sub(input.size());
+        if missing > 0 {
+            let error = input.error(ErrorKind::UnexpectedEnd { missing });
+            return Err(error.with_offset(input.size()));
+        }
+        if let Some((offset, last)) = &self.last
+            && input.record(*offset)? != *last
+        {
+            let field = format!("events[{}]", self.next_seq.saturating_sub(1));
+            let error = input.error(ErrorKind::Overwritten);
+            return Err(error.with_field(field).with_offset(*offset));
+        }
+        self.end = end;
+        let footer = final_footer(&input, &header, is_same, self.next_seq)?;
+        if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
+            let kind = ErrorKind::Disagrees {
+                found: found.footer.bytes_length,
+                expected: end.saturating_sub(header.events_offset),
+                by: "what was followed",
+            };
+            let offset = offset_of!(wire::DetailFooter, bytes_length);
+            let problem = (kind, "footer.bytes_length", offset);
+            return Err(footer::error(&input, found.offset, problem));
+        }
+        Ok(Some(Look {
+            input,
+            header,
+            footer,
+            buffer: Vec::new(),
+            start: 0,
+        }))
+    }
+
+    /// The next event of a look, which is kept where there is one.
+    fn step(&mut self, mut look: Look) -> Result<Option<DetailEvent>> {
+        let event = match look.footer.take() {
+            Some(footer) => {
+                let event = self.step_to_footer(&mut look, &footer)?;
+                look.footer = Some(footer);
+                event
+            }
+            None => self.step_ahead(&mut look)?,
+        };
+        let Some((header, bytes)) = event else {
+            return Ok(None);
+        };
+        let (seq, offset) = (self.next_seq, self.end);
+        self.last = Some((offset, bytes));
+        self.next_seq = seq.saturating_add(1);
+        self.end = offset.saturating_add(header.total_length.into());
+        self.look = Some(look);
+        Ok(Some(DetailEvent {
+            seq,
+            offset,
+            header,
+        }))
+    }
+
+    /// The next event before the footer of a finalized file; at the footer nothing more will come.
+    fn step_to_footer(
+        &mut self,
+        look: &mut Look,
+        footer: &Placed<DetailFooter>,
+    ) -> Result<Option<Stepped>> {
+        let available = footer.offset.saturating_sub(self.end);
+        if available == 0 {
+            let (found, expected) = (footer.footer.event_count, self.next_seq);
+            if found != expected {
+                let kind = ErrorKind::Disagrees {
+                    found,
+                    expected,
+                    by: "the events section",
+                };
+                let problem = (kind, "footer.event_count", DetailFooter::COUNT_OFFSET);
+                return Err(footer::error(&look.input, footer.offset, problem));
+            }
+            self.finalized = Some(footer.footer);
+            return Ok(None);
+        }
+        let stepped = look.event(self.end)?;
+        let (kind, field) = match stepped {
+            Some((header, _)) if available >= EVENT_HEADER_SIZE => {
+                let found = header.total_length;
+                if (EVENT_HEADER_SIZE..=available).contains(&found.into()) {
+                    return Ok(stepped);
+                }
+                let min = u32::try_from(EVENT_HEADER_SIZE).unwrap_or(u32::MAX);
+                let kind = ErrorKind::BadTotalLength {
+                    found,
+                    min,
+                    available,
+                };
+                (kind, ".total_length")
+            }
+            _ => {
+                let needed = EVENT_HEADER_SIZE;
+                (ErrorKind::EventCutShort { available, needed }, "")
+            }
+        };
+        let error = look.input.error(kind).with_offset(self.end);
+        self.problem = Some(error.with_field(format!("events[{}]{field}", self.next_seq)));
+        self.finalized = Some(footer.footer);
+        Ok(None)
+    }
+
+    /// The next event that is certain in a file that is not finalized.
+    fn step_ahead(&mut self, look: &mut Look) -> Result<Option<Stepped>> {
+        self.has_footer = false;
+        let (place, size) = (self.end, look.input.size());
+        // Only a footer proves that events begin elsewhere.
+        if look.header.events_offset != HEADER_SIZE as u64 {
+            return Ok(None);
+        }
+        let Some((header, bytes)) = look.event(place)? else {
+            return Ok(None);
+        };
+        if bytes.first_chunk() == Some(&[0; 4]) {
+            self.zeros_end = size;
+            return Ok(None);
+        }
+        if self.may_be_footer(look, &header, &bytes)? {
+            return Ok(None);
+        }
+        let end = place.saturating_add(header.total_length.into());
+        if u64::from(header.total_length) < EVENT_HEADER_SIZE || end > size {
+            return Ok(None);
+        }
+        let is_certain = match look.view(end, BEHIND)? {
+            [] => end > self.zeros_end,
+            behind => is_written(behind),
+        };
+        if !is_certain {
+            self.zeros_end = size;
+            return Ok(None);
+        }
+        Ok(Some((header, bytes)))
+    }
+
+    /// Whether what stands behind the last event is a footer for all that is known.
+    fn may_be_footer(
+        &mut self,
+        look: &mut Look,
+        event: &DetailEventHeader,
+        bytes: &[u8; DetailEventHeader::SIZE],
+    ) -> Result<bool> {
+        let (events, place) = (look.header.events_offset, self.end);
+        let left = look.input.size().saturating_sub(place);
+        let has_magic = bytes.first_chunk() == Some(&DetailFooter::MAGIC);
+        // Where an event has its timestamp, a footer has the length of the section.
+        let is_length = event.timestamp == place.saturating_sub(events);
+        let stated = events.saturating_add(look.header.bytes_length);
+        let is_stated = !look.header.is_placeholder() && stated == place;
+        if !has_magic && !is_length {
+            return Ok(is_stated && left <= FOOTER_SIZE as u64);
+        }
+        if left < FOOTER_SIZE as u64 {
+            return Ok(true);
+        }
+        Ok(match judge::<DetailFooter>(&look.input, events, place)? {
+            Verdict::Verified(_) => {
+                self.has_footer = true;
+                true
+            }
+            Verdict::Damaged(_) if has_magic => true,
+            // Without its magic it is one only where nothing stands behind it.
+            Verdict::Damaged(_) => {
+                let end = place.saturating_add(FOOTER_SIZE as u64);
+                !is_written(look.view(end, BEHIND)?)
+            }
+            Verdict::NoFooter => is_stated && left == FOOTER_SIZE as u64,
+        })
+    }
+}
+
+/// Where both wire versions have an event's timestamp, the footer has `bytes_length`.
+const _: () = {
+    let bytes_length = offset_of!(wire::DetailFooter, bytes_length);
+    assert!(offset_of!(wire::v1::DetailEventHeader, timestamp) == bytes_length);
+    assert!(offset_of!(wire::v2::DetailEventHeader, timestamp) == bytes_length);
+};
+
+/// An event's header, and its bytes.
+type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);
+
+impl Look {
+    /// The header of the event at `offset`, or `None` where the file ends before it does.
+    fn event(&mut self, offset: u64) -> Result<Option<Stepped>> {
+        let (wire, thread_id) = (self.header.wire, self.header.thread_id);
+        let bytes = self.view(offset, EVENT_HEADER_SIZE)?.first_chunk().copied();
+        Ok(bytes.map(|bytes| (DetailEventHeader::decode(wire, thread_id, &bytes), bytes)))
+    }
+
+    /// `size` bytes from `offset`, fewer at the end of the file.
+    fn view(&mut self, offset: u64, size: u64) -> Result<&[u8]> {
+        let left = self.input.size().saturating_sub(offset);
+        let size = usize::try_from(size.min(left)).unwrap_or_default();
+        if self.at_hand(offset, size).is_none() {
+            self.buffer
+                .resize(usize::try_from(AHEAD.min(left)).unwrap_or_default(), 0);
+            self.start = offset;
+            let read = self.input.read(offset, &mut self.buffer);
+            self.buffer.truncate(*read.as_ref().unwrap_or(&0));
+            read?;
+        }
+        let rest = self.buffer.len().min(size);
+        Ok(self
+            .at_hand(offset, size)
+            .or_else(|| self.at_hand(offset, rest))
+            .unwrap_or_default())
+    }
+
+    fn at_hand(&self, offset: u64, size: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset.checked_sub(self.start)?).ok()?;
+        self.buffer.get(start..start.checked_add(size)?)
+    }
+}
+
+/// The verified footer of a file whose header was rewritten for it. A header that disagrees may be
+/// half-written, so it must be the same as at the last look.
+fn final_footer(
+    input: &Input,
+    header: &DetailHeader,
+    is_same: bool,
+    count: u64,
+) -> Result<Option<Placed<DetailFooter>>> {
+    let is_placeholder = header.is_placeholder();
+    // A finalized file without events has a placeholder.
+    if is_placeholder && count > 0 {
+        return Ok(None);
+    }
+    let events = header.events_offset;
+    let end = events.saturating_add(header.bytes_length);
+    let last = input.size().checked_sub(FOOTER_SIZE as u64);
+    let candidates = (!is_placeholder).then_some(end).into_iter().chain(last);
+    let Verdict::Verified(found) = first::<DetailFooter>(input, events, candidates)? else {
+        return Ok(None);
+    };
+    let agrees = header.event_count == found.footer.event_count && end == found.offset;
+    Ok((agrees || (!is_placeholder && is_same)).then_some(found))
+}

@@ -1,0 +1,149 @@
+//! The header of a growing file: not there yet, a placeholder, rewritten.
+
+use std::mem::offset_of;
+
+use crate::detail::DetailHeader;
+use crate::error::{ErrorKind, Result};
+use crate::header::{self, HEADER_SIZE};
+use crate::index::IndexHeader;
+use crate::source::Input;
+use crate::wire::{self, offset, v1};
+
+/// A field with its name, its place and its value.
+type Field = (&'static str, usize, u64);
+
+/// What following needs to know of a header; those of both files fulfil it.
+pub(super) trait Header: Sized + Clone {
+    const MAGIC: [u8; 4];
+
+    /// Where `events_offset` stands, the last field of a placeholder that is never 0.
+    const EVENTS_OFFSET: usize;
+
+    fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self>;
+
+    fn events_offset(&self) -> u64;
+
+    /// What a writer that rewrites the header leaves as it is.
+    fn lasting(&self) -> Vec<Field>;
+}
+
+/// The header as it was last read.
+#[derive(Debug)]
+pub(super) struct Head<H> {
+    read: Option<(H, [u8; HEADER_SIZE])>,
+}
+
+impl<H: Header> Head<H> {
+    pub(super) const fn new() -> Self {
+        Self { read: None }
+    }
+
+    pub(super) fn header(&self) -> Option<&H> {
+        self.read.as_ref().map(|(header, _)| header)
+    }
+
+    /// Reads the header, and says whether it is the same as at the last time; `None` while it, or
+    /// the place where events begin, is not there yet. What the file has of it then are zeros.
+    pub(super) fn read(&mut self, input: &Input) -> Result<Option<(H, bool)>> {
+        if input.size() < HEADER_SIZE as u64 && self.read.is_none() {
+            return Ok(None);
+        }
+        let bytes = header::read(input)?;
+        if self.read.is_none() && is_unwritten::<H>(&bytes) {
+            return Ok(None);
+        }
+        let header = H::decode(&bytes).map_err(|error| error.with_path(input.path()))?;
+        let mut is_same = false;
+        if let Some((before, bytes_before)) = &self.read {
+            for ((field, offset, found), (_, _, before)) in
+                header.lasting().into_iter().zip(before.lasting())
+            {
+                if found != before {
+                    let error = header::error(ErrorKind::Changed { found, before }, field, offset);
+                    return Err(error.with_path(input.path()));
+                }
+            }
+            is_same = bytes == *bytes_before;
+        }
+        self.read = Some((header.clone(), bytes));
+        let is_there = header.events_offset() <= input.size();
+        Ok(is_there.then_some((header, is_same)))
+    }
+}
+
+/// Whether space was set aside for the header, and it is not all there yet.
+fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
+    let events_offset = bytes
+        .get(H::EVENTS_OFFSET..)
+        .and_then(|rest| rest.first_chunk());
+    let mut magic = bytes.iter().zip(H::MAGIC);
+    magic.all(|(found, magic)| *found == magic || *found == 0) && events_offset == Some(&[0; 8])
+}
+
+impl Header for IndexHeader {
+    const MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+    const EVENTS_OFFSET: usize = offset_of!(v1::IndexHeader, events_offset);
+
+    fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
+        Self::decode(bytes, u64::MAX)
+    }
+
+    fn events_offset(&self) -> u64 {
+        self.events_offset
+    }
+
+    fn lasting(&self) -> Vec<Field> {
+        let wire = self.wire;
+        let (version, arch, os, thread_id, clock_type, events_offset) = (
+            offset!(wire, IndexHeader.version),
+            offset!(wire, IndexHeader.arch),
+            offset!(wire, IndexHeader.os),
+            offset!(wire, IndexHeader.thread_id),
+            offset!(wire, IndexHeader.clock_type),
+            offset!(wire, IndexHeader.events_offset),
+        );
+        vec![
+            ("header.version", version, wire.version().into()),
+            ("header.arch", arch, self.arch.0.into()),
+            ("header.os", os, self.os.0.into()),
+            ("header.thread_id", thread_id, self.thread_id.into()),
+            ("header.clock_type", clock_type, self.clock_type.0.into()),
+            ("header.events_offset", events_offset, self.events_offset),
+        ]
+    }
+}
+
+/// Both wire versions have it at one place.
+const _: () = assert!(
+    offset_of!(v1::IndexHeader, events_offset) == offset_of!(wire::v2::IndexHeader, events_offset)
+);
+
+impl Header for DetailHeader {
+    const MAGIC: [u8; 4] = wire::DetailHeader::MAGIC;
+    const EVENTS_OFFSET: usize = offset_of!(wire::DetailHeader, events_offset);
+
+    fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
+        Self::decode(bytes, u64::MAX)
+    }
+
+    fn events_offset(&self) -> u64 {
+        self.events_offset
+    }
+
+    fn lasting(&self) -> Vec<Field> {
+        let (version, arch, os, thread_id, events_offset) = (
+            offset_of!(wire::DetailHeader, version),
+            offset_of!(wire::DetailHeader, arch),
+            offset_of!(wire::DetailHeader, os),
+            offset_of!(wire::DetailHeader, thread_id),
+            offset_of!(wire::DetailHeader, events_offset),
+        );
+        vec![
+            ("header.version", version, self.wire.version().into()),
+            ("header.arch", arch, self.arch.0.into()),
+            ("header.os", os, self.os.0.into()),
+            ("header.thread_id", thread_id, self.thread_id.into()),
+            ("header.events_offset", events_offset, self.events_offset),
+        ]
+    }
+}

@@ -1,0 +1,399 @@
+//! Following `index.atf`.
+
+use std::mem::offset_of;
+use std::path::Path;
+
+use super::head::Head;
+use super::{Polled, is_written};
+use crate::checksum::{Checksum, Crc32c};
+use crate::error::{ErrorKind, Result};
+use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
+use crate::header::HEADER_SIZE;
+use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record};
+use crate::source::{Growing, Input};
+use crate::wire;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
+/// The most events of one look: 128 KiB.
+const MOST: usize = (128 << 10) / IndexEvent::SIZE;
+/// Bytes of one look: the last event again, new ones, and what stands behind the last of them.
+const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
+
+/// Follows an `index.atf` of either wire version while it is written.
+///
+/// It gives the events that an [`IndexReader`](crate::index::IndexReader) gives of the finished
+/// file, each as soon as it is certain ([module](super)). Its memory does not grow: 128 KiB.
+///
+/// ```
+/// use atf::follow::{IndexFollower, Polled};
+/// use atf::write::{Event, ThreadWriter, WriteOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path().join("thread_0");
+///
+/// let mut follower = IndexFollower::new(folder.join("index.atf"));
+/// assert_eq!(follower.poll_event()?, Polled::NotYet);
+///
+/// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+/// let call = Event {
+///     timestamp_ns: 1000,
+///     function_id: 0x0000_0001_0000_0007,
+///     event_kind: atf::EventKind::CALL,
+///     call_depth: 1,
+/// };
+/// writer.write(&call)?;
+/// writer.flush()?;
+/// while let Polled::New(events) = follower.poll()? {
+///     assert_eq!(events.first().map(|event| event.timestamp_ns), Some(1000));
+/// }
+///
+/// writer.finalize()?;
+/// assert_eq!(follower.poll_event()?, Polled::Finalized);
+/// assert_eq!(follower.next_seq(), 1);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct IndexFollower {
+    file: Growing,
+    head: Head<IndexHeader>,
+    /// Events that are certain, behind what was given already.
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were given.
+    given: usize,
+    /// How many events are certain, those of the buffer included.
+    count: u64,
+    /// The last of them, to see that it stays where it is.
+    last: Option<Record>,
+    /// The file's size when zeros were seen at its end.
+    zeros_end: u64,
+    crc: Crc32c,
+    has_footer: bool,
+    finalized: Option<(IndexFooter, Checksum)>,
+}
+
+impl IndexFollower {
+    /// Follows the file at this path, which need not be there yet. Symbolic links are followed.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self::of(Growing::new(path.as_ref()))
+    }
+
+    pub(super) fn of(file: Growing) -> Self {
+        Self {
+            file,
+            head: Head::new(),
+            buffer: Vec::new(),
+            given: 0,
+            count: 0,
+            last: None,
+            zeros_end: 0,
+            crc: Crc32c::new(),
+            has_footer: false,
+            finalized: None,
+        }
+    }
+
+    /// The file, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The header as it was last read: a placeholder, until the file is finalized. `None` while
+    /// there is none.
+    #[must_use]
+    pub fn header(&self) -> Option<&IndexHeader> {
+        self.head.header()
+    }
+
+    /// The position of the event that is given next: how many were given.
+    #[must_use]
+    pub fn next_seq(&self) -> u64 {
+        let left = self.buffer.len().saturating_sub(self.given) / IndexEvent::SIZE;
+        self.count.saturating_sub(left as u64)
+    }
+
+    /// Whether a verified footer stands behind the events that are certain. Where the header is
+    /// never rewritten, the writer has died in between: all events are there.
+    #[must_use]
+    pub fn has_footer(&self) -> bool {
+        self.has_footer || self.finalized.is_some()
+    }
+
+    /// The footer of a finalized file, once all events are certain.
+    #[must_use]
+    pub fn footer(&self) -> Option<&IndexFooter> {
+        self.finalized.as_ref().map(|(footer, _)| footer)
+    }
+
+    /// Compares the events as they were given with the footer's checksum, once they are all
+    /// certain: they changed meanwhile where it is bad, or the file is damaged.
+    #[must_use]
+    pub fn checksum(&self) -> Checksum {
+        let finalized = self.finalized.as_ref();
+        finalized.map_or(Checksum::NotChecked, |(_, checksum)| *checksum)
+    }
+
+    /// The events that have become certain, some 4000 at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening and reading: [`ErrorKind::Io`], [`ErrorKind::NotRegular`] and, once the
+    /// header is there, those of [`IndexHeader::decode`]. And where the file contradicts what was
+    /// given:
+    ///
+    /// - [`ErrorKind::Replaced`]: another file stands at the path;
+    /// - [`ErrorKind::UnexpectedEnd`] at the file's end: it is shorter than what was given;
+    ///   [`ErrorKind::TooShort`] where it has lost its header;
+    /// - [`ErrorKind::Changed`] at a field of the header that does not change;
+    /// - [`ErrorKind::Overwritten`] at the last event that was given;
+    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer counts fewer.
+    pub fn poll(&mut self) -> Result<Polled<EventSlice<'_>>> {
+        if let Some(nothing) = self.look()? {
+            return Ok(nothing);
+        }
+        let Some(header) = self.head.header() else {
+            return Ok(Polled::NotYet);
+        };
+        let new = self.buffer.get(self.given..).unwrap_or_default();
+        self.given = self.buffer.len();
+        let events = EventSlice::new(header.wire, header.thread_id, new);
+        Ok(Polled::New(events))
+    }
+
+    /// The next event that has become certain; errors as of [`poll`](Self::poll).
+    ///
+    /// # Errors
+    ///
+    /// As [`poll`](Self::poll).
+    pub fn poll_event(&mut self) -> Result<Polled<IndexEvent>> {
+        if let Some(nothing) = self.look()? {
+            return Ok(nothing);
+        }
+        let rest = self.buffer.get(self.given..).unwrap_or_default();
+        let (Some(header), Some(bytes)) = (self.head.header(), rest.first_chunk()) else {
+            return Ok(Polled::NotYet);
+        };
+        self.given = self.given.saturating_add(IndexEvent::SIZE);
+        let event = IndexEvent::decode(header.wire, header.thread_id, bytes);
+        Ok(Polled::New(event))
+    }
+
+    /// Looks at the file where all that is certain was given; says so where there is no more.
+    fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
+        if self.given < self.buffer.len() {
+            return Ok(None);
+        }
+        if self.finalized.is_none() {
+            self.buffer.clear();
+            self.given = 0;
+            if let Some(input) = self.file.look()? {
+                self.look_at(&input)?;
+            }
+        }
+        Ok(match self.given < self.buffer.len() {
+            true => None,
+            false if self.finalized.is_some() => Some(Polled::Finalized),
+            false => Some(Polled::NotYet),
+        })
+    }
+
+    fn look_at(&mut self, input: &Input) -> Result<()> {
+        let Some((header, is_same)) = self.head.read(input)? else {
+            self.zeros_end = input.size();
+            return Ok(());
+        };
+        let end = event_end(&header, self.count);
+        let missing = end.saturating_sub(input.size());
+        if missing > 0 {
+            let error = input.error(ErrorKind::UnexpectedEnd { missing });
+            return Err(error.with_offset(input.size()));
+        }
+        // Where zeros were, a footer without a header may be an event that is half-written.
+        let footer = final_footer(input, &header, is_same, self.count)?
+            .filter(|found| !header.is_placeholder() || found.end() > self.zeros_end);
+        if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
+            let kind = ErrorKind::Disagrees {
+                found: found.footer.event_count,
+                expected: self.count,
+                by: "what was followed",
+            };
+            let offset = offset_of!(wire::IndexFooter, event_count);
+            let problem = (kind, "footer.event_count", offset);
+            return Err(footer::error(input, found.offset, problem));
+        }
+        // Only a footer proves that events begin elsewhere.
+        if footer.is_some() || header.events_offset == HEADER_SIZE as u64 {
+            self.read(input, &header, end, footer.as_ref())?;
+        }
+        if let Some(found) = footer
+            && found.offset == event_end(&header, self.count)
+        {
+            let checksum = Checksum::compare(
+                input,
+                found.footer.checksum,
+                self.crc.finish(),
+                header.events_offset,
+                found.offset,
+            )?;
+            self.finalized = Some((found.footer, checksum));
+        }
+        Ok(())
+    }
+
+    /// Puts the events from `end` on that are certain into the buffer.
+    fn read(
+        &mut self,
+        input: &Input,
+        header: &IndexHeader,
+        end: u64,
+        footer: Option<&Placed<IndexFooter>>,
+    ) -> Result<()> {
+        let again = match self.last {
+            Some(_) => IndexEvent::SIZE,
+            None => 0,
+        };
+        let start = end.saturating_sub(again as u64);
+        let stop = footer.map_or(input.size(), |footer| footer.offset);
+        let size = stop.saturating_sub(start).min(READ);
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+        let read = input.read(start, &mut bytes)?;
+        // A file that was cut meanwhile ends where the read did.
+        let stop = match (read as u64) < size {
+            true => start.saturating_add(read as u64),
+            false => stop,
+        };
+        bytes.truncate(read);
+        if let Some(last) = &self.last
+            && bytes.first_chunk() != Some(last)
+        {
+            let field = format!("events[{}]", self.count.saturating_sub(1));
+            let error = input.error(ErrorKind::Overwritten);
+            return Err(error.with_field(field).with_offset(start));
+        }
+        let new = bytes.get(again..).unwrap_or_default();
+        let (records, _) = new.as_chunks::<{ IndexEvent::SIZE }>();
+        let count = match footer {
+            Some(_) => records.len().min(MOST),
+            None => self.certain(input, header, new, end, stop)?,
+        };
+        let records = records.get(..count).unwrap_or_default();
+        self.crc.update(records.as_flattened());
+        self.last = records.last().copied().or(self.last);
+        self.count = self.count.saturating_add(count as u64);
+        bytes.truncate(again.saturating_add(records.as_flattened().len()));
+        self.given = again.min(bytes.len());
+        self.buffer = bytes;
+        Ok(())
+    }
+
+    /// How many events the bytes at `start` begin with for certain, in a file of `size` bytes that
+    /// is not finalized.
+    fn certain(
+        &mut self,
+        input: &Input,
+        header: &IndexHeader,
+        bytes: &[u8],
+        start: u64,
+        size: u64,
+    ) -> Result<usize> {
+        // At a footer's place that the header states stands no event, whatever does.
+        let bound = match header.is_bounded() {
+            true => header.footer_offset,
+            false => u64::MAX,
+        };
+        self.has_footer = false;
+        let (records, _) = bytes.as_chunks::<{ IndexEvent::SIZE }>();
+        let mut count = 0_usize;
+        let mut rest = bytes;
+        let mut place = start;
+        for record in records.iter().take(MOST) {
+            let next = rest.get(IndexEvent::SIZE..).unwrap_or_default();
+            let behind = next.get(..IndexEvent::SIZE).unwrap_or(next);
+            let end = place.saturating_add(EVENT_SIZE);
+            let is_certain = match behind {
+                [] => end > self.zeros_end,
+                _ => is_written(behind),
+            };
+            if !is_certain || !is_written(record) {
+                self.zeros_end = size;
+                break;
+            }
+            let seq = self.count.saturating_add(count as u64);
+            if place >= bound
+                || may_begin_footer(record, seq)
+                    && self.may_be_footer(input, header, rest, place)?
+            {
+                break;
+            }
+            count = count.saturating_add(1);
+            place = end;
+            rest = next;
+        }
+        Ok(count)
+    }
+
+    /// Whether what stands at `place`, and is shown in `bytes`, is a footer for all that is known.
+    fn may_be_footer(
+        &mut self,
+        input: &Input,
+        header: &IndexHeader,
+        bytes: &[u8],
+        place: u64,
+    ) -> Result<bool> {
+        let Some(behind) = bytes.get(FOOTER_SIZE..) else {
+            return Ok(true);
+        };
+        let has_magic = bytes.first_chunk() == Some(&IndexFooter::MAGIC);
+        Ok(
+            match judge::<IndexFooter>(input, header.events_offset, place)? {
+                Verdict::Verified(_) => {
+                    self.has_footer = true;
+                    true
+                }
+                Verdict::NoFooter if !has_magic => false,
+                // What has something behind it is no damaged footer.
+                _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
+            },
+        )
+    }
+}
+
+/// The offset behind that many events.
+fn event_end(header: &IndexHeader, count: u64) -> u64 {
+    let size = count.saturating_mul(EVENT_SIZE);
+    header.events_offset.saturating_add(size)
+}
+
+/// Whether a footer, good or damaged, may begin with these bytes at the place of event `seq`.
+fn may_begin_footer(record: &Record, seq: u64) -> bool {
+    const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
+    let count = record.get(COUNT..).and_then(|rest| rest.first_chunk());
+    record.first_chunk() == Some(&IndexFooter::MAGIC) || count == Some(&seq.to_le_bytes())
+}
+
+/// The verified footer of a file whose header was rewritten for it. A header that disagrees may be
+/// half-written, so it must be the same as at the last look.
+fn final_footer(
+    input: &Input,
+    header: &IndexHeader,
+    is_same: bool,
+    count: u64,
+) -> Result<Option<Placed<IndexFooter>>> {
+    let is_placeholder = header.is_placeholder();
+    // A finalized file without events can have a placeholder.
+    if is_placeholder && count > 0 {
+        return Ok(None);
+    }
+    let stated = (!is_placeholder).then_some(header.footer_offset);
+    let last = input.size().checked_sub(FOOTER_SIZE as u64);
+    let candidates = stated.into_iter().chain(last);
+    let Verdict::Verified(found) = first::<IndexFooter>(input, header.events_offset, candidates)?
+    else {
+        return Ok(None);
+    };
+    let footer = &found.footer;
+    let agrees = header.event_count == footer.event_count
+        && header.footer_offset == found.offset
+        && header.time_start_ns == footer.time_start_ns
+        && header.time_end_ns == footer.time_end_ns;
+    Ok((agrees || (!is_placeholder && is_same)).then_some(found))
+}

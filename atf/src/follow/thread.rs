@@ -1,0 +1,158 @@
+//! Following the two files of a thread.
+
+use std::path::{Path, PathBuf};
+
+use super::{DetailFollower, IndexFollower, Polled};
+use crate::detail::DetailEvent;
+use crate::error::Result;
+use crate::index::IndexEvent;
+use crate::source::Growing;
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+/// Follows a thread's folder while it is written: each event with its details.
+///
+/// An event whose details are not certain yet is held back, since writers send details first. What
+/// is left of the two files once both are finalized has lost its link: details of no event are
+/// passed over, and an event whose link leads nowhere, or back, comes without details.
+///
+/// ```
+/// use atf::follow::{Polled, ThreadFollower};
+/// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path().join("thread_0");
+///
+/// let mut follower = ThreadFollower::new(&folder);
+/// # let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+/// # let event_kind = atf::EventKind::CALL;
+/// # let call = Event { timestamp_ns: 1, function_id: 7, event_kind, call_depth: 1 };
+/// # let event_type = atf::DetailEventType::FUNCTION_CALL;
+/// # let detail = Detail { event_type, flags: 0, payload: b"any bytes" };
+/// # writer.write_with_detail(&call, &detail)?;
+/// # writer.finalize()?;
+/// loop {
+///     match follower.poll()? {
+///         Polled::New(new) => {
+///             println!("{}: {:#x}", new.seq, new.event.function_id);
+///             if let Some(detail) = &new.detail {
+///                 let payload = follower.details().function_payload(detail)?;
+///                 println!("  {payload:?}");
+///             }
+///         }
+///         Polled::NotYet => std::thread::sleep(std::time::Duration::from_millis(100)),
+///         Polled::Finalized => break,
+///     }
+/// }
+/// # assert_eq!(follower.next_seq(), 1);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadFollower {
+    path: PathBuf,
+    index: IndexFollower,
+    detail: DetailFollower,
+    /// The last detail that was seen, until its event comes.
+    seen: Option<DetailEvent>,
+    /// An event that waits for its details.
+    waiting: Option<IndexEvent>,
+}
+
+/// An event with its details.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadEvent {
+    /// Its position, counted from 0.
+    pub seq: u64,
+    /// The event.
+    pub event: IndexEvent,
+    /// Its details, where it has any.
+    pub detail: Option<DetailEvent>,
+}
+
+impl ThreadFollower {
+    /// Follows the files of this folder, which need not be there yet. Symbolic links in the folder
+    /// are not followed.
+    pub fn new(folder: impl AsRef<Path>) -> Self {
+        let path = folder.as_ref().to_path_buf();
+        Self {
+            index: IndexFollower::of(Growing::in_session(&path.join(INDEX_FILE))),
+            detail: DetailFollower::of(Growing::in_session(&path.join(DETAIL_FILE))),
+            path,
+            seen: None,
+            waiting: None,
+        }
+    }
+
+    /// The folder, as it was named.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The follower of `index.atf`.
+    #[must_use]
+    pub fn index(&self) -> &IndexFollower {
+        &self.index
+    }
+
+    /// The follower of `detail.atf`, which reads payloads.
+    pub fn details(&mut self) -> &mut DetailFollower {
+        &mut self.detail
+    }
+
+    /// The position of the event that is given next: how many were given.
+    #[must_use]
+    pub fn next_seq(&self) -> u64 {
+        let waiting = u64::from(self.waiting.is_some());
+        self.index.next_seq().saturating_sub(waiting)
+    }
+
+    /// The next event that has become certain.
+    ///
+    /// # Errors
+    ///
+    /// As [`IndexFollower::poll`] and [`DetailFollower::poll`].
+    pub fn poll(&mut self) -> Result<Polled<ThreadEvent>> {
+        let event = match self.waiting.take() {
+            Some(event) => event,
+            None => match self.index.poll_event()? {
+                Polled::New(event) => event,
+                Polled::NotYet => return Ok(Polled::NotYet),
+                Polled::Finalized => return Ok(Polled::Finalized),
+            },
+        };
+        let Some(detail_seq) = event.detail_seq else {
+            return Ok(Polled::New(self.with(event, None)));
+        };
+        self.waiting = Some(event);
+        // Details of a finalized thread that do not come now never will.
+        let is_finalized = self.index.footer().is_some();
+        match self.find(detail_seq)? {
+            None if !is_finalized => Ok(Polled::NotYet),
+            found => {
+                self.waiting = None;
+                Ok(Polled::New(self.with(event, found.flatten())))
+            }
+        }
+    }
+
+    fn with(&self, event: IndexEvent, detail: Option<DetailEvent>) -> ThreadEvent {
+        ThreadEvent {
+            seq: self.index.next_seq().saturating_sub(1),
+            event,
+            detail,
+        }
+    }
+
+    /// Goes on to a detail; `None` while it is not certain whether there is one.
+    fn find(&mut self, seq: u64) -> Result<Option<Option<DetailEvent>>> {
+        loop {
+            if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {
+                return Ok(Some((seen.seq == seq).then_some(seen)));
+            }
+            match self.detail.poll()? {
+                Polled::New(event) => self.seen = Some(event),
+                Polled::Finalized => return Ok(Some(None)),
+                Polled::NotYet => return Ok(None),
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A file that is opened again and again while it grows.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::input::check_link;
+use super::{FileSource, Identity, Input, OpenOptions};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A file at a path, which need not be there yet.
+///
+/// It is open only as long as it is looked at, so that thousands can be followed at once.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    path: PathBuf,
+    options: OpenOptions,
+    identity: Option<Identity>,
+}
+
+impl Growing {
+    /// A file by itself: symbolic links are followed.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self::with(path, OpenOptions::new().follow_links(true))
+    }
+
+    /// A file of a session, where a symbolic link could lead out of it.
+    pub(crate) fn in_session(path: &Path) -> Self {
+        Self::with(path, OpenOptions::new())
+    }
+
+    fn with(path: &Path, options: OpenOptions) -> Self {
+        Self {
+            path: path.to_path_buf(),
+            options,
+            identity: None,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file with the size that it has now; `None` while it was never there.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Replaced`] where another file stands there than before, and those of
+    /// [`Input::open_in_session`]: a file that was there and is gone is one of them.
+    pub(crate) fn look(&mut self) -> Result<Option<Input>> {
+        let file = match self.open() {
+            Ok(file) => file,
+            Err(error) if self.identity.is_none() && is_not_found(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let metadata = file.file.metadata();
+        let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(&self.path)))?;
+        let found = Identity::of(&metadata);
+        if *self.identity.get_or_insert(found) != found {
+            return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.path)));
+        }
+        Ok(Some(Input::at(&self.path, file)))
+    }
+
+    fn open(&self) -> Result<FileSource> {
+        check_link(&self.path, self.options)?;
+        FileSource::open(&self.path)
+    }
+}
+
+fn is_not_found(error: &Error) -> bool {
+    *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound)
+}

@@ -1,0 +1,147 @@
+//! Files of any content that grow in any pieces.
+
+use atf::follow::{DetailFollower, IndexFollower};
+use atf::index::IndexReader;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
+use crate::{End, Written, drain, drain_details};
+
+/// Numbers that look like parts of a footer, or of nothing.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        2 => Just(0),
+        2 => Just(0x4154_4932),
+        2 => Just(0x4154_4432),
+        3 => 0..12_u64,
+        3 => (0..12_u64).prop_map(|count| 32 * count),
+        4 => any::<u64>(),
+    ]
+}
+
+fn event() -> impl Strategy<Value = EventRecord> {
+    let link = prop_oneof![Just(None), (0..9_u64).prop_map(Some)];
+    (number(), number(), 0..4_u8, 0..3_u32, link).prop_map(
+        |(timestamp_ns, function_id, kind, depth, detail_seq)| EventRecord {
+            timestamp_ns,
+            function_id,
+            kind,
+            depth,
+            detail_seq,
+        },
+    )
+}
+
+fn detail() -> impl Strategy<Value = DetailRecord> {
+    let payload = prop_oneof![
+        vec(any::<u8>(), 0..90),
+        vec(Just(0_u8), 0..90),
+        Just(DetailFile::finalized(1, 2).footer()),
+    ];
+    (any::<u16>(), 0..9_u64, number(), payload).prop_map(
+        |(event_type, index_seq, timestamp, payload)| DetailRecord {
+            event_type,
+            index_seq,
+            timestamp,
+            payload,
+        },
+    )
+}
+
+/// Makes two events in a row look like a footer at their place, a good one or almost.
+fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
+    let Some([first, second]) = events.get_mut(seq..seq + 2) else {
+        return;
+    };
+    first.timestamp_ns = 0x4154_4932;
+    first.function_id = seq as u64 + mistake % 2;
+    second.timestamp_ns = 32 * (seq as u64 + mistake / 2);
+    second.function_id = 0;
+    (second.kind, second.depth, second.detail_seq) = (0, 0, Some(0));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Given at any time is a beginning of what a reader gives in the end.
+    #[test]
+    fn events_of_any_content_are_given_once_each_and_in_order(
+        version in 1..=2_u8,
+        mut events in vec(event(), 0..12),
+        imitations in vec((0..12_usize, 0..4_u64), 0..3),
+        pieces in vec(1..150_usize, 1..40),
+        room in prop_oneof![Just(0_u64), 0..700_u64],
+    ) {
+        for (seq, mistake) in imitations {
+            imitate_footer(&mut events, seq, mistake);
+        }
+        let file = IndexFile { thread_id: 0, ..IndexFile::of(version, events) };
+        let bytes = file.clone().placeholder().bytes();
+        let written = Written::new("index.atf");
+        written.resize(room);
+        let mut follower = IndexFollower::new(written.path());
+        let mut given = Vec::new();
+        drain(&mut follower, &mut given).unwrap();
+        let mut offset = 0;
+        for piece in pieces.iter().cycle() {
+            let end = (offset + piece).min(bytes.len());
+            written.patch(offset as u64, &bytes[offset..end]);
+            drain(&mut follower, &mut given).unwrap();
+            if end % 32 == 0 && let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
+                prop_assert!(given.len() as u64 <= reader.event_count());
+            }
+            offset = end;
+            if offset == bytes.len() {
+                break;
+            }
+        }
+        written.resize(bytes.len() as u64);
+        written.patch(0, &file.header());
+        let reader = IndexReader::from_bytes(file.bytes()).unwrap();
+        let read: Vec<_> = reader.events().map(Result::unwrap).collect();
+        prop_assert_eq!(read.len(), file.events.len());
+        prop_assert_eq!(&given[..], &read[..given.len()]);
+        // A file whose header says no more than a placeholder does is finalized by its footer.
+        drain(&mut follower, &mut given).unwrap();
+        let end = drain(&mut follower, &mut given).unwrap();
+        prop_assert_eq!(given, read);
+        prop_assert_eq!(end, End::Finalized);
+    }
+
+    #[test]
+    fn details_of_any_content_are_given_once_each_and_in_order(
+        version in 1..=2_u8,
+        events in vec(detail(), 0..9),
+        pieces in vec(1..150_usize, 1..40),
+        room in prop_oneof![Just(0_u64), 0..900_u64],
+    ) {
+        let file = DetailFile::of(version, events);
+        let bytes = file.clone().placeholder().bytes();
+        let written = Written::new("detail.atf");
+        written.resize(room);
+        let mut follower = DetailFollower::new(written.path());
+        let mut given = Vec::new();
+        drain_details(&mut follower, &mut given).unwrap();
+        let mut offset = 0;
+        for piece in pieces.iter().cycle() {
+            let end = (offset + piece).min(bytes.len());
+            written.patch(offset as u64, &bytes[offset..end]);
+            drain_details(&mut follower, &mut given).unwrap();
+            offset = end;
+            if offset == bytes.len() {
+                break;
+            }
+        }
+        written.resize(bytes.len() as u64);
+        written.patch(0, &file.header());
+        let end = drain_details(&mut follower, &mut given).unwrap();
+        prop_assert_eq!(end, End::Finalized);
+        prop_assert_eq!(given.len(), file.events.len());
+        for ((event, payload), expected) in given.iter().zip(&file.events) {
+            prop_assert_eq!(event.header.timestamp, expected.timestamp);
+            prop_assert_eq!(event.header.index_seq, expected.index_seq);
+            prop_assert_eq!(payload, &expected.payload);
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Files that contradict what was given of them.
+
+use std::fs;
+
+use atf::ErrorKind;
+use atf::follow::{DetailFollower, IndexFollower};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::support::{DetailFile, IndexFile};
+use crate::{End, Written, drain, drain_details};
+
+fn followed(file: &IndexFile) -> (Written, IndexFollower, Vec<atf::index::IndexEvent>) {
+    let written = Written::new("index.atf");
+    written.append(&file.clone().placeholder().without_footer());
+    let mut follower = IndexFollower::new(written.path());
+    let mut events = Vec::new();
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    assert_eq!(events.len(), file.events.len());
+    (written, follower, events)
+}
+
+fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
+    let written = Written::new("detail.atf");
+    written.append(&file.clone().placeholder().without_footer());
+    let mut follower = DetailFollower::new(written.path());
+    let mut events = Vec::new();
+    let end = drain_details(&mut follower, &mut events).unwrap();
+    assert_eq!((end, events.len()), (End::NotYet, file.events.len()));
+    (written, follower)
+}
+
+#[test]
+fn a_file_that_is_cut_below_what_was_given_is_an_error_at_its_end() {
+    let file = IndexFile::finalized(1, 9);
+    let (written, mut follower, _) = followed(&file);
+    // What was never given may go.
+    written.append(&[1; 20]);
+    follower.poll().unwrap();
+    written.resize(64 + 32 * 9);
+    follower.poll().unwrap();
+    written.resize(64 + 32 * 9 - 1);
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::UnexpectedEnd { missing: 1 });
+    assert_eq!(error.offset(), Some(64 + 32 * 9 - 1));
+    assert_eq!(error.path(), Some(&*written.path()));
+    written.resize(10);
+    let error = follower.poll().unwrap_err();
+    assert!(matches!(
+        error.kind(),
+        ErrorKind::TooShort { found: 10, .. }
+    ));
+
+    let file = DetailFile::finalized(1, 9);
+    let (written, mut follower) = followed_details(&file);
+    let end = written.size();
+    written.resize(end - 3);
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::UnexpectedEnd { missing: 3 });
+    assert_eq!(error.offset(), Some(end - 3));
+}
+
+#[test]
+fn another_file_at_the_path_is_an_error() {
+    let file = IndexFile::finalized(1, 9);
+    let (written, mut follower, _) = followed(&file);
+    let other = written.folder.path().join("other");
+    fs::write(&other, file.bytes()).unwrap();
+    fs::rename(&other, written.path()).unwrap();
+    assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
+    fs::remove_file(written.path()).unwrap();
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(std::io::ErrorKind::NotFound));
+
+    let file = DetailFile::finalized(1, 9);
+    let (written, mut follower) = followed_details(&file);
+    let other = written.folder.path().join("other");
+    fs::write(&other, file.bytes()).unwrap();
+    fs::rename(&other, written.path()).unwrap();
+    assert_eq!(follower.poll().unwrap_err().kind(), &ErrorKind::Replaced);
+}
+
+#[test]
+fn a_header_that_changes_in_what_must_stay_is_an_error_at_its_field() {
+    for (offset, field) in [
+        (6, "header.arch"),
+        (7, "header.os"),
+        (12, "header.thread_id"),
+        (16, "header.clock_type"),
+        (32, "header.events_offset"),
+    ] {
+        let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+        let before = written.bytes()[offset];
+        written.patch(offset as u64, &[before + 1]);
+        let error = follower.poll().unwrap_err();
+        let (found, before) = (u64::from(before) + 1, before.into());
+        assert_eq!(error.kind(), &ErrorKind::Changed { found, before });
+        assert_eq!(error.field(), Some(field));
+        assert_eq!(error.offset(), Some(offset as u64));
+    }
+    for (offset, field) in [
+        (5, "header.version"),
+        (6, "header.arch"),
+        (12, "header.thread_id"),
+        (20, "header.events_offset"),
+    ] {
+        let (written, mut follower) = followed_details(&DetailFile::finalized(1, 9));
+        let before = written.bytes()[offset];
+        written.patch(offset as u64, &[before + 1]);
+        let error = follower.poll().unwrap_err();
+        let (found, before) = (u64::from(before) + 1, before.into());
+        assert_eq!(error.kind(), &ErrorKind::Changed { found, before });
+        assert_eq!(error.field(), Some(field));
+        assert_eq!(error.offset(), Some(offset as u64));
+    }
+    let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+    written.patch(0, b"x");
+    let error = follower.poll().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
+}
+
+/// A tracer that starts anew in the same file: the sizes fit, the events do not.
+#[test]
+fn an_event_that_was_given_and_changes_is_an_error_at_its_place() {
+    let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
+    written.patch(64 + 32 * 8 + 10, b"x");
+    written.append(&[1; 64]);
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Overwritten);
+    assert_eq!(error.field(), Some("events[8]"));
+    assert_eq!(error.offset(), Some(64 + 32 * 8));
+
+    let file = DetailFile::finalized(2, 9);
+    let (written, mut follower) = followed_details(&file);
+    written.patch(file.places()[8] + 10, b"x");
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Overwritten);
+    assert_eq!(error.field(), Some("events[8]"));
+    assert_eq!(error.offset(), Some(file.places()[8]));
+}
+
+#[test]
+fn a_footer_before_what_was_given_is_an_error_at_its_count() {
+    let file = IndexFile::finalized(2, 9);
+    let (written, mut follower, _) = followed(&file);
+    let short = IndexFile::finalized(2, 4);
+    written.patch(0, &short.header());
+    written.patch(64 + 32 * 4, &short.footer());
+    let error = follower.poll().unwrap_err();
+    let by = "what was followed";
+    let (found, expected) = (4, 9);
+    assert_eq!(
+        error.kind(),
+        &ErrorKind::Disagrees {
+            found,
+            expected,
+            by
+        }
+    );
+    assert_eq!(error.field(), Some("footer.event_count"));
+    assert_eq!(error.offset(), Some(64 + 32 * 4 + 8));
+
+    let file = DetailFile::finalized(2, 9);
+    let (written, mut follower) = followed_details(&file);
+    let short = DetailFile::finalized(2, 4);
+    written.patch(0, &short.header());
+    written.patch(short.places()[4], &short.footer());
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.field(), Some("footer.bytes_length"));
+    let (found, expected) = (short.footer_bytes, file.footer_bytes);
+    assert_eq!(
+        error.kind(),
+        &ErrorKind::Disagrees {
+            found,
+            expected,
+            by
+        }
+    );
+}
+
+#[test]
+fn a_footer_with_another_count_of_details_is_an_error() {
+    let mut file = DetailFile::finalized(1, 9);
+    file.footer_count = 8;
+    file.header_count = 8;
+    let written = Written::new("detail.atf");
+    written.append(&file.bytes());
+    let mut follower = DetailFollower::new(written.path());
+    let error = drain_details(&mut follower, &mut Vec::new()).unwrap_err();
+    assert_eq!(error.field(), Some("footer.event_count"));
+    assert_eq!(follower.next_seq(), 9);
+}
+
+#[test]
+fn what_is_no_file_of_that_kind_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = IndexFollower::new(folder.path()).poll().unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
+    let written = Written::new("index.atf");
+    written.append(&DetailFile::finalized(1, 1).bytes());
+    let error = IndexFollower::new(written.path()).poll().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
+}
+
+/// What a hostile party does to a file between two looks.
+#[derive(Debug, Clone)]
+enum Step {
+    Append(Vec<u8>),
+    Patch(prop::sample::Index, Vec<u8>),
+    Resize(prop::sample::Index),
+    Restore(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let bytes = || {
+        prop_oneof![
+            vec(any::<u8>(), 1..70),
+            vec(Just(0_u8), 1..70),
+            Just(IndexFile::finalized(1, 3).footer()),
+            Just(DetailFile::finalized(1, 3).footer()),
+        ]
+    };
+    prop_oneof![
+        bytes().prop_map(Step::Append),
+        (any::<prop::sample::Index>(), bytes())
+            .prop_map(|(place, bytes)| Step::Patch(place, bytes)),
+        any::<prop::sample::Index>().prop_map(Step::Resize),
+        (0..6_u8).prop_map(Step::Restore),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn no_change_makes_a_follower_panic_or_give_more_than_the_file_could_hold(
+        steps in vec(step(), 1..20),
+        version in 1..=2_u8,
+    ) {
+        let (index, detail) = (Written::new("index.atf"), Written::new("detail.atf"));
+        let files = [
+            (IndexFile::finalized(version, 6).bytes(), DetailFile::finalized(version, 6).bytes()),
+            (IndexFile::finalized(version, 6).placeholder().bytes(),
+             DetailFile::finalized(version, 6).placeholder().bytes()),
+        ];
+        index.append(&files[1].0[..150]);
+        detail.append(&files[1].1[..150]);
+        let mut index_follower = IndexFollower::new(index.path());
+        let mut detail_follower = DetailFollower::new(detail.path());
+        let (mut events, mut details) = (Vec::new(), Vec::new());
+        let mut largest = (0, 0);
+        for step in steps {
+            for (written, which) in [(&index, 0), (&detail, 1)] {
+                let size = usize::try_from(written.size()).unwrap();
+                match &step {
+                    Step::Append(bytes) => written.append(bytes),
+                    Step::Patch(place, bytes) => written.patch(place.index(size + 1) as u64, bytes),
+                    Step::Resize(place) => written.resize(place.index(size + 200) as u64),
+                    Step::Restore(number) => {
+                        let (a, b) = &files[usize::from(number % 2)];
+                        let bytes = [a, b][which];
+                        let end = bytes.len() * usize::from(number / 2 + 1) / 3;
+                        written.patch(0, &bytes[..end]);
+                    }
+                }
+            }
+            largest = (largest.0.max(index.size()), largest.1.max(detail.size()));
+            let _ = drain(&mut index_follower, &mut events);
+            let _ = drain_details(&mut detail_follower, &mut details);
+            prop_assert!(events.len() as u64 * 32 <= largest.0);
+            prop_assert!(details.len() as u64 * 24 <= largest.1);
+        }
+    }
+}

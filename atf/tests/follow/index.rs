@@ -1,0 +1,243 @@
+//! `index.atf`.
+
+use atf::follow::IndexFollower;
+use atf::index::{IndexEvent, IndexReader};
+use atf::{Checksum, Completeness};
+
+use crate::support::{EventRecord, IndexFile};
+use crate::{End, Written, drain};
+
+/// A low word of a timestamp that is the footer's magic, `2ITA`.
+const MAGIC: u64 = 0x4154_4932;
+
+/// What is to be given of a file.
+fn expected(file: &IndexFile) -> Vec<IndexEvent> {
+    let event = |event: &EventRecord| IndexEvent {
+        timestamp_ns: event.timestamp_ns,
+        function_id: event.function_id,
+        thread_id: file.thread_id,
+        event_kind: event.kind.into(),
+        call_depth: (file.version == 1).then_some(event.depth),
+        detail_seq: event.detail_seq,
+    };
+    file.events.iter().map(event).collect()
+}
+
+/// Files of both wire versions: ordinary ones, and some with events that begin as a footer does.
+fn files() -> Vec<IndexFile> {
+    let mut files = Vec::new();
+    for version in [1, 2] {
+        for count in [0, 1, 2, 9] {
+            files.push(IndexFile::finalized(version, count));
+        }
+        for place in [0, 4, 8] {
+            let mut events = IndexFile::finalized(version, 9).events;
+            events[place].timestamp_ns = MAGIC;
+            files.push(IndexFile::of(version, events.clone()));
+            // A footer's count.
+            events[place].function_id = place as u64;
+            files.push(IndexFile::of(version, events));
+        }
+    }
+    files
+}
+
+#[test]
+fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
+    for file in files() {
+        let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
+        for step in [1, 7, 32, 33, 100, 10_000] {
+            let written = Written::new("index.atf");
+            let mut follower = IndexFollower::new(written.path());
+            let mut events = Vec::new();
+            for piece in placeholder.bytes().chunks(step) {
+                written.append(piece);
+                let end = drain(&mut follower, &mut events).unwrap();
+                let size = usize::try_from(written.size()).unwrap();
+                // An empty finalized file looks like one with a placeholder.
+                let is_whole = size == placeholder.bytes().len();
+                assert_eq!(end == End::Finalized, is_whole && expected.is_empty());
+                let whole = (size.saturating_sub(64) / 32).min(expected.len());
+                assert_eq!(events, expected[..events.len()]);
+                assert!(events.len() <= whole);
+                // What may be a footer waits for the 64 bytes that decide, and for a byte that is
+                // not 0 behind; all else for its own 32 bytes and that one.
+                let decided = size.saturating_sub(64 + 64 + 8) / 32;
+                assert!(events.len() >= decided.min(expected.len()));
+                if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
+                    assert!(events.len() as u64 <= reader.event_count());
+                }
+            }
+            assert_eq!(events, expected);
+            assert!(follower.has_footer());
+            // The header is rewritten.
+            for (offset, byte) in file.header().iter().enumerate() {
+                written.patch(offset as u64, &[*byte]);
+                drain(&mut follower, &mut events).unwrap();
+                assert_eq!(events, expected);
+            }
+            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+            assert_eq!(events, expected);
+            assert_eq!(follower.footer().unwrap().event_count, file.footer_count);
+            let reader = IndexReader::from_bytes(written.bytes()).unwrap();
+            assert!(matches!(reader.completeness(), Completeness::Finalized));
+            assert_eq!(reader.event_count(), events.len() as u64);
+            assert_eq!(follower.checksum(), reader.checksum().unwrap());
+        }
+    }
+}
+
+#[test]
+fn an_ordinary_event_is_given_with_its_last_byte() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 9).placeholder();
+        let written = Written::new("index.atf");
+        let mut follower = IndexFollower::new(written.path());
+        let mut events = Vec::new();
+        for (size, byte) in file.without_footer().iter().enumerate() {
+            written.append(&[*byte]);
+            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+            assert_eq!(events.len(), (size + 1).saturating_sub(64) / 32);
+        }
+        assert_eq!(events, expected(&file));
+        assert!(!follower.has_footer());
+    }
+}
+
+#[test]
+fn a_file_that_comes_late_is_waited_for() {
+    let file = IndexFile::finalized(1, 3);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("not/yet/index.atf");
+    let mut follower = IndexFollower::new(&path);
+    let mut events = Vec::new();
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    std::fs::write(&path, file.bytes()).unwrap();
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+    assert_eq!(events, expected(&file));
+    assert_eq!(follower.checksum(), Checksum::Good);
+}
+
+/// Space that was set aside: no event is given before all of it was written.
+#[test]
+fn zeros_that_are_filled_later_are_no_events_before() {
+    for file in files() {
+        let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
+        for (room, cuts_rest) in [(4096, true), (4096, false), (64 + 32 * 9, true)] {
+            let written = Written::new("index.atf");
+            written.resize(room);
+            let mut follower = IndexFollower::new(written.path());
+            let mut events = Vec::new();
+            let bytes = placeholder.bytes();
+            for (offset, byte) in bytes.iter().enumerate() {
+                written.patch(offset as u64, &[*byte]);
+                drain(&mut follower, &mut events).unwrap();
+                assert_eq!(events, expected[..events.len()]);
+                let whole = ((offset + 1).saturating_sub(64) / 32).min(expected.len());
+                assert!(events.len() <= whole, "{} of {whole}", events.len());
+            }
+            if cuts_rest {
+                written.resize(bytes.len() as u64);
+            }
+            written.patch(0, &file.header());
+            assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+            assert_eq!(events, expected);
+        }
+    }
+}
+
+/// A hole could still be filled, until the file is finalized.
+#[test]
+fn events_behind_zeros_wait_for_the_footer() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 9);
+        let mut bytes = file.clone().placeholder().without_footer();
+        bytes[64 + 32 * 4..64 + 32 * 6].fill(0);
+        let written = Written::new("index.atf");
+        written.append(&bytes);
+        let mut follower = IndexFollower::new(written.path());
+        let mut events = Vec::new();
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert_eq!(events, expected(&file)[..3]);
+        written.append(&file.footer());
+        written.patch(0, &file.header());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+        let reader = IndexReader::from_bytes(written.bytes()).unwrap();
+        let read: Vec<_> = reader.events().map(Result::unwrap).collect();
+        assert_eq!(events, read);
+        assert_eq!(events.len(), 9);
+        assert!(matches!(follower.checksum(), Checksum::Bad { .. }));
+    }
+}
+
+#[test]
+fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
+    let mut file = IndexFile::finalized(2, 5);
+    file.events_offset = 128;
+    file.footer_offset = 128 + 32 * 5;
+    let mut placeholder = file.clone().placeholder();
+    placeholder.footer_offset = 0;
+    let written = Written::new("index.atf");
+    let mut follower = IndexFollower::new(written.path());
+    let mut events = Vec::new();
+    let pieces = [
+        placeholder.header(),
+        vec![9; 64],
+        file.section(),
+        file.footer(),
+    ];
+    for piece in pieces {
+        written.append(&piece);
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert!(events.is_empty());
+    }
+    written.patch(0, &file.header());
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+    assert_eq!(events, expected(&file));
+}
+
+/// More events than one look takes.
+#[test]
+fn a_long_file_is_given_in_pieces_of_bounded_size() {
+    let file = IndexFile::finalized(1, 20_000);
+    let written = Written::new("index.atf");
+    written.append(&file.clone().placeholder().bytes());
+    let mut follower = IndexFollower::new(written.path());
+    let mut events = Vec::new();
+    while let atf::follow::Polled::New(new) = follower.poll().unwrap() {
+        assert!(new.len() <= 4096);
+        events.extend(new);
+    }
+    assert_eq!(events, expected(&file));
+    written.patch(0, &file.header());
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+    assert_eq!(follower.checksum(), Checksum::Good);
+    let mut from_the_end = IndexFollower::new(written.path());
+    let mut again = Vec::new();
+    assert_eq!(
+        drain(&mut from_the_end, &mut again).unwrap(),
+        End::Finalized
+    );
+    assert_eq!(again, events);
+}
+
+/// A tracer that writes its header before its footer, and another count into it.
+#[test]
+fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
+    let file = IndexFile::finalized(1, 5);
+    let mut header = file.clone();
+    header.header_count = 4;
+    let written = Written::new("index.atf");
+    written.append(&file.clone().placeholder().without_footer());
+    let mut follower = IndexFollower::new(written.path());
+    let mut events = Vec::new();
+    written.patch(0, &header.header());
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    written.append(&file.footer()[..40]);
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+    written.append(&file.footer()[40..]);
+    assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+    assert_eq!(events, expected(&file));
+}

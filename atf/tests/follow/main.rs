@@ -1,0 +1,109 @@
+//! Files that are followed while they grow, by property.
+
+#[path = "../support/mod.rs"]
+#[allow(dead_code)]
+mod support;
+
+mod any_growth;
+mod detail;
+mod faults;
+mod index;
+mod killed;
+mod thread;
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use atf::detail::DetailEvent;
+use atf::follow::{DetailFollower, IndexFollower, Polled};
+use atf::index::IndexEvent;
+
+/// A file that a test writes piece by piece.
+struct Written {
+    folder: tempfile::TempDir,
+    file: File,
+    name: &'static str,
+}
+
+impl Written {
+    fn new(name: &'static str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create_new(true);
+        let file = options.open(folder.path().join(name)).unwrap();
+        Self { folder, file, name }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join(self.name)
+    }
+
+    fn size(&self) -> u64 {
+        self.file.metadata().unwrap().len()
+    }
+
+    fn append(&self, bytes: &[u8]) {
+        self.patch(self.size(), bytes);
+    }
+
+    fn patch(&self, offset: u64, bytes: &[u8]) {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset)).unwrap();
+        file.write_all(bytes).unwrap();
+    }
+
+    fn resize(&self, size: u64) {
+        self.file.set_len(size).unwrap();
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        read(&self.path())
+    }
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap()
+}
+
+/// How a look at a file ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    NotYet,
+    Finalized,
+}
+
+/// Adds all that is certain to `events`.
+fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
+    loop {
+        assert_eq!(follower.next_seq(), events.len() as u64);
+        match follower.poll()? {
+            Polled::New(new) => {
+                assert!(!new.is_empty());
+                events.extend(new);
+            }
+            Polled::NotYet => return Ok(End::NotYet),
+            Polled::Finalized => return Ok(End::Finalized),
+        }
+    }
+}
+
+/// Adds all that is certain to `events`, with their payloads.
+fn drain_details(
+    follower: &mut DetailFollower,
+    events: &mut Vec<(DetailEvent, Vec<u8>)>,
+) -> atf::Result<End> {
+    loop {
+        assert_eq!(follower.next_seq(), events.len() as u64);
+        match follower.poll()? {
+            Polled::New(event) => {
+                let mut payload = vec![0; usize::try_from(event.payload_size()).unwrap()];
+                let read = follower.read_payload(&event, 0, &mut payload)?;
+                assert_eq!(read, payload.len());
+                events.push((event, payload));
+            }
+            Polled::NotYet => return Ok(End::NotYet),
+            Polled::Finalized => return Ok(End::Finalized),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A thread's folder, with a writer at work.
+
+use std::time::{Duration, Instant};
+
+use atf::follow::{Polled, ThreadEvent, ThreadFollower};
+use atf::thread::ThreadReader;
+use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, EventKind, Wire};
+
+use crate::support::{DetailFile, IndexFile};
+
+fn event(seq: u64) -> Event {
+    Event {
+        timestamp_ns: 5_000_000 + seq * 7,
+        function_id: seq / 3,
+        event_kind: match seq % 2 {
+            0 => EventKind::CALL,
+            _ => EventKind::RETURN,
+        },
+        call_depth: 1,
+    }
+}
+
+/// The next number of a sequence that looks random.
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
+    let options = WriteOptions {
+        wire,
+        survive_kill,
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    };
+    let mut writer = ThreadWriter::create(folder, 3, &options).unwrap();
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for seq in 0..count {
+        let payload: Vec<u8> = (0..next(&mut state) % 400)
+            .map(|byte| byte.to_le_bytes()[0])
+            .collect();
+        match next(&mut state) % 3 {
+            0 => writer.write(&event(seq)).map(drop).unwrap(),
+            _ => {
+                let detail = Detail {
+                    event_type: DetailEventType::FUNCTION_CALL,
+                    flags: 0,
+                    payload: &payload,
+                };
+                writer.write_with_detail(&event(seq), &detail).unwrap();
+            }
+        }
+        if next(&mut state).is_multiple_of(50) {
+            writer.flush().unwrap();
+        }
+    }
+    writer.finalize().unwrap();
+}
+
+#[test]
+fn a_follower_beside_a_writer_sees_what_a_reader_sees_in_the_end() {
+    for (wire, survive_kill) in [(Wire::V1, false), (Wire::V2, false), (Wire::V1, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("thread_3");
+        let mut follower = ThreadFollower::new(&folder);
+        let mut given: Vec<(ThreadEvent, Vec<u8>)> = Vec::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| write(&folder, wire, 20_000, survive_kill));
+            let began = Instant::now();
+            loop {
+                match follower.poll().unwrap() {
+                    Polled::New(new) => {
+                        let size = new.detail.map_or(0, |detail| detail.payload_size());
+                        let mut payload = vec![0; usize::try_from(size).unwrap()];
+                        if let Some(detail) = &new.detail {
+                            let details = follower.details();
+                            details.read_payload(detail, 0, &mut payload).unwrap();
+                        }
+                        given.push((new, payload));
+                        assert_eq!(follower.next_seq(), given.len() as u64);
+                    }
+                    Polled::NotYet => std::thread::yield_now(),
+                    Polled::Finalized => break,
+                }
+                assert!(began.elapsed() < Duration::from_secs(120));
+            }
+        });
+        assert_eq!(given.len(), 20_000);
+        let reader = ThreadReader::open(&folder).unwrap();
+        let detail = reader.detail().unwrap();
+        for (seq, (new, payload)) in given.iter().enumerate() {
+            assert_eq!(new.seq, seq as u64);
+            assert_eq!(new.event.timestamp_ns, event(new.seq).timestamp_ns);
+            assert_eq!(reader.index().get(new.seq).unwrap(), Some(new.event));
+            assert_eq!(reader.forward(&new.event).unwrap(), new.detail);
+            if let Some(found) = &new.detail {
+                assert_eq!(&detail.payload(found, 1 << 20).unwrap(), payload);
+            }
+        }
+        assert_eq!(follower.index().checksum(), atf::Checksum::Good);
+    }
+}
+
+/// Another order than that of our writer: events before their details.
+#[test]
+fn an_event_waits_for_its_details() {
+    let folder = tempfile::tempdir().unwrap();
+    let (index, detail) = (IndexFile::finalized(1, 9), DetailFile::finalized(1, 3));
+    let mut follower = ThreadFollower::new(folder.path());
+    let placeholder = index.clone().placeholder().bytes();
+    std::fs::write(folder.path().join("index.atf"), &placeholder).unwrap();
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(follower.next_seq(), 0);
+    let bytes = detail.clone().placeholder().bytes();
+    let cut = usize::try_from(detail.places()[1]).unwrap();
+    std::fs::write(folder.path().join("detail.atf"), &bytes[..cut]).unwrap();
+    for seq in 0..3 {
+        let Polled::New(new) = follower.poll().unwrap() else {
+            panic!("event {seq} has come");
+        };
+        assert_eq!(new.seq, seq);
+        assert_eq!(new.detail.is_some(), seq == 0);
+    }
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(follower.next_seq(), 3);
+}
+
+#[test]
+fn a_finalized_thread_whose_details_are_gone_gives_its_events_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = IndexFile::finalized(2, 9);
+    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    let mut follower = ThreadFollower::new(folder.path());
+    for seq in 0..9 {
+        let Polled::New(new) = follower.poll().unwrap() else {
+            panic!("event {seq} has come");
+        };
+        assert_eq!((new.seq, new.detail), (seq, None));
+    }
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+}
+
+#[test]
+fn links_that_lead_back_or_nowhere_have_no_details() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut index = IndexFile::finalized(2, 4);
+    for (event, link) in index.events.iter_mut().zip([1, 0, 1, 7]) {
+        event.detail_seq = Some(link);
+    }
+    let index = IndexFile::of(2, index.events);
+    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    let detail = DetailFile::finalized(2, 3);
+    std::fs::write(folder.path().join("detail.atf"), detail.bytes()).unwrap();
+    let mut follower = ThreadFollower::new(folder.path());
+    let mut links = Vec::new();
+    while let Polled::New(new) = follower.poll().unwrap() {
+        links.push(new.detail.map(|detail| detail.seq));
+    }
+    assert_eq!(links, [Some(1), None, Some(1), None]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_the_folder_is_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let target = other.path().join("index.atf");
+    std::fs::write(&target, IndexFile::finalized(1, 1).bytes()).unwrap();
+    std::os::unix::fs::symlink(&target, folder.path().join("index.atf")).unwrap();
+    let error = ThreadFollower::new(folder.path()).poll().unwrap_err();
+    assert_eq!(error.kind(), &atf::ErrorKind::SymbolicLink);
+}
