@@ -3,7 +3,8 @@
 //! The traced thread has a [`Recorder`], another thread the [`Drain`] of the same ring. To record is
 //! to copy 32 bytes: no system call, no lock, no memory from the allocator, and the ring's pages
 //! are in memory before the first event. The drain takes what is there in slices and hands it to a
-//! [`ThreadWriter`](crate::write::ThreadWriter). Each thread has a ring of its own (S0, S1, S3).
+//! [`ThreadWriter`](crate::write::ThreadWriter). Each traced thread has a ring and a writer of its
+//! own (S0, S1, S3); one thread may drain them all in turns.
 //!
 //! # When a ring is full
 //!

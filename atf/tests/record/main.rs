@@ -3,7 +3,9 @@
 mod details;
 mod ends;
 mod errors;
+mod model;
 mod order;
+mod pages;
 
 use std::path::Path;
 

@@ -1,0 +1,116 @@
+//! A ring does what two queues of fixed sizes would do.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use atf::DetailEventType;
+use atf::index::IndexReader;
+use atf::record::{Drained, Lost};
+use atf::write::{Detail, Memory, ThreadWriter, WriteOptions};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::{event, ring};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Record,
+    RecordWithDetail(usize),
+    Drain,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => Just(Step::Record),
+        4 => (0..40_usize).prop_map(Step::RecordWithDetail),
+        1 => Just(Step::Drain),
+    ]
+}
+
+/// Two queues of fixed sizes.
+#[derive(Default)]
+struct Model {
+    events: usize,
+    payload_size: usize,
+    /// The number of each event, and the size of its payload.
+    queue: VecDeque<(u64, Option<usize>)>,
+    /// What was lost since the last draining.
+    lost: Drained,
+}
+
+impl Model {
+    fn record(&mut self, n: u64, size: Option<usize>) -> Result<(), Lost> {
+        if self.queue.len() == self.events {
+            self.lost.lost_events += 1;
+            return Err(Lost::Event);
+        }
+        let used: usize = self.queue.iter().filter_map(|(_, size)| *size).sum();
+        let fits = size.filter(|size| used + size <= self.payload_size);
+        self.queue.push_back((n, fits));
+        if fits == size {
+            return Ok(());
+        }
+        self.lost.lost_details += 1;
+        Err(Lost::Detail)
+    }
+
+    fn drain(&mut self, written: &mut Vec<(u64, bool)>) -> Drained {
+        let events = self.queue.drain(..);
+        let taken: Vec<_> = events.map(|(n, size)| (n, size.is_some())).collect();
+        let drained = Drained {
+            events: taken.len() as u64,
+            details: taken.iter().filter(|(_, detail)| *detail).count() as u64,
+            ..std::mem::take(&mut self.lost)
+        };
+        written.extend(taken);
+        drained
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_ring_does_what_two_queues_of_fixed_sizes_do(
+        events in 1..9_usize,
+        payload_size in 0..120_usize,
+        steps in vec(step(), 0..200),
+    ) {
+        let memory = Memory::new();
+        let options = WriteOptions::default();
+        let storage = Arc::new(memory.clone());
+        let mut writer = ThreadWriter::create_on(storage, "t", 0, &options).unwrap();
+        let (mut recorder, mut drain) = ring(events, payload_size);
+        let mut model = Model { events, payload_size, ..Model::default() };
+        let mut written = Vec::new();
+        let payload = [0x5a; 40];
+        for (n, step) in (0..).zip(steps.iter().chain([&Step::Drain])) {
+            match step {
+                Step::Record => {
+                    prop_assert_eq!(recorder.record(&event(n)), model.record(n, None));
+                }
+                Step::RecordWithDetail(size) => {
+                    let detail = Detail {
+                        event_type: DetailEventType::FUNCTION_CALL,
+                        flags: 0,
+                        payload: &payload[..*size],
+                    };
+                    let recorded = recorder.record_with_detail(&event(n), &detail);
+                    prop_assert_eq!(recorded, model.record(n, Some(*size)));
+                }
+                Step::Drain => {
+                    let drained = drain.drain_into(&mut writer).unwrap();
+                    prop_assert_eq!(drained, model.drain(&mut written));
+                }
+            }
+        }
+        writer.finalize().unwrap();
+        let bytes = memory.bytes("t/index.atf").unwrap();
+        let reader = IndexReader::from_bytes(bytes).unwrap();
+        let read = reader.events().map(|read| {
+            let read = read.unwrap();
+            (read.timestamp_ns - 5_000, read.detail_seq.is_some())
+        });
+        prop_assert_eq!(read.collect::<Vec<_>>(), written);
+    }
+}
