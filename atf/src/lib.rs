@@ -1,12 +1,17 @@
-//! Reads ATF v2 (ADA Trace Format), a binary format for function traces: every call and return of
-//! every thread, and registers and stack for some of them.
+//! Reads, writes, merges and recovers ATF v2 (ADA Trace Format), a binary format for function
+//! traces: every call and return of every thread, and registers and stack for some of them.
 //!
-//! | file | what it holds | reader |
-//! |---|---|---|
-//! | `thread_N/index.atf` | all events of a thread, 32 bytes each | [`index::IndexReader`] |
-//! | `thread_N/detail.atf` | registers and stack of some events | [`detail::DetailReader`] |
-//! | a folder `thread_N` | both, with their links | [`thread::ThreadReader`] |
-//! | a session's folder | all threads and `manifest.json` | [`session::SessionReader`] |
+//! | file | what it holds | reader | writer |
+//! |---|---|---|---|
+//! | `thread_N/index.atf` | all events of a thread, 32 bytes each | [`index::IndexReader`] | |
+//! | `thread_N/detail.atf` | registers and stack of some events | [`detail::DetailReader`] | |
+//! | a folder `thread_N` | both, with their links | [`thread::ThreadReader`] | [`write::ThreadWriter`] |
+//! | a session's folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
+//!
+//! [`merge`] brings the events of all threads into one order, [`spans`] pairs calls with their
+//! returns, [`symbols`] names functions, [`rewrite`] recovers crashed traces, converts them and
+//! strips what is secret, [`record`] takes events from a traced thread to the one that writes,
+//! [`clock`] gives the timestamps.
 //!
 //! Two incompatible layouts carry the name ATF v2. The header's `version` byte tells them apart,
 //! and each reader reads both into one set of types: see [`Wire`].
@@ -21,6 +26,11 @@
 //!
 //! Files are read at positions, so one that shrinks meanwhile gives an error. To map them is one
 //! explicit step for those who own them: [`OpenOptions::mapped`].
+//!
+//! # What it needs
+//!
+//! The standard library: files, threads, paths. A tracer that runs without it writes the structs of
+//! the generated C headers.
 
 // One module may: `sys`, where each block says why it is sound.
 #![deny(unsafe_code)]
