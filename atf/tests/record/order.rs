@@ -78,7 +78,7 @@ fn what_finds_no_room_is_counted_once_and_what_follows_is_recorded() {
 
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
-    // The small ring loses most, the large one nothing.
+    // The small ring loses as many as its drain is slow, the large one nothing.
     for (capacity, events) in [(16, 300_000), (1 << 17, 100_000)] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());
@@ -97,7 +97,7 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
         let totals = drain.totals();
         assert_eq!(totals.events, sum);
         assert_eq!(totals.events + totals.lost_events, events);
-        assert_eq!(totals.lost_events == 0, capacity > 16);
+        assert!(totals.lost_events == 0 || capacity == 16);
         writer.finalize().unwrap();
         assert!(read(folder.path()) == kept);
     }
