@@ -1,9 +1,11 @@
 //! The other wire version, and back.
 
 use atf::Wire;
+use atf::detail::DetailReader;
 use atf::rewrite::{ConvertOptions, What, convert};
+use atf::thread::ThreadReader;
 
-use crate::support::{DetailFile, IndexFile, patched};
+use crate::support::{DetailFile, EventRecord, IndexFile, patched};
 use crate::{Places, files};
 
 #[test]
@@ -64,4 +66,89 @@ fn a_number_without_room_is_refused_and_nothing_is_left() {
     let error = convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap_err();
     assert_eq!(error.field(), Some("event_kind"), "{error}");
     assert_eq!(places.names(), ["in"]);
+}
+
+/// Converts there and back, and compares both files with what they were.
+#[track_caller]
+fn assert_comes_back(version: u8, index: &IndexFile, detail: &DetailFile) {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index.bytes());
+    places.put("in/thread_7/detail.atf", detail.bytes());
+    let options = ConvertOptions::default();
+    let (own, other) = match version {
+        1 => (Wire::V1, Wire::V2),
+        _ => (Wire::V2, Wire::V1),
+    };
+    convert(places.path("in"), places.path("there"), other, &options).unwrap();
+    convert(places.path("there"), places.path("back"), own, &options).unwrap();
+    let there = ThreadReader::open(places.path("there/thread_7")).unwrap();
+    assert_eq!(there.index().wire(), other);
+    let back = files(&places.path("back"));
+    assert!(back["thread_7/index.atf"] == index.bytes());
+    assert!(back["thread_7/detail.atf"] == detail.bytes());
+}
+
+#[test]
+fn version_2_comes_back_from_version_1_byte_for_byte() {
+    let index = IndexFile::finalized(2, 20);
+    assert_comes_back(2, &index, &DetailFile::finalized(2, 7));
+}
+
+#[test]
+fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
+    // Kind and depth: a call in a call, one that throws, and another tree behind.
+    let tree = [
+        (1, 1),
+        (1, 2),
+        (2, 2),
+        (1, 2),
+        (1, 3),
+        (3, 3),
+        (2, 2),
+        (2, 1),
+        (1, 1),
+        (2, 1),
+    ];
+    let event = |(seq, (kind, depth)): (u64, (u8, u32))| EventRecord {
+        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
+        function_id: seq,
+        kind,
+        depth,
+        detail_seq: seq.is_multiple_of(3).then_some(seq / 3),
+    };
+    let index = IndexFile::of(1, (0..).zip(tree).map(event).collect());
+    assert_comes_back(1, &index, &DetailFile::finalized(1, 4));
+}
+
+#[test]
+fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
+    const BEYOND: u64 = 1 << 32;
+    let places = Places::new();
+    let mut events = IndexFile::finalized(2, 6).events;
+    events[0].detail_seq = Some(BEYOND);
+    events[3].detail_seq = Some(BEYOND + 1);
+    places.put("in/thread_7/index.atf", IndexFile::of(2, events).bytes());
+    let mut details = DetailFile::finalized(2, 2).events;
+    details[0].index_seq = BEYOND;
+    let detail = DetailFile::of(2, details).bytes();
+    places.put("in/thread_7/detail.atf", detail);
+    let out = places.path("out");
+    let options = ConvertOptions::default();
+    let report = convert(places.path("in"), &out, Wire::V1, &options).unwrap();
+    let thread = report.threads().next().unwrap();
+    let lost = thread.notes.iter().find(|n| n.what == What::LinkToNothing);
+    let lost = lost.unwrap();
+    let found: Vec<_> = lost.first.iter().map(|place| &*place.found).collect();
+    assert_eq!(found, ["4294967296", "4294967297"]);
+    assert_eq!((report.events(), report.details()), (6, 0));
+    let reader = ThreadReader::open(out.join("thread_7")).unwrap();
+    let mut events = reader.index().events();
+    assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
+
+    // Both details are set aside as they were: in version 2, with the number that version 1 lacks.
+    assert_eq!(thread.set_aside[0].count, 2);
+    let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
+    assert_eq!(orphans.wire(), Wire::V2);
+    let seq = |place| orphans.get(place).unwrap().unwrap().header.index_seq;
+    assert_eq!((seq(0), seq(1)), (BEYOND, 3));
 }

@@ -11,10 +11,16 @@ mod support;
 mod convert;
 mod cuts;
 mod faults;
+mod guess;
+mod large;
 mod places;
+mod progress;
 mod ring;
 mod samples;
 mod scrub;
+mod sessions;
+mod symbols;
+mod thread_ids;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -74,3 +74,81 @@ fn where_no_trace_is_nothing_is_made() {
     assert_eq!(*found.kind(), ErrorKind::NotASession);
     assert_io(&error(&places, "no", "out"), io::ErrorKind::NotFound);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_folder_that_takes_nothing_is_named() {
+    use std::path::Path;
+    // Nobody can make anything there, not even root.
+    let out = Path::new("/proc/recovered");
+    let options = RecoverOptions::default();
+    let error = recover(places().path("in"), out, &options).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Io(_)), "{error}");
+    assert_eq!(error.path(), Some(Path::new("/proc")));
+}
+
+/// Names that are no text: bytes that are not UTF-8.
+#[cfg(target_os = "linux")]
+mod not_utf_8 {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::path::PathBuf;
+
+    use atf::rewrite::Report;
+
+    use super::*;
+
+    fn name(bytes: &[u8]) -> &OsStr {
+        OsStr::from_bytes(bytes)
+    }
+
+    /// A session in a folder of such a name, with a file of such a name beside its thread and one
+    /// in it.
+    fn put(root: PathBuf) -> PathBuf {
+        let session = root.join(name(b"s\xff"));
+        let thread = session.join("thread_7");
+        fs::create_dir_all(&thread).unwrap();
+        let index = IndexFile::finalized(1, 3).without_footer();
+        fs::write(thread.join("index.atf"), index).unwrap();
+        fs::write(thread.join(name(b"\xfd.txt")), "x").unwrap();
+        fs::write(session.join(name(b"\xfe")), "y").unwrap();
+        session
+    }
+
+    fn assert_named(report: &Report) {
+        let left = &report.sessions[0].left_behind;
+        let left: Vec<_> = left.iter().map(|left| &*left.path).collect();
+        assert_eq!(left, ["thread_7/\u{fffd}.txt", "\u{fffd}"]);
+        assert_eq!(report.events(), 3);
+    }
+
+    #[test]
+    fn in_and_out_are_taken_as_they_are() {
+        let places = Places::new();
+        let session = put(places.path("in"));
+        let out = places.folder.path().join(name(b"o\xc3"));
+        let options = RecoverOptions::default();
+        assert_named(&recover(&session, &out, &options).unwrap());
+        assert!(out.join("thread_7/index.atf").is_file());
+        // And as the folders on the way to a session.
+        let above = recover(places.path("in"), places.path("out"), &options).unwrap();
+        assert_named(&above);
+        assert_eq!(above.sessions[0].folder, "s\u{fffd}");
+        let below = places.path("out").join(name(b"s\xff"));
+        assert!(below.join("thread_7/index.atf").is_file());
+    }
+
+    #[test]
+    fn an_error_names_them() {
+        let places = Places::new();
+        let (session, missing) = (put(places.path("in")), places.path("no"));
+        let out = missing.join(name(b"o\xc3"));
+        let error = recover(&session, out, &RecoverOptions::default()).unwrap_err();
+        assert_eq!(error.path(), Some(&*missing));
+        let path = places.folder.path().join(name(b"\xff"));
+        let error = recover(&path, places.path("out"), &RecoverOptions::default());
+        let error = error.unwrap_err();
+        assert_eq!(error.path(), Some(&*path));
+        assert!(error.to_string().contains('\u{fffd}'), "{error}");
+    }
+}

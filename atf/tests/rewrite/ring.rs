@@ -11,13 +11,13 @@ use crate::{Places, files};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
-/// The size of each area.
+/// The size of each area, unless it needs more.
 const CAPACITY: usize = 4096;
 
 /// What belongs behind the first `start` bytes of a file.
-struct Area<'a> {
-    file: &'a [u8],
-    start: usize,
+pub(crate) struct Area<'a> {
+    pub(crate) file: &'a [u8],
+    pub(crate) start: usize,
 }
 
 impl Area<'_> {
@@ -28,20 +28,24 @@ impl Area<'_> {
     fn bytes(&self) -> &[u8] {
         &self.file[self.start..]
     }
+
+    fn capacity(&self) -> usize {
+        self.bytes().len().max(CAPACITY)
+    }
 }
 
 /// `ring.atf`, written from its table in the reference.
-fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
+pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
     let mut out = Bytes::default();
     out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
     out.u32(7).u32(0);
-    out.u64(CAPACITY as u64).u64(index.start as u64);
+    out.u64(index.capacity() as u64).u64(index.start as u64);
     out.u64(index.bytes().len() as u64);
     out.u32(index.checksum()).u32(detail.checksum());
-    out.u64(CAPACITY as u64).u64(detail.start as u64);
+    out.u64(detail.capacity() as u64).u64(detail.start as u64);
     out.u64(detail.bytes().len() as u64).raw(&[0; 56]);
     for area in [index, detail] {
-        let rest = vec![0; CAPACITY - area.bytes().len()];
+        let rest = vec![0; area.capacity() - area.bytes().len()];
         out.raw(area.bytes()).raw(&rest);
     }
     out.0

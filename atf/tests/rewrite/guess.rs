@@ -1,0 +1,131 @@
+//! Headers that cannot be read, and what is taken for them.
+
+use atf::rewrite::{RecoverOptions, Report, What, recover};
+
+use crate::support::{DetailFile, IndexFile, patched};
+use crate::{Places, files};
+
+/// Recovers thread 7 of these files with salvage, twice.
+fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index);
+    if let Some(detail) = detail {
+        places.put("in/thread_7/detail.atf", detail);
+    }
+    let (out, again) = (places.path("out"), places.path("again"));
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), &out, &options).unwrap();
+    let second = recover(&out, &again, &options).unwrap();
+    assert!(!second.changed(), "{second}");
+    assert_eq!(files(&out), files(&again));
+    (places, report)
+}
+
+/// What was taken for the headers: file, field and words of each.
+fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
+    let thread = report.threads().next().unwrap();
+    let notes = thread.notes.iter();
+    notes
+        .filter(|note| note.what == What::HeaderGuessed)
+        .flat_map(|note| &note.first)
+        .map(|place| (&*place.file, &*place.field, &*place.found))
+        .collect()
+}
+
+#[test]
+fn an_index_without_its_magic_has_all_else_of_its_header() {
+    for version in [1, 2] {
+        let whole = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let index = patched(&whole, 0, b"\0\0\0\0");
+        let (places, report) = recovered(&index, Some(&detail));
+        let words = format!(
+            "taken for wire version {version}, thread_id 7, arch x86_64, os linux, clock boottime"
+        );
+        let guesses = guesses(&report);
+        assert_eq!(guesses.len(), 1, "{report}");
+        assert_eq!((guesses[0].0, guesses[0].1), ("index.atf", "header.magic"));
+        assert!(guesses[0].2.ends_with(&words), "{report}");
+        let found = files(&places.path("out"));
+        assert!(found["thread_7/index.atf"] == whole, "{report}");
+        assert!(found["thread_7/detail.atf"] == detail, "{report}");
+        assert!(found["unreadable/thread_7/index.atf"] == index);
+    }
+}
+
+#[test]
+fn of_a_header_of_zeros_the_detail_file_and_the_folder_tell_the_rest() {
+    for version in [1, 2] {
+        let whole = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let index = patched(&whole, 0, &[0; 64]);
+        let (places, report) = recovered(&index, Some(&detail));
+        let words = format!(
+            "taken for wire version {version}, thread_id 7, arch x86_64, os linux, clock unknown"
+        );
+        assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
+        // The clock is the one thing that nothing tells.
+        let found = files(&places.path("out"));
+        let expected = patched(&whole, 16, &[0]);
+        assert!(found["thread_7/index.atf"] == expected, "{report}");
+        assert!(found["thread_7/detail.atf"] == detail, "{report}");
+
+        let events = IndexFile::finalized(version, 9).events;
+        let alone = events.into_iter().map(|mut event| {
+            event.detail_seq = None;
+            event
+        });
+        let alone = IndexFile::of(version, alone.collect()).bytes();
+        let (_, report) = recovered(&patched(&alone, 0, &[0; 64]), None);
+        let words = format!(
+            "taken for wire version {version}, thread_id 7, arch unknown, os unknown, clock unknown"
+        );
+        assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
+        assert_eq!(report.events(), 9);
+    }
+}
+
+#[test]
+fn two_headers_of_zeros_keep_all_events_and_details() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let broken = [index, detail].map(|bytes| patched(&bytes, 0, &[0; 64]));
+        let (places, report) = recovered(&broken[0], Some(&broken[1]));
+        assert_eq!((report.events(), report.details()), (9, 3), "{report}");
+        let guesses = guesses(&report);
+        assert_eq!(guesses.len(), 2);
+        let detail = ("detail.atf", "header", "taken for that of index.atf");
+        assert_eq!(guesses[1], detail);
+        let found = files(&places.path("out"));
+        assert!(found["unreadable/thread_7/index.atf"] == broken[0]);
+        assert!(found["unreadable/thread_7/detail.atf"] == broken[1]);
+    }
+}
+
+#[test]
+fn where_the_events_fit_no_version_nothing_is_guessed() {
+    let without_magic = |version| {
+        let index = IndexFile::finalized(version, 9).bytes();
+        patched(&index, 0, b"\0\0\0\0")
+    };
+    // Kinds of 99, wherever a version has its kind.
+    let kinds = (0..9).fold(without_magic(1), |index, seq| {
+        let event = 64 + seq * 32;
+        patched(&patched(&index, event + 20, &[99]), event + 24, &[99])
+    });
+    // A reserved byte that is not 0.
+    let reserved = patched(&without_magic(2), 64 + 25, &[1]);
+    // Two threads.
+    let threads = patched(&without_magic(1), 64 + 32 + 16, &[9]);
+    for index in [kinds, reserved, threads] {
+        let (places, report) = recovered(&index, None);
+        let thread = report.threads().next().unwrap();
+        assert!(thread.not_recovered.is_some(), "{report}");
+        let found = files(&places.path("out"));
+        assert!(found["unreadable/thread_7/index.atf"] == index);
+    }
+}

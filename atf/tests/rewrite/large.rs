@@ -1,0 +1,132 @@
+//! Payloads that are larger than what is held in memory.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use atf::Checksum;
+use atf::rewrite::{RecoverOptions, ScrubOptions, What, recover, scrub};
+use atf::thread::ThreadReader;
+
+use crate::support::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
+use crate::{Places, files};
+
+fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
+    EventRecord {
+        timestamp_ns: 1000 + seq,
+        function_id: 5,
+        kind: 1,
+        depth: 1,
+        detail_seq,
+    }
+}
+
+fn opaque(index_seq: u64, size: usize) -> DetailRecord {
+    DetailRecord {
+        event_type: 9,
+        index_seq,
+        timestamp: 1000 + index_seq,
+        // Never the same for the length of a buffer.
+        payload: (0..size).map(|at| at.to_le_bytes()[at % 3]).collect(),
+    }
+}
+
+#[test]
+fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
+    let sizes = [3, 65_631, 65_632, 70_000, 0, 300_000, 256 << 10, 9];
+    for version in [1, 2] {
+        let links = (0..8).map(|seq| event(seq, Some(seq)));
+        let index = IndexFile::of(version, links.collect());
+        let details = (0..).zip(sizes).map(|(seq, size)| opaque(seq, size));
+        let detail = DetailFile::of(version, details.collect());
+        let places = Places::new();
+        places.put("in/thread_7/index.atf", index.without_footer());
+        places.put("in/thread_7/detail.atf", detail.without_footer());
+        let (path, out) = (places.path("in"), places.path("out"));
+        let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
+        assert_eq!((report.events(), report.details()), (8, 8), "{report}");
+        let found = files(&out);
+        assert!(found["thread_7/index.atf"] == index.bytes());
+        assert!(found["thread_7/detail.atf"] == detail.bytes());
+
+        let shared = places.path("shared");
+        let report = scrub(&path, &shared, &ScrubOptions::default()).unwrap();
+        let thread = report.threads().next().unwrap();
+        assert_eq!(thread.notes.count(What::PayloadEmptied), 8);
+        let emptied = (0..8).map(|seq| opaque(seq, 0)).collect();
+        let emptied = DetailFile::of(version, emptied).bytes();
+        assert!(files(&shared)["thread_7/detail.atf"] == emptied);
+    }
+}
+
+#[test]
+fn a_large_payload_that_no_event_refers_to_is_set_aside_byte_for_byte() {
+    for version in [1, 2] {
+        let index = IndexFile::of(version, vec![event(0, Some(0))]);
+        let detail = DetailFile::of(version, vec![opaque(0, 8), opaque(7, 700_000)]);
+        let places = Places::new();
+        places.put("in/thread_7/index.atf", index.bytes());
+        places.put("in/thread_7/detail.atf", detail.bytes());
+        let (path, out) = (places.path("in"), places.path("out"));
+        recover(path, &out, &RecoverOptions::default()).unwrap();
+        let orphans = DetailFile::of(version, vec![opaque(7, 700_000)]).bytes();
+        assert!(files(&out)["thread_7/orphans.atf"] == orphans);
+    }
+}
+
+/// The most memory that this process has used at a time, in bytes.
+#[cfg(target_os = "linux")]
+fn peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mut lines = status.lines();
+    let line = lines.find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib = line.trim().strip_suffix("kB").unwrap().trim();
+    1024 * kib.parse::<u64>().unwrap()
+}
+
+/// A detail file with two payloads of this size, whose bytes are a hole of the file but for the
+/// last one.
+#[cfg(target_os = "linux")]
+fn put_sparse(path: &Path, size: u32) {
+    let mut file = File::create(path).unwrap();
+    let header = DetailFile::of(1, Vec::new()).header();
+    file.write_all(&header).unwrap();
+    for index_seq in [0, 9] {
+        let mut head = Bytes::default();
+        head.u32(24 + size).u16(9).u16(0).u32(index_seq).u32(7);
+        head.u64(1000 + u64::from(index_seq));
+        file.write_all(&head.0).unwrap();
+        let skip = SeekFrom::Current(i64::from(size) - 1);
+        file.seek(skip).unwrap();
+        file.write_all(&[1]).unwrap();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_payload_of_64_mib_is_never_in_memory() {
+    const SIZE: u32 = 64 << 20;
+    let places = Places::new();
+    let index = IndexFile::of(1, vec![event(0, Some(0))]);
+    places.put("in/thread_7/index.atf", index.without_footer());
+    put_sparse(&places.path("in/thread_7/detail.atf"), SIZE);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    assert_eq!((report.events(), report.details()), (1, 1), "{report}");
+    // All tests of this process together.
+    let peak = peak_memory();
+    assert!(peak < u64::from(SIZE), "{peak} bytes");
+
+    let thread = ThreadReader::open(out.join("thread_7")).unwrap();
+    let detail = thread.detail().unwrap();
+    assert_eq!(detail.checksum().unwrap(), Checksum::Good);
+    let found = detail.get(0).unwrap().unwrap();
+    assert_eq!(found.payload_size(), u64::from(SIZE));
+    let mut last = [0; 2];
+    detail
+        .read_payload(&found, u64::from(SIZE) - 2, &mut last)
+        .unwrap();
+    assert_eq!(last, [0, 1]);
+    let orphans = fs::metadata(out.join("thread_7/orphans.atf")).unwrap();
+    assert_eq!(orphans.len(), 64 + 24 + u64::from(SIZE) + 64);
+}

@@ -1,0 +1,109 @@
+//! What a caller is told while a trace is rewritten.
+
+use std::cell::RefCell;
+
+use atf::Wire;
+use atf::rewrite::{
+    ConvertOptions, ProgressFn, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
+};
+
+use crate::Places;
+use crate::ring::{Area, ring};
+use crate::support::{DetailFile, EventRecord, IndexFile};
+
+/// Events of more than two steps of 1 MiB.
+const EVENTS: u64 = 80_000;
+
+fn events() -> Vec<EventRecord> {
+    let event = |seq| EventRecord {
+        timestamp_ns: 1000 + seq,
+        function_id: 5,
+        kind: 1,
+        depth: 1,
+        detail_seq: None,
+    };
+    (0..EVENTS).map(event).collect()
+}
+
+/// A thread that came out of a ring for the most part, a large one, one that cannot be read, and
+/// one whose details no event refers to.
+fn session() -> (Places, u64) {
+    let places = Places::new();
+    let file = IndexFile::of(1, events()).placeholder().without_footer();
+    let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
+    let index = Area {
+        file: &file,
+        start: 64 + 32,
+    };
+    let rest = Area {
+        file: &detail,
+        start: detail.len(),
+    };
+    let ring = ring(1, &index, &rest);
+    let mut size = 0;
+    let mut put = |name: &str, bytes: &[u8]| {
+        size += bytes.len() as u64;
+        places.put(&format!("in/{name}"), bytes);
+    };
+    put("thread_1/index.atf", &file[..64 + 32]);
+    put("thread_1/detail.atf", &detail);
+    put("thread_2/index.atf", &file);
+    put("thread_3/index.atf", b"no index");
+    put("thread_4/index.atf", &file[..64 + 32]);
+    put("thread_4/detail.atf", &detail);
+    // What the ring holds is not counted in: the new files have it, the old ones do not.
+    places.put("in/thread_1/ring.atf", ring);
+    (places, size)
+}
+
+#[track_caller]
+fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
+    let told = RefCell::new(Vec::new());
+    rewrite(&|done, all| told.borrow_mut().push((done, all)));
+    let told = told.into_inner();
+    assert_eq!(told.first(), Some(&(0, total)));
+    assert_eq!(told.last(), Some(&(total, total)));
+    assert!(told.iter().all(|(_, all)| *all == total), "{told:?}");
+    assert!(told.is_sorted(), "{told:?}");
+    // Between the threads, and in the midst of the large one.
+    assert!(told.len() > 6, "{told:?}");
+}
+
+#[test]
+fn progress_only_grows_and_ends_with_all_bytes_done() {
+    let (places, total) = session();
+    let path = places.path("in");
+    assert_told(
+        |progress| {
+            let options = RecoverOptions {
+                salvage: true,
+                progress: Some(progress),
+                ..RecoverOptions::default()
+            };
+            let report = recover(&path, places.path("a"), &options).unwrap();
+            assert_eq!(report.events(), 2 * EVENTS + 1);
+            report
+        },
+        total,
+    );
+    assert_told(
+        |progress| {
+            let options = ConvertOptions {
+                progress: Some(progress),
+                ..ConvertOptions::default()
+            };
+            convert(&path, places.path("b"), Wire::V2, &options).unwrap()
+        },
+        total,
+    );
+    assert_told(
+        |progress| {
+            let options = ScrubOptions {
+                progress: Some(progress),
+                ..ScrubOptions::default()
+            };
+            scrub(&path, places.path("c"), &options).unwrap()
+        },
+        total,
+    );
+}

@@ -1,0 +1,133 @@
+//! Names from the manifest of another run.
+
+use atf::Wire;
+use atf::manifest::Manifest;
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recover};
+use atf::session::SessionReader;
+
+use crate::support::IndexFile;
+use crate::{Places, files};
+
+/// Modules 1 and 2 with a build id each, and a function of each by a name.
+const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
+    "modules": [
+        {"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16, "uuid": "AA-01"},
+        {"module_id": 2, "path": "/lib", "base_address": "0x2000", "size": 16, "uuid": "AA-02"}],
+    "symbols": [
+        {"function_id": "0x0000000100000001", "module_id": 1, "symbol_index": 1, "name": "one"},
+        {"function_id": "0x0000000100000002", "module_id": 1, "symbol_index": 2, "name": "two"},
+        {"function_id": "0x0000000200000001", "module_id": 2, "symbol_index": 1, "name": "three"}
+    ]}"#;
+
+fn session(manifest: Option<&str>) -> Places {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
+    if let Some(text) = manifest {
+        places.put("in/manifest.json", text);
+    }
+    places
+}
+
+fn recovered(places: &Places, other: &str) -> Report {
+    let options = RecoverOptions {
+        symbols: Some(Manifest::parse(other.as_bytes())),
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    // With the same names at hand the second time changes nothing.
+    let again = recover(places.path("out"), places.path("again"), &options).unwrap();
+    assert!(!again.changed(), "{again}");
+    assert_eq!(files(&places.path("out")), files(&places.path("again")));
+    report
+}
+
+/// The names that a session's functions have.
+fn names(places: &Places, out: &str) -> Vec<(u64, String)> {
+    let session = SessionReader::open(places.path(out)).unwrap();
+    let symbols = &session.manifest().unwrap().symbols;
+    symbols
+        .iter()
+        .map(|symbol| (symbol.function_id, symbol.name.clone().unwrap()))
+        .collect()
+}
+
+fn expected(names: &[(u64, &str)]) -> Vec<(u64, String)> {
+    let own = |(id, name): &(u64, &str)| (*id, (*name).to_owned());
+    names.iter().map(own).collect()
+}
+
+const ALL: [(u64, &str); 3] = [
+    (0x1_0000_0001, "one"),
+    (0x1_0000_0002, "two"),
+    (0x2_0000_0001, "three"),
+];
+
+#[test]
+fn a_session_without_a_manifest_gets_all_names() {
+    let places = session(None);
+    let report = recovered(&places, OTHER);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    assert_eq!((manifest.symbols_taken, manifest.modules), (3, 2));
+    assert_eq!(names(&places, "out"), expected(&ALL));
+    let text = report.to_string();
+    let line = "2 modules, 3 symbols (3 from the other manifest); there was none";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
+fn own_names_stay_and_the_others_are_added() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
+        "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
+            "uuid": "aa-01"}],
+        "symbols": [{"function_id": "0x0000000100000002", "module_id": 1, "symbol_index": 2,
+            "name": "own"}]}"#;
+    let places = session(Some(own));
+    let report = recovered(&places, OTHER);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    assert_eq!((manifest.symbols_taken, manifest.modules), (2, 2));
+    assert_eq!(manifest.notes.count(What::OtherBuild), 0);
+    let mut found = names(&places, "out");
+    found.sort();
+    let own = [ALL[0], (0x1_0000_0002, "own"), ALL[2]];
+    assert_eq!(found, expected(&own));
+}
+
+#[test]
+fn names_of_another_build_are_not_taken() {
+    let own = r#"{"threads": [{"id": 7, "has_detail": false}],
+        "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,
+            "uuid": "BB-01"}], "symbols": []}"#;
+    let places = session(Some(own));
+    let report = recovered(&places, OTHER);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    assert_eq!((manifest.symbols_taken, manifest.modules), (1, 2));
+    let note = manifest.notes.iter().find(|n| n.what == What::OtherBuild);
+    let note = note.unwrap();
+    assert_eq!(note.count, 1);
+    assert_eq!(note.first[0].found, "BB-01, the other manifest has AA-01");
+    assert_eq!(names(&places, "out"), expected(&ALL[2..]));
+    let session = SessionReader::open(places.path("out")).unwrap();
+    let module = &session.manifest().unwrap().modules[0];
+    assert_eq!(module.uuid.as_deref(), Some("BB-01"));
+}
+
+#[test]
+fn a_manifest_without_names_adds_none() {
+    for other in ["", "no JSON", "[]", "{}"] {
+        let places = session(None);
+        let report = recovered(&places, other);
+        let manifest = report.sessions[0].manifest.as_ref().unwrap();
+        assert_eq!((manifest.symbols_taken, manifest.symbols), (0, 0));
+    }
+}
+
+#[test]
+fn names_can_be_added_while_converting() {
+    let places = session(None);
+    let options = ConvertOptions {
+        symbols: Some(Manifest::parse(OTHER.as_bytes())),
+        ..ConvertOptions::default()
+    };
+    convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap();
+    assert_eq!(names(&places, "out"), expected(&ALL));
+}

@@ -1,0 +1,114 @@
+//! Ids of one thread that disagree: in the folder's name, headers and events.
+
+use atf::rewrite::{RecoverOptions, ThreadReport, What, recover};
+
+use crate::support::{DetailFile, IndexFile, patched};
+use crate::{Places, files};
+
+/// Where both headers have the id.
+const INDEX_ID: usize = 12;
+const DETAIL_ID: usize = 12;
+
+/// Recovers a thread from this folder, and gives its report and its new files.
+fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport, Vec<Vec<u8>>) {
+    let places = Places::new();
+    places.put(&format!("in/{folder}/index.atf"), index);
+    if let Some(detail) = detail {
+        places.put(&format!("in/{folder}/detail.atf"), detail);
+    }
+    let (out, again) = (places.path("out"), places.path("again"));
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in"), &out, &options).unwrap();
+    let second = recover(&out, &again, &options).unwrap();
+    assert!(!second.changed(), "{second}");
+    assert_eq!(files(&out), files(&again));
+    let mut files = files(&out);
+    let names = ["index.atf", "detail.atf"];
+    let found = names.map(|name| files.remove(&format!("{folder}/{name}")));
+    let thread = report.threads().next().unwrap().clone();
+    (thread, found.into_iter().flatten().collect())
+}
+
+/// What was said of the header's id.
+fn said(thread: &ThreadReport, what: What) -> Option<(&str, Option<u64>)> {
+    let mut notes = thread.notes.iter();
+    let note = notes.find(|note| note.what == what)?;
+    let mut places = note.first.iter();
+    let place = places.find(|place| place.field == "header.thread_id")?;
+    Some((&place.found, place.offset))
+}
+
+#[test]
+fn a_folder_of_another_id_than_all_that_is_in_it_is_named_and_stays() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let (thread, found) = recovered("thread_8", &index, Some(&detail));
+        let words = "7, the folder is thread_8";
+        assert_eq!(said(&thread, What::OtherFolder), Some((words, Some(12))));
+        assert_eq!(found, [index, detail]);
+    }
+}
+
+#[test]
+fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
+    // The witness is the events in version 1, the detail file in version 2.
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
+        let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
+        let mended = thread.notes.iter();
+        let mut mended = mended.filter(|note| note.what == What::HeaderDisagrees);
+        let mut places = mended.next().unwrap().first.iter();
+        assert!(places.any(|place| place.found == "8, the folder is thread_7"));
+        assert_eq!(thread.notes.count(What::OtherFolder), 0);
+        assert_eq!(found, [index, detail]);
+    }
+}
+
+#[test]
+fn a_detail_file_of_another_id_gets_that_of_its_index() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        let wrong = patched(&detail, DETAIL_ID, &8_u32.to_le_bytes());
+        let (thread, found) = recovered("thread_7", &index, Some(&wrong));
+        assert!(said(&thread, What::HeaderDisagrees).is_some());
+        assert_eq!(found, [index, detail]);
+    }
+}
+
+#[test]
+fn a_version_2_header_that_only_the_folder_contradicts_stays() {
+    let events = IndexFile::finalized(2, 9).events.into_iter();
+    let events = events.map(|mut event| {
+        event.detail_seq = None;
+        event
+    });
+    let mut index = IndexFile::of(2, events.collect());
+    index.flags = 0;
+    let index = index.bytes();
+    let (thread, found) = recovered("thread_8", &index, None);
+    assert_eq!(thread.notes.count(What::OtherFolder), 1);
+    assert_eq!(found, [index]);
+}
+
+#[test]
+fn an_event_of_another_thread_keeps_its_id_and_is_named() {
+    let index = IndexFile::finalized(1, 9);
+    let clean = index.bytes();
+    // Of the third event, in a file without a footer whose checksum it would break.
+    let place = 64 + 2 * 32 + 16;
+    let wrong = patched(&index.without_footer(), place, &8_u32.to_le_bytes());
+    let detail = DetailFile::finalized(1, 3).bytes();
+    let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
+    let mut notes = thread.notes.iter();
+    let note = notes.find(|note| note.what == What::OtherThreadId).unwrap();
+    assert_eq!(note.count, 1);
+    assert_eq!(note.first[0].field, "events[2].thread_id");
+    assert_eq!(note.first[0].offset, Some(place as u64));
+    assert_eq!(note.first[0].found, "8");
+    let section = 64..clean.len() - 64;
+    assert_eq!(found[0][section.clone()], wrong[section]);
+}
