@@ -92,7 +92,7 @@ fn a_folder_that_takes_nothing_is_named() {
 mod not_utf_8 {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use atf::rewrite::Report;
 
@@ -104,7 +104,7 @@ mod not_utf_8 {
 
     /// A session in a folder of such a name, with a file of such a name beside its thread and one
     /// in it.
-    fn put(root: PathBuf) -> PathBuf {
+    fn put(root: &Path) -> PathBuf {
         let session = root.join(name(b"s\xff"));
         let thread = session.join("thread_7");
         fs::create_dir_all(&thread).unwrap();
@@ -125,7 +125,7 @@ mod not_utf_8 {
     #[test]
     fn in_and_out_are_taken_as_they_are() {
         let places = Places::new();
-        let session = put(places.path("in"));
+        let session = put(&places.path("in"));
         let out = places.folder.path().join(name(b"o\xc3"));
         let options = RecoverOptions::default();
         assert_named(&recover(&session, &out, &options).unwrap());
@@ -141,7 +141,7 @@ mod not_utf_8 {
     #[test]
     fn an_error_names_them() {
         let places = Places::new();
-        let (session, missing) = (put(places.path("in")), places.path("no"));
+        let (session, missing) = (put(&places.path("in")), places.path("no"));
         let out = missing.join(name(b"o\xc3"));
         let error = recover(&session, out, &RecoverOptions::default()).unwrap_err();
         assert_eq!(error.path(), Some(&*missing));

@@ -7,15 +7,15 @@ use super::rewrite::{Common, Names};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-Wire version 2 has neither call_depth nor the thread_id of events; version 1 gets a depth that is
-counted from calls and returns. The report names what was lost and what was deduced. A number that the
-other version has no room for is refused. A trace that was cut off is recovered on the way, see
-`atf recover --help`, with the same memory.
+Wire version 2 has neither call_depth nor the thread_id of events; version 1 gets a depth that
+is counted from calls and returns. The report names what was lost and what was deduced. A number
+that the other version has no room for is refused. A trace that was cut off is recovered on the
+way, see `atf recover --help`, with the same memory.
 
-Exit status: 0, also where fields were lost that the other version does not have; 1 something that was
-written once is not among the new events: a thread that cannot be read, events behind a hole or behind
-damage, what is left behind; 2 usage, a path that could not be read or written, or a number without
-room.
+Exit status: 0, also where fields were lost that the other version does not have; 1 something
+that was written once is not among the new events: a thread that cannot be read, events behind a
+hole or behind damage, what is left behind; 2 usage, a path that could not be read or written,
+or a number without room.
 
 Example:
   $ atf convert --wire 2 samples/sample-small --out converted";

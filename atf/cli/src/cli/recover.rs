@@ -6,18 +6,19 @@ use super::rewrite::{Common, Names};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-The new trace has every whole index event, and each detail whose links agree both ways. Faults of the
-content, as time that goes back, stay and are reported. Details that no event refers to go to
-orphans.atf; with --salvage events from behind a hole go to salvaged.atf, and details from behind
-damage are looked for. Files that cannot be read go to unreadable/ as they are. recovery.json keeps the
-report where anything was changed. A trace that was recovered once is not changed by the next time.
+The new trace has every whole index event, and each detail whose links agree both ways. Faults
+of the content, as time that goes back, stay and are reported. Details that no event refers to
+go to orphans.atf; with --salvage events from behind a hole go to salvaged.atf, and details from
+behind damage are looked for. Files that cannot be read go to unreadable/ as they are.
+recovery.json keeps the report where anything was changed. A trace that was recovered once is
+not changed by the next time.
 
-Memory: 8 bytes and one bit for each detail event of one thread at a time; with --salvage 56 bytes for
-each detail found behind damage.
+Memory: 8 bytes and one bit for each detail event of one thread at a time; with --salvage 56
+bytes for each detail found behind damage.
 
-Exit status: 0, also where a writer was cut off; 1 something that was written once is not among the
-new events: a thread that cannot be read, events behind a hole or behind damage, what is left behind;
-2 usage, or a path that could not be read or written.
+Exit status: 0, also where a writer was cut off; 1 something that was written once is not among
+the new events: a thread that cannot be read, events behind a hole or behind damage, what is
+left behind; 2 usage, or a path that could not be read or written.
 
 Example:
   $ atf recover samples/sample-crashed --out recovered";

@@ -58,7 +58,7 @@ impl Common {
             bar.set_position(done);
         });
         bar.finish_and_clear();
-        let report = report?;
+        let report = report.map_err(|error| self.failure(error))?;
         let mut out = stdout();
         if self.json {
             serde_json::to_writer_pretty(&mut out, &report)?;
@@ -71,6 +71,23 @@ impl Common {
         }
         out.flush()?;
         Ok(State::of(lost_anything(&report)))
+    }
+
+    /// What the system said, where the new trace could not be written: its files stand under
+    /// another name until it is complete, which would tell nobody anything.
+    fn failure(&self, error: atf::Error) -> Failure {
+        let is_about_input = error
+            .path()
+            .is_some_and(|path| path.starts_with(&self.path));
+        match std::error::Error::source(&error) {
+            Some(system) if !is_about_input => {
+                let out = self.out.display();
+                Failure::Usage(format!(
+                    "{out}: cannot be written: {system}; nothing is left there"
+                ))
+            }
+            _ => Failure::Input(error),
+        }
     }
 }
 

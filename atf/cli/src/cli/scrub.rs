@@ -6,15 +6,16 @@ use super::rewrite::Common;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-Registers become zeros; stacks and payloads of other shapes are left out, and with them whatever else
-could hold the program's memory: details that no event refers to, damage, unknown keys of the manifest,
-files that an earlier recovery set aside. Functions, times, links and names stay. The report goes to
-standard output and not into the trace, since it quotes what it found wrong. A trace that was cut off is
-recovered on the way, see `atf recover --help`, with the same memory.
+Registers become zeros; stacks and payloads of other shapes are left out, and with them whatever
+else could hold the program's memory: details that no event refers to, damage, unknown keys of
+the manifest, files that an earlier recovery set aside. Functions, times, links and names stay.
+The report goes to standard output and not into the trace, since it quotes what it found wrong.
+A trace that was cut off is recovered on the way, see `atf recover --help`, with the same
+memory.
 
-Exit status: 0; 1 something that was written once is not among the new events: a thread that cannot be
-read, events behind a hole or behind damage, what is left behind; 2 usage, or a path that could not be
-read or written.
+Exit status: 0; 1 something that was written once is not among the new events: a thread that
+cannot be read, events behind a hole or behind damage, what is left behind; 2 usage, or a path
+that could not be read or written.
 
 Example:
   $ atf scrub --module-names-only samples/sample-small --out shared";

@@ -263,3 +263,161 @@ fn one_seed_makes_one_trace() {
     assert_eq!(texts(&output).0, 2);
     assert_eq!(tree(&folder.path().join("a")), trace);
 }
+
+#[test]
+fn the_example_in_the_readme_is_what_recover_prints() {
+    let root = samples().join("..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let start = "$ atf recover samples/sample-crashed --out recovered\n";
+    let (_, example) = readme.split_once(start).unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let folder = TempDir::new().unwrap();
+    for (name, bytes) in tree(&samples().join("sample-crashed")) {
+        let path = folder.path().join("samples/sample-crashed").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    let arguments = ["recover", "samples/sample-crashed", "--out", "recovered"];
+    let text = clean(folder.path(), &arguments);
+    assert_eq!(text, example);
+}
+
+/// Runs `recover session --out out` under limits that a shell sets first.
+#[cfg(unix)]
+fn limited(folder: &Path, limits: &str) -> std::process::Output {
+    let script = format!("{limits} && exec \"$0\" recover session --out out");
+    std::process::Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_atf")])
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_disk_that_takes_no_more_leaves_nothing_half_made() {
+    let folder = TempDir::new().unwrap();
+    let synth = ["synth", "--events", "200", "--threads", "2"];
+    clean(folder.path(), &[&synth[..], &["--out", "session"]].concat());
+    fs::remove_file(folder.path().join("session/manifest.json")).unwrap();
+    let before = tree(folder.path());
+    let names = |folder: &Path| -> Vec<_> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let mut refused = 0;
+    // Files of 0, 512, 1024 … bytes: writing fails in each place of each file.
+    for blocks in 0.. {
+        // The signal of this limit is ignored, so that the call fails as on a full disk.
+        let output = limited(
+            folder.path(),
+            &format!("trap '' XFSZ && ulimit -f {blocks}"),
+        );
+        let (status, text, messages) = texts(&output);
+        if status == 0 {
+            break;
+        }
+        assert_eq!((status, text), (2, ""), "{messages}");
+        let message = "atf: out: cannot be written: ";
+        assert!(messages.starts_with(message), "{messages}");
+        assert!(
+            messages.ends_with("; nothing is left there\n"),
+            "{messages}"
+        );
+        assert_eq!(names(folder.path()), ["session"], "{blocks} blocks");
+        assert!(tree(folder.path()) == before);
+        refused += 1;
+    }
+    assert!(refused > 10, "{refused}");
+    assert_eq!(dump(folder.path(), "out").len(), 400);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_thousand_threads_need_few_open_files() {
+    let folder = TempDir::new().unwrap();
+    let synth = ["synth", "--events", "4", "--threads", "1000"];
+    clean(folder.path(), &[&synth[..], &["--out", "session"]].concat());
+    // One thread among them was cut off.
+    let cut = folder.path().join("session/thread_500/index.atf");
+    let bytes = fs::read(&cut).unwrap();
+    fs::write(&cut, &bytes[..64 + 3 * 32 + 5]).unwrap();
+    let output = limited(folder.path(), "ulimit -n 24");
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (0, ""));
+    let first = text.lines().next().unwrap();
+    assert!(
+        first.starts_with("session: recovered, 3999 events and "),
+        "{first}"
+    );
+    assert!(first.ends_with(" of 1000 threads"), "{first}");
+    assert_eq!(text.lines().last(), Some("written to out"));
+    assert_eq!(
+        tree(&folder.path().join("out")).len(),
+        tree(&folder.path().join("session")).len() + 1
+    );
+}
+
+#[test]
+fn a_session_of_which_nothing_is_left_is_told_apart() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("session/thread_7");
+    fs::create_dir_all(&thread).unwrap();
+    fs::write(thread.join("index.atf"), "x").unwrap();
+    let output = atf(folder.path(), &["recover", "session", "--out", "out"]);
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (1, ""));
+    let expected = "\
+session: recovered, but there is no event in it
+  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); \
+its files are in unreadable/
+  manifest.json: 0 modules, 0 symbols; there was none
+written to out
+";
+    assert_eq!(text, expected);
+    assert_eq!(
+        fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
+        b"x"
+    );
+    // A thread by itself has nothing else to keep.
+    let output = atf(
+        folder.path(),
+        &["recover", "session/thread_7", "--out", "b"],
+    );
+    assert_eq!(texts(&output).0, 2);
+    assert!(!folder.path().join("b").exists());
+}
+
+#[test]
+fn a_manifest_without_names_is_refused_and_a_faulty_one_is_used_as_far_as_it_goes() {
+    let folder = TempDir::new().unwrap();
+    let crashed = "sample-crashed-nomanifest/session_20260105_101500/pid_4244";
+    let crashed = samples().join(crashed);
+    let crashed = crashed.to_str().unwrap();
+    fs::write(folder.path().join("empty"), "{}").unwrap();
+    fs::write(folder.path().join("text"), "no JSON").unwrap();
+    for command in [&["recover"][..], &["convert", "--wire", "2"]] {
+        for symbols in ["nothing", "empty", "text", "."] {
+            let arguments = [crashed, "--out", "out", "--symbols", symbols];
+            let output = atf(folder.path(), &[command, &arguments].concat());
+            let (status, text, messages) = texts(&output);
+            assert_eq!((status, text), (2, ""), "{symbols}: {messages}");
+            assert!(
+                messages.starts_with(&format!("atf: {symbols}: ")),
+                "{messages}"
+            );
+            assert!(!folder.path().join("out").exists());
+        }
+    }
+    let faulty = r#"{"symbols": [{"function_id": "0x0644400000000001", "name": "main"}, 5]}"#;
+    fs::write(folder.path().join("faulty"), faulty).unwrap();
+    let arguments = ["recover", crashed, "--out", "out", "--symbols", "faulty"];
+    let output = atf(folder.path(), &arguments);
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 0, "{messages}");
+    assert!(messages.contains("atf: faulty: symbols[1]"), "{messages}");
+    assert!(
+        text.contains("1 symbol (1 from the other manifest)"),
+        "{text}"
+    );
+}
