@@ -26,8 +26,10 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod corpus;
 mod finding;
 pub mod report;
+pub mod results;
 pub mod rules;
 
 pub use check::Output;
