@@ -17,12 +17,12 @@ Each file gets a verdict, the worst thing that a reader must do about it:
   recover  read what survived: the file was not finalized, or lost something
   reject   refuse it
 
-The verdict is about reading, the exit status about conforming: a reader accepts a file whose header
-disagrees with its footer, though its writer broke a MUST.
+The verdict is about reading, the exit status about conforming: a reader accepts a file whose
+header disagrees with its footer, though its writer broke a MUST.
 
 Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage, or a path that
-could not be read (it outranks 1). With --deny should, as for a tracer's CI, a broken SHOULD is 1 too:
-a file that was not finalized, a checksum of 0.
+could not be read (it outranks 1). With --deny should, as for a tracer's CI, a broken SHOULD is 1
+too: a file that was not finalized, a checksum of 0.
 
 What a rule asks for stands under its id in docs/reference/rules.md.
 

@@ -10,30 +10,31 @@ A session's events come merged by (timestamp, thread, seq). Events of two thread
 timestamp come in the order of their threads, which says nothing of what happened first. A thread
 whose time goes back keeps its own order.
 
-TIME is nanoseconds of the trace's clock, or counts from the first event behind a +: +1.5ms, +250us,
-+2s, +700 (ns). --from and --to include the times they name.
-FUNCTION is a function_id (0x06444fc100000001); =NAME for that name; a pattern with * and ? for a whole
-name; or a piece of a name. Names are those of manifest.json, or of --symbols.
+TIME is of the trace's clock, nanoseconds or with a unit: 1000250000000, 1000.25s; behind a + it
+counts from the first event: +1.5ms, +250us, +700. --from and --to include the times they name.
+FUNCTION is a function_id (0x06444fc100000001); =NAME for that name; a pattern with * and ? for a
+whole name; or a piece of a name. Names are those of manifest.json, or of --symbols.
 Several --thread, --kind or --function widen what is shown; different filters narrow it.
 
-Text: seconds from the first event, thread, seq, kind, call depth, function, link to a detail event.
-Names from a file are written with escapes for whatever could steer a terminal.
+Text: seconds from the first event, thread, seq, kind, call depth, function, link to a detail
+event. Names from a file are written with escapes for whatever could steer a terminal.
 JSON lines: numbers of 64 bits and links are decimal strings, no link is null, enumerations are
-numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the id
-in the folder's name, function a name that the manifest has.
+numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the
+id in the folder's name, function a name that the manifest has.
 
 With --spans calls come thread by thread, each when it ends, set in by its depth: start, duration,
 thread, position of the call, function. --from and --to leave those that overlap. In JSON end is
-return, exception, not_returned (a call around it ended), open (at the end of the trace), given_up, or
-unmatched for a return without a call.
+return, exception, not_returned (a call around it ended), open (at the end of the trace),
+given_up, or unmatched for a return without a call.
 
-Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's names.
-With --details also 8 bytes for each detail event of the 48 threads whose details were used last; a
-trace that goes to and fro between more than these reads their files anew. With --spans one thread at
-a time, and 262,144 open calls at most. With more than 128 threads no index file stays open.
+Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's
+names. With --details also 8 bytes for each detail event of the 48 threads whose details were used
+last; a trace that goes to and fro between more than these reads their files anew. With --spans
+one thread at a time, and 262,144 open calls at most. With more than 128 threads no index file
+stays open.
 
-Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written); 2
-usage, or a path that could not be read.
+Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written);
+2 usage, or a path that could not be read.
 
 Example:
   $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";

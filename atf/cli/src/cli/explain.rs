@@ -7,19 +7,20 @@ use crate::explain::{Json, Selection, Text, explain};
 use crate::output::{Colours, Outcome, stdout};
 
 const AFTER_HELP: &str = "\
-Each line has the offset in the file, the bytes, the field, its value, and behind = what that means
-or behind ! what is wrong with it. Names, meanings and descriptions are those of the format's spec. A
-field is described where it stands for the first time. Without --events or --all, the first 8 events
-and the last 2 are written, and the first 64 bytes of what has no fields; a line says what is left out.
+Each line has the offset in the file, the bytes, the field, its value, and behind = what that
+means or behind ! what is wrong with it. Names, meanings and descriptions are those of the
+format's spec. A field is described where it stands for the first time. Without --events or --all,
+the first 8 events and the last 2 are written, and the first 64 bytes of what has no fields; a
+line says what is left out.
 
-With --json there is a line for each field: record, seq, field, offset, size, bytes, value, meaning,
-problem. Numbers of 64 bits are decimal strings.
+With --json there is a line for each field: record, seq, field, offset, size, bytes, value,
+meaning, problem. Numbers of 64 bits are decimal strings.
 
 It reads 128 KiB at a time, and keeps 8 bytes for each event of a detail.atf, or of the
 details in a ring.atf.
 
-Exit status: 0; 1 the header or the footer is damaged, no event can be found where one should be, or
-a field has a value that it cannot have; 2 usage, or a file that could not be read.
+Exit status: 0; 1 the header or the footer is damaged, no event can be found where one should be,
+or a field has a value that it cannot have; 2 usage, or a file that could not be read.
 
 Example:
   $ atf explain --events 3..5 thread_0/index.atf";

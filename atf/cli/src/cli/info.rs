@@ -7,13 +7,14 @@ use crate::info::{Info, Progress, Text};
 use crate::output::{Colours, Outcome, State, stdout};
 
 const AFTER_HELP: &str = "\
-Without --verify it reads headers, footers, the first and the last event, and of detail files where
-each event begins. With --verify it reads all: checksums, the order of time, kinds, holes, links.
+Without --verify it reads headers, footers, the first and the last event, and of detail files
+where each event begins. With --verify it reads all: checksums, the order of time, kinds, holes,
+links.
 
 JSON: numbers of 64 bits are decimal strings, what is not known is null or left out.
 
-Memory: 8 bytes for each detail event of one thread at a time, a few hundred bytes for each thread,
-and the manifest.
+Memory: 8 bytes for each detail event of one thread at a time, a few hundred bytes for each
+thread, and the manifest.
 
 Exit status: 0, also for a trace that was cut off but is whole up to there; 1 something is listed
 under problems; 2 usage, or a path that could not be read.

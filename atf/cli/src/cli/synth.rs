@@ -13,12 +13,13 @@ use crate::output::{Outcome, State, stdout};
 use crate::text::Counted;
 
 const AFTER_HELP: &str = "\
-The same options give the same bytes, on every machine. The program that is traced never was: modules
-and functions of which few are called often, calls that nest, recur and throw, some that never end.
+The same options give the same bytes, on every machine. The program that is traced never was:
+modules and functions of which few are called often, calls that nest, recur and throw, some that
+never end.
 
-SHAPE says how the threads share time: independent; random, any thread next; interleave, one event of
-each thread after the other; runs=MIN..MAX, one thread at a time for so many events; active=N, so many
-threads at a time.
+SHAPE says how the threads share time: independent; random, any thread next; interleave, one event
+of each thread after the other; runs=MIN..MAX, one thread at a time for so many events; active=N,
+so many threads at a time.
 
 Exit status: 0; 2 usage, or a folder that could not be written: what was written until then stays.
 

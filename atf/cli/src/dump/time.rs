@@ -27,10 +27,7 @@ impl FromStr for Time {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix('+') {
             Some(span) => Ok(Self::FromStart(span_ns(span)?)),
-            None => match text.parse() {
-                Ok(ns) => Ok(Self::Absolute(ns)),
-                Err(_) => Err("expected nanoseconds, or + and a span such as +1.5ms".to_owned()),
-            },
+            None => Ok(Self::Absolute(span_ns(text)?)),
         }
     }
 }
@@ -48,7 +45,7 @@ fn span_ns(text: &str) -> Result<u64, String> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        return Err("a span begins with a number".to_owned());
+        return Err("expected a time such as 1700, 1000.25s, or from the start +1.5ms".to_owned());
     }
     if fraction.len() > digits as usize {
         return Err("finer than a nanosecond".to_owned());
@@ -65,9 +62,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_exact() {
+    fn times_are_exact() {
         let time = |text: &str| text.parse::<Time>().unwrap();
         assert_eq!(time("17"), Time::Absolute(17));
+        assert_eq!(time("1000.25s"), Time::Absolute(1_000_250_000_000));
         assert_eq!(time("+17"), Time::FromStart(17));
         assert_eq!(time("+1.5ms"), Time::FromStart(1_500_000));
         assert_eq!(time("+0.000000001s"), Time::FromStart(1));
@@ -81,7 +79,6 @@ mod tests {
             "+",
             "x",
             "-5",
-            "1ms",
             "+1m",
             "+1.5",
             "+0.1ns",
