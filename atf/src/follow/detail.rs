@@ -149,7 +149,7 @@ impl DetailFollower {
     /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] where the file
     /// was cut since.
     pub fn read_payload(
-        &mut self,
+        &self,
         event: &DetailEvent,
         start: u64,
         buffer: &mut [u8],
@@ -159,19 +159,9 @@ impl DetailFollower {
         let size = size.min(buffer.len());
         let buffer = buffer.get_mut(..size).unwrap_or_default();
         let offset = event.payload_offset().saturating_add(start);
-        if let Some(look) = &self.look {
-            look.input.read_exact(offset, buffer)?;
-            return Ok(size);
-        }
-        let missing = size as u64;
-        match self.file.look()? {
-            Some(input) => input.read_exact(offset, buffer)?,
-            None if missing == 0 => {}
-            // An event of another file.
-            None => {
-                let error = Error::new(ErrorKind::UnexpectedEnd { missing });
-                return Err(error.with_path(Some(self.path())).with_offset(offset));
-            }
+        match &self.look {
+            Some(look) => look.input.read_exact(offset, buffer)?,
+            None => self.file.again()?.read_exact(offset, buffer)?,
         }
         Ok(size)
     }
@@ -181,7 +171,7 @@ impl DetailFollower {
     /// # Errors
     ///
     /// As [`read_payload`](Self::read_payload).
-    pub fn function_payload(&mut self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
+    pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let size = event.payload_size();
         if size > FunctionPayload::LARGEST as u64 {
             return Ok(None);

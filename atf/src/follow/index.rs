@@ -11,6 +11,7 @@ use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
 use crate::header::HEADER_SIZE;
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record};
 use crate::source::{Growing, Input};
+use crate::thread::INDEX_FILE;
 use crate::wire;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -61,6 +62,8 @@ pub struct IndexFollower {
     given: usize,
     /// How many events are certain, those of the buffer included.
     count: u64,
+    /// The first one's timestamp.
+    first_timestamp: Option<u64>,
     /// The last of them, to see that it stays where it is.
     last: Option<Record>,
     /// The file's size when zeros were seen at its end.
@@ -76,13 +79,19 @@ impl IndexFollower {
         Self::of(Growing::new(path.as_ref()))
     }
 
-    pub(super) fn of(file: Growing) -> Self {
+    /// Follows the `index.atf` in a thread's folder, where a symbolic link is not followed.
+    pub fn in_thread(folder: impl AsRef<Path>) -> Self {
+        Self::of(Growing::in_session(&folder.as_ref().join(INDEX_FILE)))
+    }
+
+    fn of(file: Growing) -> Self {
         Self {
             file,
             head: Head::new(),
             buffer: Vec::new(),
             given: 0,
             count: 0,
+            first_timestamp: None,
             last: None,
             zeros_end: 0,
             crc: Crc32c::new(),
@@ -277,6 +286,8 @@ impl IndexFollower {
         };
         let records = records.get(..count).unwrap_or_default();
         self.crc.update(records.as_flattened());
+        let first_timestamp = records.first().map(timestamp_ns);
+        self.first_timestamp = self.first_timestamp.or(first_timestamp);
         self.last = records.last().copied().or(self.last);
         self.count = self.count.saturating_add(count as u64);
         bytes.truncate(again.saturating_add(records.as_flattened().len()));
@@ -302,6 +313,9 @@ impl IndexFollower {
         };
         self.has_footer = false;
         let (records, _) = bytes.as_chunks::<{ IndexEvent::SIZE }>();
+        let first_timestamp = self
+            .first_timestamp
+            .or_else(|| records.first().map(timestamp_ns));
         let mut count = 0_usize;
         let mut rest = bytes;
         let mut place = start;
@@ -319,7 +333,7 @@ impl IndexFollower {
             }
             let seq = self.count.saturating_add(count as u64);
             if place >= bound
-                || may_begin_footer(record, seq)
+                || may_begin_footer(record, seq, first_timestamp)
                     && self.may_be_footer(input, header, rest, place)?
             {
                 break;
@@ -357,17 +371,30 @@ impl IndexFollower {
     }
 }
 
+/// The timestamp of an event of either wire version.
+fn timestamp_ns(record: &Record) -> u64 {
+    const TIME: usize = offset_of!(wire::v1::IndexEvent, timestamp_ns);
+    let bytes = record.get(TIME..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
 /// The offset behind that many events.
 fn event_end(header: &IndexHeader, count: u64) -> u64 {
     let size = count.saturating_mul(EVENT_SIZE);
     header.events_offset.saturating_add(size)
 }
 
-/// Whether a footer, good or damaged, may begin with these bytes at the place of event `seq`.
-fn may_begin_footer(record: &Record, seq: u64) -> bool {
+/// Whether a footer, good or damaged, may begin with these bytes at the place of event `seq`: it
+/// has its magic, or the count and the first timestamp of the events before it.
+fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> bool {
     const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
-    let count = record.get(COUNT..).and_then(|rest| rest.first_chunk());
-    record.first_chunk() == Some(&IndexFooter::MAGIC) || count == Some(&seq.to_le_bytes())
+    const TIME: usize = offset_of!(wire::IndexFooter, time_start_ns);
+    let number = |offset: usize| {
+        let bytes = record.get(offset..).and_then(|rest| rest.first_chunk());
+        bytes.map(|bytes| u64::from_le_bytes(*bytes))
+    };
+    record.first_chunk() == Some(&IndexFooter::MAGIC)
+        || number(COUNT) == Some(seq) && number(TIME) == first_timestamp
 }
 
 /// The verified footer of a file whose header was rewritten for it. A header that disagrees may be

@@ -7,7 +7,7 @@ use crate::detail::DetailEvent;
 use crate::error::Result;
 use crate::index::IndexEvent;
 use crate::source::Growing;
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::thread::DETAIL_FILE;
 
 /// Follows a thread's folder while it is written: each event with its details.
 ///
@@ -34,7 +34,7 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE};
 ///         Polled::New(new) => {
 ///             println!("{}: {:#x}", new.seq, new.event.function_id);
 ///             if let Some(detail) = &new.detail {
-///                 let payload = follower.details().function_payload(detail)?;
+///                 let payload = follower.detail().function_payload(detail)?;
 ///                 println!("  {payload:?}");
 ///             }
 ///         }
@@ -54,6 +54,7 @@ pub struct ThreadFollower {
     seen: Option<DetailEvent>,
     /// An event that waits for its details.
     waiting: Option<IndexEvent>,
+    ignores_details: bool,
 }
 
 /// An event with its details.
@@ -73,11 +74,12 @@ impl ThreadFollower {
     pub fn new(folder: impl AsRef<Path>) -> Self {
         let path = folder.as_ref().to_path_buf();
         Self {
-            index: IndexFollower::of(Growing::in_session(&path.join(INDEX_FILE))),
+            index: IndexFollower::in_thread(&path),
             detail: DetailFollower::of(Growing::in_session(&path.join(DETAIL_FILE))),
             path,
             seen: None,
             waiting: None,
+            ignores_details: false,
         }
     }
 
@@ -94,8 +96,15 @@ impl ThreadFollower {
     }
 
     /// The follower of `detail.atf`, which reads payloads.
-    pub fn details(&mut self) -> &mut DetailFollower {
-        &mut self.detail
+    #[must_use]
+    pub fn detail(&self) -> &DetailFollower {
+        &self.detail
+    }
+
+    /// Lets events come without details from now on, for those who go on after an error in
+    /// `detail.atf`.
+    pub fn ignore_details(&mut self) {
+        self.ignores_details = true;
     }
 
     /// The position of the event that is given next: how many were given.
@@ -119,7 +128,7 @@ impl ThreadFollower {
                 Polled::Finalized => return Ok(Polled::Finalized),
             },
         };
-        let Some(detail_seq) = event.detail_seq else {
+        let Some(detail_seq) = event.detail_seq.filter(|_| !self.ignores_details) else {
             return Ok(Polled::New(self.with(event, None)));
         };
         self.waiting = Some(event);

@@ -47,23 +47,31 @@ impl Growing {
     /// [`ErrorKind::Replaced`] where another file stands there than before, and those of
     /// [`Input::open_in_session`]: a file that was there and is gone is one of them.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
-        let file = match self.open() {
-            Ok(file) => file,
+        let (input, identity) = match self.open() {
+            Ok(opened) => opened,
             Err(error) if self.identity.is_none() && is_not_found(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
+        self.identity = Some(identity);
+        Ok(Some(input))
+    }
+
+    /// The file that was there at the last look; errors as of [`look`](Self::look), and one where
+    /// it was never there.
+    pub(crate) fn again(&self) -> Result<Input> {
+        self.open().map(|(input, _)| input)
+    }
+
+    fn open(&self) -> Result<(Input, Identity)> {
+        check_link(&self.path, self.options)?;
+        let file = FileSource::open(&self.path)?;
         let metadata = file.file.metadata();
         let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(&self.path)))?;
         let found = Identity::of(&metadata);
-        if *self.identity.get_or_insert(found) != found {
+        if self.identity.is_some_and(|identity| identity != found) {
             return Err(Error::new(ErrorKind::Replaced).with_path(Some(&self.path)));
         }
-        Ok(Some(Input::at(&self.path, file)))
-    }
-
-    fn open(&self) -> Result<FileSource> {
-        check_link(&self.path, self.options)?;
-        FileSource::open(&self.path)
+        Ok((Input::at(&self.path, file), found))
     }
 }
 

@@ -120,6 +120,45 @@ fn a_file_that_comes_late_is_waited_for() {
     assert_eq!(follower.checksum(), Checksum::Good);
 }
 
+/// What damaged the footer's magic left the rest of it.
+#[test]
+fn a_damaged_footer_is_never_an_event() {
+    for version in [1, 2] {
+        for (offset, mask) in [(0, 1), (8, 1), (32, 1)] {
+            let file = IndexFile::finalized(version, 9).placeholder();
+            let mut footer = file.footer();
+            footer[offset] ^= mask;
+            let written = Written::new("index.atf");
+            let mut follower = IndexFollower::new(written.path());
+            let mut events = Vec::new();
+            written.append(&file.without_footer());
+            for byte in footer {
+                written.append(&[byte]);
+                assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+                assert_eq!(events, expected(&file));
+            }
+            assert!(!follower.has_footer());
+        }
+    }
+}
+
+#[test]
+fn an_event_whose_function_is_its_position_does_not_wait() {
+    for version in [1, 2] {
+        let mut events = IndexFile::finalized(version, 9).events;
+        for (seq, event) in (0..).zip(&mut events) {
+            event.function_id = seq;
+        }
+        let file = IndexFile::of(version, events).placeholder();
+        let written = Written::new("index.atf");
+        written.append(&file.without_footer());
+        let mut events = Vec::new();
+        let mut follower = IndexFollower::new(written.path());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert_eq!(events, expected(&file));
+    }
+}
+
 /// Space that was set aside: no event is given before all of it was written.
 #[test]
 fn zeros_that_are_filled_later_are_no_events_before() {

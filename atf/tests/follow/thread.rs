@@ -76,8 +76,8 @@ fn a_follower_beside_a_writer_sees_what_a_reader_sees_in_the_end() {
                         let size = new.detail.map_or(0, |detail| detail.payload_size());
                         let mut payload = vec![0; usize::try_from(size).unwrap()];
                         if let Some(detail) = &new.detail {
-                            let details = follower.details();
-                            details.read_payload(detail, 0, &mut payload).unwrap();
+                            let detail_file = follower.detail();
+                            detail_file.read_payload(detail, 0, &mut payload).unwrap();
                         }
                         given.push((new, payload));
                         assert_eq!(follower.next_seq(), given.len() as u64);
@@ -134,6 +134,27 @@ fn a_finalized_thread_whose_details_are_gone_gives_its_events_without() {
     let index = IndexFile::finalized(2, 9);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
     let mut follower = ThreadFollower::new(folder.path());
+    for seq in 0..9 {
+        let Polled::New(new) = follower.poll().unwrap() else {
+            panic!("event {seq} has come");
+        };
+        assert_eq!((new.seq, new.detail), (seq, None));
+    }
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+}
+
+/// One corrupt file does not hide the other.
+#[test]
+fn events_can_come_without_details_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = IndexFile::finalized(2, 9);
+    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    std::fs::write(folder.path().join("detail.atf"), [b'x'; 100]).unwrap();
+    let mut follower = ThreadFollower::new(folder.path());
+    let error = follower.poll().unwrap_err();
+    assert_eq!(error.path(), Some(follower.detail().path()));
+    assert_eq!(follower.next_seq(), 0);
+    follower.ignore_details();
     for seq in 0..9 {
         let Polled::New(new) = follower.poll().unwrap() else {
             panic!("event {seq} has come");

@@ -1,8 +1,9 @@
 //! `dump`: the events of a trace.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::dump::{Dump, Form, Kind, Pattern, Time, What};
+use crate::dump::{Dump, Form, Kind, Pattern, Time, What, parse_span};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
@@ -32,6 +33,12 @@ names. With --details also 8 bytes for each detail event of the 48 threads whose
 last; a trace that goes to and fro between more than these reads their files anew. With --spans
 one thread at a time, and 262,144 open calls at most. With more than 128 threads no index file
 stays open.
+
+With --follow the files may still be growing, or not be there yet: each event is written once it
+is certain, until they are finalized. PATH is a file, a thread's folder or a session. A session's
+threads come as they come, not merged; it ends once all threads that it then has are finalized.
+Text and + count from the first event that comes. What a tracer has not flushed is not seen; if it
+has died, end the command and dump what it left. Memory: 128 KiB for each thread.
 
 Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written);
 2 usage, or a path that could not be read.
@@ -72,6 +79,12 @@ pub(super) struct Options {
     /// Take names of functions from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
+    /// Write events of files that are still being written, as they come
+    #[arg(long, conflicts_with = "spans")]
+    follow: bool,
+    /// How long --follow waits between looks
+    #[arg(long, value_name = "SPAN", default_value = "200ms", requires = "follow", value_parser = parse_span)]
+    interval: Duration,
     /// Write JSON lines
     #[arg(long)]
     json: bool,
@@ -96,6 +109,7 @@ pub(super) fn run(options: &Options) -> Outcome {
             true => Form::Json,
             false => Form::Text,
         },
+        follow: options.follow.then_some(options.interval),
     };
     dump.run()
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use atf::Error;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
+use atf::follow::DetailFollower;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
 
@@ -17,23 +18,47 @@ use crate::text::Hex;
 pub(crate) struct Detail<'a> {
     /// The event.
     pub(crate) event: DetailEvent,
-    reader: &'a DetailReader,
+    file: File<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum File<'a> {
+    Read(&'a DetailReader),
+    Followed(&'a DetailFollower),
 }
 
 impl<'a> Detail<'a> {
     pub(crate) fn new(reader: &'a DetailReader, event: DetailEvent) -> Self {
-        Self { event, reader }
+        let file = File::Read(reader);
+        Self { event, file }
+    }
+
+    /// Of a file that is still being written.
+    pub(crate) fn followed(follower: &'a DetailFollower, event: DetailEvent) -> Self {
+        let file = File::Followed(follower);
+        Self { event, file }
     }
 
     /// Registers and stack, where the payload has their shape.
     pub(crate) fn function(&self) -> Result<Option<FunctionPayload>, Error> {
-        self.reader.function_payload(&self.event)
+        match self.file {
+            File::Read(reader) => reader.function_payload(&self.event),
+            File::Followed(follower) => follower.function_payload(&self.event),
+        }
+    }
+
+    /// Fills `buffer` from byte `start` of the payload on, and says how many bytes that are.
+    fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+        match self.file {
+            File::Read(reader) => reader.read_payload(&self.event, start, buffer),
+            File::Followed(follower) => follower.read_payload(&self.event, start, buffer),
+        }
     }
 
     /// The first bytes of the payload, `size` at most.
     pub(crate) fn head(&self, size: usize) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; size];
-        let read = self.reader.read_payload(&self.event, 0, &mut bytes)?;
+        let read = self.read(0, &mut bytes)?;
         bytes.truncate(read);
         Ok(bytes)
     }
@@ -62,12 +87,11 @@ impl PayloadHex<'_> {
 
 impl fmt::Display for PayloadHex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Detail { event, reader } = self.detail;
-        let left = usize::try_from(event.payload_size()).unwrap_or(usize::MAX);
+        let left = usize::try_from(self.detail.event.payload_size()).unwrap_or(usize::MAX);
         let mut buffer = vec![0; left.min(64 << 10)];
         let mut start = 0;
         loop {
-            match reader.read_payload(event, start, &mut buffer) {
+            match self.detail.read(start, &mut buffer) {
                 Ok(0) => return Ok(()),
                 Ok(read) => {
                     write!(f, "{}", Hex(&buffer[..read]))?;

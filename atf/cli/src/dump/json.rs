@@ -214,7 +214,7 @@ impl<W: Write> Sink for Json<W> {
         self.line(&line, None)
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), Failure> {
         self.out.flush()?;
         Ok(())
     }

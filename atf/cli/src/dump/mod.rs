@@ -2,6 +2,7 @@
 
 mod detail;
 mod filter;
+mod follow;
 mod json;
 mod names;
 mod pattern;
@@ -10,6 +11,7 @@ mod time;
 mod trace;
 
 use std::path::Path;
+use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
@@ -21,7 +23,7 @@ use crate::target::Target;
 
 pub(crate) use filter::Kind;
 pub(crate) use pattern::Pattern;
-pub(crate) use time::Time;
+pub(crate) use time::{Time, parse_span};
 
 use detail::{Detail, Details};
 use filter::Filter;
@@ -73,6 +75,9 @@ pub(crate) struct Dump<'a> {
     pub(crate) symbols: Option<&'a Path>,
     /// How it is written.
     pub(crate) form: Form,
+    /// How long to wait between looks at files that are still being written; `None` for those that
+    /// are not.
+    pub(crate) follow: Option<Duration>,
 }
 
 /// An event as it is written.
@@ -106,8 +111,8 @@ pub(crate) trait Sink {
     /// A call of a thread, or a return without a call.
     fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure>;
 
-    /// The end.
-    fn finish(&mut self) -> Result<(), Failure>;
+    /// Sends on what was written.
+    fn flush(&mut self) -> Result<(), Failure>;
 }
 
 impl Dump<'_> {
@@ -117,10 +122,13 @@ impl Dump<'_> {
             Form::Text => Box::new(Text::new(stdout())),
             Form::Json => Box::new(Json::new(stdout())),
         };
+        if let Some(interval) = self.follow {
+            return follow::run(self, interval, sink.as_mut());
+        }
         let trace = match Target::of(self.path)? {
             Target::File(path, FileKind::Detail) => {
                 let state = self.detail_file(&path, sink.as_mut())?;
-                sink.finish()?;
+                sink.flush()?;
                 return Ok(state);
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => Trace::File(path),
@@ -135,7 +143,7 @@ impl Dump<'_> {
             What::Events => self.events(&trace, sink.as_mut())?,
             What::Spans => self.spans(&trace, sink.as_mut())?,
         };
-        sink.finish()?;
+        sink.flush()?;
         Ok(state)
     }
 
@@ -238,13 +246,19 @@ impl Dump<'_> {
         Ok(state)
     }
 
-    /// The events of a `detail.atf`.
-    fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
+    /// Refuses what a `detail.atf` by itself does not tell.
+    fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
             let message = "--thread, --function, --kind and --spans need the index file";
             return Err(Failure::Usage(format!("{}: {message}", path.display())));
         }
+        Ok(())
+    }
+
+    /// The events of a `detail.atf`.
+    fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
+        self.check_details_alone(path)?;
         let reader = match DetailReader::open(path) {
             Ok(reader) => reader,
             Err(error) => return Ok(damaged(error)),

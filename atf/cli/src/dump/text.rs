@@ -165,7 +165,7 @@ impl<W: Write> Sink for Text<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn flush(&mut self) -> Result<(), Failure> {
         self.out.flush()?;
         Ok(())
     }

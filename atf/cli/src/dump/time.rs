@@ -1,6 +1,7 @@
 //! Times on a command line.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A time: absolute, or from the first event on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,11 @@ impl FromStr for Time {
             None => Ok(Self::Absolute(span_ns(text)?)),
         }
     }
+}
+
+/// A span with its unit, such as `250ms`.
+pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
+    span_ns(text).map(Duration::from_nanos)
 }
 
 /// `1.5ms` in nanoseconds, exactly; what is finer than a nanosecond is refused.

@@ -8,6 +8,7 @@ mod files;
 mod bad_input;
 mod dump;
 mod explain;
+mod follow;
 mod info;
 mod rewrite;
 

@@ -1,0 +1,334 @@
+//! Events of files that are still being written, as they come.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use atf::detail::DetailEvent;
+use atf::follow::{DetailFollower, IndexFollower, Polled, ThreadEvent, ThreadFollower};
+use atf::{Error, FileKind, Wire};
+
+use super::detail::Detail;
+use super::filter::{Filter, times};
+use super::names::Names;
+use super::trace::Trace;
+use super::{Dump, Row, Sink, several, wire_of};
+use crate::output::{Failure, Outcome, State, complain};
+use crate::target::Target;
+
+/// Events of one thread that are written before the next one has its turn.
+const TURN: usize = 4096;
+
+/// Writes what comes until all is finalized.
+pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
+    let target = loop {
+        match target(dump.path)? {
+            Some(target) => break target,
+            None => sleep(interval),
+        }
+    };
+    let (trace, mut folders, mut threads) = match target {
+        Target::File(path, FileKind::Detail) => {
+            dump.check_details_alone(&path)?;
+            return details(dump, interval, sink, &path);
+        }
+        Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
+            let source = Source::Index(Box::new(IndexFollower::new(&path)));
+            let thread = Thread { id: None, source };
+            (Trace::File(path), None, vec![thread])
+        }
+        Target::Thread(path) => {
+            let source = Source::of_folder(&path, dump.details);
+            let thread = Thread { id: None, source };
+            (Trace::Folder(path), None, vec![thread])
+        }
+        Target::Session(path) => {
+            let folders = Folders::new(&path);
+            (Trace::of_session(&path)?, Some(folders), Vec::new())
+        }
+        Target::Sessions(paths) => match paths.as_slice() {
+            [path] => {
+                let folders = Folders::new(path);
+                (Trace::of_session(path)?, Some(folders), Vec::new())
+            }
+            paths => return Err(several(dump.path, paths)),
+        },
+    };
+    let names = Names::of(dump.symbols, &trace)?;
+    let mut output = Output {
+        dump,
+        names: &names,
+        sink,
+        filter: None,
+        left: dump.limit,
+        state: State::Fine,
+    };
+    let mut has_threads = false;
+    loop {
+        let mut is_quiet = true;
+        if let Some(folders) = &mut folders {
+            threads.extend(folders.new_threads(dump)?);
+        }
+        has_threads |= !threads.is_empty();
+        let mut still = Vec::with_capacity(threads.len());
+        for mut thread in threads {
+            match thread.turn(&mut output)? {
+                Turn::More => is_quiet = false,
+                Turn::NotYet => {}
+                Turn::Over => continue,
+            }
+            still.push(thread);
+        }
+        threads = still;
+        output.sink.flush()?;
+        if output.left == 0 || (has_threads && threads.is_empty()) {
+            return Ok(output.state);
+        }
+        if is_quiet {
+            sleep(interval);
+        }
+    }
+}
+
+/// What stands at a path; `None` while that cannot be told.
+fn target(path: &Path) -> Result<Option<Target>, Failure> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
+    };
+    match Target::of(path) {
+        // A file's magic bytes, or a folder's first file, may come later.
+        Ok(Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
+        Err(Failure::Usage(_)) if metadata.is_dir() && fs::read_dir(path).is_ok() => Ok(None),
+        target => target.map(Some),
+    }
+}
+
+/// The threads of a session whose folders were seen.
+struct Folders {
+    session: PathBuf,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Folders {
+    fn new(session: &Path) -> Self {
+        Self {
+            session: session.to_owned(),
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// The threads whose folders are new, by their names. Symbolic links are not followed.
+    fn new_threads(&mut self, dump: &Dump<'_>) -> Result<Vec<Thread>, Failure> {
+        let session = &self.session;
+        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", session.display()));
+        let mut new = BTreeSet::new();
+        for entry in fs::read_dir(session).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            let digits = name.to_str().and_then(|name| name.strip_prefix("thread_"));
+            let id = digits.and_then(|digits| digits.parse::<u32>().ok());
+            let Some(id) = id.filter(|id| dump.threads.is_empty() || dump.threads.contains(id))
+            else {
+                continue;
+            };
+            let path = entry.path();
+            if !self.seen.contains(&path) && entry.file_type().map_err(failed)?.is_dir() {
+                new.insert((id, path));
+            }
+        }
+        let thread = |(id, path): (u32, PathBuf)| {
+            let source = Source::of_folder(&path, dump.details);
+            self.seen.insert(path);
+            let id = Some(id);
+            Thread { id, source }
+        };
+        Ok(new.into_iter().map(thread).collect())
+    }
+}
+
+/// A thread that is followed.
+struct Thread {
+    /// The id in its folder's name, where it belongs to a session.
+    id: Option<u32>,
+    source: Source,
+}
+
+enum Source {
+    Index(Box<IndexFollower>),
+    Both(Box<ThreadFollower>),
+}
+
+/// How a thread's turn ended.
+enum Turn {
+    /// There may be more.
+    More,
+    /// There is no more for now.
+    NotYet,
+    /// All was written, or it cannot be read further.
+    Over,
+}
+
+impl Source {
+    fn of_folder(folder: &Path, with_details: bool) -> Self {
+        match with_details {
+            true => Self::Both(Box::new(ThreadFollower::new(folder))),
+            false => Self::Index(Box::new(IndexFollower::in_thread(folder))),
+        }
+    }
+
+    fn index(&self) -> &IndexFollower {
+        match self {
+            Self::Index(index) => index,
+            Self::Both(both) => both.index(),
+        }
+    }
+
+    fn poll(&mut self) -> Result<Polled<ThreadEvent>, Error> {
+        let index = match self {
+            Self::Index(index) => index,
+            Self::Both(both) => return both.poll(),
+        };
+        let seq = index.next_seq();
+        Ok(match index.poll_event()? {
+            Polled::New(event) => Polled::New(ThreadEvent {
+                seq,
+                event,
+                detail: None,
+            }),
+            Polled::NotYet => Polled::NotYet,
+            Polled::Finalized => Polled::Finalized,
+        })
+    }
+
+    /// Goes on without details where it is they that cannot be read.
+    fn goes_on_after(&mut self, error: &Error) -> bool {
+        match self {
+            Self::Both(both) if error.path() == Some(both.detail().path()) => {
+                both.ignore_details();
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Thread {
+    /// Writes some of the thread's events.
+    fn turn(&mut self, output: &mut Output<'_, '_>) -> Result<Turn, Failure> {
+        for _ in 0..TURN {
+            if output.left == 0 {
+                break;
+            }
+            match self.source.poll() {
+                Ok(Polled::New(new)) => output.event(self, &new)?,
+                Ok(Polled::NotYet) => return Ok(Turn::NotYet),
+                Ok(Polled::Finalized) => return Ok(Turn::Over),
+                Err(error) => {
+                    let goes_on = self.source.goes_on_after(&error);
+                    complain(error);
+                    output.state = State::Damaged;
+                    if !goes_on {
+                        return Ok(Turn::Over);
+                    }
+                }
+            }
+        }
+        Ok(Turn::More)
+    }
+}
+
+/// Where events go.
+struct Output<'a, 'b> {
+    dump: &'a Dump<'a>,
+    names: &'a Names<'a>,
+    sink: &'b mut dyn Sink,
+    /// What the options mean, once the first event has come.
+    filter: Option<Filter<'a>>,
+    /// How many events may still be written.
+    left: u64,
+    state: State,
+}
+
+impl Output<'_, '_> {
+    fn event(&mut self, thread: &Thread, new: &ThreadEvent) -> Result<(), Failure> {
+        let filter = match &self.filter {
+            Some(filter) => filter,
+            None => {
+                let start_ns = new.event.timestamp_ns;
+                self.sink.start(start_ns)?;
+                let filter = Filter::new(self.dump, Some(start_ns), self.names)?;
+                self.filter.insert(filter)
+            }
+        };
+        let thread_id = thread
+            .source
+            .index()
+            .header()
+            .map(|header| header.thread_id);
+        let id = thread.id.or(thread_id).unwrap_or_default();
+        let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
+        if !is_wanted || !filter.admits(&new.event) {
+            return Ok(());
+        }
+        let detail = match &thread.source {
+            Source::Both(both) => new
+                .detail
+                .map(|event| Detail::followed(both.detail(), event)),
+            Source::Index(_) => None,
+        };
+        self.left -= 1;
+        self.sink.event(&Row {
+            thread: id,
+            seq: new.seq,
+            wire: wire_of(&new.event),
+            event: new.event,
+            name: self.names.get(new.event.function_id),
+            detail,
+        })
+    }
+}
+
+/// Writes the events of a `detail.atf` as they come.
+fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path) -> Outcome {
+    let mut follower = DetailFollower::new(path);
+    let mut range = None;
+    let mut left = dump.limit;
+    while left > 0 {
+        let event: DetailEvent = match follower.poll() {
+            Ok(Polled::New(event)) => event,
+            Ok(Polled::NotYet) => {
+                sink.flush()?;
+                sleep(interval);
+                continue;
+            }
+            Ok(Polled::Finalized) => break,
+            Err(error) => {
+                complain(error);
+                sink.flush()?;
+                return Ok(State::Damaged);
+            }
+        };
+        let time = event.header.timestamp;
+        let range = match &range {
+            Some(range) => range,
+            None => {
+                sink.start(time)?;
+                range.insert(times(dump, Some(time))?)
+            }
+        };
+        if range.contains(&time) {
+            let wire = follower.header().map_or(Wire::V1, |header| header.wire);
+            sink.detail(wire, &Detail::followed(&follower, event))?;
+            left -= 1;
+        }
+    }
+    sink.flush()?;
+    let problem = follower.framing_problem();
+    problem.into_iter().for_each(complain);
+    Ok(State::of(problem.is_some()))
+}

@@ -1,0 +1,210 @@
+//! `dump --follow`: files that are still being written.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+use atf::{DetailEventType, EventKind};
+
+use super::files::{DetailFile, IndexFile};
+use super::{atf, clean, expected, lines, number, samples, texts};
+
+/// `atf dump --follow` at work.
+struct Following {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Following {
+    fn new(path: &Path, options: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_atf"))
+            .args(["dump", "--follow", "--interval", "1ms"])
+            .args(options)
+            .arg(path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    fn next(&mut self) -> String {
+        self.lines.next().unwrap().unwrap()
+    }
+
+    /// Its exit status and its messages, once it has nothing more to write.
+    fn end(mut self) -> (i32, String) {
+        assert!(self.lines.next().is_none());
+        let output = self.child.wait_with_output().unwrap();
+        let (status, _, messages) = texts(&output);
+        (status, messages.to_owned())
+    }
+}
+
+fn call(seq: u64) -> Event {
+    Event {
+        timestamp_ns: 1000 + seq,
+        function_id: 7,
+        event_kind: EventKind::CALL,
+        call_depth: 1,
+    }
+}
+
+#[test]
+fn of_finalized_files_it_writes_what_dump_writes() {
+    let path = "sample-small/session_20260105_101500/pid_4242";
+    let threads = format!("{path}/thread_0");
+    let index = format!("{threads}/index.atf");
+    let detail = format!("{threads}/detail.atf");
+    for arguments in [
+        &["dump", threads.as_str()][..],
+        &["dump", "--json", &threads],
+        &["dump", "--json", "--details", &threads],
+        &["dump", "--details", "--kind", "return", &threads],
+        &["dump", "--from", "+1us", "--limit", "20", &index],
+        &["dump", "--json", &detail],
+    ] {
+        let plain = clean(&samples(), arguments);
+        assert!(!plain.is_empty());
+        let followed = clean(&samples(), &[arguments, &["--follow"]].concat());
+        assert_eq!(followed, plain, "{arguments:?}");
+    }
+}
+
+#[test]
+fn of_a_finalized_session_it_writes_the_same_events() {
+    let key = |event: &serde_json::Value| (event["thread"].as_u64(), number(&event["seq"]));
+    for (path, expected) in expected() {
+        // Of the others one thread at least is never finalized.
+        if path.starts_with("sample-small") {
+            let sorted = |arguments: &[&str]| {
+                let mut events = lines(&clean(&samples(), arguments));
+                events.sort_by_key(key);
+                events
+            };
+            let followed = sorted(&["dump", "--json", "--follow", &path]);
+            assert_eq!(followed, sorted(&["dump", "--json", &path]));
+            assert!(!expected["threads"].as_object().unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn events_are_written_as_they_come_until_the_thread_is_finalized() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("session/thread_5");
+    let mut following = Following::new(&folder, &["--json", "--details"]);
+    let mut writer = ThreadWriter::create(&folder, 5, &WriteOptions::default()).unwrap();
+    for seq in 0..20 {
+        let detail = Detail {
+            event_type: DetailEventType::FUNCTION_CALL,
+            flags: 0,
+            payload: &[0xab, 0xcd],
+        };
+        match seq % 2 {
+            0 => writer.write(&call(seq)).map(drop).unwrap(),
+            _ => writer
+                .write_with_detail(&call(seq), &detail)
+                .map(drop)
+                .unwrap(),
+        }
+        writer.flush().unwrap();
+        // It comes before anything else is written.
+        let event = &lines(&following.next())[0];
+        assert_eq!(number(&event["seq"]), seq);
+        assert_eq!(number(&event["timestamp_ns"]), 1000 + seq);
+        assert_eq!(event["thread"], 5);
+        match seq % 2 {
+            0 => assert!(event["detail"].is_null()),
+            _ => assert_eq!(event["detail"]["payload"], "abcd"),
+        }
+    }
+    writer.finalize().unwrap();
+    assert_eq!(following.end(), (0, String::new()));
+}
+
+#[test]
+fn threads_of_a_session_come_as_they_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut following = Following::new(folder.path(), &["--json"]);
+    let mut writers = Vec::new();
+    for id in 0..4 {
+        let path = folder.path().join(format!("thread_{id}"));
+        let mut writer = ThreadWriter::create(path, id, &WriteOptions::default()).unwrap();
+        writer.write(&call(id.into())).unwrap();
+        writer.flush().unwrap();
+        let event = &lines(&following.next())[0];
+        assert_eq!((&event["thread"], number(&event["seq"])), (&id.into(), 0));
+        writers.push(writer);
+    }
+    for writer in &mut writers {
+        writer.finalize().unwrap();
+    }
+    assert_eq!(following.end(), (0, String::new()));
+}
+
+#[test]
+fn a_file_that_is_replaced_is_said_and_ends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("index.atf");
+    let file = IndexFile::finalized(1, 3).placeholder();
+    std::fs::write(&path, file.without_footer()).unwrap();
+    let mut following = Following::new(&path, &[]);
+    for _ in 0..3 {
+        following.next();
+    }
+    let other = folder.path().join("other");
+    std::fs::write(&other, file.without_footer()).unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    let (status, messages) = following.end();
+    assert_eq!(status, 1);
+    assert!(
+        messages.contains("another file stands there now"),
+        "{messages}"
+    );
+}
+
+#[test]
+fn details_that_cannot_be_read_do_not_hide_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = IndexFile::finalized(2, 9);
+    std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+    let mut detail = DetailFile::finalized(2, 3).bytes();
+    detail[0] = b'x';
+    std::fs::write(folder.path().join("detail.atf"), detail).unwrap();
+    let path = folder.path().to_str().unwrap();
+    let output = atf(
+        folder.path(),
+        &["dump", "--follow", "--details", "--json", path],
+    );
+    let (status, text, messages) = texts(&output);
+    assert_eq!(status, 1);
+    assert_eq!(text.lines().count(), 9);
+    assert!(messages.contains("header.magic"), "{messages}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("thread_0");
+    let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default()).unwrap();
+    let mut following = Following::new(&folder, &[]);
+    writer.write(&call(0)).unwrap();
+    writer.flush().unwrap();
+    following.next();
+    let Following { child, lines } = following;
+    drop(lines);
+    writer.write(&call(1)).unwrap();
+    writer.flush().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (status, _, messages) = texts(&output);
+    assert_eq!((status, messages), (0, ""));
+}
+
+#[test]
+fn spans_cannot_be_followed() {
+    let output = atf(&samples(), &["dump", "--follow", "--spans", "sample-small"]);
+    assert_eq!(output.status.code(), Some(2));
+}
