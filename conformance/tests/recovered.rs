@@ -12,8 +12,9 @@ use std::fs;
 use std::path::Path;
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
+use atf::rewrite::{ConvertOptions, RecoverOptions, ScrubOptions, convert, recover, scrub};
 use atf_conformance::rules::Severity;
+use support::files::{Bytes, crc32c};
 use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 use tempfile::TempDir;
 
@@ -29,6 +30,8 @@ const OF_CONTENT: [&str; 8] = [
     "ATF-SESS-001",
 ];
 
+const RING: &str = "thread_7/ring.atf";
+
 /// The same numbers for the same seed: xorshift.
 struct Random(u64);
 
@@ -41,9 +44,60 @@ impl Random {
     }
 }
 
+/// Kills the writer of thread 7: some of its last bytes are in a ring alone. The numbers are those
+/// of the ring's table in the reference.
+fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
+    const CAPACITY: usize = 32 << 10;
+    if [INDEX, DETAIL]
+        .iter()
+        .any(|file| trace.file(file).len() < 129)
+    {
+        trace.put(RING, *b"no ring");
+        return "no ring".to_owned();
+    }
+    let mut ring = Bytes::default();
+    ring.raw(b"ATR2")
+        .u8(1)
+        .u8(trace.version)
+        .u16(0)
+        .u32(7)
+        .u32(0);
+    let mut areas = [INDEX, DETAIL].map(|file| {
+        let bytes = trace.file(file);
+        // Without the footer that was never written.
+        let end = bytes.len() - 64;
+        let size = 64 + random.below(end - 63);
+        let start = 64 + random.below(size - 63);
+        (file, bytes[..end].to_vec(), start, size)
+    });
+    for (at, (_, bytes, start, _)) in areas.iter().enumerate() {
+        let number = |value: usize| value as u64;
+        ring.u64(number(CAPACITY)).u64(number(*start));
+        ring.u64(number(bytes.len() - start));
+        if at == 0 {
+            let checksum = |area: usize| {
+                let (_, bytes, start, _) = &areas[area];
+                crc32c(&bytes[64..*start])
+            };
+            ring.u32(checksum(0)).u32(checksum(1));
+        }
+    }
+    ring.raw(&[0; 56]);
+    for (file, bytes, start, size) in &mut areas {
+        ring.raw(&bytes[*start..]);
+        ring.raw(&vec![0; CAPACITY - (bytes.len() - *start)]);
+        trace.put(file, &bytes[..*size]);
+    }
+    trace.put(RING, ring.0);
+    "a ring".to_owned()
+}
+
 /// Does something to one file, and says what.
-fn damage(trace: &mut Trace, random: &mut Random) -> String {
-    let file = [INDEX, DETAIL, INDEX, DETAIL, OTHER, MANIFEST][random.below(6)];
+fn damage(trace: &mut Trace, has_ring: &mut bool, random: &mut Random) -> String {
+    let file = [INDEX, DETAIL, INDEX, DETAIL, OTHER, MANIFEST, RING][random.below(7)];
+    if file == RING && !std::mem::replace(has_ring, true) {
+        return leave_ring(trace, random);
+    }
     let size = trace.file(file).len();
     if size == 0 {
         return format!("{file} is empty");
@@ -117,7 +171,8 @@ fn broken(path: &Path) -> Vec<String> {
 
 #[test]
 fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once() {
-    for seed in 0..200 {
+    let mut from_ring = 0;
+    for seed in 0..300 {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 + seed);
         // The first numbers of near seeds are near.
         (0..8).for_each(|_| {
@@ -125,13 +180,14 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
         });
         let version = 1 + u8::try_from(seed % 2).unwrap();
         let mut trace = Trace::clean(version);
-        let count = 1 + random.below(3);
+        let count = 1 + random.below(4);
+        let mut has_ring = false;
         let done: Vec<_> = (0..count)
-            .map(|_| damage(&mut trace, &mut random))
+            .map(|_| damage(&mut trace, &mut has_ring, &mut random))
             .collect();
         let folder = TempDir::new().unwrap();
-        let [path, once, twice, other] =
-            ["in", "once", "twice", "other"].map(|name| folder.path().join(name));
+        let [path, once, twice, other, shared] =
+            ["in", "once", "twice", "other", "shared"].map(|name| folder.path().join(name));
         trace.write(&path);
         let options = RecoverOptions {
             salvage: seed % 4 > 1,
@@ -140,6 +196,8 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
         let case = format!("seed {seed}, wire {version}, {done:?}");
         let report = recover(&path, &once, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&once), [""; 0], "{case}\n{report}");
+        let kept = report.threads().map(|thread| thread.events.from_ring);
+        from_ring += u64::from(kept.sum::<u64>() > 0);
 
         let again = recover(&once, &twice, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
         assert!(!again.changed(), "{case}\n{report}\n{again}");
@@ -154,5 +212,11 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
             Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),
             Err(_) => assert!(!other.exists(), "{case}"),
         }
+
+        let report = scrub(&path, &shared, &ScrubOptions::default());
+        let report = report.unwrap_or_else(|e| panic!("{case}: {e}"));
+        assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
+    // Damage leaves many rings that belong to no file; these did.
+    assert!(from_ring > 20, "{from_ring}");
 }

@@ -1,16 +1,17 @@
 //! The new folder while it is made: under another name beside its place, and gone if that fails.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::write::Durability;
 
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
 const ATTEMPTS: u32 = 1000;
-/// Bytes of each buffer when two files are compared.
-const COMPARED: usize = 256 << 10;
+/// Bytes of each buffer when files are compared and copied.
+const BUFFER_SIZE: usize = 256 << 10;
 
 /// A folder that takes its place when it is complete, and never before.
 #[derive(Debug)]
@@ -131,27 +132,78 @@ pub(super) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
             .is_some_and(|digits| digits.parse::<u64>().is_ok_and(|number| number > 1))
 }
 
-/// Copies a regular file, or a folder with the regular files in it and below; gives the paths of
-/// all else, which is not copied: what a symbolic link leads to may lie outside.
-pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<PathBuf>> {
+/// Something that was not copied, and why.
+#[derive(Debug)]
+pub(super) struct Left {
+    pub(super) path: PathBuf,
+    pub(super) why: String,
+}
+
+/// Copies a regular file, or a folder with the regular files in it and below. What cannot be read is
+/// given back, and so is what is neither: what a symbolic link leads to may lie outside.
+///
+/// # Errors
+///
+/// Where the copy cannot be written.
+pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
     let mut left = Vec::new();
     // No recursion: folders may be nested deeper than a stack is.
     let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((from, to)) = open.pop() {
-        let file_type = fs::symlink_metadata(&from).map_err(at(&from))?.file_type();
-        if file_type.is_dir() {
-            create_folder(&to)?;
-            for name in names(&from)? {
-                open.push((from.join(&name), to.join(&name)));
+        let why = match fs::symlink_metadata(&from).map(|metadata| metadata.file_type()) {
+            Ok(file_type) if file_type.is_dir() => {
+                create_folder(&to)?;
+                match names(&from) {
+                    Ok(names) => {
+                        let path = |name| (from.join(&name), to.join(&name));
+                        open.extend(names.into_iter().map(path));
+                        continue;
+                    }
+                    Err(error) => unreadable(&error),
+                }
             }
-        } else if file_type.is_file() {
-            fs::copy(&from, &to).map_err(at(&from))?;
-            sync(&to, durability)?;
-        } else {
-            left.push(from);
-        }
+            Ok(file_type) if file_type.is_file() => match copy_file(&from, &to, durability) {
+                Ok(()) => continue,
+                Err(Failure::Write(error)) => return Err(error),
+                Err(Failure::Read(error)) => unreadable(&error),
+            },
+            Ok(_) => "neither a regular file nor a folder".to_owned(),
+            Err(error) => unreadable(&Error::io(error)),
+        };
+        left.push(Left { path: from, why });
     }
     Ok(left)
+}
+
+/// Copies a file as a whole, or leaves nothing at `to`.
+fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
+    let reading = |error| Failure::Read(at(from)(error));
+    let writing = |error| Failure::Write(at(to)(error));
+    let mut source = File::open(from).map_err(reading)?;
+    let mut target = File::create_new(to).map_err(writing)?;
+    let mut buffer = vec![0; BUFFER_SIZE];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(size) => {
+                let bytes = buffer.get(..size).unwrap_or_default();
+                target.write_all(bytes).map_err(writing)?;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                fs::remove_file(to).map_err(writing)?;
+                return Err(reading(error));
+            }
+        }
+    }
+    sync(to, durability).map_err(Failure::Write)
+}
+
+/// Why something cannot be read, as the report says it.
+pub(super) fn unreadable(error: &Error) -> String {
+    let system = std::error::Error::source(error).map(ToString::to_string);
+    let why = system.unwrap_or_else(|| error.kind().to_string());
+    format!("cannot be read: {why}")
 }
 
 /// The names in a folder in their order.
@@ -163,20 +215,23 @@ pub(super) fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
     Ok(names)
 }
 
-/// Whether two paths hold the same: both the same bytes, or both nothing.
-pub(super) fn is_same(one: &Path, other: &Path) -> Result<bool> {
+/// Whether two paths hold the same: both the same bytes, or both nothing. What cannot be read is
+/// never the same.
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
+    compare(one, other).unwrap_or(false)
+}
+
+fn compare(one: &Path, other: &Path) -> io::Result<bool> {
     let (Some(a), Some(b)) = (open(one)?, open(other)?) else {
         return Ok(!one.exists() && !other.exists());
     };
-    let size = |file: &File| file.metadata().map(|metadata| metadata.len());
-    if size(&a).map_err(at(one))? != size(&b).map_err(at(other))? {
+    if a.metadata()?.len() != b.metadata()?.len() {
         return Ok(false);
     }
-    let mut a = BufReader::with_capacity(COMPARED, a);
-    let mut b = BufReader::with_capacity(COMPARED, b);
+    let mut a = BufReader::with_capacity(BUFFER_SIZE, a);
+    let mut b = BufReader::with_capacity(BUFFER_SIZE, b);
     loop {
-        let left = a.fill_buf().map_err(at(one))?;
-        let right = b.fill_buf().map_err(at(other))?;
+        let (left, right) = (a.fill_buf()?, b.fill_buf()?);
         let size = left.len().min(right.len());
         if left.get(..size) != right.get(..size) {
             return Ok(false);
@@ -189,11 +244,11 @@ pub(super) fn is_same(one: &Path, other: &Path) -> Result<bool> {
     }
 }
 
-fn open(path: &Path) -> Result<Option<File>> {
+fn open(path: &Path) -> io::Result<Option<File>> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(at(path)(error)),
+        Err(error) => Err(error),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::names;
+use super::stage::{names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::MANIFEST_FILE;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
@@ -61,7 +61,11 @@ impl Tree {
             let items = self.items.len();
             if file_type.is_dir() && depth > 0 {
                 let mut inner = Self::default();
-                inner.visit(root, &below, depth.saturating_sub(1))?;
+                if let Err(error) = inner.visit(root, &below, depth.saturating_sub(1)) {
+                    self.left_behind
+                        .push(left_behind(&below, &unreadable(&error)));
+                    continue;
+                }
                 if !inner.items.is_empty() {
                     self.items.append(&mut inner.items);
                     self.left_behind.append(&mut inner.left_behind);

@@ -13,7 +13,7 @@ that the other version has no room for is refused. A trace that was cut off is r
 way, see `atf recover --help`, with the same memory.
 
 Exit status: 0, also where fields were lost that the other version does not have; 1 something
-that was written once is not among the new events: a thread that cannot be read, events behind a
+that was written once is not among the new events: a file that cannot be read, events behind a
 hole or behind damage, what is left behind; 2 usage, a path that could not be read or written,
 or a number without room.
 

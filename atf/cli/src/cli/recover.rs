@@ -17,7 +17,7 @@ Memory: 8 bytes and one bit for each detail event of one thread at a time; with 
 bytes for each detail found behind damage.
 
 Exit status: 0, also where a writer was cut off; 1 something that was written once is not among
-the new events: a thread that cannot be read, events behind a hole or behind damage, what is
+the new events: a file that cannot be read, events behind a hole or behind damage, what is
 left behind; 2 usage, or a path that could not be read or written.
 
 Example:

@@ -6,12 +6,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{Report, ThreadReport, Why};
+use atf::rewrite::{Report, ThreadReport, What, Why};
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::{Failure, Outcome, State, complain, stdout};
-use crate::target::Target;
 use crate::text::Printable;
 
 /// Options of all three.
@@ -44,10 +43,14 @@ impl Common {
         &self,
         rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
     ) -> Outcome {
-        // Files by themselves are no trace to rewrite, and folders without a trace are said here.
-        if let Target::File(path, _) | Target::OtherFile(path) = Target::of(&self.path)? {
-            let message = "a file; name its thread's folder or its session";
-            return Err(Failure::Usage(format!("{}: {message}", path.display())));
+        // Files by themselves are no trace to rewrite.
+        let failed = |error: &dyn Display| {
+            let path = self.path.display();
+            Failure::Usage(format!("{path}: {error}"))
+        };
+        let metadata = fs::metadata(&self.path).map_err(|error| failed(&error))?;
+        if !metadata.is_dir() {
+            return Err(failed(&"a file; name its thread's folder or its session"));
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let style = "{bar:40} {bytes} of {total_bytes}, {eta} left";
@@ -144,7 +147,9 @@ fn lost_of_thread(thread: &ThreadReport) -> bool {
                 | Why::Orphans
         )
     };
+    let unread = [What::DetailFileUnreadable, What::RingNotRead];
     thread.not_recovered.is_some()
+        || unread.iter().any(|what| thread.notes.count(*what) > 0)
         || thread.dropped.iter().any(|dropped| is_loss(dropped.why))
         || thread
             .set_aside

@@ -13,7 +13,7 @@ The report goes to standard output and not into the trace, since it quotes what 
 A trace that was cut off is recovered on the way, see `atf recover --help`, with the same
 memory.
 
-Exit status: 0; 1 something that was written once is not among the new events: a thread that
+Exit status: 0; 1 something that was written once is not among the new events: a file that
 cannot be read, events behind a hole or behind damage, what is left behind; 2 usage, or a path
 that could not be read or written.
 

@@ -187,8 +187,24 @@ fn what_was_lost_is_said_by_the_exit_status() {
     thread(7, &patched(&whole.bytes(), 96, &[0; 32]));
     let (status, text) = recover("b");
     assert_eq!(status, 1, "{text}");
-    // A thread that cannot be read.
     thread(7, &whole.bytes());
+    // Details that cannot be read, or never came.
+    let detail = folder.path().join("session/thread_7/detail.atf");
+    fs::write(&detail, [7; 100]).unwrap();
+    let (status, text) = recover("details");
+    assert_eq!(status, 1, "{text}");
+    fs::write(&detail, [7; 63]).unwrap();
+    assert_eq!(recover("cut").0, 0);
+    fs::remove_file(&detail).unwrap();
+    // A buffer of other files.
+    let ring = folder.path().join("session/thread_7/ring.atf");
+    fs::write(&ring, "no ring").unwrap();
+    assert_eq!(recover("left over").0, 0);
+    thread(7, &whole.without_footer());
+    let (status, text) = recover("foreign");
+    assert_eq!(status, 1, "{text}");
+    fs::remove_file(&ring).unwrap();
+    // A thread that cannot be read.
     thread(8, b"no index file");
     let (status, text) = recover("c");
     assert_eq!(status, 1, "{text}");
@@ -370,7 +386,7 @@ fn a_session_of_which_nothing_is_left_is_told_apart() {
     let expected = "\
 session: recovered, but there is no event in it
   thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); \
-its files are in unreadable/
+what can be copied of it is in unreadable/
   manifest.json: 0 modules, 0 symbols; there was none
 written to out
 ";
@@ -420,4 +436,85 @@ fn a_manifest_without_names_is_refused_and_a_faulty_one_is_used_as_far_as_it_goe
         text.contains("1 symbol (1 from the other manifest)"),
         "{text}"
     );
+}
+
+/// Whoever is nobody may not read what is root's own.
+#[test]
+#[cfg(unix)]
+fn files_that_may_not_be_read_do_not_keep_the_others() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65534;
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let close = |name: &str, mode| {
+        fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let synth = ["synth", "--events", "50", "--threads", "5"];
+    clean(
+        folder.path(),
+        &[&synth[..], &["--out", "in/session"]].concat(),
+    );
+    fs::write(path("in/session/thread_0/orphans.atf"), "x").unwrap();
+    fs::create_dir(path("in/other")).unwrap();
+    let closed = [
+        "other",
+        "session/manifest.json",
+        "session/thread_0/orphans.atf",
+        "session/thread_1",
+        "session/thread_2/index.atf",
+        "session/thread_3/detail.atf",
+    ];
+    for name in closed {
+        close(&format!("in/{name}"), 0);
+    }
+    close("", 0o777);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atf"));
+    command
+        .args(["recover", "in", "--out", "out"])
+        .current_dir(folder.path());
+    if fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0) {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("skipped: nobody may not run atf: {error}");
+            return;
+        }
+    };
+    for name in closed {
+        close(&format!("in/{name}"), 0o777);
+    }
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (1, ""), "{text}");
+    let denied = "Permission denied (os error 13)";
+    for line in [
+        "session: recovered, 150 events and ".to_owned(),
+        format!("  thread_1: cannot be read: index.atf: {denied}"),
+        format!("  thread_2: cannot be read: index.atf: {denied}"),
+        format!("    lost: all details, since their file cannot be read: detail.atf: {denied}"),
+        format!("  thread_0/orphans.atf: not taken: cannot be read: {denied}"),
+        format!("  thread_1: not taken: cannot be read: {denied}"),
+        format!("  thread_2/index.atf: not taken: cannot be read: {denied}"),
+        format!("  thread_3/detail.atf: not taken: cannot be read: {denied}"),
+        format!("  manifest.json: not taken: cannot be read: {denied}"),
+        format!("other: not taken: cannot be read: {denied}"),
+    ] {
+        assert!(
+            text.lines().any(|found| found.starts_with(&line)),
+            "{line}\n{text}"
+        );
+    }
+    let found = tree(&path("out/session"));
+    for thread in [0, 3, 4] {
+        assert!(
+            found.contains_key(&format!("thread_{thread}/index.atf")),
+            "{text}"
+        );
+    }
+    let detail = fs::read(path("in/session/thread_2/detail.atf")).unwrap();
+    assert_eq!(found["unreadable/thread_2/detail.atf"], detail);
+    assert_eq!(dump(folder.path(), "out/session").len(), 150);
 }

@@ -1,9 +1,10 @@
 //! A thread's folder: its files, and what stands beside them.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use super::session::{is_earlier, linked};
+use super::session::{is_earlier, not_copied};
 use super::{Engine, size};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
@@ -39,13 +40,16 @@ impl Engine<'_> {
     ) -> Result<Result<Rewritten, Failure>> {
         self.done = self.done.saturating_add(size(route.from));
         stage::create_folder(route.to)?;
-        self.keep_sides(route, report, session)?;
+        match names(route.from) {
+            Ok(names) => self.keep_sides(&names, route, report, session)?,
+            Err(error) => return Ok(Err(Failure::Read(error))),
+        }
         let rewritten = self.open_and_rewrite(route, report, session);
         self.progress.reach(self.done);
         if rewritten.is_ok() {
             session.changed |= !report.set_aside.is_empty();
             for name in [INDEX_FILE, DETAIL_FILE] {
-                session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name))?;
+                session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name));
             }
         }
         Ok(rewritten)
@@ -95,9 +99,16 @@ impl Engine<'_> {
         let guessed = match thread.detail_error() {
             Some(error) => {
                 self.put_aside(route, DETAIL_FILE, session)?;
-                let place = || Place::of(DETAIL_FILE, error);
-                report.notes.add(What::DetailFileUnreadable, place);
-                self.guess_detail(route, thread.index(), report)
+                let guessed = self.guess_detail(route, thread.index(), report);
+                if guessed.is_none() {
+                    let what = match error.kind() {
+                        // Its writer never came to a detail.
+                        ErrorKind::TooShort { .. } => What::NotFinalized,
+                        _ => What::DetailFileUnreadable,
+                    };
+                    report.notes.add(what, || Place::of(DETAIL_FILE, error));
+                }
+                guessed
             }
             None => None,
         };
@@ -199,7 +210,7 @@ impl Engine<'_> {
             .and_then(|()| free_path(route.unreadable, name, ""))
             .and_then(|to| stage::copy(&from, &to, self.job.durability));
         let left = copied.map_err(Failure::Write)?;
-        session.left_behind.extend(linked(route.root, left));
+        session.left_behind.extend(not_copied(route.root, left));
         Ok(())
     }
 
@@ -207,20 +218,21 @@ impl Engine<'_> {
     /// not belong there.
     fn keep_sides(
         &self,
+        names: &[OsString],
         route: &Route<'_>,
         report: &ThreadReport,
         session: &mut SessionReport,
     ) -> Result<()> {
-        for name in names(route.from)? {
+        for name in names {
             let text = name.to_string_lossy();
-            let below = Path::new(&report.folder).join(&name);
+            let below = Path::new(&report.folder).join(name);
             let is_side = [ORPHANS, SALVAGED]
                 .into_iter()
                 .any(|(stem, extension)| is_numbered(&text, stem, extension));
             if is_side && self.job.keeps_rest {
-                let from = route.from.join(&name);
-                let left = stage::copy(&from, &route.to.join(&name), self.job.durability)?;
-                session.left_behind.extend(linked(route.root, left));
+                let from = route.from.join(name);
+                let left = stage::copy(&from, &route.to.join(name), self.job.durability)?;
+                session.left_behind.extend(not_copied(route.root, left));
             } else if is_side {
                 let why = "what an earlier recovery set aside";
                 session.left_behind.push(left_behind(&below, why));
@@ -243,18 +255,8 @@ impl Engine<'_> {
         if fs::symlink_metadata(route.unreadable).is_ok() {
             fs::remove_dir_all(route.unreadable).map_err(at(route.unreadable))?;
         }
-        stage::create_folder(route.unreadable)?;
-        for name in names(route.from)? {
-            let from = route.from.join(&name);
-            match stage::copy(&from, &route.unreadable.join(&name), self.job.durability) {
-                Ok(left) => session.left_behind.extend(linked(route.root, left)),
-                Err(error) => {
-                    let why = format!("cannot be copied: {}", error.kind());
-                    let below = from.strip_prefix(route.root).unwrap_or(&from);
-                    session.left_behind.push(left_behind(below, &why));
-                }
-            }
-        }
+        let left = stage::copy(route.from, route.unreadable, self.job.durability)?;
+        session.left_behind.extend(not_copied(route.root, left));
         Ok(())
     }
 }

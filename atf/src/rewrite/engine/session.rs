@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::rewrite::job::Failure;
 use crate::rewrite::manifest::{self, Facts};
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
-use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
+use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names};
 use crate::rewrite::tree::{self, Item, left_behind};
 use crate::session::{MANIFEST_FILE, Presence, SessionReader};
 use crate::thread::INDEX_FILE;
@@ -56,7 +56,7 @@ impl Engine<'_> {
             if is_earlier(&text) {
                 if self.job.keeps_rest {
                     let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
-                    report.left_behind.extend(linked(path, left));
+                    report.left_behind.extend(not_copied(path, left));
                 } else {
                     let why = "what an earlier recovery set aside";
                     report.left_behind.push(left_behind(Path::new(&name), why));
@@ -127,6 +127,7 @@ impl Engine<'_> {
                 folder: name.to_string_lossy().into_owned(),
                 ..ThreadReport::default()
             };
+            let before = report.left_behind.len();
             match self.thread(&route, &mut thread, report)? {
                 Ok(rewritten) => facts.add(entry.id(), &rewritten),
                 Err(Failure::Write(error)) => return Err(error),
@@ -136,6 +137,8 @@ impl Engine<'_> {
                         not_recovered: Some(Place::of(INDEX_FILE, &error)),
                         ..ThreadReport::default()
                     };
+                    // All of its files are put aside now.
+                    report.left_behind.truncate(before);
                     self.give_up(&route, report)?;
                 }
             }
@@ -149,9 +152,9 @@ impl Engine<'_> {
             stage::create_folder(&folder)?;
             let to = free_path(&folder, "manifest", ".json")?;
             let left = stage::copy(&old, &to, self.job.durability)?;
-            report.left_behind.extend(linked(path, left));
+            report.left_behind.extend(not_copied(path, left));
         }
-        report.changed |= loses || !stage::is_same(&old, &new)?;
+        report.changed |= loses || !stage::is_same(&old, &new);
         report.manifest = Some(manifest);
         Ok(())
     }
@@ -190,10 +193,10 @@ pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }
 
-/// Names what was not copied because it is neither file nor folder.
-pub(super) fn linked(root: &Path, left: Vec<PathBuf>) -> impl Iterator<Item = LeftBehind> + '_ {
-    left.into_iter().map(move |path| {
+/// Names what was not copied, below a session's folder.
+pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
+    left.into_iter().map(move |Left { path, why }| {
         let below = path.strip_prefix(root).unwrap_or(&path);
-        left_behind(below, "neither a regular file nor a folder")
+        left_behind(below, &why)
     })
 }

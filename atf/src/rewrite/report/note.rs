@@ -148,8 +148,6 @@ pub enum What {
     NotFinalized,
     /// A header says other than what is believed instead: the footer, the events, the other file.
     HeaderDisagrees,
-    /// A detail file that cannot be read; it is in `unreadable` as it was.
-    DetailFileUnreadable,
     /// A link to a detail that is not there became none.
     LinkToNothing,
     /// A link to a detail that belongs to another event became none.
@@ -201,6 +199,9 @@ pub enum What {
     DetailDropped,
     /// A key of the manifest that is not known was left out.
     KeyDropped,
+    /// A detail file that cannot be read; it is in `unreadable` as it was, except where the new
+    /// trace is to hold no secrets.
+    DetailFileUnreadable,
     /// A `ring.atf`, the buffer of a writer that was killed, that does not belong to the files
     /// beside it; it is in `unreadable` as it was, except where the new trace is to hold no
     /// secrets.
@@ -221,7 +222,6 @@ impl What {
         match self {
             Self::NotFinalized
             | Self::HeaderDisagrees
-            | Self::DetailFileUnreadable
             | Self::LinkToNothing
             | Self::LinkNotReturned
             | Self::LinkOutOfOrder
@@ -245,6 +245,7 @@ impl What {
             | Self::PayloadEmptied
             | Self::DetailDropped
             | Self::KeyDropped
+            | Self::DetailFileUnreadable
             | Self::RingNotRead => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,
         }

@@ -61,7 +61,7 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
     };
     if let Some(why) = &thread.not_recovered {
         let kept = match action {
-            Action::Recover | Action::Convert => "; its files are in unreadable/",
+            Action::Recover | Action::Convert => "; what can be copied of it is in unreadable/",
             Action::Scrub => "",
         };
         return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
@@ -211,13 +211,15 @@ impl Display for What {
             Self::HeaderDisagrees => {
                 "a header disagreed with the events, the footer or the other file"
             }
-            Self::DetailFileUnreadable => "the detail file cannot be read; it is in unreadable/",
+            Self::DetailFileUnreadable => "all details, since their file cannot be read",
             Self::LinkToNothing => "a link to a detail that is not there became none",
             Self::LinkNotReturned => "a link to the detail of another event became none",
             Self::LinkOutOfOrder => "links did not count along the index",
             Self::NoChecksum => "the events had no checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
-            Self::RingNotRead => "a ring.atf that does not belong to the files beside it",
+            Self::RingNotRead => {
+                "what is in a ring.atf that does not belong to the files beside it"
+            }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
             Self::OtherBuild => "names that are of another build, and were not taken",
             Self::ChecksumBad => "the events are not those that the checksum was made of",
