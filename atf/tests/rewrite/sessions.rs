@@ -52,6 +52,7 @@ fn each_process_of_a_session_is_recovered_in_its_place() {
 fn a_session_without_events_says_so_and_keeps_its_files() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", b"nothing");
+    places.put("in/thread_7/notes.txt", b"mine");
     let header = IndexFile::finalized(1, 9).placeholder().header();
     places.put("in/thread_8/index.atf", header);
     let options = RecoverOptions::default();
@@ -69,6 +70,9 @@ fn a_session_without_events_says_so_and_keeps_its_files() {
     );
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_7/index.atf"], b"nothing");
+    // Nothing of that folder is left behind.
+    assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
+    assert!(report.sessions[0].left_behind.is_empty(), "{report}");
     assert!(found.contains_key("thread_8/index.atf"));
 }
 
