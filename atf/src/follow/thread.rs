@@ -11,9 +11,9 @@ use crate::thread::DETAIL_FILE;
 
 /// Follows a thread's folder while it is written: each event with its details.
 ///
-/// An event whose details are not certain yet is held back, since writers send details first. What
-/// is left of the two files once both are finalized has lost its link: details of no event are
-/// passed over, and an event whose link leads nowhere, or back, comes without details.
+/// An event whose details are not certain yet is held back. It comes without details where its link
+/// leads nowhere, or back: once `detail.atf` is finalized, or `index.atf` is and there is no
+/// `detail.atf`. Details of no event are passed over.
 ///
 /// ```
 /// use atf::follow::{Polled, ThreadFollower};
@@ -132,10 +132,11 @@ impl ThreadFollower {
             return Ok(Polled::New(self.with(event, None)));
         };
         self.waiting = Some(event);
-        // Details of a finalized thread that do not come now never will.
-        let is_finalized = self.index.footer().is_some();
         match self.find(detail_seq)? {
-            None if !is_finalized => Ok(Polled::NotYet),
+            // A finalized thread without a detail file gets none.
+            None if self.index.footer().is_none() || self.detail.header().is_some() => {
+                Ok(Polled::NotYet)
+            }
             found => {
                 self.waiting = None;
                 Ok(Polled::New(self.with(event, found.flatten())))

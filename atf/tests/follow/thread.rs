@@ -104,28 +104,31 @@ fn a_follower_beside_a_writer_sees_what_a_reader_sees_in_the_end() {
     }
 }
 
-/// Another order than that of our writer: events before their details.
+/// Another order than that of our writer: events before their details, even all of them.
 #[test]
 fn an_event_waits_for_its_details() {
-    let folder = tempfile::tempdir().unwrap();
     let (index, detail) = (IndexFile::finalized(1, 9), DetailFile::finalized(1, 3));
-    let mut follower = ThreadFollower::new(folder.path());
-    let placeholder = index.clone().placeholder().bytes();
-    std::fs::write(folder.path().join("index.atf"), &placeholder).unwrap();
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    assert_eq!(follower.next_seq(), 0);
     let bytes = detail.clone().placeholder().bytes();
-    let cut = usize::try_from(detail.places()[1]).unwrap();
-    std::fs::write(folder.path().join("detail.atf"), &bytes[..cut]).unwrap();
-    for seq in 0..3 {
-        let Polled::New(new) = follower.poll().unwrap() else {
-            panic!("event {seq} has come");
-        };
-        assert_eq!(new.seq, seq);
-        assert_eq!(new.detail.is_some(), seq == 0);
+    for index in [index.clone().placeholder(), index] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("detail.atf");
+        let mut follower = ThreadFollower::new(folder.path());
+        std::fs::write(&path, &bytes[..64]).unwrap();
+        std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
+        assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+        assert_eq!(follower.next_seq(), 0);
+        let cut = usize::try_from(detail.places()[1]).unwrap();
+        std::fs::write(&path, &bytes[..cut]).unwrap();
+        for seq in 0..3 {
+            let Polled::New(new) = follower.poll().unwrap() else {
+                panic!("event {seq} has come");
+            };
+            assert_eq!(new.seq, seq);
+            assert_eq!(new.detail.is_some(), seq == 0);
+        }
+        assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+        assert_eq!(follower.next_seq(), 3);
     }
-    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    assert_eq!(follower.next_seq(), 3);
 }
 
 #[test]
