@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -18,6 +18,7 @@ pub struct Results {
     /// What is wrong with failure lists, one line each.
     pub stale: Vec<String>,
     /// How long it took.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
 }
 
@@ -65,6 +66,18 @@ pub enum Role {
     Validate,
 }
 
+impl Role {
+    /// Its word, the manifest's key.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Validate => "validate",
+        }
+    }
+}
+
 /// What a testee made of a case.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
@@ -79,13 +92,55 @@ pub struct CaseResult {
     /// The note of the case.
     pub note: String,
     /// How it went.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// The reason of the failure list, where it lists this failure.
     pub listed: Option<String>,
     /// How long it took.
+    #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
     /// What it wrote to standard error, cut off.
     pub stderr: String,
+}
+
+impl CaseResult {
+    /// What it means for the run.
+    #[must_use]
+    pub const fn state(&self) -> State {
+        match (&self.outcome, &self.listed) {
+            (Outcome::Passed, _) => State::Passed,
+            (Outcome::Skipped { .. }, _) => State::Skipped,
+            (Outcome::Failed { .. }, Some(_)) => State::Known,
+            (Outcome::Failed { .. }, None) => State::Failed,
+        }
+    }
+}
+
+/// What a result means for the run, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As expected.
+    Passed,
+    /// Left out: the testee does not support it.
+    Skipped,
+    /// A failure that the failure list has.
+    Known,
+    /// A failure that nobody expected.
+    Failed,
+}
+
+impl State {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Skipped => "skipped",
+            Self::Known => "known",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 /// How a case went.
@@ -132,6 +187,32 @@ pub enum Failure {
     WrongFile,
 }
 
+impl Failure {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+            Self::Memory => "memory",
+            Self::Garbage => "garbage",
+            Self::WrongVerdict => "wrong-verdict",
+            Self::WrongDecode => "wrong-decode",
+            Self::Rule => "rule",
+            Self::WrongFile => "wrong-file",
+        }
+    }
+
+    /// Whether the testee gave no answer at all, rather than a wrong one.
+    #[must_use]
+    pub const fn is_broken(self) -> bool {
+        matches!(
+            self,
+            Self::Crash | Self::Timeout | Self::Memory | Self::Garbage
+        )
+    }
+}
+
 /// The first difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
@@ -156,6 +237,7 @@ pub struct Hexdump {
     /// Where `bytes` begin, from the start of the file.
     pub offset: u64,
     /// Some bytes.
+    #[serde(serialize_with = "hex")]
     pub bytes: Vec<u8>,
     /// Where the field begins, from the start of the file.
     pub field_offset: u64,
@@ -176,4 +258,13 @@ pub struct CrossResult {
     pub failed: Vec<(String, String)>,
     /// How many it does not support.
     pub skipped: usize,
+}
+
+fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(elapsed.as_secs_f64())
+}
+
+fn hex<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    serializer.serialize_str(&digits)
 }

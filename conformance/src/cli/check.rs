@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anstream::AutoStream;
-use atf_conformance::report::{Json, Printable, Terminal};
+use atf_conformance::report::Printable;
+use atf_conformance::report::check::{Json, Terminal};
 use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Output, Summary, check::check};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

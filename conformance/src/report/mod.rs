@@ -1,7 +1,11 @@
-//! The forms of a report: text for a terminal, JSON for programs.
+//! The forms of a report: text for a terminal, TAP and JUnit for a CI, JSON for programs.
 
-mod json;
-mod terminal;
+pub mod check;
+mod hexdump;
+mod printable;
+pub mod run;
+mod target;
+mod xml;
 
-pub use json::Json;
-pub use terminal::{Printable, Terminal};
+pub use printable::Printable;
+pub use target::{BadTarget, Form, Target};

@@ -6,6 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 
 use crate::finding::{FileReport, Finding, Place, Summary, Verdict};
+use crate::report::printable::{Printable, counted};
 use crate::rules::Severity;
 
 /// Writes reports as text. Colours are for `out` to keep or to drop.
@@ -144,33 +145,4 @@ fn place(place: &Place) -> String {
         (field, None) => format!("{}: ", Printable(field)),
         (field, Some(offset)) => format!("{} (at {offset:#x}): ", Printable(field)),
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
-/// Text that may come from a file or its name, without what could steer a terminal: control
-/// characters, breaks of a line, marks that turn the direction of writing.
-#[derive(Debug)]
-pub struct Printable<T>(pub T);
-
-impl<T: std::fmt::Display> std::fmt::Display for Printable<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for letter in self.0.to_string().chars() {
-            match steers(letter) {
-                true => write!(f, "{}", letter.escape_unicode())?,
-                false => write!(f, "{letter}")?,
-            }
-        }
-        Ok(())
-    }
-}
-
-fn steers(letter: char) -> bool {
-    letter.is_control()
-        || matches!(
-            letter,
-            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        )
 }

@@ -1,0 +1,89 @@
+//! Bytes of a file, sixteen a line, with a field marked.
+
+use crate::results::Hexdump;
+
+/// How many bytes stand in a line.
+const WIDTH: u64 = 16;
+/// How many lines are shown before the field's first and behind its last, and how many in all.
+const BEFORE: u64 = 3;
+const BEHIND: u64 = 2;
+const LINES: usize = 12;
+
+/// A line of a hexdump.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Where it begins, a multiple of 16, in bytes from the start of the file.
+    pub(super) offset: u64,
+    /// Its sixteen bytes, as far as they are known; whether each is the field's.
+    pub(super) bytes: [Option<(u8, bool)>; 16],
+}
+
+/// The lines around the field.
+pub(super) fn lines(dump: &Hexdump) -> Vec<Line> {
+    let end = (dump.bytes.len() as u64).saturating_add(dump.offset);
+    let is_inside = |offset| (dump.offset..end).contains(&offset);
+    // A field that is not among the bytes, past the end of the file, say, is not waited for.
+    let around = match is_inside(dump.field_offset) {
+        true => dump.field_offset,
+        false => dump.offset,
+    };
+    let first = (around - around % WIDTH).saturating_sub(BEFORE * WIDTH);
+    let first = first.max(dump.offset - dump.offset % WIDTH);
+    let last = around.saturating_add(dump.field_size.max(1) - 1);
+    let behind = (last - last % WIDTH).saturating_add(WIDTH * (BEHIND + 1));
+    let starts = (first..end.min(behind)).step_by(16).take(LINES);
+    starts.map(|offset| line(dump, offset)).collect()
+}
+
+fn line(dump: &Hexdump, offset: u64) -> Line {
+    let mut bytes = [None; 16];
+    for (slot, seq) in bytes.iter_mut().zip(0..WIDTH) {
+        let at = offset.saturating_add(seq);
+        let index = at.checked_sub(dump.offset);
+        let index = index.and_then(|index| usize::try_from(index).ok());
+        let byte = index.and_then(|index| dump.bytes.get(index));
+        let into_field = at.checked_sub(dump.field_offset);
+        let is_marked = into_field.is_some_and(|into| into < dump.field_size);
+        *slot = byte.map(|byte| (*byte, is_marked));
+    }
+    Line { offset, bytes }
+}
+
+impl Line {
+    /// The byte as a letter, as a hexdump shows it beside the numbers.
+    pub(super) const fn letter(byte: u8) -> char {
+        match byte {
+            0x20..=0x7e => byte as char,
+            _ => '.',
+        }
+    }
+
+    /// Whether a byte of the field stands in it.
+    pub(super) fn is_marked(&self) -> bool {
+        self.bytes.iter().flatten().any(|(_, marked)| *marked)
+    }
+}
+
+/// The dump as plain text; the field's bytes have carets below.
+pub(super) fn text(dump: &Hexdump) -> Vec<String> {
+    let mut out = Vec::new();
+    for line in lines(dump) {
+        let number = |byte: &Option<(u8, bool)>| match byte {
+            Some((byte, _)) => format!(" {byte:02x}"),
+            None => "   ".to_owned(),
+        };
+        let numbers: String = line.bytes.iter().map(number).collect();
+        let letter = |byte: &Option<(u8, bool)>| byte.map_or(' ', |(byte, _)| Line::letter(byte));
+        let letters: String = line.bytes.iter().map(letter).collect();
+        out.push(format!("{:08x} {numbers}  |{letters}|", line.offset));
+        if line.is_marked() {
+            let caret = |byte: &Option<(u8, bool)>| match byte {
+                Some((_, true)) => " ^^",
+                _ => "   ",
+            };
+            let carets: String = line.bytes.iter().map(caret).collect();
+            out.push(format!("{:8} {}", "", carets.trim_end()));
+        }
+    }
+    out
+}

@@ -1,0 +1,47 @@
+//! JSON: the whole model, with a summary in front. `schema/results.schema.json` describes it.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::tally::Tally;
+use crate::results::Results;
+
+/// The version of this form: a key that goes or changes its meaning makes a new one.
+const FORMAT: u32 = 1;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    format: u32,
+    summary: Summary,
+    #[serde(flatten)]
+    results: &'a Results,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    tally: Tally,
+    refused: usize,
+    stale: usize,
+    cross_failed: usize,
+}
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let report = Report {
+        format: FORMAT,
+        summary: Summary {
+            tally: Tally::of(&results.cases),
+            refused: results
+                .testees
+                .iter()
+                .filter(|t| t.refused.is_some())
+                .count(),
+            stale: results.stale.len(),
+            cross_failed: results.cross.iter().map(|cross| cross.failed.len()).sum(),
+        },
+        results,
+    };
+    serde_json::to_writer(&mut *out, &report)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,264 @@
+//! JUnit's XML: a suite for each testee in a role, a test case for each result.
+//!
+//! A testee that gave no answer is an error, a wrong answer a failure. JUnit has no word for a failure
+//! that is known; as other tools do, it is skipped with its reason.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::tally::{Tally, columns};
+use super::words;
+use crate::report::xml::{Attribute, Text};
+use crate::results::{CaseResult, Outcome, Results, State};
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+    let refused = results
+        .testees
+        .iter()
+        .filter(|t| t.refused.is_some())
+        .count();
+    let more = results.cross.len() + results.stale.len() + refused;
+    let failed_more = results
+        .cross
+        .iter()
+        .filter(|cross| !cross.failed.is_empty());
+    let skipped_more = results.cross.iter().filter(|cross| is_skipped(cross));
+    let mut counts = Counts::of(&results.cases);
+    counts.tests += more;
+    counts.failures += failed_more.count() + results.stale.len();
+    counts.errors += refused;
+    counts.skipped += skipped_more.count();
+    let time = results.elapsed.as_secs_f64();
+    writeln!(
+        out,
+        r#"<testsuites name="atf-conformance" {counts} time="{time:.3}">"#
+    )?;
+    for column in columns(results) {
+        let of_column = |case: &&CaseResult| (case.testee, case.role) == column;
+        let cases: Vec<_> = results.cases.iter().filter(of_column).collect();
+        if !cases.is_empty() {
+            suite(results, &cases, out)?;
+        }
+    }
+    refusals(results, out)?;
+    cross(results, out)?;
+    stale(results, out)?;
+    writeln!(out, "</testsuites>")
+}
+
+fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = cases.first() else {
+        return Ok(());
+    };
+    let name = format!(
+        "{} {}",
+        words::name(results, first.testee),
+        first.role.name()
+    );
+    let counts = Counts::of(cases.iter().copied());
+    let time: Duration = cases.iter().map(|case| case.elapsed).sum();
+    let time = time.as_secs_f64();
+    writeln!(
+        out,
+        r#"  <testsuite name="{}" {counts} time="{time:.3}">"#,
+        Attribute(&name)
+    )?;
+    properties(results, first.testee, out)?;
+    for case in cases {
+        let time = case.elapsed.as_secs_f64();
+        let (class, case_name) = (Attribute(&name), Attribute(&case.case));
+        write!(
+            out,
+            r#"    <testcase classname="{class}" name="{case_name}" time="{time:.3}""#
+        )?;
+        match case.state() {
+            State::Passed => writeln!(out, "/>")?,
+            State::Skipped | State::Known | State::Failed => {
+                writeln!(out, ">")?;
+                result(case, out)?;
+                writeln!(out, "    </testcase>")?;
+            }
+        }
+    }
+    writeln!(out, "  </testsuite>")
+}
+
+fn properties(results: &Results, testee: usize, out: &mut dyn Write) -> io::Result<()> {
+    let editions = &results.editions;
+    let version = results
+        .testees
+        .get(testee)
+        .map_or("", |testee| &testee.version);
+    writeln!(out, "    <properties>")?;
+    for (key, value) in [
+        ("version", version),
+        ("atf.kit", &editions.kit),
+        ("atf.spec", &editions.spec),
+        ("atf.rules", &editions.rules),
+        ("atf.corpus", &editions.corpus),
+    ] {
+        writeln!(
+            out,
+            r#"      <property name="{key}" value="{}"/>"#,
+            Attribute(value)
+        )?;
+    }
+    writeln!(out, "    </properties>")
+}
+
+fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+    let (class, message) = match &case.outcome {
+        Outcome::Passed => return Ok(()),
+        Outcome::Skipped { why } => {
+            return writeln!(out, r#"      <skipped message="{}"/>"#, Attribute(why));
+        }
+        Outcome::Failed { class, .. } => (class, words::failure(case).unwrap_or_default()),
+    };
+    if let Some(reason) = &case.listed {
+        let message = format!("known failure, {message} ({reason})");
+        return writeln!(out, r#"      <skipped message="{}"/>"#, Attribute(message));
+    }
+    let tag = if class.is_broken() {
+        "error"
+    } else {
+        "failure"
+    };
+    let details = words::details(case).join("\n");
+    let message = Attribute(message);
+    let (kind, details) = (class.name(), Text(&details));
+    writeln!(
+        out,
+        r#"      <{tag} type="{kind}" message="{message}">{details}</{tag}>"#
+    )?;
+    if !case.stderr.is_empty() {
+        writeln!(out, "      <system-err>{}</system-err>", Text(&case.stderr))?;
+    }
+    Ok(())
+}
+
+fn refusals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    for testee in &results.testees {
+        if let Some(why) = &testee.refused {
+            let (name, why) = (Attribute(&testee.name), Attribute(why));
+            writeln!(
+                out,
+                r#"  <testsuite name="{name}" tests="1" failures="0" errors="1" skipped="0">
+    <testcase classname="{name}" name="can be graded"><error type="refused" message="{why}"/></testcase>
+  </testsuite>"#
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if results.cross.is_empty() {
+        return Ok(());
+    }
+    let tests = results.cross.len();
+    let failures = results
+        .cross
+        .iter()
+        .filter(|cross| !cross.failed.is_empty());
+    let skipped = results.cross.iter().filter(|cross| is_skipped(cross));
+    let (failures, skipped) = (failures.count(), skipped.count());
+    writeln!(
+        out,
+        r#"  <testsuite name="writers and readers" tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}">"#
+    )?;
+    for cross in &results.cross {
+        let (writer, reader) = (
+            words::name(results, cross.writer),
+            words::name(results, cross.reader),
+        );
+        let name = Attribute(format!("{reader} reads what {writer} writes"));
+        write!(
+            out,
+            r#"    <testcase classname="writers and readers" name="{name}">"#
+        )?;
+        if is_skipped(cross) {
+            write!(out, r#"<skipped message="nothing that both support"/>"#)?;
+        } else if !cross.failed.is_empty() {
+            let lines = cross
+                .failed
+                .iter()
+                .map(|(script, why)| format!("{script}: {why}"));
+            let lines = lines.collect::<Vec<_>>().join("\n");
+            let count = cross.failed.len();
+            let text = Text(&lines);
+            write!(
+                out,
+                r#"<failure type="cross" message="{count} scripts">{text}</failure>"#
+            )?;
+        }
+        writeln!(out, "</testcase>")?;
+    }
+    writeln!(out, "  </testsuite>")
+}
+
+const fn is_skipped(cross: &crate::results::CrossResult) -> bool {
+    cross.passed == 0 && cross.failed.is_empty()
+}
+
+fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if results.stale.is_empty() {
+        return Ok(());
+    }
+    let count = results.stale.len();
+    writeln!(
+        out,
+        r#"  <testsuite name="failure lists" tests="{count}" failures="{count}" errors="0" skipped="0">"#
+    )?;
+    for line in &results.stale {
+        let line = Attribute(line);
+        writeln!(
+            out,
+            r#"    <testcase classname="failure lists" name="{line}"><failure type="stale" message="{line}"/></testcase>"#
+        )?;
+    }
+    writeln!(out, "  </testsuite>")
+}
+
+/// A suite's attributes.
+#[derive(Default)]
+struct Counts {
+    tests: usize,
+    failures: usize,
+    errors: usize,
+    skipped: usize,
+}
+
+impl Counts {
+    fn of<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Self {
+        let broken = cases.clone().into_iter().filter(|case| {
+            let is_broken =
+                matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());
+            is_broken && case.state() == State::Failed
+        });
+        let errors = broken.count();
+        let tally = Tally::of(cases.clone());
+        let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+        Self {
+            tests: cases.into_iter().count(),
+            failures: count(tally.failed).saturating_sub(errors),
+            errors,
+            skipped: count(tally.skipped + tally.known),
+        }
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            tests,
+            failures,
+            errors,
+            skipped,
+        } = self;
+        write!(
+            f,
+            r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}""#
+        )
+    }
+}

@@ -1,0 +1,94 @@
+//! Results, counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::results::{CaseResult, Results, Role, State};
+
+/// How many results there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// As expected.
+    pub passed: u64,
+    /// Failures that nobody expected.
+    pub failed: u64,
+    /// Failures that a failure list has.
+    pub known: u64,
+    /// Left out, since the testee does not support them.
+    pub skipped: u64,
+}
+
+impl Tally {
+    /// Counts results.
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+        let mut tally = Self::default();
+        for result in results {
+            tally.add(result.state());
+        }
+        tally
+    }
+
+    /// Counts one.
+    pub const fn add(&mut self, state: State) {
+        match state {
+            State::Passed => self.passed += 1,
+            State::Failed => self.failed += 1,
+            State::Known => self.known += 1,
+            State::Skipped => self.skipped += 1,
+        }
+    }
+
+    /// Those that were graded.
+    #[must_use]
+    pub const fn graded(&self) -> u64 {
+        self.passed + self.failed + self.known
+    }
+
+    /// The worst of them; `None` of none.
+    #[must_use]
+    pub const fn worst(&self) -> Option<State> {
+        match self {
+            Self { failed: 1.., .. } => Some(State::Failed),
+            Self { known: 1.., .. } => Some(State::Known),
+            Self { passed: 1.., .. } => Some(State::Passed),
+            Self { skipped: 1.., .. } => Some(State::Skipped),
+            _ => None,
+        }
+    }
+}
+
+/// One column of a matrix: a testee in a role.
+pub(super) type Column = (usize, Role);
+
+/// The testees in their roles, those that were refused included.
+pub(super) fn columns(results: &Results) -> Vec<Column> {
+    let claimed = results.testees.iter().enumerate();
+    let claimed =
+        claimed.flat_map(|(seq, testee)| testee.roles.iter().map(move |role| (seq, *role)));
+    let graded = results.cases.iter().map(|case| (case.testee, case.role));
+    let columns: BTreeSet<_> = claimed.chain(graded).collect();
+    columns.into_iter().collect()
+}
+
+/// Counts by column and by what `keys` gives of a result; a result may have several keys.
+pub(super) fn matrix<'a, Key: Ord>(
+    results: &'a Results,
+    keys: impl Fn(&'a CaseResult) -> BTreeSet<Key>,
+) -> BTreeMap<Key, BTreeMap<Column, Tally>> {
+    let mut matrix: BTreeMap<Key, BTreeMap<Column, Tally>> = BTreeMap::new();
+    for case in &results.cases {
+        for key in keys(case) {
+            let row = matrix.entry(key).or_default();
+            row.entry((case.testee, case.role))
+                .or_default()
+                .add(case.state());
+        }
+    }
+    matrix
+}
+
+/// The middle of a rule's id, which stands for what it is about: `IFTR` of `ATF-IFTR-004`.
+pub(super) fn group(rule: &str) -> &str {
+    rule.split('-').nth(1).unwrap_or(rule)
+}

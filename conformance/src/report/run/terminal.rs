@@ -1,0 +1,254 @@
+//! Text for a terminal: each failure in full, then the matrices, then the totals, where the eye ends.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
+
+use super::tally::{Column, Tally, columns, group, matrix};
+use super::words;
+use crate::report::Printable;
+use crate::report::printable::{clipped, counted};
+use crate::results::{CaseResult, Outcome, Results, State};
+
+const RED: Style = Style::new()
+    .bold()
+    .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
+const GREEN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
+const YELLOW: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+const FAINT: Style = Style::new().dimmed();
+
+/// How wide a testee's name may be in a matrix.
+const NAME_LETTERS: usize = 32;
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let of = |state| {
+        results
+            .cases
+            .iter()
+            .filter(move |case| case.state() == state)
+    };
+    for case in of(State::Failed) {
+        failure(results, case, out)?;
+    }
+    for case in of(State::Known) {
+        known(results, case, out)?;
+    }
+    if of(State::Known).next().is_some() {
+        writeln!(out)?;
+    }
+    cross_failures(results, out)?;
+    notices(results, out)?;
+    groups(results, out)?;
+    cross(results, out)?;
+    totals(results, out)
+}
+
+fn failure(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+    let failure = words::failure(case).unwrap_or_default();
+    let title = words::title(results, case);
+    writeln!(out, "{RED}FAILED{RED:#} {title}: {failure}")?;
+    for line in words::details(case) {
+        writeln!(out, "  {line}")?;
+    }
+    writeln!(out)
+}
+
+fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+    let class = match &case.outcome {
+        Outcome::Failed { class, .. } => class.name(),
+        Outcome::Passed | Outcome::Skipped { .. } => "",
+    };
+    let title = words::title(results, case);
+    let reason = case.listed.as_deref().unwrap_or_default();
+    writeln!(
+        out,
+        "{YELLOW}known{YELLOW:#}  {title}: {class} ({})",
+        Printable(reason)
+    )
+}
+
+fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut any = false;
+    for pair in &results.cross {
+        let (writer, reader) = (
+            words::name(results, pair.writer),
+            words::name(results, pair.reader),
+        );
+        for (script, why) in &pair.failed {
+            any = true;
+            let (script, why) = (Printable(script), Printable(why));
+            writeln!(
+                out,
+                "{RED}FAILED{RED:#} {reader} reads {script} of {writer}: {why}"
+            )?;
+        }
+    }
+    if any { writeln!(out) } else { Ok(()) }
+}
+
+/// What is wrong with testees and failure lists, rather than with a case.
+fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut any = false;
+    for testee in &results.testees {
+        if let Some(why) = &testee.refused {
+            any = true;
+            let name = Printable(&testee.name);
+            writeln!(out, "{RED}NOT GRADED{RED:#} {name}: {}", Printable(why))?;
+        }
+    }
+    for line in &results.stale {
+        any = true;
+        writeln!(out, "{RED}STALE{RED:#} {}", Printable(line))?;
+    }
+    if any { writeln!(out) } else { Ok(()) }
+}
+
+/// Testees against what the rules are about.
+fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let by_group = matrix(results, |case| {
+        let groups: BTreeSet<_> = case.rules.iter().map(|rule| group(rule)).collect();
+        match groups.is_empty() {
+            true => BTreeSet::from(["other"]),
+            false => groups,
+        }
+    });
+    let all = matrix(results, |_| BTreeSet::from([()]));
+    let all = all.get(&());
+    let mut table = Table::new();
+    let heads = by_group.keys().copied().chain(["all", "skipped"]);
+    let heads = heads.map(|head| Printable(clipped(head, NAME_LETTERS)).to_string());
+    table.row("", heads.map(|head| (head, FAINT)).collect());
+    for column in columns(results) {
+        let of_column = |row: Option<&std::collections::BTreeMap<Column, Tally>>| {
+            row.and_then(|row| row.get(&column))
+                .copied()
+                .unwrap_or_default()
+        };
+        let tallies = by_group.values().map(|row| of_column(Some(row)));
+        let total = of_column(all);
+        let mut cells: Vec<_> = tallies.chain([total]).map(cell).collect();
+        cells.push((total.skipped.to_string(), FAINT));
+        let name = clipped(&words::name(results, column.0), NAME_LETTERS);
+        table.row(&format!("{name} {}", column.1.name()), cells);
+    }
+    table.write(out)
+}
+
+/// `12` where all passed, `10/12` where not.
+fn cell(tally: Tally) -> (String, Style) {
+    let Tally { passed, .. } = tally;
+    let graded = tally.graded();
+    match tally.worst() {
+        None => (String::new(), FAINT),
+        Some(State::Skipped) => ("-".to_owned(), FAINT),
+        Some(State::Passed) => (passed.to_string(), GREEN),
+        Some(State::Known) => (format!("{passed}/{graded}"), YELLOW),
+        Some(State::Failed) => (format!("{passed}/{graded}"), RED),
+    }
+}
+
+/// Writers against readers.
+fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    if results.cross.is_empty() {
+        return Ok(());
+    }
+    let readers: BTreeSet<_> = results.cross.iter().map(|pair| pair.reader).collect();
+    let writers: BTreeSet<_> = results.cross.iter().map(|pair| pair.writer).collect();
+    let short = |testee| clipped(&words::name(results, testee), NAME_LETTERS);
+    let mut table = Table::new();
+    let heads = readers.iter().map(|reader| (short(*reader), FAINT));
+    table.row("writers, by their readers", heads.collect());
+    for writer in writers {
+        let cells = readers.iter().map(|reader| {
+            let is_it = |pair: &&crate::results::CrossResult| {
+                (pair.writer, pair.reader) == (writer, *reader)
+            };
+            let mut tally = Tally::default();
+            if let Some(pair) = results.cross.iter().find(is_it) {
+                tally.passed = pair.passed as u64;
+                tally.failed = pair.failed.len() as u64;
+                tally.skipped = pair.skipped as u64;
+            }
+            cell(tally)
+        });
+        table.row(&short(writer), cells.collect());
+    }
+    table.write(out)
+}
+
+fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let Tally {
+        passed,
+        failed,
+        known,
+        skipped,
+    } = Tally::of(&results.cases);
+    let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
+    let is_good = failed == 0
+        && cross == 0
+        && results.stale.is_empty()
+        && results
+            .testees
+            .iter()
+            .all(|testee| testee.refused.is_none());
+    let style = if is_good { GREEN } else { RED };
+    let rules: BTreeSet<_> = results.cases.iter().flat_map(|case| &case.rules).collect();
+    write!(
+        out,
+        "{style}{passed} passed, {failed} failed{style:#}, {known} known, {skipped} skipped"
+    )?;
+    if cross > 0 {
+        write!(out, ", {cross} between writers and readers")?;
+    }
+    let rules = counted(rules.len() as u64, "rule");
+    writeln!(out, "; {rules}, {:.1} s", results.elapsed.as_secs_f64())?;
+    let editions = &results.editions;
+    let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));
+    let (rules, corpus) = (Printable(&editions.rules), Printable(&editions.corpus));
+    writeln!(
+        out,
+        "{FAINT}kit {kit}, spec {spec}, rules {rules}, corpus {corpus}{FAINT:#}"
+    )
+}
+
+/// Rows of cells below one another, the first to the left, the others to the right.
+struct Table {
+    rows: Vec<(String, Vec<(String, Style)>)>,
+}
+
+impl Table {
+    const fn new() -> Self {
+        Self { rows: Vec::new() }
+    }
+
+    fn row(&mut self, head: &str, cells: Vec<(String, Style)>) {
+        self.rows.push((head.to_owned(), cells));
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let head_width = self.rows.iter().map(|(head, _)| head.width()).max();
+        let head_width = head_width.unwrap_or(0);
+        let mut widths: Vec<usize> = Vec::new();
+        for (_, cells) in &self.rows {
+            widths.resize(widths.len().max(cells.len()), 0);
+            for (width, (text, _)) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(text.width());
+            }
+        }
+        for (head, cells) in &self.rows {
+            let mut line = String::new();
+            let mut pad = head_width.saturating_sub(head.width());
+            for ((text, style), width) in cells.iter().zip(&widths) {
+                pad += 2 + width.saturating_sub(text.width());
+                if !text.is_empty() {
+                    line.push_str(&format!("{:pad$}{style}{text}{style:#}", ""));
+                    pad = 0;
+                }
+            }
+            writeln!(out, "{head}{line}")?;
+        }
+        writeln!(out)
+    }
+}

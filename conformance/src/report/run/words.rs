@@ -1,0 +1,95 @@
+//! What all forms say about a failure, in plain text.
+
+use crate::report::hexdump;
+use crate::report::printable::{Printable, clipped};
+use crate::results::{CaseResult, Difference, Outcome, Results};
+use crate::rules;
+
+/// How much of a value is shown; JSON has all.
+const VALUE_LETTERS: usize = 200;
+/// How much of what a testee wrote to standard error is shown: its last lines.
+const STDERR_LINES: usize = 20;
+const STDERR_LETTERS: usize = 300;
+
+/// The testee's name, made harmless.
+pub(super) fn name(results: &Results, testee: usize) -> String {
+    match results.testees.get(testee) {
+        Some(testee) => Printable(&testee.name).to_string(),
+        None => format!("testee {testee}"),
+    }
+}
+
+/// `ada-c read v1/iftr-004-one-bit-off`.
+pub(super) fn title(results: &Results, case: &CaseResult) -> String {
+    let name = name(results, case.testee);
+    format!("{name} {} {}", case.role.name(), Printable(&case.case))
+}
+
+/// `wrong-verdict: accept, expected reject`.
+pub(super) fn failure(case: &CaseResult) -> Option<String> {
+    match &case.outcome {
+        Outcome::Failed { class, message, .. } => {
+            let message = clipped(message, VALUE_LETTERS);
+            Some(format!("{}: {}", class.name(), Printable(message)))
+        }
+        _ => None,
+    }
+}
+
+/// Why it matters, where it differs and what the testee said about it.
+pub(super) fn details(case: &CaseResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !case.note.is_empty() {
+        lines.push(Printable(&case.note).to_string());
+    }
+    for id in &case.rules {
+        lines.push(match rules::find(id) {
+            Some(rule) => format!("{id}  {}", rule.rule),
+            None => Printable(id).to_string(),
+        });
+    }
+    if let Outcome::Failed {
+        difference: Some(difference),
+        ..
+    } = &case.outcome
+    {
+        self::difference(difference, &mut lines);
+    }
+    lines.extend(stderr(&case.stderr));
+    lines
+}
+
+fn difference(difference: &Difference, lines: &mut Vec<String>) {
+    let short = |text| Printable(clipped(text, VALUE_LETTERS)).to_string();
+    let rule = match &difference.rule {
+        Some(rule) => format!(" ({})", Printable(rule)),
+        None => String::new(),
+    };
+    lines.push(format!("{}{rule}:", Printable(&difference.place)));
+    lines.push(format!("  expected {}", short(&difference.expected)));
+    lines.push(format!("  got      {}", short(&difference.got)));
+    if let Some(dump) = &difference.hexdump {
+        let (offset, size) = (dump.field_offset, dump.field_size);
+        lines.push(format!(
+            "{}, {size} bytes at {offset:#x}:",
+            Printable(&dump.file)
+        ));
+        lines.extend(hexdump::text(dump).iter().map(|line| format!("  {line}")));
+    }
+}
+
+fn stderr(text: &str) -> Vec<String> {
+    let all: Vec<_> = text.lines().collect();
+    let first = all.len().saturating_sub(STDERR_LINES);
+    let mut lines = Vec::new();
+    if first > 0 {
+        lines.push(format!("stderr: … ({first} lines before)"));
+    }
+    for line in all.iter().skip(first) {
+        lines.push(format!(
+            "stderr: {}",
+            Printable(clipped(line, STDERR_LETTERS))
+        ));
+    }
+    lines
+}

@@ -1,0 +1,46 @@
+//! Text in XML: JUnit's and a badge's.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::printable::Printable;
+
+/// Text between tags, of one line or several; what XML forbids and what steers a terminal is spelt out.
+#[derive(Debug)]
+pub(super) struct Text<'a>(pub(super) &'a str);
+
+/// An attribute's value, of one line.
+#[derive(Debug)]
+pub(super) struct Attribute<T>(pub(super) T);
+
+impl Display for Text<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (seq, line) in self.0.lines().enumerate() {
+            if seq > 0 {
+                f.write_char('\n')?;
+            }
+            escaped(&Printable(line).to_string(), f)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Display> Display for Attribute<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        escaped(&Printable(&self.0).to_string(), f)
+    }
+}
+
+fn escaped(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
+    for letter in text.chars() {
+        match letter {
+            '&' => f.write_str("&amp;"),
+            '<' => f.write_str("&lt;"),
+            '>' => f.write_str("&gt;"),
+            '"' => f.write_str("&quot;"),
+            // XML 1.0 has no way to write these two.
+            '\u{fffe}' | '\u{ffff}' => write!(f, "{}", letter.escape_unicode()),
+            _ => f.write_char(letter),
+        }?;
+    }
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! Results of a run that never was: several testees, each class of failure, a testee that was
+//! refused, texts that mean harm.
+
+use std::time::Duration;
+
+use atf_conformance::results::{
+    CaseResult, CrossResult, Difference, Editions, Failure, Hexdump, Outcome, Results, Role, Testee,
+};
+
+/// Each class of failure, in the model's order.
+pub(crate) const CLASSES: [Failure; 8] = [
+    Failure::Crash,
+    Failure::Timeout,
+    Failure::Memory,
+    Failure::Garbage,
+    Failure::WrongVerdict,
+    Failure::WrongDecode,
+    Failure::Rule,
+    Failure::WrongFile,
+];
+
+/// Texts that a report must not obey.
+pub(crate) const HOSTILE: [&str; 8] = [
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>\"'&amp;",
+    "\u{1b}[31mred\u{1b}[0m\u{7}\u{9b}2J",
+    "\u{202e}desrever\u{2066}",
+    "עברית # TODO not ours \\",
+    "a\nok 1 - forged\r\n  ...\nnot ok",
+    "]]>\0\u{ffff}\u{fffe}",
+    "{{ 7 * 7 }}{% raw %}",
+];
+
+/// A testee that reads and validates.
+pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
+    Testee {
+        name: name.to_owned(),
+        version: "1.4".to_owned(),
+        url: Some("https://example.org/ada".to_owned()),
+        roles: roles.to_vec(),
+        wire: vec![1],
+        features: vec!["index".to_owned()],
+        refused: None,
+    }
+}
+
+/// A result of the first testee as a reader.
+pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
+    CaseResult {
+        testee: 0,
+        role: Role::Read,
+        case: name.to_owned(),
+        rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
+        note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
+            .to_owned(),
+        outcome,
+        listed: None,
+        elapsed: Duration::from_millis(12),
+        stderr: String::new(),
+    }
+}
+
+pub(crate) fn failed(class: Failure) -> Outcome {
+    Outcome::Failed {
+        class,
+        message: "accept, expected reject".to_owned(),
+        difference: None,
+    }
+}
+
+/// A footer that begins at 96; its checksum stands at 100.
+pub(crate) fn difference() -> Difference {
+    let mut bytes = vec![0_u8; 80];
+    bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
+    Difference {
+        place: "footer.checksum".to_owned(),
+        expected: "\"reject\"".to_owned(),
+        got: "\"accept\"".to_owned(),
+        rule: Some("ATF-IFTR-004".to_owned()),
+        hexdump: Some(Hexdump {
+            file: "thread_7/index.atf".to_owned(),
+            offset: 80,
+            bytes,
+            field_offset: 100,
+            field_size: 4,
+        }),
+    }
+}
+
+/// No testee, no case.
+pub(crate) fn empty() -> Results {
+    Results {
+        editions: Editions {
+            kit: "0.1.0".to_owned(),
+            spec: "2.0".to_owned(),
+            rules: "1".to_owned(),
+            corpus: "1".to_owned(),
+        },
+        testees: Vec::new(),
+        cases: Vec::new(),
+        cross: Vec::new(),
+        stale: Vec::new(),
+        elapsed: Duration::from_millis(1500),
+    }
+}
+
+/// Three testees, one refused; each class of failure once, one of them known; one case skipped, two
+/// passed; a pair of a writer and a reader that do not understand one another.
+pub(crate) fn demo() -> Results {
+    let mut results = empty();
+    let mut broken = testee("no-such-program", &[Role::Validate]);
+    broken.refused = Some("./v: No such file or directory (os error 2)".to_owned());
+    results.testees = vec![
+        testee("ada-c", &[Role::Write, Role::Read]),
+        testee("ada-py", &[Role::Read]),
+        broken,
+    ];
+    for (seq, class) in CLASSES.into_iter().enumerate() {
+        let rule = format!("ATF-IFTR-{:03}", seq + 1);
+        let mut case = case(&format!("v1/iftr-{seq:03}-off"), &[&rule], failed(class));
+        if matches!(class, Failure::Rule | Failure::WrongFile) {
+            case.role = Role::Write;
+        }
+        if class == Failure::WrongVerdict {
+            if let Outcome::Failed { difference, .. } = &mut case.outcome {
+                *difference = Some(Box::new(self::difference()));
+            }
+            case.stderr = "warning: footer\nwarning: count\n".to_owned();
+        }
+        if class == Failure::Timeout {
+            case.listed = Some("hangs on a count of 0, #12".to_owned());
+        }
+        results.cases.push(case);
+    }
+    let skipped = Outcome::Skipped {
+        why: "wire version 2".to_owned(),
+    };
+    results
+        .cases
+        .push(case("v2/ihdr-001-good", &["ATF-IHDR-001"], skipped));
+    let mut passed = case(
+        "v1/ihdr-001-good",
+        &["ATF-IHDR-001", "ATF-IEVT-001"],
+        Outcome::Passed,
+    );
+    results.cases.push(passed.clone());
+    passed.testee = 1;
+    results.cases.push(passed);
+    results.cross = vec![
+        CrossResult {
+            writer: 0,
+            reader: 0,
+            passed: 2,
+            failed: Vec::new(),
+            skipped: 1,
+        },
+        CrossResult {
+            writer: 0,
+            reader: 1,
+            passed: 1,
+            failed: vec![(
+                "two-threads".to_owned(),
+                "events[3]: depth 1, asked for 2".to_owned(),
+            )],
+            skipped: 1,
+        },
+    ];
+    results.stale = vec!["ada-c/failures.txt:3: crash v1/nothing-*: matches no case".to_owned()];
+    results
+}
+
+/// Every text of the model is one that means harm.
+pub(crate) fn hostile() -> Results {
+    let mut results = demo();
+    let all = HOSTILE.join(" ");
+    let editions = &mut results.editions;
+    for edition in [
+        &mut editions.kit,
+        &mut editions.spec,
+        &mut editions.rules,
+        &mut editions.corpus,
+    ] {
+        edition.clone_from(&all);
+    }
+    for testee in &mut results.testees {
+        testee.name.push_str(&all);
+        testee.version.clone_from(&all);
+        testee.url = Some(format!("javascript:alert(1)//{all}"));
+        testee.features = vec![all.clone()];
+        testee.refused = testee.refused.take().map(|_| all.clone());
+    }
+    for case in &mut results.cases {
+        case.case.push_str(&all);
+        case.rules.push(all.clone());
+        case.note.clone_from(&all);
+        case.stderr.clone_from(&all);
+        case.listed = case.listed.take().map(|_| all.clone());
+        match &mut case.outcome {
+            Outcome::Passed => {}
+            Outcome::Skipped { why } => why.clone_from(&all),
+            Outcome::Failed {
+                message,
+                difference,
+                ..
+            } => {
+                message.clone_from(&all);
+                if let Some(difference) = difference {
+                    difference.place.clone_from(&all);
+                    difference.expected.clone_from(&all);
+                    difference.got.clone_from(&all);
+                    difference.rule = Some(all.clone());
+                    if let Some(dump) = &mut difference.hexdump {
+                        dump.file.clone_from(&all);
+                        dump.bytes = all.as_bytes().to_vec();
+                    }
+                }
+            }
+        }
+    }
+    for pair in &mut results.cross {
+        for (script, why) in &mut pair.failed {
+            script.push_str(&all);
+            why.clone_from(&all);
+        }
+    }
+    results.stale = vec![all];
+    results
+}

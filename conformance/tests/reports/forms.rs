@@ -1,0 +1,227 @@
+//! TAP, JUnit and JSON, read back.
+
+use atf_conformance::report::{Form, Target};
+use serde_json::{Value, json};
+
+use crate::demo::{demo, empty, hostile};
+use crate::report;
+
+/// A test point of TAP, read back.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) ok: bool,
+    pub(crate) title: String,
+    pub(crate) directive: Option<(String, String)>,
+    pub(crate) diagnostics: Vec<(String, Value)>,
+}
+
+/// Reads TAP 14; panics where a line is none of it.
+pub(crate) fn parse_tap(text: &str) -> Vec<Point> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("TAP version 14"));
+    let mut plan = None;
+    let mut points: Vec<Point> = Vec::new();
+    while let Some(line) = lines.next() {
+        if line.starts_with("# ") {
+        } else if let Some(count) = line.strip_prefix("1..") {
+            assert_eq!(plan.replace(count.parse::<usize>().unwrap()), None);
+        } else if line == "  ---" {
+            let diagnostics = &mut points.last_mut().unwrap().diagnostics;
+            for line in lines.by_ref().take_while(|line| *line != "  ...") {
+                let (key, value) = line.strip_prefix("  ").unwrap().split_once(": ").unwrap();
+                diagnostics.push((key.to_owned(), serde_json::from_str(value).unwrap()));
+            }
+        } else {
+            points.push(point(line, points.len() + 1));
+        }
+    }
+    assert_eq!(plan, Some(points.len()));
+    points
+}
+
+fn point(line: &str, seq: usize) -> Point {
+    let (ok, rest) = match line.strip_prefix("not ok ") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok ").unwrap()),
+    };
+    let rest = rest.strip_prefix(&format!("{seq} - ")).unwrap();
+    let mut parts = vec![String::new()];
+    let mut letters = rest.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => parts.last_mut().unwrap().push(letters.next().unwrap()),
+            '#' => parts.push(String::new()),
+            _ => parts.last_mut().unwrap().push(letter),
+        }
+    }
+    assert!(parts.len() <= 2, "{line}");
+    let directive = parts.get(1).map(|directive| {
+        let (word, why) = directive.trim_start().split_once(' ').unwrap();
+        (word.to_owned(), why.to_owned())
+    });
+    Point {
+        ok,
+        title: parts[0].trim_end().to_owned(),
+        directive,
+        diagnostics: Vec::new(),
+    }
+}
+
+#[test]
+fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
+    let points = parse_tap(&report(&demo(), Form::Tap));
+    let lines: Vec<_> = points
+        .iter()
+        .map(|point| {
+            let directive = point.directive.as_ref();
+            let word = directive.map_or("", |(word, _)| word.as_str());
+            (point.ok, point.title.as_str(), word)
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            (false, "no-such-program can be graded", ""),
+            (false, "ada-c read v1/iftr-000-off", ""),
+            (false, "ada-c read v1/iftr-001-off", "TODO"),
+            (false, "ada-c read v1/iftr-002-off", ""),
+            (false, "ada-c read v1/iftr-003-off", ""),
+            (false, "ada-c read v1/iftr-004-off", ""),
+            (false, "ada-c read v1/iftr-005-off", ""),
+            (false, "ada-c write v1/iftr-006-off", ""),
+            (false, "ada-c write v1/iftr-007-off", ""),
+            (true, "ada-c read v2/ihdr-001-good", "SKIP"),
+            (true, "ada-c read v1/ihdr-001-good", ""),
+            (true, "ada-py read v1/ihdr-001-good", ""),
+            (true, "ada-c reads what ada-c writes", ""),
+            (false, "ada-py reads what ada-c writes", ""),
+            (false, "the failure list is up to date", ""),
+        ]
+    );
+    let todo = ("TODO".to_owned(), "hangs on a count of 0, #12".to_owned());
+    assert_eq!(points[2].directive, Some(todo));
+    let class = |point: &Point| point.diagnostics[0].clone();
+    let classes: Vec<_> = points[1..9].iter().map(class).collect();
+    let words = [
+        "crash",
+        "timeout",
+        "memory",
+        "garbage",
+        "wrong-verdict",
+        "wrong-decode",
+        "rule",
+        "wrong-file",
+    ];
+    assert_eq!(classes, words.map(|word| ("class".to_owned(), json!(word))));
+    let failed = json!({"two-threads": "events[3]: depth 1, asked for 2"});
+    assert_eq!(points[13].diagnostics, [("failed".to_owned(), failed)]);
+}
+
+fn counts(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
+    ["tests", "failures", "errors", "skipped"]
+        .map(|key| node.attribute(key).unwrap().parse().unwrap())
+}
+
+/// What the test cases below a node add up to.
+fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
+    let count = |tag: &str| {
+        node.descendants()
+            .filter(|node| node.has_tag_name(tag))
+            .count()
+    };
+    ["testcase", "failure", "error", "skipped"].map(count)
+}
+
+#[test]
+fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
+    for results in [demo(), hostile(), empty()] {
+        let text = report(&results, Form::Junit);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        let root = document.root_element();
+        assert_eq!(root.tag_name().name(), "testsuites");
+        assert_eq!(counts(root), counted(root));
+        for suite in root.children().filter(roxmltree::Node::is_element) {
+            assert_eq!(suite.tag_name().name(), "testsuite");
+            assert_eq!(counts(suite), counted(suite));
+        }
+    }
+    let text = report(&demo(), Form::Junit);
+    let document = roxmltree::Document::parse(&text).unwrap();
+    // 11 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refused one are errors.
+    assert_eq!(counts(document.root_element()), [15, 6, 4, 2]);
+    let verdict = document
+        .descendants()
+        .find(|node| node.attribute("type") == Some("wrong-verdict"));
+    let verdict = verdict.unwrap();
+    assert!(verdict.has_tag_name("failure"));
+    assert!(
+        verdict
+            .text()
+            .unwrap()
+            .contains("thread_7/index.atf, 4 bytes at 0x64:")
+    );
+    let case = verdict.parent().unwrap();
+    assert_eq!(case.attribute("classname"), Some("ada-c read"));
+    assert_eq!(case.attribute("name"), Some("v1/iftr-004-off"));
+    assert_eq!(case.attribute("time"), Some("0.012"));
+    let stderr = case.children().find(|node| node.has_tag_name("system-err"));
+    assert_eq!(
+        stderr.unwrap().text(),
+        Some("warning: footer\nwarning: count")
+    );
+}
+
+fn schema() -> jsonschema::Validator {
+    let schema = include_str!("../../schema/results.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    assert!(jsonschema::meta::is_valid(&schema));
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[test]
+fn json_is_what_its_schema_says_and_nothing_more() {
+    let schema = schema();
+    for results in [demo(), hostile(), empty()] {
+        let value: Value = serde_json::from_str(&report(&results, Form::Json)).unwrap();
+        let errors: Vec<_> = schema
+            .iter_errors(&value)
+            .map(|error| error.to_string())
+            .collect();
+        assert_eq!(errors, [""; 0]);
+    }
+    let mut value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
+    value["cases"][4]["class"] = json!("wrong");
+    assert!(!schema.is_valid(&value));
+}
+
+#[test]
+fn json_has_the_numbers_of_the_run() {
+    let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
+    let summary = json!({
+        "passed": 2, "failed": 7, "known": 1, "skipped": 1, "refused": 1, "stale": 1, "cross_failed": 1
+    });
+    assert_eq!(value["format"], 1);
+    assert_eq!(value["summary"], summary);
+    assert_eq!(value["seconds"], 1.5);
+    let case = &value["cases"][4];
+    assert_eq!(case["outcome"], "failed");
+    assert_eq!(case["class"], "wrong-verdict");
+    assert_eq!(
+        case["difference"]["hexdump"]["bytes"].as_str().unwrap()[32..48],
+        *"32495441deadbeef"
+    );
+}
+
+#[test]
+fn a_target_is_a_form_and_a_file() {
+    let parsed = |text: &str| text.parse::<Target>();
+    let target = parsed("junit=out/a=b.xml").unwrap();
+    assert_eq!(target.form, Form::Junit);
+    assert_eq!(target.file.unwrap().to_str(), Some("out/a=b.xml"));
+    for stdout in ["tap", "tap=-"] {
+        assert_eq!(parsed(stdout).unwrap().file, None);
+    }
+    for bad in ["", "xml=a", "tap=", "=a", "TAP"] {
+        assert!(parsed(bad).is_err(), "{bad}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Texts from testees and files steer neither a terminal nor the form of a report.
+
+use atf_conformance::report::Form;
+
+use crate::demo::{HOSTILE, demo, hostile};
+use crate::forms::parse_tap;
+use crate::{plain, report};
+
+fn steers(letter: char) -> bool {
+    (letter.is_control() && letter != '\n')
+        || "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}".contains(letter)
+        || ('\u{202a}'..='\u{202e}').contains(&letter)
+        || ('\u{2066}'..='\u{2069}').contains(&letter)
+}
+
+#[test]
+fn no_text_form_holds_a_letter_that_steers_a_terminal() {
+    let results = hostile();
+    for form in [Form::Text, Form::Tap, Form::Junit] {
+        // Text has escapes of its own for colours, which `plain` takes out.
+        let text = match form {
+            Form::Text => plain(&results, form),
+            _ => report(&results, form),
+        };
+        assert_eq!(
+            text.chars().find(|letter| steers(*letter)),
+            None,
+            "{form:?}"
+        );
+    }
+    assert!(HOSTILE.concat().chars().any(steers));
+}
+
+#[test]
+fn a_name_forges_no_line() {
+    let (tap, honest) = (report(&hostile(), Form::Tap), report(&demo(), Form::Tap));
+    let outline = |text: &str| {
+        let points = parse_tap(text).into_iter();
+        let outline = points.map(|point| (point.ok, point.directive.map(|(word, _)| word)));
+        outline.collect::<Vec<_>>()
+    };
+    assert_eq!(outline(&tap), outline(&honest));
+    for form in [Form::Text, Form::Tap] {
+        assert!(
+            !plain(&hostile(), form)
+                .lines()
+                .any(|line| line.starts_with("ok 1 - forged"))
+        );
+    }
+}

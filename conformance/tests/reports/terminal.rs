@@ -1,0 +1,151 @@
+//! The text for a terminal, against what was typed by hand.
+
+use atf_conformance::report::Form;
+use atf_conformance::results::{Failure, Outcome, Role};
+
+use crate::demo::{case, demo, difference, empty, failed, testee};
+use crate::{plain, report};
+
+const FAILURE: &str = "\
+FAILED ada-c read v1/iftr-004-off: wrong-verdict: accept, expected reject
+  One bit of the checksum is off; a reader that never verifies gives damaged events.
+  ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
+  footer.checksum (ATF-IFTR-004):
+    expected \"reject\"
+    got      \"accept\"
+  thread_7/index.atf, 4 bytes at 0x64:
+    00000050  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  |................|
+    00000060  32 49 54 41 de ad be ef 00 00 00 00 00 00 00 00  |2ITA............|
+                          ^^ ^^ ^^ ^^
+    00000070  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  |................|
+    00000080  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  |................|
+  stderr: warning: footer
+  stderr: warning: count
+
+FAILED ";
+
+#[test]
+fn a_failure_names_its_field_and_marks_its_bytes() {
+    let text = plain(&demo(), Form::Text);
+    assert!(text.contains(FAILURE), "{text}");
+}
+
+#[test]
+fn the_matrix_counts_each_testee_and_group_of_rules() {
+    let text = plain(&demo(), Form::Text);
+    let matrix = "\
+              IEVT  IFTR  IHDR  all  skipped
+ada-c write          0/2        0/2        0
+ada-c read       1   0/6     1  1/7        1
+ada-py read      1           1    1        0
+no-such-program validate";
+    let (_, found) = text.split_once("IEVT").unwrap();
+    let found = format!("IEVT{found}");
+    let words = |text: &str| {
+        let lines = text.lines().take_while(|line| !line.trim().is_empty());
+        let words = |line: &str| {
+            line.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        lines.map(words).collect::<Vec<_>>()
+    };
+    let mut expected = words(matrix);
+    expected.last_mut().unwrap().push("0".to_owned());
+    assert_eq!(words(&found), expected, "{text}");
+}
+
+#[test]
+fn the_last_lines_are_the_totals_and_the_editions() {
+    let text = plain(&demo(), Form::Text);
+    let end =
+        "\n2 passed, 7 failed, 1 known, 1 skipped, 1 between writers and readers; 10 rules, 1.5 s
+kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
+    assert!(text.ends_with(end), "{text}");
+    assert!(
+        text.contains("NOT GRADED no-such-program: ./v: No such file or directory (os error 2)\n")
+    );
+    assert!(text.contains("STALE ada-c/failures.txt:3: crash v1/nothing-*: matches no case\n"));
+    assert!(
+        text.contains("known  ada-c read v1/iftr-001-off: timeout (hangs on a count of 0, #12)\n")
+    );
+    assert!(
+        text.contains(
+            "FAILED ada-py reads two-threads of ada-c: events[3]: depth 1, asked for 2\n"
+        )
+    );
+}
+
+#[test]
+fn only_a_run_without_a_fault_is_green() {
+    const GREEN: &str = "\u{1b}[32m";
+    let totals = |results| {
+        let text = report(&results, Form::Text);
+        let line = text.lines().rev().nth(1).unwrap().to_owned();
+        line.starts_with(GREEN)
+    };
+    let mut good = empty();
+    good.testees = vec![testee("a", &[Role::Read])];
+    good.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed)];
+    assert!(totals(good.clone()));
+    let mut listed = good.clone();
+    listed.cases.push(case("v1/b", &[], failed(Failure::Crash)));
+    assert!(!totals(listed.clone()));
+    listed.cases[1].listed = Some("#1".to_owned());
+    assert!(totals(listed));
+    for fault in 0..3 {
+        let mut results = good.clone();
+        match fault {
+            0 => results.testees[0].refused = Some("gone".to_owned()),
+            1 => results.stale = vec!["line".to_owned()],
+            _ => results.cross = demo().cross,
+        }
+        assert!(!totals(results), "{fault}");
+    }
+}
+
+#[test]
+fn a_hexdump_at_the_edges_of_what_numbers_can_say_is_a_hexdump() {
+    for (offset, field_offset, size, length) in [
+        (u64::MAX, u64::MAX, u64::MAX, 40),
+        (u64::MAX - 20, u64::MAX - 3, 8, 40),
+        (0, u64::MAX, 8, 16),
+        (7, 0, 3, 100_000),
+        (3, 5, 0, 0),
+    ] {
+        let mut results = demo();
+        let mut difference = difference();
+        let dump = difference.hexdump.as_mut().unwrap();
+        (dump.offset, dump.field_offset, dump.field_size) = (offset, field_offset, size);
+        dump.bytes = vec![0xff; length];
+        results.cases[4].outcome = Outcome::Failed {
+            class: Failure::WrongDecode,
+            message: String::new(),
+            difference: Some(Box::new(difference)),
+        };
+        let text = plain(&results, Form::Text);
+        let lines = text.lines().filter(|line| line.contains(" ff ff"));
+        assert!(lines.count() <= 12);
+    }
+}
+
+#[test]
+fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
+    let mut results = demo();
+    let mut difference = difference();
+    let dump = difference.hexdump.as_mut().unwrap();
+    (dump.offset, dump.field_offset, dump.field_size) = (0, 5_000, 2);
+    dump.bytes = vec![0x41; 10_000];
+    if let Outcome::Failed {
+        difference: slot, ..
+    } = &mut results.cases[4].outcome
+    {
+        *slot = Some(Box::new(difference));
+    }
+    let text = plain(&results, Form::Text);
+    // 5000 is 0x1388: three lines before 0x1380.
+    assert!(text.contains("0x1388:\n    00001350  41 "), "{text}");
+    let caret = text.lines().find(|line| line.contains("^^")).unwrap();
+    assert_eq!(caret.trim(), "^^ ^^");
+    assert_eq!(caret.find('^'), Some(4 + 8 + 2 + 8 * 3));
+}
