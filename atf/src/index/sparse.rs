@@ -9,10 +9,11 @@ pub(super) struct Known {
     pub(super) time: u64,
 }
 
-/// The least distance of two sampled events: 8 KiB of the file.
-const LEAST_STRIDE: u64 = 256;
-/// So many are kept at most, 4 MiB of them: events of a larger file are sampled farther apart.
-const MOST: u64 = 1 << 19;
+/// The least distance of two sampled events: 32 KiB of the file.
+const LEAST_STRIDE: u64 = 1024;
+/// So many are kept at most, 1 MiB of them, which stays in a cache: events of a larger file are
+/// sampled farther apart.
+const MOST: u64 = 1 << 17;
 
 /// The timestamp of every `stride`-th event, from the first one on.
 #[derive(Debug, Clone)]

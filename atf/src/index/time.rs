@@ -17,7 +17,7 @@ impl IndexReader {
     /// time goes back in the file, so that they need not stand together.
     ///
     /// The first call [scans](Self::scan) the whole file, once, to know that it is ordered, which
-    /// also samples timestamps: 8 bytes for every 256 events or more, 4 MiB at most. After that a
+    /// also samples timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. After that a
     /// call looks up two samples and a handful of events between them, a logarithm of the count
     /// whatever the times are.
     ///
@@ -156,34 +156,32 @@ fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
 /// The position of the first event at `key` or later: behind `low`, which is before the key, and up
 /// to `high`, which is not.
 ///
-/// A round guesses by the times of both ends, and looks there and to both sides of it at once; where
-/// that does not halve what is left, a look at the middle does.
+/// It guesses by the times of both ends, looks there and to both sides of it at once, and then
+/// halves what is left.
 fn between(
     mut low: Known,
     mut high: Known,
     key: u64,
     mut time_at: impl FnMut(u64) -> Result<u64>,
 ) -> Result<u64> {
+    let width = high.seq.saturating_sub(low.seq);
+    let part = key.saturating_sub(low.time) as f64 / high.time.saturating_sub(low.time) as f64;
+    let guess = low.seq.saturating_add(part_of(width, part));
+    let margin = width.isqrt();
+    for seq in [
+        guess.saturating_sub(margin),
+        guess,
+        guess.saturating_add(margin),
+    ] {
+        narrow(&mut low, &mut high, key, seq, &mut time_at)?;
+    }
     loop {
-        let width = high.seq.saturating_sub(low.seq);
-        if width <= NEAR {
+        let left = high.seq.saturating_sub(low.seq);
+        if left <= NEAR {
             break;
         }
-        let part = key.saturating_sub(low.time) as f64 / high.time.saturating_sub(low.time) as f64;
-        let guess = low.seq.saturating_add(part_of(width, part));
-        let margin = width.isqrt();
-        for seq in [
-            guess.saturating_sub(margin),
-            guess,
-            guess.saturating_add(margin),
-        ] {
-            narrow(&mut low, &mut high, key, seq, &mut time_at)?;
-        }
-        let left = high.seq.saturating_sub(low.seq);
-        if left > width / 2 {
-            let middle = low.seq.saturating_add(left / 2);
-            narrow(&mut low, &mut high, key, middle, &mut time_at)?;
-        }
+        let middle = low.seq.saturating_add(left / 2);
+        narrow(&mut low, &mut high, key, middle, &mut time_at)?;
     }
     let first = low.seq.saturating_add(1);
     let mut before = 0_u64;
