@@ -1,0 +1,121 @@
+//! What is refused before anything is written.
+
+use super::{State, ThreadWriter};
+use crate::detail::DetailEventHeader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::wire::{EventKind, Wire, v1, v2};
+
+impl ThreadWriter {
+    pub(super) fn total_length(&self, payload: &[u8]) -> Result<u32> {
+        let found = (payload.len() as u64).saturating_add(DetailEventHeader::SIZE as u64);
+        u32::try_from(found).map_err(|_| {
+            let (min, max) = (DetailEventHeader::SIZE as u64, u32::MAX.into());
+            self.refusal(ErrorKind::OutOfRange { found, min, max }, "total_length")
+        })
+    }
+
+    /// Checks what the format demands of tracers.
+    #[inline]
+    pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
+        let is_known = (EventKind::CALL..=EventKind::EXCEPTION).contains(&event_kind);
+        match timestamp_ns >= self.last_timestamp && is_known {
+            true => Ok(()),
+            false => self.check_slowly(timestamp_ns, event_kind),
+        }
+    }
+
+    #[cold]
+    pub(super) fn check_slowly(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
+        self.check_open()?;
+        if self.verbatim {
+            return Ok(());
+        }
+        if timestamp_ns < self.last_timestamp {
+            let kind = ErrorKind::TimeGoesBack {
+                found: timestamp_ns,
+                last: self.last_timestamp,
+            };
+            return Err(self.refusal(kind, "timestamp_ns"));
+        }
+        let kind = ErrorKind::OutOfRange {
+            found: u32::from(event_kind).into(),
+            min: u32::from(EventKind::CALL).into(),
+            max: u32::from(EventKind::EXCEPTION).into(),
+        };
+        Err(self.refusal(kind, "event_kind"))
+    }
+
+    pub(super) fn check_open(&self) -> Result<()> {
+        match &self.state {
+            State::Open => Ok(()),
+            State::Failed(error) => Err(error.clone()),
+            State::Finalized => {
+                let error = Error::new(ErrorKind::AlreadyFinalized);
+                Err(error.with_path(Some(self.index.path())))
+            }
+        }
+    }
+
+    pub(super) fn check_no_reservations(&self) -> Result<()> {
+        let count = self.reservations.len() as u64;
+        match count {
+            0 => Ok(()),
+            _ => Err(self.refusal(ErrorKind::DetailsMissing { count }, "detail_count")),
+        }
+    }
+
+    pub(super) fn check_detail_limit(&self) -> Result<()> {
+        let limit = most_details(self.wire);
+        match self.next_detail_seq() < limit {
+            true => Ok(()),
+            false => Err(self.refusal(ErrorKind::LimitReached { limit }, "detail_count")),
+        }
+    }
+
+    pub(super) fn compare(
+        &self,
+        field: &'static str,
+        found: u64,
+        expected: u64,
+        by: &'static str,
+    ) -> Result<()> {
+        if found == expected {
+            return Ok(());
+        }
+        let kind = ErrorKind::Disagrees {
+            found,
+            expected,
+            by,
+        };
+        Err(self.refusal(kind, field))
+    }
+
+    /// An error about something that was not written.
+    #[cold]
+    pub(super) fn refusal(&self, kind: ErrorKind, field: &'static str) -> Error {
+        Error::new(kind)
+            .with_field(field)
+            .with_path(Some(self.index.path()))
+    }
+}
+
+/// What a detail is compared with.
+pub(super) const COUNTER: &str = "the writer's counter";
+pub(super) const RESERVATION: &str = "the oldest reservation";
+pub(super) const EVENT: &str = "its index event";
+
+/// How many events an index file can count.
+pub(super) fn most_events(wire: Wire) -> u64 {
+    match wire {
+        Wire::V1 => u32::MAX.into(),
+        Wire::V2 => u64::MAX,
+    }
+}
+
+/// How many details can be linked to: every number below the one that stands for none.
+pub(super) fn most_details(wire: Wire) -> u64 {
+    match wire {
+        Wire::V1 => v1::IndexEvent::DETAIL_SEQ_NONE.into(),
+        Wire::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
+    }
+}

@@ -1,0 +1,118 @@
+//! Headers and footers.
+
+use super::ThreadWriter;
+use crate::detail::{DetailFooter, DetailHeader};
+use crate::error::Result;
+use crate::header::HEADER_SIZE;
+use crate::index::{IndexFooter, IndexHeader};
+use crate::wire::{IndexFlags, v1};
+use crate::write::{Durability, WriteOptions, at};
+
+impl ThreadWriter {
+    /// Writes the rest, the footers and, last, the headers: the index file's header says that all
+    /// the rest is there, so nothing may follow it.
+    pub(super) fn write_ends(&mut self) -> Result<()> {
+        self.flush_buffers()?;
+        let index_footer = self.index_footer();
+        if let Some(detail) = &mut self.detail {
+            let footer = DetailFooter {
+                checksum: detail.checksum(),
+                event_count: self.detail_count,
+                bytes_length: detail.events_size(),
+                time_start_ns: self.detail_times.0,
+                time_end_ns: self.detail_times.1,
+            };
+            detail.write_footer(&footer.encode())?;
+        }
+        self.index.write_footer(&index_footer.encode())?;
+        self.sync_files()?;
+        if let Some(detail) = &mut self.detail {
+            let header = DetailHeader {
+                event_count: self.detail_count,
+                bytes_length: detail.events_size(),
+                index_seq_start: self.detail_index_seqs.0,
+                index_seq_end: self.detail_index_seqs.1,
+                ..detail_header(&self.options, self.thread_id)
+            };
+            detail.rewrite_header(&header.encode())?;
+        }
+        let flags = match self.detail {
+            Some(_) => IndexFlags::HAS_DETAIL_FILE,
+            None => IndexFlags(0),
+        };
+        let header = IndexHeader {
+            flags,
+            event_count: self.next_index_seq,
+            footer_offset: self.index.size(),
+            time_start_ns: index_footer.time_start_ns,
+            time_end_ns: index_footer.time_end_ns,
+            ..index_header(&self.options, self.thread_id)
+        };
+        self.index.rewrite_header(&header.encode()?)?;
+        self.sync_files()?;
+        if let Some(ring) = &mut self.ring {
+            ring.remove(&*self.storage);
+        }
+        match self.options.durability {
+            Durability::None => Ok(()),
+            _ => self
+                .storage
+                .sync_folder(&self.folder)
+                .map_err(at(&self.folder)),
+        }
+    }
+
+    pub(super) fn index_footer(&self) -> IndexFooter {
+        IndexFooter {
+            checksum: self.index.checksum(),
+            event_count: self.next_index_seq,
+            time_start_ns: self.first_timestamp.unwrap_or(0),
+            time_end_ns: self.last_timestamp,
+            bytes_written: self.index.events_size(),
+        }
+    }
+
+    pub(super) fn sync_files(&mut self) -> Result<()> {
+        if self.options.durability == Durability::None {
+            return Ok(());
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.sync()?;
+        }
+        self.index.sync()
+    }
+}
+
+/// The placeholder that stands until the file is finalized.
+pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeader {
+    IndexHeader {
+        wire: options.wire,
+        arch: options.arch,
+        os: options.os,
+        flags: IndexFlags(0),
+        thread_id,
+        clock_type: options.clock_type,
+        event_size: v1::IndexHeader::EVENT_SIZE,
+        event_count: 0,
+        events_offset: HEADER_SIZE as u64,
+        footer_offset: 0,
+        time_start_ns: 0,
+        time_end_ns: 0,
+    }
+}
+
+/// The placeholder that stands until the file is finalized.
+pub(super) fn detail_header(options: &WriteOptions, thread_id: u32) -> DetailHeader {
+    DetailHeader {
+        wire: options.wire,
+        arch: options.arch,
+        os: options.os,
+        flags: 0,
+        thread_id,
+        events_offset: HEADER_SIZE as u64,
+        event_count: 0,
+        bytes_length: 0,
+        index_seq_start: 0,
+        index_seq_end: 0,
+    }
+}

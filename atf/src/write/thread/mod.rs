@@ -1,0 +1,452 @@
+//! Writing the two files of a thread.
+
+mod check;
+mod ends;
+mod push;
+mod whole;
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::buffer::Buffer;
+use super::ring::Ring;
+use super::section::Section;
+use super::session::Registration;
+use super::{Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at};
+use crate::detail::DetailEventHeader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexEvent;
+use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use crate::wire::Wire;
+use check::{COUNTER, EVENT, RESERVATION};
+use ends::index_header;
+use push::capacity;
+use whole::whole_events;
+
+/// How many details may be reserved and not yet written: 16 MiB of memory.
+const MOST_RESERVATIONS: usize = 1 << 20;
+
+/// Writes a thread's folder: `index.atf`, and `detail.atf` from the first detail on.
+///
+/// Both counters are reserved together, so that links cannot disagree. An event goes into a buffer;
+/// an error of the operating system is returned by the call that meets it and by all later ones.
+/// Dropped before it is finalized, it writes its buffers and leaves files that readers read as
+/// unfinalized.
+///
+/// ```
+/// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+/// use atf::{DetailEventType, EventKind};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path().join("thread_0");
+///
+/// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+/// let call = Event {
+///     timestamp_ns: 1000,
+///     function_id: 0x0000_0001_0000_0007,
+///     event_kind: EventKind::CALL,
+///     call_depth: 1,
+/// };
+/// let detail = Detail {
+///     event_type: DetailEventType::FUNCTION_CALL,
+///     flags: 0,
+///     payload: b"any bytes",
+/// };
+/// writer.write_with_detail(&call, &detail)?;
+/// writer.write(&Event { timestamp_ns: 1250, event_kind: EventKind::RETURN, ..call })?;
+/// let summary = writer.finalize()?;
+/// assert_eq!((summary.event_count, summary.detail_count), (2, 1));
+///
+/// let reader = atf::thread::ThreadReader::open(&folder)?;
+/// assert_eq!(reader.index().event_count(), 2);
+/// # Ok::<(), atf::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadWriter {
+    index: Section,
+    /// Up to where the index buffer may be filled: less than its size near the limit of the wire
+    /// version, 0 when nothing more may be written.
+    room_end: usize,
+    last_timestamp: u64,
+    next_index_seq: u64,
+    /// The number of details written, without those that are reserved.
+    detail_count: u64,
+    wire: Wire,
+    thread_id: u32,
+    verbatim: bool,
+    state: State,
+    first_timestamp: Option<u64>,
+    detail: Option<Section>,
+    /// Of the details written: the first and the last one's.
+    detail_times: (u64, u64),
+    detail_index_seqs: (u64, u64),
+    /// Details that index events link to already, oldest first.
+    reservations: VecDeque<Reservation>,
+    options: WriteOptions,
+    folder: PathBuf,
+    storage: Arc<dyn Storage>,
+    ring: Option<Ring>,
+    registration: Option<Registration>,
+}
+
+#[derive(Debug)]
+enum State {
+    Open,
+    Finalized,
+    Failed(Error),
+}
+
+/// What the detail of an index event must repeat.
+#[derive(Debug, Clone, Copy)]
+struct Reservation {
+    index_seq: u64,
+    timestamp_ns: u64,
+}
+
+impl ThreadWriter {
+    /// Makes the folder where it is not there, and `index.atf` in it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](io::ErrorKind::AlreadyExists) where the
+    /// folder has an `index.atf` or `detail.atf`. Nothing is left behind then.
+    pub fn create(
+        folder: impl AsRef<Path>,
+        thread_id: u32,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        Self::create_on(Arc::new(Disk), folder, thread_id, options)
+    }
+
+    /// As [`create`](Self::create), on another storage than the disk.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_on(
+        storage: Arc<dyn Storage>,
+        folder: impl AsRef<Path>,
+        thread_id: u32,
+        options: &WriteOptions,
+    ) -> Result<Self> {
+        let folder = folder.as_ref().to_path_buf();
+        let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
+        let (index, ring) = match Self::create_index(&*storage, &folder, thread_id, options) {
+            Ok(made) => made,
+            Err(error) => {
+                if is_new {
+                    // The error that counts is the first one.
+                    let _ = storage.remove_folder(&folder);
+                }
+                return Err(error);
+            }
+        };
+        let mut this = Self {
+            room_end: 0,
+            index,
+            last_timestamp: 0,
+            next_index_seq: 0,
+            detail_count: 0,
+            wire: options.wire,
+            thread_id,
+            verbatim: options.verbatim,
+            state: State::Open,
+            first_timestamp: None,
+            detail: None,
+            detail_times: (0, 0),
+            detail_index_seqs: (0, 0),
+            reservations: VecDeque::new(),
+            options: options.clone(),
+            folder,
+            storage,
+            ring,
+            registration: None,
+        };
+        this.set_room();
+        Ok(this)
+    }
+
+    fn create_index(
+        storage: &dyn Storage,
+        folder: &Path,
+        thread_id: u32,
+        options: &WriteOptions,
+    ) -> Result<(Section, Option<Ring>)> {
+        for name in [INDEX_FILE, DETAIL_FILE, RING_FILE] {
+            let path = folder.join(name);
+            if storage.exists(&path).map_err(at(&path))? {
+                return Err(at(&path)(io::ErrorKind::AlreadyExists.into()));
+            }
+        }
+        let path = folder.join(INDEX_FILE);
+        let header = index_header(options, thread_id).encode()?;
+        let capacity = capacity(options);
+        let (buffer, mut ring) = match options.survive_kill {
+            true => {
+                let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
+                (buffer, Some(ring))
+            }
+            false => (Buffer::memory(capacity), None),
+        };
+        let made = Section::create(storage, path, &header, buffer, whole_events);
+        let made = made.and_then(|section| {
+            if options.durability == Durability::EachFlush
+                && let Err(error) = storage.sync_folder(folder)
+            {
+                // The error that counts is the first one.
+                let _ = storage.remove(section.path());
+                return Err(at(folder)(error));
+            }
+            Ok(section)
+        });
+        if let (Err(_), Some(ring)) = (&made, &mut ring) {
+            ring.remove(storage);
+        }
+        Ok((made?, ring))
+    }
+
+    pub(in crate::write) fn register(&mut self, registration: Registration) {
+        self.registration = Some(registration);
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The thread that headers and events name.
+    #[must_use]
+    pub fn thread_id(&self) -> u32 {
+        self.thread_id
+    }
+
+    /// The position that the next index event gets.
+    #[must_use]
+    pub fn next_index_seq(&self) -> u64 {
+        self.next_index_seq
+    }
+
+    /// The position that the next detail event gets, behind those that are reserved.
+    #[must_use]
+    pub fn next_detail_seq(&self) -> u64 {
+        self.detail_count
+            .saturating_add(self.reservations.len() as u64)
+    }
+
+    /// How many index events the file holds as a whole: those that survive whatever becomes of
+    /// this process. After an error this is what a reader finds.
+    #[must_use]
+    pub fn flushed_events(&self) -> u64 {
+        self.index.count()
+    }
+
+    /// How many detail events the file holds as a whole.
+    #[must_use]
+    pub fn flushed_details(&self) -> u64 {
+        self.detail.as_ref().map_or(0, Section::count)
+    }
+
+    /// Whether [`finalize`](Self::finalize) has succeeded.
+    #[must_use]
+    pub fn is_finalized(&self) -> bool {
+        matches!(self.state, State::Finalized)
+    }
+
+    /// Writes an event without details and says its `index_seq`.
+    ///
+    /// # Errors
+    ///
+    /// - [`ErrorKind::TimeGoesBack`] at `timestamp_ns` and [`ErrorKind::OutOfRange`] at
+    ///   `event_kind`, unless the options say [`verbatim`](WriteOptions::verbatim);
+    ///   [`ErrorKind::LimitReached`] at `event_count`: the event is refused, others may follow.
+    /// - [`ErrorKind::AlreadyFinalized`].
+    /// - [`ErrorKind::Io`], and again at each later call.
+    #[inline]
+    pub fn write(&mut self, event: &Event) -> Result<u64> {
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.push(&self.decoded(event, None))
+    }
+
+    /// Writes an event with details.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of payload,
+    /// [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`] while
+    /// details that [`write_index`](Self::write_index) reserved are not written: they come first.
+    /// The event is written with its details or not at all.
+    pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.check_no_reservations()?;
+        let seq = Some(self.detail_count);
+        let event = self.decoded(event, seq);
+        let header = self.detail_header(event.timestamp_ns, self.next_index_seq, detail)?;
+        self.push_pair(&event, &header, detail.payload)
+    }
+
+    /// Writes an event and may reserve the detail that [`write_detail`](Self::write_detail) brings
+    /// later: the two halves of [`write_with_detail`](Self::write_with_detail), for tracers that
+    /// keep the two kinds apart (S3).
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` where it is not
+    /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
+    /// and [`ErrorKind::TooManyReservations`] where 2²⁰ details are reserved and not yet written.
+    pub fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Result<u64> {
+        let Some(found) = detail_seq else {
+            return self.write(event);
+        };
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.check_detail_limit()?;
+        self.compare("detail_seq", found, self.next_detail_seq(), COUNTER)?;
+        if self.reservations.len() >= MOST_RESERVATIONS {
+            let limit = MOST_RESERVATIONS as u64;
+            return Err(self.refusal(ErrorKind::TooManyReservations { limit }, "detail_seq"));
+        }
+        let index_seq = self.push(&self.decoded(event, detail_seq))?;
+        self.reservations.push_back(Reservation {
+            index_seq,
+            timestamp_ns: event.timestamp_ns,
+        });
+        Ok(index_seq)
+    }
+
+    /// Writes the oldest detail that [`write_index`](Self::write_index) reserved and says its
+    /// `detail_seq`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` where
+    /// they are not those of the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    pub fn write_detail(
+        &mut self,
+        index_seq: u64,
+        timestamp_ns: u64,
+        detail: &Detail<'_>,
+    ) -> Result<u64> {
+        self.check_open()?;
+        let Some(reserved) = self.reservations.front().copied() else {
+            return Err(self.refusal(ErrorKind::NotReserved, "detail_seq"));
+        };
+        self.compare("index_seq", index_seq, reserved.index_seq, RESERVATION)?;
+        self.compare(
+            "timestamp",
+            timestamp_ns,
+            reserved.timestamp_ns,
+            RESERVATION,
+        )?;
+        let header = self.detail_header(timestamp_ns, index_seq, detail)?;
+        let detail_seq = self.push_detail(&header, detail.payload)?;
+        self.reservations.pop_front();
+        Ok(detail_seq)
+    }
+
+    /// Writes an event as a reader gave it, with the detail that belongs to it, for tools that
+    /// copy. Thread, depth, types and flags are kept; the positions are those of this file, so
+    /// `detail_seq` and `index_seq` of what is given do not matter. An unknown depth is written as
+    /// 0.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_with_detail`](Self::write_with_detail); without
+    /// [`verbatim`](WriteOptions::verbatim) also [`ErrorKind::Disagrees`] at `timestamp` where the
+    /// detail has another one, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that wire
+    /// version 2 cannot hold. The detail's `total_length` must be that of the payload.
+    pub fn write_decoded(
+        &mut self,
+        event: &IndexEvent,
+        detail: Option<(&DetailEventHeader, &[u8])>,
+    ) -> Result<Option<Link>> {
+        self.check(event.timestamp_ns, event.event_kind)?;
+        let mut event = *event;
+        event.call_depth = event.call_depth.or(Some(0));
+        event.detail_seq = None;
+        let Some((header, payload)) = detail else {
+            return self.push(&event).map(|_| None);
+        };
+        self.check_no_reservations()?;
+        if !self.verbatim {
+            self.compare("timestamp", header.timestamp, event.timestamp_ns, EVENT)?;
+        }
+        event.detail_seq = Some(self.detail_count);
+        let header = DetailEventHeader {
+            total_length: self.total_length(payload)?,
+            index_seq: self.next_index_seq,
+            ..*header
+        };
+        self.push_pair(&event, &header, payload).map(Some)
+    }
+
+    /// As [`write_decoded`](Self::write_decoded) with a payload that need not fit into memory:
+    /// `read` fills one piece after the other, of as many bytes as the header says. Where it fails,
+    /// the writer does.
+    pub(crate) fn write_decoded_from(
+        &mut self,
+        event: &IndexEvent,
+        header: &DetailEventHeader,
+        read: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.check_no_reservations()?;
+        let event = IndexEvent {
+            call_depth: event.call_depth.or(Some(0)),
+            detail_seq: Some(self.detail_count),
+            ..*event
+        };
+        let header = DetailEventHeader {
+            index_seq: self.next_index_seq,
+            ..*header
+        };
+        let size = u64::from(header.total_length).saturating_sub(DetailEventHeader::SIZE as u64);
+        let put = |section: &mut Section, header: &[u8]| section.push_read(header, size, read);
+        self.push_pair_by(&event, &header, put).map(drop)
+    }
+
+    /// Hands all events over to the operating system, details first.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`], [`ErrorKind::AlreadyFinalized`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.check_open()?;
+        let flushed = self.flush_buffers();
+        flushed.map_err(|error| self.fail(error))
+    }
+
+    /// Writes what is left, the footers, and the headers last. Nothing can be written after it.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DetailsMissing`] while reserved details are not written, which leaves the
+    /// files as they are; [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], with which the files
+    /// stay unfinalized.
+    pub fn finalize(&mut self) -> Result<ThreadSummary> {
+        self.check_open()?;
+        self.check_no_reservations()?;
+        if let Err(error) = self.write_ends() {
+            return Err(self.fail(error));
+        }
+        self.state = State::Finalized;
+        self.room_end = 0;
+        let summary = self.summary();
+        if let Some(registration) = &self.registration {
+            registration.finalized(&summary);
+        }
+        Ok(summary)
+    }
+
+    /// What has been written so far.
+    #[must_use]
+    pub fn summary(&self) -> ThreadSummary {
+        ThreadSummary {
+            thread_id: self.thread_id,
+            event_count: self.next_index_seq,
+            detail_count: self.detail_count,
+            time_range: self.first().map(|first| (first, self.last_timestamp)),
+        }
+    }
+}

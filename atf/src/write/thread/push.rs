@@ -1,0 +1,255 @@
+//! Events on their way through the buffers.
+
+use super::check::most_events;
+use super::ends::detail_header;
+use super::whole::whole_details;
+use super::{State, ThreadWriter};
+use crate::detail::DetailEventHeader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexEvent;
+use crate::thread::DETAIL_FILE;
+use crate::write::buffer::Buffer;
+use crate::write::ring::Ring;
+use crate::write::section::Section;
+use crate::write::{Detail, Durability, Event, Link, WriteOptions, at};
+
+/// The smallest buffer that is taken.
+const LEAST_BUFFER: usize = 4 << 10;
+
+impl ThreadWriter {
+    #[inline]
+    pub(super) fn decoded(&self, event: &Event, detail_seq: Option<u64>) -> IndexEvent {
+        IndexEvent {
+            timestamp_ns: event.timestamp_ns,
+            function_id: event.function_id,
+            thread_id: self.thread_id,
+            event_kind: event.event_kind,
+            call_depth: Some(event.call_depth),
+            detail_seq,
+        }
+    }
+
+    pub(super) fn detail_header(
+        &self,
+        timestamp: u64,
+        index_seq: u64,
+        detail: &Detail<'_>,
+    ) -> Result<DetailEventHeader> {
+        Ok(DetailEventHeader {
+            total_length: self.total_length(detail.payload)?,
+            event_type: detail.event_type,
+            flags: detail.flags,
+            index_seq,
+            thread_id: self.thread_id,
+            timestamp,
+        })
+    }
+
+    /// Puts an event into the index buffer.
+    #[inline]
+    pub(super) fn push(&mut self, event: &IndexEvent) -> Result<u64> {
+        event.check_fits(self.wire)?;
+        if self.index.filled() >= self.room_end {
+            self.make_room()?;
+        }
+        Ok(self.push_checked(event))
+    }
+
+    /// Puts an event for which there is room into the index buffer.
+    #[inline]
+    pub(super) fn push_checked(&mut self, event: &IndexEvent) -> u64 {
+        let wire = self.wire;
+        self.index.push(|place| event.encode_to(wire, place));
+        self.last_timestamp = event.timestamp_ns;
+        let seq = self.next_index_seq;
+        self.next_index_seq = seq.wrapping_add(1);
+        seq
+    }
+
+    /// Puts a detail and its event into the buffers, or neither.
+    pub(super) fn push_pair(
+        &mut self,
+        event: &IndexEvent,
+        header: &DetailEventHeader,
+        payload: &[u8],
+    ) -> Result<Link> {
+        self.push_pair_by(event, header, |section, header| {
+            section.push_parts(header, payload)
+        })
+    }
+
+    /// As [`push_pair`](Self::push_pair); `put` brings the detail into its file.
+    pub(super) fn push_pair_by(
+        &mut self,
+        event: &IndexEvent,
+        header: &DetailEventHeader,
+        put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
+    ) -> Result<Link> {
+        self.check_detail_limit()?;
+        event.check_fits(self.wire)?;
+        if self.index.filled() >= self.room_end {
+            self.make_room()?;
+        }
+        let detail_seq = self.push_detail_by(header, put)?;
+        Ok(Link {
+            index_seq: self.push_checked(event),
+            detail_seq,
+        })
+    }
+
+    pub(super) fn push_detail(
+        &mut self,
+        header: &DetailEventHeader,
+        payload: &[u8],
+    ) -> Result<u64> {
+        self.push_detail_by(header, |section, header| {
+            section.push_parts(header, payload)
+        })
+    }
+
+    pub(super) fn push_detail_by(
+        &mut self,
+        header: &DetailEventHeader,
+        put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
+    ) -> Result<u64> {
+        let bytes = header.encode(self.wire)?;
+        if self.detail.is_none() {
+            self.create_detail().map_err(|error| self.fail(error))?;
+        }
+        let Some(detail) = &mut self.detail else {
+            return Ok(self.detail_count);
+        };
+        put(detail, &bytes).map_err(|error| self.fail(error))?;
+        let seq = self.detail_count;
+        if seq == 0 {
+            self.detail_times.0 = header.timestamp;
+            self.detail_index_seqs.0 = header.index_seq;
+        }
+        self.detail_times.1 = header.timestamp;
+        self.detail_index_seqs.1 = header.index_seq;
+        self.detail_count = seq.saturating_add(1);
+        Ok(seq)
+    }
+
+    pub(super) fn create_detail(&mut self) -> Result<()> {
+        let options = &self.options;
+        let buffer = self.ring.as_mut().and_then(Ring::take_detail);
+        let buffer = buffer.unwrap_or_else(|| Buffer::memory(capacity(options)));
+        self.detail = Some(Section::create(
+            &*self.storage,
+            self.folder.join(DETAIL_FILE),
+            &detail_header(options, self.thread_id).encode(),
+            buffer,
+            whole_details,
+        )?);
+        if options.durability == Durability::EachFlush {
+            self.storage
+                .sync_folder(&self.folder)
+                .map_err(at(&self.folder))?;
+        }
+        if let Some(registration) = &self.registration {
+            registration.has_detail();
+        }
+        Ok(())
+    }
+
+    /// Makes room for an event in the index buffer, or says why there is none.
+    #[cold]
+    pub(super) fn make_room(&mut self) -> Result<()> {
+        self.flush()?;
+        self.set_room();
+        if self.room_end > 0 {
+            return Ok(());
+        }
+        let limit = most_events(self.wire);
+        Err(self.refusal(ErrorKind::LimitReached { limit }, "event_count"))
+    }
+
+    /// Lets the empty index buffer be filled, as far as the wire version can count.
+    pub(super) fn set_room(&mut self) {
+        let left = most_events(self.wire).saturating_sub(self.next_index_seq);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let most = self.index.capacity() / IndexEvent::SIZE;
+        self.room_end = most.min(left).saturating_mul(IndexEvent::SIZE);
+    }
+
+    /// Goes on as if that many events and details were there already.
+    #[cfg(test)]
+    pub(in crate::write) fn count_from(&mut self, events: u64, details: u64) {
+        self.next_index_seq = events;
+        self.detail_count = details;
+        self.set_room();
+    }
+
+    /// Makes this process one that the ring does not belong to.
+    #[cfg(test)]
+    pub(in crate::write) fn pretend_owner(&mut self, owner: u32) {
+        if let Some(ring) = &mut self.ring {
+            ring.owner = owner;
+        }
+    }
+
+    /// The timestamp of the first event.
+    pub(super) fn first(&self) -> Option<u64> {
+        self.first_timestamp.or_else(|| {
+            let first = self.index.buffered().first_chunk()?;
+            Some(IndexEvent::decode(self.wire, self.thread_id, first).timestamp_ns)
+        })
+    }
+
+    /// Sends both buffers on, details first, so that no link in the file leads nowhere.
+    pub(super) fn flush_buffers(&mut self) -> Result<()> {
+        if let Some(ring) = &self.ring {
+            ring.check_owner()?;
+        }
+        self.first_timestamp = self.first();
+        let is_durable = self.options.durability == Durability::EachFlush;
+        if let Some(detail) = &mut self.detail {
+            detail.flush()?;
+            if is_durable {
+                detail.sync()?;
+            }
+        }
+        self.index.flush()?;
+        match is_durable {
+            true => self.index.sync(),
+            false => Ok(()),
+        }
+    }
+
+    /// Lets every later call fail as this one does. Where it was not the index file that failed, it
+    /// gets the events that are left, up to the first whose detail is lost.
+    #[cold]
+    pub(super) fn fail(&mut self, error: Error) -> Error {
+        let (wire, details) = (self.wire, self.flushed_details());
+        self.index.rescue(|events| {
+            let (events, _) = events.as_chunks();
+            let is_whole = |event: &&[u8; IndexEvent::SIZE]| {
+                let link = IndexEvent::decode(wire, 0, event).detail_seq;
+                link.is_none_or(|seq| seq < details)
+            };
+            let whole = events.iter().take_while(is_whole).count();
+            whole.saturating_mul(IndexEvent::SIZE)
+        });
+        self.state = State::Failed(error.clone());
+        self.room_end = 0;
+        error
+    }
+}
+
+impl Drop for ThreadWriter {
+    fn drop(&mut self) {
+        if matches!(self.state, State::Open) {
+            // Nobody is left to be told of an error; what is in the file stays a valid prefix.
+            let flushed = self.flush_buffers();
+            if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
+                ring.remove(&*self.storage);
+            }
+        }
+    }
+}
+
+pub(super) fn capacity(options: &WriteOptions) -> usize {
+    let whole = options.buffer_size / IndexEvent::SIZE;
+    whole.saturating_mul(IndexEvent::SIZE).max(LEAST_BUFFER)
+}
