@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::thread;
 
-use super::feed::{Part, timestamp_ns};
+use super::feed::Part;
 use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
@@ -85,9 +85,6 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
             };
         }
     };
-    if threads.iter().all(|thread| thread.knows_order()) {
-        return Ok(());
-    }
     thread::scope(|scope| {
         let others = 1..cores.min(threads.len());
         let others: Vec<_> = others.map(|_| scope.spawn(learn)).collect();
@@ -135,27 +132,30 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
 /// Where the first event at or behind each border stands.
 fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
     let Range { start, end } = part.seqs;
+    let index = thread.index();
+    let mut seqs = Vec::with_capacity(borders.len());
     if thread.is_ordered()? {
-        let seq = |border: &u64| Ok(thread.lower_bound(*border)?.clamp(start, end));
-        return borders.iter().map(seq).collect();
+        for border in borders {
+            let found = index.seq_range(*border..)?;
+            seqs.push(found.map_or(end, |found| found.start.clamp(start, end)));
+        }
+        return Ok(seqs);
     }
     // Once one event has come too early, those behind it come with it: see `Merge`.
-    let mut seqs = Vec::with_capacity(borders.len());
-    thread.for_each_block(|first_seq, records| {
-        for (place, record) in (first_seq..end).zip(records) {
-            let time = timestamp_ns(record);
-            if place < start || !part.wants(time) {
-                continue;
-            }
-            while borders
-                .get(seqs.len())
-                .is_some_and(|border| time >= *border)
-            {
-                seqs.push(place);
+    let mut blocks = index.blocks(start..end);
+    while seqs.len() < borders.len() {
+        let first_seq = blocks.next_seq();
+        let Some(block) = blocks.next_block()? else {
+            break;
+        };
+        for (seq, event) in (first_seq..).zip(block) {
+            let time = event.timestamp_ns;
+            let is_reached = |border: &&u64| time >= **border;
+            while part.wants(time) && borders.get(seqs.len()).as_ref().is_some_and(is_reached) {
+                seqs.push(seq);
             }
         }
-        seqs.len() < borders.len()
-    })?;
+    }
     seqs.resize(borders.len(), end);
     Ok(seqs)
 }

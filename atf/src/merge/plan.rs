@@ -6,7 +6,6 @@ use super::feed::{Buffered, InMemory, Part};
 use super::lanes::Lanes;
 use super::thread::Thread;
 use super::{Merge, Merged};
-use crate::error::Result;
 
 /// Bytes of the least and of the greatest buffer of a thread.
 const BUFFERS: (usize, usize) = (4 << 10, 256 << 10);
@@ -76,20 +75,7 @@ fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
             times: None,
         };
     };
-    let search = || -> Result<Option<_>> {
-        if first > last {
-            return Ok(Some(0..0));
-        }
-        if !thread.is_ordered()? {
-            return Ok(None);
-        }
-        let end = match last.checked_add(1) {
-            Some(end) => thread.lower_bound(end)?,
-            None => all.end,
-        };
-        Ok(Some(thread.lower_bound(first)?..end))
-    };
-    match search() {
+    match thread.index().seq_range(first..=last) {
         Ok(Some(seqs)) => Part { seqs, times: None },
         Ok(None) | Err(_) => Part { seqs: all, times },
     }
