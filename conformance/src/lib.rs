@@ -28,9 +28,12 @@
 pub mod check;
 pub mod corpus;
 mod finding;
+pub mod reference;
 pub mod report;
 pub mod results;
 pub mod rules;
+pub mod scripts;
+pub mod written;
 
 pub use check::Output;
 pub use finding::{FileReport, Finding, Kind, Place, Summary, Verdict};

@@ -94,6 +94,8 @@ pub struct CaseResult {
     /// How it went.
     #[serde(flatten)]
     pub outcome: Outcome,
+    /// SHOULDs that a writer's files break, one line each: they fail nothing and are worth knowing.
+    pub notes: Vec<String>,
     /// The reason of the failure list, where it lists this failure.
     pub listed: Option<String>,
     /// How long it took.

@@ -54,6 +54,7 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
         note: "One bit of the checksum is off; a reader that never verifies gives damaged events."
             .to_owned(),
         outcome,
+        notes: Vec::new(),
         listed: None,
         elapsed: Duration::from_millis(12),
         stderr: String::new(),

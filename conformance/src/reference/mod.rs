@@ -1,0 +1,3 @@
+//! The reference implementation as a testee: the library in each role of the protocol.
+
+pub mod writer;

@@ -1,0 +1,121 @@
+//! Scripts made by a program: positions and links count by themselves.
+
+use std::collections::BTreeMap;
+
+use super::{Detail, Index, Open, Operation, Script, ScriptError};
+
+/// What happens in one event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Happening {
+    /// When, in nanoseconds.
+    pub timestamp_ns: u64,
+    /// Which function.
+    pub function_id: u64,
+    /// 1 call, 2 return, 3 exception.
+    pub event_kind: u8,
+    /// Depth of the call stack.
+    pub call_depth: u32,
+}
+
+/// Makes a script, operation by operation.
+#[derive(Debug, Clone)]
+pub struct Builder {
+    session: Open,
+    operations: Vec<Operation>,
+    /// The next positions of each thread, in index and detail.
+    next: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Builder {
+    /// A session of this wire version, on Linux and x86-64.
+    #[must_use]
+    pub fn new(wire: u8) -> Self {
+        Self::on(Open {
+            thread_id: 0,
+            wire,
+            clock_type: 3,
+            arch: 1,
+            os: 4,
+        })
+    }
+
+    /// A session whose headers say this, but for the thread.
+    #[must_use]
+    pub fn on(session: Open) -> Self {
+        Self {
+            session,
+            operations: Vec::new(),
+            next: BTreeMap::new(),
+        }
+    }
+
+    /// Opens a thread.
+    pub fn open(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Open(Open {
+            thread_id,
+            ..self.session
+        }))
+    }
+
+    /// An event without details.
+    pub fn event(&mut self, thread_id: u32, event: Happening) -> &mut Self {
+        self.index(thread_id, event, None)
+    }
+
+    /// An event with details.
+    pub fn detailed(
+        &mut self,
+        thread_id: u32,
+        event: Happening,
+        event_type: u16,
+        payload: impl Into<Vec<u8>>,
+    ) -> &mut Self {
+        let (index_seq, detail_seq) = self.next.get(&thread_id).copied().unwrap_or_default();
+        self.index(thread_id, event, Some(detail_seq));
+        self.next.entry(thread_id).or_default().1 += 1;
+        self.push(Operation::Detail(Detail {
+            thread_id,
+            index_seq,
+            timestamp: event.timestamp_ns,
+            event_type,
+            flags: 0,
+            payload: payload.into(),
+        }))
+    }
+
+    /// Finalizes a thread.
+    pub fn finalize(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Finalize { thread_id })
+    }
+
+    /// Ends the program.
+    pub fn abort(&mut self) -> &mut Self {
+        self.push(Operation::Abort)
+    }
+
+    /// The script.
+    ///
+    /// # Errors
+    ///
+    /// As [`Script::new`].
+    pub fn build(&self) -> Result<Script, ScriptError> {
+        Script::new(self.operations.clone())
+    }
+
+    fn index(&mut self, thread_id: u32, event: Happening, detail_seq: Option<u64>) -> &mut Self {
+        self.next.entry(thread_id).or_default().0 += 1;
+        self.push(Operation::Index(Index {
+            thread_id,
+            timestamp_ns: event.timestamp_ns,
+            function_id: event.function_id,
+            event_kind: event.event_kind,
+            call_depth: event.call_depth,
+            detail_seq,
+        }))
+    }
+
+    fn push(&mut self, operation: Operation) -> &mut Self {
+        self.operations.push(operation);
+        self
+    }
+}

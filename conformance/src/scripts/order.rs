@@ -1,0 +1,131 @@
+//! Which operations may follow one another: those of a tracer that breaks no rule of the format.
+
+use std::collections::BTreeMap;
+
+use super::{Detail, Index, Open, Operation};
+
+/// What is wrong, and the position of the operation that is.
+type Fault = (usize, String);
+
+/// A thread on the way.
+#[derive(Default)]
+struct Thread {
+    next_index_seq: u64,
+    next_detail_seq: u64,
+    timestamp_ns: u64,
+    is_finalized: bool,
+}
+
+/// Holds a script's operations against one another.
+pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
+    let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
+    let mut first: Option<&Open> = None;
+    // The event whose details must come next.
+    let mut waiting: Option<(&Index, u64)> = None;
+    for (position, operation) in operations.iter().enumerate() {
+        let fault = |message: String| Err((position, message));
+        if let (Some(_), false) = (waiting, matches!(operation, Operation::Detail(_))) {
+            return fault("the details of the event before must come first".to_owned());
+        }
+        let is_last = position + 1 == operations.len();
+        match operation {
+            Operation::Open(open) => {
+                let first = first.get_or_insert(open);
+                if (Open {
+                    thread_id: open.thread_id,
+                    ..**first
+                }) != *open
+                {
+                    return fault(
+                        "wire, clock, arch and os are those of the session: the same in every open"
+                            .to_owned(),
+                    );
+                }
+                if threads.insert(open.thread_id, Thread::default()).is_some() {
+                    return fault(format!("thread {} is opened twice", open.thread_id));
+                }
+            }
+            Operation::Abort if is_last && !threads.is_empty() => return Ok(()),
+            Operation::Abort if is_last => {}
+            Operation::Abort => return fault("abort must be the last operation".to_owned()),
+            Operation::Index(Index { thread_id, .. })
+            | Operation::Detail(Detail { thread_id, .. })
+            | Operation::Finalize { thread_id } => {
+                let thread = match threads.get_mut(thread_id) {
+                    None => return fault(format!("thread {thread_id} is not open")),
+                    Some(thread) if thread.is_finalized => {
+                        return fault(format!("thread {thread_id} is finalized"));
+                    }
+                    Some(thread) => thread,
+                };
+                let step = match operation {
+                    Operation::Index(event) => thread.index(event, &mut waiting),
+                    Operation::Detail(detail) => thread.detail(detail, &mut waiting),
+                    _ => {
+                        thread.is_finalized = true;
+                        Ok(())
+                    }
+                };
+                step.map_err(|message| (position, message))?;
+            }
+        }
+    }
+    let end = operations.len().saturating_sub(1);
+    if waiting.is_some() {
+        return Err((end, "the details of this event are missing".to_owned()));
+    }
+    if threads.is_empty() {
+        return Err((end, "no thread is opened".to_owned()));
+    }
+    match threads.iter().find(|(_, thread)| !thread.is_finalized) {
+        Some((id, _)) => Err((
+            end,
+            format!("neither finalize thread={id} nor abort follows"),
+        )),
+        None => Ok(()),
+    }
+}
+
+impl Thread {
+    fn index<'a>(
+        &mut self,
+        event: &'a Index,
+        waiting: &mut Option<(&'a Index, u64)>,
+    ) -> Result<(), String> {
+        if event.timestamp_ns < self.timestamp_ns {
+            return Err(format!(
+                "ts is less than {}, the one before",
+                self.timestamp_ns
+            ));
+        }
+        self.timestamp_ns = event.timestamp_ns;
+        if let Some(detail_seq) = event.detail_seq {
+            equal("detail", detail_seq, self.next_detail_seq)?;
+            *waiting = Some((event, self.next_index_seq));
+        }
+        self.next_index_seq += 1;
+        Ok(())
+    }
+
+    fn detail(
+        &mut self,
+        detail: &Detail,
+        waiting: &mut Option<(&Index, u64)>,
+    ) -> Result<(), String> {
+        let Some((event, index_seq)) = waiting.take() else {
+            return Err("no event before it asks for details".to_owned());
+        };
+        equal("thread", detail.thread_id.into(), event.thread_id.into())?;
+        equal("index", detail.index_seq, index_seq)?;
+        equal("ts", detail.timestamp, event.timestamp_ns)?;
+        self.next_detail_seq += 1;
+        Ok(())
+    }
+}
+
+fn equal(key: &str, found: u64, expected: u64) -> Result<(), String> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("{key} is {found}, {expected} is next")),
+    }
+}

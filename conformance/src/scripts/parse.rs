@@ -1,0 +1,198 @@
+//! From a script's text to its operations.
+
+use std::ops::RangeInclusive;
+
+use super::{Detail, Index, Open, Operation, Script, order};
+
+/// What is wrong with a script, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct ScriptError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The byte in the line, from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
+    let mut operations = Vec::new();
+    let mut lines = Vec::new();
+    for (position, text) in text.lines().enumerate() {
+        let number = position + 1;
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        operations.push(operation(Line {
+            number,
+            text,
+            at: 0,
+        })?);
+        lines.push(number);
+    }
+    match order::check(&operations) {
+        Ok(()) => Ok(Script { operations }),
+        Err((position, message)) => Err(ScriptError {
+            line: lines.get(position).copied().unwrap_or(1),
+            column: 1,
+            message,
+        }),
+    }
+}
+
+/// A line, of which the part behind `at` is not read yet.
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+    at: usize,
+}
+
+/// A value with its place in the line.
+struct Value<'a> {
+    key: &'static str,
+    text: &'a str,
+    at: usize,
+}
+
+fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
+    let (word, _) = line.word();
+    let operation = match word {
+        "open" => Operation::Open(Open {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            wire: line.number("wire", 1..=2)?,
+            clock_type: line.number("clock", 0..=u8::MAX.into())?,
+            arch: line.number("arch", 0..=u8::MAX.into())?,
+            os: line.number("os", 0..=u8::MAX.into())?,
+        }),
+        "index" => Operation::Index(Index {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            timestamp_ns: line.number("ts", 0..=u64::MAX)?,
+            function_id: line.number("fn", 0..=u64::MAX)?,
+            event_kind: line.number("kind", 1..=3)?,
+            call_depth: line.number("depth", 0..=u32::MAX.into())?,
+            detail_seq: line.link("detail")?,
+        }),
+        "detail" => Operation::Detail(Detail {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+            index_seq: line.number("index", 0..=u64::MAX)?,
+            timestamp: line.number("ts", 0..=u64::MAX)?,
+            event_type: line.number("type", 0..=u16::MAX.into())?,
+            flags: line.number("flags", 0..=u16::MAX.into())?,
+            payload: line.bytes("payload")?,
+        }),
+        "finalize" => Operation::Finalize {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+        },
+        "abort" => Operation::Abort,
+        _ => {
+            let known = "open, index, detail, finalize or abort";
+            return Err(line.error(0, format!("\"{}\" is none of {known}", word.escape_debug())));
+        }
+    };
+    match line.at == line.text.len() {
+        true => Ok(operation),
+        false => Err(line.error(line.at, "nothing more is expected".to_owned())),
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The next word and where it begins; one space parts it from the next.
+    fn word(&mut self) -> (&'a str, usize) {
+        let begin = self.at;
+        let rest = self.text.get(begin..).unwrap_or_default();
+        let word = rest.split(' ').next().unwrap_or_default();
+        self.at = (begin + word.len() + 1).min(self.text.len());
+        (word, begin)
+    }
+
+    fn value(&mut self, key: &'static str) -> Result<Value<'a>, ScriptError> {
+        let (word, begin) = self.word();
+        match word.split_once('=') {
+            Some((found, text)) if found == key => Ok(Value {
+                key,
+                text,
+                at: begin + key.len() + 1,
+            }),
+            _ => {
+                let found = word.escape_debug();
+                Err(self.error(begin, format!("\"{found}\", expected {key}=")))
+            }
+        }
+    }
+
+    fn number<T: TryFrom<u64>>(
+        &mut self,
+        key: &'static str,
+        range: RangeInclusive<u64>,
+    ) -> Result<T, ScriptError> {
+        let value = self.value(key)?;
+        self.decimal(&value, range)
+    }
+
+    fn decimal<T: TryFrom<u64>>(
+        &self,
+        value: &Value<'_>,
+        range: RangeInclusive<u64>,
+    ) -> Result<T, ScriptError> {
+        let Value { key, text, at } = *value;
+        let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_decimal {
+            let found = text.escape_debug();
+            return Err(self.error(
+                at,
+                format!("{key} is \"{found}\", expected a decimal number"),
+            ));
+        }
+        let number: Option<u64> = text.parse().ok().filter(|number| range.contains(number));
+        number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(|| {
+                let (least, most) = (range.start(), range.end());
+                self.error(at, format!("{key} is {text}, expected {least} to {most}"))
+            })
+    }
+
+    fn link(&mut self, key: &'static str) -> Result<Option<u64>, ScriptError> {
+        let value = self.value(key)?;
+        match value.text {
+            "-" => Ok(None),
+            _ => self.decimal(&value, 0..=u64::MAX).map(Some),
+        }
+    }
+
+    fn bytes(&mut self, key: &'static str) -> Result<Vec<u8>, ScriptError> {
+        let Value { text, at, .. } = self.value(key)?;
+        let (pairs, odd) = text.as_bytes().as_chunks::<2>();
+        let mut bytes = Vec::with_capacity(pairs.len());
+        for (position, [high, low]) in pairs.iter().enumerate() {
+            match (nibble(*high), nibble(*low)) {
+                (Some(high), Some(low)) => bytes.push(high << 4 | low),
+                _ => {
+                    let at = at + 2 * position;
+                    return Err(self.error(at, format!("{key} must be lowercase hex")));
+                }
+            }
+        }
+        match odd.is_empty() {
+            true => Ok(bytes),
+            false => Err(self.error(at, format!("{key} has an odd number of digits"))),
+        }
+    }
+
+    fn error(&self, at: usize, message: String) -> ScriptError {
+        ScriptError {
+            line: self.number,
+            column: at + 1,
+            message,
+        }
+    }
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}

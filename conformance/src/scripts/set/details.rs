@@ -1,0 +1,178 @@
+//! Threads with details.
+
+use super::{
+    Builder, CALL, EXCEPTION, Happening, MODULE, RETURN, Recipe, event, nested, noise, registers,
+    type_of,
+};
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe::new(
+        "one-detail",
+        &[
+            "ATF-LINK-001",
+            "ATF-LINK-003",
+            "ATF-IHDR-018",
+            "ATF-DFTR-002",
+        ],
+        "One event with details, and the flag that says so.",
+        |wire| details(wire, [(event(CALL, 0, 1, 1), vec![0x00, 0xff])]),
+    ),
+    Recipe::new(
+        "empty-payload",
+        &["ATF-DEVT-001", "ATF-DFTR-003"],
+        "Details without payload: total_length is 24, the events are smaller than a footer.",
+        |wire| details(wire, (0..3).map(|seq| (nested(seq), Vec::new()))),
+    ),
+    Recipe::new(
+        "odd-payloads",
+        &["ATF-DEVT-002", "ATF-DFTR-003", "ATF-DHDR-010"],
+        "Payloads of 1 to 65 bytes: nothing is padded or aligned.",
+        |wire| {
+            let sizes = (1..=65).enumerate();
+            details(
+                wire,
+                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
+            )
+        },
+    ),
+    Recipe::new(
+        "registers-and-stack",
+        &[
+            "ATF-DPAY-001",
+            "ATF-DPAY-002",
+            "ATF-DPAY-003",
+            "ATF-LINK-011",
+        ],
+        "Calls and returns with registers and stack snapshots of 0 to 256 bytes.",
+        |wire| {
+            let sizes = [0, 1, 17, 255, 256].into_iter().enumerate();
+            details(
+                wire,
+                sizes.map(|(seq, size)| {
+                    let event = nested(seq as u64);
+                    (event, registers(event.function_id, u64::MAX - 3, size))
+                }),
+            )
+        },
+    ),
+    Recipe::new(
+        "64-kib-payload",
+        &["ATF-DEVT-002", "ATF-DFTR-004"],
+        "65,535 and 65,536 bytes of payload, one event before and one behind.",
+        |wire| {
+            let sizes = [3, 65_535, 65_536, 5].into_iter().enumerate();
+            details(
+                wire,
+                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
+            )
+        },
+    ),
+    Recipe::new(
+        "1-mib-payload",
+        &["ATF-DEVT-002", "ATF-DFTR-004"],
+        "More payload than any buffer holds, one event before and one behind.",
+        |wire| {
+            let sizes = [3, 1 << 20, 5].into_iter().enumerate();
+            details(
+                wire,
+                sizes.map(|(seq, size)| (nested(seq as u64), noise(size))),
+            )
+        },
+    ),
+    Recipe::new(
+        "own-types",
+        &["ATF-DEVT-003", "ATF-LINK-007"],
+        "Types that no table lists, with bytes that no reader knows.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for (depth, event_type) in [0, 1, 2, 5, 255, 256, 65_535].into_iter().enumerate() {
+                let exception = event(EXCEPTION, 10 * depth as u64, 1, 1);
+                script.detailed(0, exception, event_type, noise(depth));
+            }
+            script.finalize(0);
+            script
+        },
+    ),
+    Recipe::new(
+        "1000-details",
+        &["ATF-DFTR-004", "ATF-LINK-005", "ATF-LINK-006"],
+        "Every second of 2,000 events has registers and stack: both files' buffers leave.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for seq in 0..2000 {
+                let event = nested(seq);
+                match seq % 2 {
+                    1 => {
+                        let stack = u16::try_from(seq % 257).unwrap_or(0);
+                        let payload = registers(event.function_id, seq, stack);
+                        script.detailed(0, event, type_of(event), payload)
+                    }
+                    _ => script.event(0, event),
+                };
+            }
+            script.finalize(0);
+            script
+        },
+    ),
+    Recipe::new(
+        "details-in-the-middle",
+        &["ATF-DHDR-011", "ATF-DFTR-007", "ATF-LINK-005"],
+        "The first and the last event have no details: times and range of detail.atf are its own.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for seq in 0..9 {
+                let event = nested(seq);
+                match seq {
+                    3 | 4 | 6 => script.detailed(0, event, type_of(event), noise(7)),
+                    _ => script.event(0, event),
+                };
+            }
+            script.finalize(0);
+            script
+        },
+    ),
+    Recipe::new(
+        "footers-in-payloads",
+        &["ATF-DFTR-003", "ATF-DEVT-002"],
+        "Payloads that look like footers and headers are payloads.",
+        |wire| {
+            let payloads = [&b"2DTA"[..], b"2ITA", b"ATD2", b"ATI2"].map(|magic| {
+                let mut payload = magic.to_vec();
+                payload.resize(64, 0);
+                payload
+            });
+            details(wire, (0..).map(nested).zip(payloads))
+        },
+    ),
+    Recipe::new(
+        "extremes-with-details",
+        &["ATF-LINK-006", "ATF-DFTR-007"],
+        "Details at the timestamps 0 and the greatest u64.",
+        |wire| {
+            let at = |timestamp_ns, event_kind| Happening {
+                timestamp_ns,
+                function_id: MODULE | u64::from(u32::MAX),
+                event_kind,
+                call_depth: 1,
+            };
+            details(
+                wire,
+                [(at(0, CALL), noise(8)), (at(u64::MAX, RETURN), noise(9))],
+            )
+        },
+    ),
+];
+
+/// Thread 0 with these events and payloads, finalized.
+fn details(wire: u8, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) -> Builder {
+    let mut script = Builder::new(wire);
+    script.open(0);
+    for (event, payload) in events {
+        script.detailed(0, event, type_of(event), payload);
+    }
+    script.finalize(0);
+    script
+}

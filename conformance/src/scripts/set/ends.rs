@@ -1,0 +1,140 @@
+//! Programs that end before all threads are finalized.
+
+use super::{Builder, CALL, Happening, Recipe, event, nested, noise, registers, type_of};
+
+const CUT: &[&str] = &[
+    "ATF-IFTR-001",
+    "ATF-IFTR-010",
+    "ATF-IFTR-011",
+    "ATF-IFTR-012",
+];
+const CUT_DETAILS: &[&str] = &[
+    "ATF-IFTR-001",
+    "ATF-DFTR-001",
+    "ATF-DFTR-010",
+    "ATF-DFTR-011",
+    "ATF-LINK-002",
+    "ATF-LINK-004",
+];
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe::new(
+        "abort-at-once",
+        CUT,
+        "Nothing is recorded: at most a header that says so.",
+        |wire| cut(wire, 0),
+    ),
+    Recipe::new(
+        "abort-after-1",
+        CUT,
+        "One event behind a header that is still a placeholder, and no footer.",
+        |wire| cut(wire, 1),
+    ),
+    Recipe::new(
+        "abort-after-3",
+        CUT,
+        "Three whole events; two more and the place of a footer would be full.",
+        |wire| cut(wire, 3),
+    ),
+    Recipe::new(
+        "abort-after-5000",
+        CUT,
+        "Full buffers have left, the last one has not: it must, whole.",
+        |wire| cut(wire, 5000),
+    ),
+    Recipe::new(
+        "abort-with-details",
+        CUT_DETAILS,
+        "Events and details that link to one another, and neither footer.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for seq in 0..500 {
+                let event = nested(seq);
+                match seq % 3 {
+                    0 => {
+                        let payload = registers(event.function_id, seq, 64);
+                        script.detailed(0, event, type_of(event), payload)
+                    }
+                    _ => script.event(0, event),
+                };
+            }
+            script.abort();
+            script
+        },
+    ),
+    Recipe::new(
+        "abort-with-small-details",
+        CUT_DETAILS,
+        "Details that end less than a footer's size before the end of the file.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for seq in 0..3 {
+                script.detailed(0, nested(seq), type_of(nested(seq)), noise(1));
+            }
+            script.abort();
+            script
+        },
+    ),
+    Recipe::new(
+        "abort-with-footer-magic",
+        CUT,
+        "Where a footer would stand if there were no events stands its magic, in a timestamp.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            for high in 1..=2_u64 {
+                let event = Happening {
+                    timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
+                    ..event(CALL, 0, 1, 1)
+                };
+                script.event(0, event);
+            }
+            script.abort();
+            script
+        },
+    ),
+    Recipe::new(
+        "abort-one-of-two",
+        CUT_DETAILS,
+        "One thread is finalized and stays so, the other is open.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(1).open(2);
+            for seq in 0..10 {
+                for thread in [1, 2] {
+                    script.detailed(thread, nested(seq), type_of(nested(seq)), noise(20));
+                }
+            }
+            script.finalize(1).event(2, nested(10)).abort();
+            script
+        },
+    ),
+    Recipe::new(
+        "abort-two",
+        CUT_DETAILS,
+        "Two threads are open, one of them has details.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(1).open(2);
+            for seq in 0..10 {
+                script.event(1, nested(seq));
+                script.detailed(2, nested(seq), type_of(nested(seq)), noise(20));
+            }
+            script.abort();
+            script
+        },
+    ),
+];
+
+/// Thread 0 with this many events, open.
+fn cut(wire: u8, count: u64) -> Builder {
+    let mut script = Builder::new(wire);
+    script.open(0);
+    for seq in 0..count {
+        script.event(0, nested(seq));
+    }
+    script.abort();
+    script
+}

@@ -1,0 +1,132 @@
+//! Threads without details.
+
+use super::{Builder, CALL, EXCEPTION, Happening, RETURN, Recipe, event, nested};
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe::new(
+        "no-event",
+        &["ATF-IFTR-007", "ATF-IHDR-016", "ATF-IFTR-003"],
+        "A thread without events: header and footer alone, all times 0.",
+        |wire| one_thread(wire, []),
+    ),
+    Recipe::new(
+        "one-event",
+        &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IHDR-014"],
+        "One event, which is the first and the last one at once.",
+        |wire| one_thread(wire, [event(CALL, 0, 1, 1)]),
+    ),
+    Recipe::new(
+        "call-and-return",
+        &["ATF-IEVT-001", "ATF-IEVT-003", "ATF-IEVT-004"],
+        "A call and its return, which repeats the depth.",
+        |wire| one_thread(wire, [event(CALL, 0, 1, 1), event(RETURN, 1000, 1, 1)]),
+    ),
+    Recipe::new(
+        "exception",
+        &["ATF-IEVT-002", "ATF-IEVT-004"],
+        "A call that an exception ends, within a call that returns.",
+        |wire| {
+            let events = [
+                event(CALL, 0, 1, 1),
+                event(CALL, 10, 2, 2),
+                event(EXCEPTION, 20, 2, 2),
+                event(RETURN, 30, 1, 1),
+            ];
+            one_thread(wire, events)
+        },
+    ),
+    Recipe::new(
+        "5000-events",
+        &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IEVT-001"],
+        "160,000 bytes of events: buffers fill and leave, the checksum goes on over all of them.",
+        |wire| one_thread(wire, (0..5000).map(nested)),
+    ),
+    Recipe::new(
+        "4096-events",
+        &["ATF-IFTR-003", "ATF-IFTR-004"],
+        "131,072 bytes of events: buffers of a power of two are empty when the footer comes.",
+        |wire| one_thread(wire, (0..4096).map(nested)),
+    ),
+    Recipe::new(
+        "equal-timestamps",
+        &["ATF-IEVT-001"],
+        "Events with one timestamp stay in their order.",
+        |wire| one_thread(wire, (0..40).map(|seq| event(CALL, 0, 1 + seq, 1))),
+    ),
+    Recipe::new(
+        "extreme-timestamps",
+        &["ATF-IEVT-001", "ATF-IFTR-007", "ATF-IHDR-016"],
+        "From 0 to the greatest u64, over the signs of 32 and 64 bits.",
+        |wire| {
+            one_thread(
+                wire,
+                EXTREMES.map(|timestamp_ns| Happening {
+                    timestamp_ns,
+                    ..event(CALL, 0, 1, 1)
+                }),
+            )
+        },
+    ),
+    Recipe::new(
+        "footer-magic-as-timestamp",
+        &["ATF-IFTR-003"],
+        "The timestamps' lower halves are the footer's magic, and all else that may be 0 is.",
+        |wire| {
+            one_thread(
+                wire,
+                [1, 2].map(|high: u64| Happening {
+                    timestamp_ns: high << 32 | u64::from(u32::from_le_bytes(*b"2ITA")),
+                    function_id: 0,
+                    event_kind: CALL,
+                    call_depth: 0,
+                }),
+            )
+        },
+    ),
+    Recipe::new(
+        "extreme-functions",
+        &["ATF-IFTR-004"],
+        "Functions from 0 to the greatest u64.",
+        |wire| {
+            one_thread(
+                wire,
+                EXTREMES.map(|function_id| Happening {
+                    function_id,
+                    ..event(CALL, 0, 1, 1)
+                }),
+            )
+        },
+    ),
+    Recipe::new(
+        "extreme-depths",
+        &["ATF-IEVT-004", "ATF-IEVT-005"],
+        "Depths up to the greatest u32, which wire version 2 leaves out.",
+        |wire| {
+            let depths = [1, 255, 256, 65_535, 65_536, 1 << 31, u32::MAX];
+            one_thread(wire, depths.map(|depth| event(CALL, 0, 1, depth)))
+        },
+    ),
+];
+
+const EXTREMES: [u64; 9] = [
+    0,
+    1,
+    (1 << 31) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 32,
+    (1 << 63) - 1,
+    1 << 63,
+    u64::MAX,
+];
+
+/// Thread 0 with these events, finalized.
+fn one_thread(wire: u8, events: impl IntoIterator<Item = Happening>) -> Builder {
+    let mut script = Builder::new(wire);
+    script.open(0);
+    for event in events {
+        script.event(0, event);
+    }
+    script.finalize(0);
+    script
+}

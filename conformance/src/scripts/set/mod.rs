@@ -1,0 +1,161 @@
+//! The scripts that every writer is graded with.
+
+mod details;
+mod ends;
+mod events;
+mod threads;
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Builder, Happening, Script};
+use crate::rules::table;
+
+/// A script with its name and what it is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scripted {
+    /// Its permanent name: `v1/write-no-event`.
+    pub name: String,
+    /// The wire version of its files.
+    pub wire: u8,
+    /// The rules that it is about.
+    pub rules: Vec<&'static str>,
+    /// What it asks for, and which mistake it finds.
+    pub note: &'static str,
+    /// Whether `arch` and `os` must be those of the script. Elsewhere a tracer that only knows its
+    /// own machine may write that.
+    pub is_platform_exact: bool,
+    /// The operations.
+    pub script: Script,
+}
+
+/// All scripts of a wire version, in the order of their names in the sources: events, details,
+/// threads, ends.
+#[must_use]
+pub fn scripts(wire: u8) -> Vec<Scripted> {
+    let recipes = [
+        events::RECIPES,
+        details::RECIPES,
+        threads::RECIPES,
+        ends::RECIPES,
+    ];
+    let recipes = recipes.into_iter().flatten();
+    recipes.map(|recipe| recipe.scripted(wire)).collect()
+}
+
+/// How a script is made.
+struct Recipe {
+    name: &'static str,
+    rules: &'static [&'static str],
+    note: &'static str,
+    is_platform_exact: bool,
+    make: fn(wire: u8) -> Builder,
+}
+
+impl Recipe {
+    const fn new(
+        name: &'static str,
+        rules: &'static [&'static str],
+        note: &'static str,
+        make: fn(u8) -> Builder,
+    ) -> Self {
+        Self {
+            name,
+            rules,
+            note,
+            is_platform_exact: false,
+            make,
+        }
+    }
+
+    fn scripted(&self, wire: u8) -> Scripted {
+        let holds = |id: &&str| {
+            let rule = table::ALL.iter().find(|rule| rule.id == *id);
+            rule.is_some_and(|rule| rule.wires.contains(&wire))
+        };
+        let script = (self.make)(wire).build();
+        Scripted {
+            name: format!("v{wire}/write-{}", self.name),
+            wire,
+            rules: self.rules.iter().copied().filter(holds).collect(),
+            note: self.note,
+            is_platform_exact: self.is_platform_exact,
+            // A constant of this program, and a test makes all of them.
+            script: script.unwrap_or_else(|error| unreachable!("{}: {error}", self.name)),
+        }
+    }
+}
+
+/// The script's text, under comments that say what it is for.
+impl Display for Scripted {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        writeln!(f, "# {}\n# {}\n\n{}", self.name, self.note, self.script)
+    }
+}
+
+/// The first timestamp of most scripts.
+const T: u64 = 1_234_567_000_000_000;
+
+/// The module of most functions.
+const MODULE: u64 = 0x0644_4fc1 << 32;
+
+const CALL: u8 = 1;
+const RETURN: u8 = 2;
+const EXCEPTION: u8 = 3;
+
+/// An event of the function with this symbol, some nanoseconds behind the first timestamp.
+const fn event(event_kind: u8, behind: u64, symbol: u64, call_depth: u32) -> Happening {
+    Happening {
+        timestamp_ns: T + behind,
+        function_id: MODULE | symbol,
+        event_kind,
+        call_depth,
+    }
+}
+
+/// Event `seq` of calls that nest three deep and return.
+const fn nested(seq: u64) -> Happening {
+    match seq % 6 {
+        0 => event(CALL, 100 * seq, 1, 1),
+        1 => event(CALL, 100 * seq, 2, 2),
+        2 => event(CALL, 100 * seq, 3, 3),
+        3 => event(RETURN, 100 * seq, 3, 3),
+        4 => event(RETURN, 100 * seq, 2, 2),
+        _ => event(RETURN, 100 * seq, 1, 1),
+    }
+}
+
+/// The type of a call's or a return's details.
+const fn type_of(event: Happening) -> u16 {
+    match event.event_kind {
+        RETURN => 4,
+        _ => 3,
+    }
+}
+
+/// Bytes without a pattern that a shifted or repeated buffer could match.
+fn noise(size: usize) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[7]
+    };
+    (0..size).map(|_| next()).collect()
+}
+
+/// The payload of a call or a return, byte by byte as S4 has it: function, x0 to x7, lr, fp, sp,
+/// size of the stack snapshot, two reserved bytes, the snapshot.
+fn registers(function_id: u64, x0: u64, stack_size: u16) -> Vec<u8> {
+    let mut payload = function_id.to_le_bytes().to_vec();
+    for register in 0..8 {
+        payload.extend(x0.wrapping_add(register).to_le_bytes());
+    }
+    for pointer in [0x5555_5555_1234_u64, 0x7fff_ffff_e000, 0x7fff_ffff_df00] {
+        payload.extend(pointer.to_le_bytes());
+    }
+    payload.extend(stack_size.to_le_bytes());
+    payload.extend([0, 0]);
+    payload.extend(noise(stack_size.into()));
+    payload
+}

@@ -1,0 +1,107 @@
+//! Sessions of several threads, and what the headers say of the machine.
+
+use super::{Builder, CALL, Recipe, event, nested, noise, type_of};
+use crate::scripts::Open;
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe::new(
+        "alternating-threads",
+        &[
+            "ATF-IEVT-003",
+            "ATF-DEVT-004",
+            "ATF-LINK-005",
+            "ATF-MANI-006",
+        ],
+        "Three threads take turns, with details: each counts for itself.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            for thread in 1..=3 {
+                script.open(thread);
+            }
+            for seq in 0..60 {
+                for thread in 1..=3 {
+                    let event = nested(seq);
+                    match (seq + u64::from(thread)) % 3 {
+                        0 => script.detailed(thread, event, type_of(event), noise(5)),
+                        _ => script.event(thread, event),
+                    };
+                }
+            }
+            for thread in [2, 3, 1] {
+                script.finalize(thread);
+            }
+            script
+        },
+    ),
+    Recipe::new(
+        "threads-come-and-go",
+        &["ATF-SESS-002", "ATF-MANI-006", "ATF-MANI-008"],
+        "A thread opens when another is finalized; one has no events.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(5).open(6);
+            script.event(5, event(CALL, 50, 1, 1)).finalize(5);
+            script.open(7).event(7, event(CALL, 10, 2, 1));
+            script.finalize(6).finalize(7);
+            script
+        },
+    ),
+    Recipe::new(
+        "extreme-threads",
+        &["ATF-SESS-001", "ATF-SESS-004", "ATF-LINK-009"],
+        "Thread ids from 0 to the greatest u32; folders are named in decimal.",
+        |wire| {
+            let ids = [0, 1, 10, 65_536, (1 << 31) - 1, 1 << 31, u32::MAX];
+            let mut script = Builder::new(wire);
+            for id in ids {
+                script
+                    .open(id)
+                    .detailed(id, nested(0), 3, id.to_le_bytes())
+                    .finalize(id);
+            }
+            script
+        },
+    ),
+    platform("platform-ios-arm64", |wire| on(wire, 2, 1, 1)),
+    platform("platform-android-arm64", |wire| on(wire, 2, 2, 3)),
+    platform("platform-macos-arm64", |wire| on(wire, 2, 3, 1)),
+    platform("platform-linux-x86_64", |wire| on(wire, 1, 4, 3)),
+    platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
+];
+
+/// A script that is about arch, os and clock. A writer that cannot be told them says so with exit
+/// code 77.
+const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
+    Recipe {
+        is_platform_exact: true,
+        ..Recipe::new(
+            name,
+            &[
+                "ATF-IHDR-008",
+                "ATF-IHDR-009",
+                "ATF-IHDR-010",
+                "ATF-IHDR-011",
+                "ATF-LINK-010",
+                "ATF-MANI-009",
+            ],
+            "Both headers say the arch and os of the script, and the clock that such a system has.",
+            make,
+        )
+    }
+}
+
+/// A call with details on this machine.
+fn on(wire: u8, arch: u8, os: u8, clock_type: u8) -> Builder {
+    let mut script = Builder::on(Open {
+        thread_id: 0,
+        wire,
+        clock_type,
+        arch,
+        os,
+    });
+    script
+        .open(0)
+        .detailed(0, nested(0), 3, noise(4))
+        .finalize(0);
+    script
+}

@@ -1,0 +1,186 @@
+//! A file held against what it must be.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::Wrong;
+use super::expected::{Expected, Placed};
+use super::layout::END_SIZE;
+use crate::results::{Difference, Hexdump};
+
+/// How many bytes before the events or behind all are looked at.
+const SLACK: u64 = 1 << 20;
+
+/// The beginning of a file, as much of it as can matter.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The file's path from the session's folder, with `/`.
+    pub(super) file: String,
+    pub(super) bytes: Vec<u8>,
+    /// The size of the whole file in bytes.
+    pub(super) size: u64,
+}
+
+impl Found {
+    /// Reads a file of which `expected` bytes are asked for; `None` where there is none.
+    pub(super) fn read(out: &Path, file: &str, expected: usize) -> Result<Option<Self>, Wrong> {
+        let path = out.join(file);
+        let failed = |error: io::Error| Wrong::new(format!("{file}: {error}"));
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+            Ok(meta) if !meta.is_file() => {
+                return Err(Wrong::new(format!("{file}: not a regular file")));
+            }
+            Ok(_) => {}
+        }
+        let mut bytes = Vec::new();
+        let opened = File::open(&path).map_err(failed)?;
+        let size = opened.metadata().map_err(failed)?.len();
+        let limit = (expected as u64).saturating_add(SLACK);
+        opened.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Some(Self {
+            file: file.to_owned(),
+            bytes,
+            size,
+        }))
+    }
+
+    /// The `u64` at an offset: where a header says that its events begin.
+    pub(super) fn events_offset(&self, at: usize) -> usize {
+        let stated = self.bytes.get(at..).and_then(|rest| rest.first_chunk());
+        let stated = stated.map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let most = (self.bytes.len() as u64).min(SLACK);
+        match usize::try_from(stated) {
+            Ok(offset) if offset >= END_SIZE && stated <= most => offset,
+            _ => END_SIZE,
+        }
+    }
+
+    /// The first field that is not as it must be, or what stands behind the last one.
+    pub(super) fn compare(&self, expected: &Expected, is_finalized: bool) -> Result<(), Wrong> {
+        for field in &expected.fields {
+            let end = field.offset + field.bytes.len();
+            let found = self.bytes.get(field.offset..end);
+            if !found.is_some_and(|found| field.allows(found)) {
+                return Err(self.wrong(field));
+            }
+        }
+        match is_finalized {
+            // Nothing should follow a footer; the checker notes it.
+            true => Ok(()),
+            false => self.nothing_behind(expected),
+        }
+    }
+
+    fn wrong(&self, field: &Placed) -> Wrong {
+        let Self { file, bytes, .. } = self;
+        let rest = bytes.get(field.offset..).unwrap_or_default();
+        let found = rest.get(..field.bytes.len()).unwrap_or(rest);
+        let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
+        // Of long bytes, the first that differ.
+        let from = match field.bytes.len() > 8 {
+            true => same.count(),
+            false => 0,
+        };
+        let part = |bytes: &[u8]| {
+            let part = bytes.get(from..).unwrap_or_default();
+            field.show(part.get(..LONGEST).unwrap_or(part))
+        };
+        let place = match from {
+            0 => field.name.to_string(),
+            _ => format!("{}[{from}]", field.name),
+        };
+        let got = match found.len() <= from {
+            true => format!("the end of the file, {} bytes", self.size),
+            false => part(found),
+        };
+        let expected = part(&field.bytes);
+        let offset = (field.offset + from) as u64;
+        let size = (field.bytes.len() - from).min(LONGEST) as u64;
+        Wrong {
+            message: format!("{file}: {place}: {got}, expected {expected} (at {offset:#x})"),
+            difference: Some(Box::new(Difference {
+                place: format!("{file}: {place}"),
+                expected,
+                got,
+                rule: None,
+                hexdump: Some(self.hexdump(offset, size)),
+            })),
+        }
+    }
+
+    /// A file that is still open may end in zeros: space that was set aside.
+    fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
+        let behind = self.bytes.get(expected.size..).unwrap_or_default();
+        let Some(first) = behind.iter().position(|byte| *byte != 0) else {
+            return Ok(());
+        };
+        let file = &self.file;
+        let count = self.size.saturating_sub(expected.size as u64);
+        let offset = (expected.size + first) as u64;
+        let place = "behind the last event";
+        let what = "nothing, or zeros";
+        let got = format!("{count} bytes that were not asked for");
+        Err(Wrong {
+            message: format!("{file}: {place}: {got}, expected {what} (at {offset:#x})"),
+            difference: Some(Box::new(Difference {
+                place: format!("{file}: {place}"),
+                expected: what.to_owned(),
+                got,
+                rule: None,
+                hexdump: Some(self.hexdump(expected.size as u64, 1)),
+            })),
+        })
+    }
+
+    fn hexdump(&self, offset: u64, size: u64) -> Hexdump {
+        let (start, end) = window(offset, size);
+        let at = |offset: u64| {
+            usize::try_from(offset)
+                .unwrap_or(usize::MAX)
+                .min(self.bytes.len())
+        };
+        Hexdump {
+            file: self.file.clone(),
+            offset: start,
+            bytes: self
+                .bytes
+                .get(at(start)..at(end))
+                .unwrap_or_default()
+                .to_vec(),
+            field_offset: offset,
+            field_size: size,
+        }
+    }
+}
+
+/// How many bytes of a long field are shown.
+const LONGEST: usize = 16;
+
+/// A line of 16 bytes before the field's, and one behind.
+fn window(offset: u64, size: u64) -> (u64, u64) {
+    let line = |offset: u64| offset / 16 * 16;
+    let start = line(offset).saturating_sub(16);
+    let end = line(offset.saturating_add(size.max(1) - 1)).saturating_add(32);
+    (start, end)
+}
+
+/// The bytes of a file around a place, if it can be read.
+pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<Hexdump> {
+    let path = out.join(file);
+    let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
+    let mut opened = is_file.then(|| File::open(&path).ok())??;
+    let (start, end) = window(offset, size);
+    opened.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    opened.take(end - start).read_to_end(&mut bytes).ok()?;
+    Some(Hexdump {
+        file: file.to_owned(),
+        offset: start,
+        bytes,
+        field_offset: offset,
+        field_size: size,
+    })
+}

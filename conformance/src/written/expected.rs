@@ -1,0 +1,318 @@
+//! What the files of a thread must hold, byte by byte, as far as nothing is free.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::layout::{self, DETAIL_SIZE, END_SIZE, EVENT_SIZE, Field};
+use crate::scripts::{Detail, Index, Open, Thread};
+
+/// A file as it must be.
+#[derive(Debug, Default)]
+pub(super) struct Expected {
+    /// Its fields, without gaps from the first byte on.
+    pub(super) fields: Vec<Placed>,
+    /// Its size in bytes.
+    pub(super) size: usize,
+}
+
+/// A field of a file.
+#[derive(Debug)]
+pub(super) struct Placed {
+    pub(super) name: Name,
+    /// Bytes from the start of the file.
+    pub(super) offset: usize,
+    pub(super) bytes: Vec<u8>,
+    pub(super) freedom: Freedom,
+}
+
+/// A field's path in its file: `events[3].payload`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) record: Record,
+    pub(super) field: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Record {
+    Header,
+    /// What stands between the header and the events.
+    Padding,
+    Event(usize),
+    Footer,
+}
+
+/// What else may stand in a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Freedom {
+    None,
+    /// Another number.
+    Or(u64),
+    /// Anything.
+    Any,
+}
+
+/// What the script leaves open and the folder answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Given {
+    /// Whether `arch` and `os` must be those of the script.
+    pub(super) is_platform_exact: bool,
+    /// Whether there is a `detail.atf`: one without events is no mistake.
+    pub(super) has_detail_file: bool,
+    /// Where the events begin: at 64, or where a footer proves that they do.
+    pub(super) events_offset: usize,
+}
+
+/// `index.atf` of a thread.
+pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
+    let Open {
+        thread_id, wire, ..
+    } = *thread.open;
+    let count = thread.events.len();
+    let times = ends(thread.events.iter().map(|event| event.timestamp_ns));
+    let start = given.events_offset;
+    let end = start + EVENT_SIZE * count;
+    let is_final = thread.is_finalized;
+    let rewritten = |value| if is_final { value } else { 0 };
+
+    let mut file = Expected::default();
+    let header = |name| match name {
+        "flags" => rewritten(u64::from(given.has_detail_file)),
+        "clock_type" => thread.open.clock_type.into(),
+        "event_size" => 32,
+        "event_count" => rewritten(count as u64),
+        "events_offset" => start as u64,
+        "footer_offset" => rewritten(end as u64),
+        "time_start_ns" => rewritten(times.0),
+        "time_end_ns" => rewritten(times.1),
+        _ => both(name, thread.open, *b"ATI2"),
+    };
+    let freedom = |name| match name {
+        "flags" if !is_final => Freedom::Or(1),
+        "footer_offset" if !is_final => Freedom::Or(64),
+        _ => platform(name, given),
+    };
+    file.record(Record::Header, layout::index_header(wire), header, freedom);
+    file.padding(start);
+    for (seq, event) in thread.events.iter().enumerate() {
+        let value = |name| index_event(name, event, thread_id, wire);
+        let fields = layout::index_event(wire);
+        file.record(Record::Event(seq), fields, value, |_| Freedom::None);
+    }
+    if is_final {
+        let footer = |name| match name {
+            "magic" => u32::from_le_bytes(*b"2ITA").into(),
+            "event_count" => count as u64,
+            "time_start_ns" => times.0,
+            "time_end_ns" => times.1,
+            "bytes_written" => (end - start) as u64,
+            _ => 0,
+        };
+        file.footer(layout::INDEX_FOOTER, start, footer);
+    }
+    file
+}
+
+/// `detail.atf` of a thread.
+pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
+    let wire = thread.open.wire;
+    let details = &thread.details;
+    let times = ends(details.iter().map(|detail| detail.timestamp));
+    let seqs = details.iter().map(|detail| detail.index_seq);
+    let seqs = (seqs.clone().min().unwrap_or(0), seqs.max().unwrap_or(0));
+    let sizes = details
+        .iter()
+        .map(|detail| DETAIL_SIZE + detail.payload.len());
+    let length: usize = sizes.sum();
+    let start = given.events_offset;
+    let is_final = thread.is_finalized;
+    let rewritten = |value| if is_final { value } else { 0 };
+
+    let mut file = Expected::default();
+    let header = |name| match name {
+        "events_offset" => start as u64,
+        "event_count" => rewritten(details.len() as u64),
+        "bytes_length" => rewritten(length as u64),
+        "index_seq_start" => rewritten(seqs.0),
+        "index_seq_end" => rewritten(seqs.1),
+        _ => both(name, thread.open, *b"ATD2"),
+    };
+    file.record(Record::Header, layout::DETAIL_HEADER, header, |name| {
+        platform(name, given)
+    });
+    file.padding(start);
+    for (seq, detail) in details.iter().enumerate() {
+        let record = Record::Event(seq);
+        let fields = layout::detail_event(wire);
+        file.record(
+            record,
+            fields,
+            |name| detail_event(name, detail),
+            |_| Freedom::None,
+        );
+        file.push(record, "payload", detail.payload.clone(), Freedom::None);
+    }
+    if is_final {
+        let footer = |name| match name {
+            "magic" => u32::from_le_bytes(*b"2DTA").into(),
+            "event_count" => details.len() as u64,
+            "bytes_length" => length as u64,
+            "time_start_ns" => times.0,
+            "time_end_ns" => times.1,
+            _ => 0,
+        };
+        file.footer(layout::DETAIL_FOOTER, start, footer);
+    }
+    file
+}
+
+/// What both headers say; reserved bytes are 0.
+fn both(name: &str, open: &Open, magic: [u8; 4]) -> u64 {
+    match name {
+        "magic" => u32::from_le_bytes(magic).into(),
+        "endian" => 1,
+        "version" => open.wire.into(),
+        "arch" => open.arch.into(),
+        "os" => open.os.into(),
+        "thread_id" => open.thread_id.into(),
+        _ => 0,
+    }
+}
+
+fn platform(name: &str, given: Given) -> Freedom {
+    match name {
+        "arch" | "os" if !given.is_platform_exact => Freedom::Any,
+        _ => Freedom::None,
+    }
+}
+
+fn index_event(name: &str, event: &Index, thread_id: u32, wire: u8) -> u64 {
+    match name {
+        "timestamp_ns" => event.timestamp_ns,
+        "function_id" => event.function_id,
+        "thread_id" => thread_id.into(),
+        "event_kind" => event.event_kind.into(),
+        "call_depth" => event.call_depth.into(),
+        "detail_seq" => event.detail_seq.unwrap_or(layout::no_detail(wire)),
+        _ => 0,
+    }
+}
+
+fn detail_event(name: &str, detail: &Detail) -> u64 {
+    match name {
+        "total_length" => (DETAIL_SIZE + detail.payload.len()) as u64,
+        "event_type" => detail.event_type.into(),
+        "flags" => detail.flags.into(),
+        "index_seq" => detail.index_seq,
+        "thread_id" => detail.thread_id.into(),
+        "timestamp" => detail.timestamp,
+        _ => 0,
+    }
+}
+
+/// The first and the last, or 0 and 0.
+fn ends(mut times: impl DoubleEndedIterator<Item = u64>) -> (u64, u64) {
+    let first = times.next();
+    let last = times.next_back().or(first);
+    (first.unwrap_or(0), last.unwrap_or(0))
+}
+
+impl Expected {
+    /// A record whose fields have these values.
+    fn record(
+        &mut self,
+        record: Record,
+        fields: &'static [Field],
+        value: impl Fn(&'static str) -> u64,
+        freedom: impl Fn(&'static str) -> Freedom,
+    ) {
+        for field in fields {
+            let mut bytes = value(field.name).to_le_bytes().to_vec();
+            bytes.resize(field.size, 0);
+            self.push(record, field.name, bytes, freedom(field.name));
+        }
+    }
+
+    /// Bytes between the header and the events, if a writer put some there.
+    fn padding(&mut self, events_offset: usize) {
+        let size = events_offset.saturating_sub(END_SIZE);
+        if size > 0 {
+            self.push(Record::Padding, "", vec![0; size], Freedom::Any);
+        }
+    }
+
+    fn footer(
+        &mut self,
+        fields: &'static [Field],
+        events_offset: usize,
+        value: impl Fn(&'static str) -> u64,
+    ) {
+        let mut section = Vec::new();
+        let fields_of_section = |field: &&Placed| field.offset >= events_offset;
+        for field in self.fields.iter().filter(fields_of_section) {
+            section.extend(&field.bytes);
+        }
+        let checksum = layout::crc32c(&section);
+        let value = |name| match name {
+            "checksum" => checksum.into(),
+            _ => value(name),
+        };
+        self.record(Record::Footer, fields, value, |name| match name {
+            "checksum" => Freedom::Or(0),
+            _ => Freedom::None,
+        });
+    }
+
+    fn push(&mut self, record: Record, field: &'static str, bytes: Vec<u8>, freedom: Freedom) {
+        let offset = self.size;
+        self.size += bytes.len();
+        self.fields.push(Placed {
+            name: Name { record, field },
+            offset,
+            bytes,
+            freedom,
+        });
+    }
+}
+
+impl Placed {
+    /// Whether these bytes may stand here.
+    pub(super) fn allows(&self, found: &[u8]) -> bool {
+        found == self.bytes
+            || match self.freedom {
+                Freedom::None => false,
+                Freedom::Or(number) => {
+                    let mut bytes = number.to_le_bytes().to_vec();
+                    bytes.resize(self.bytes.len(), 0);
+                    found == bytes
+                }
+                Freedom::Any => found.len() == self.bytes.len(),
+            }
+    }
+
+    /// Its value in words: a number, or bytes in hex.
+    pub(super) fn show(&self, bytes: &[u8]) -> String {
+        if self.name.field == "magic" {
+            return format!("\"{}\"", bytes.escape_ascii());
+        }
+        let is_bytes = self.name.field == "payload" || self.name.field.contains("reserved");
+        let mut number = [0; 8];
+        match number.get_mut(..bytes.len()) {
+            Some(place) if !is_bytes && bytes.len() == self.bytes.len() => {
+                place.copy_from_slice(bytes);
+                u64::from_le_bytes(number).to_string()
+            }
+            _ => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        }
+    }
+}
+
+impl Display for Name {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.record {
+            Record::Header => f.write_str("header")?,
+            Record::Padding => return f.write_str("between header and events"),
+            Record::Event(seq) => write!(f, "events[{seq}]")?,
+            Record::Footer => f.write_str("footer")?,
+        }
+        write!(f, ".{}", self.field)
+    }
+}

@@ -1,0 +1,172 @@
+//! The library reads a written session, and must find in it what was asked for.
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use atf::Error;
+use atf::detail::{DetailEventHeader, DetailReader};
+use atf::index::IndexEvent;
+use atf::thread::ThreadReader;
+
+use super::Wrong;
+use crate::results::Difference;
+use crate::scripts::{Index, Script, Thread};
+
+/// Reads every thread's files.
+pub(super) fn compare(script: &Script, out: &Path) -> Result<(), Wrong> {
+    for (id, thread) in script.threads() {
+        let folder = format!("thread_{id}");
+        let path = out.join(&folder);
+        if !thread.is_finalized && thread.events.is_empty() && !path.join("index.atf").exists() {
+            continue;
+        }
+        let failed =
+            |error: Error| Wrong::new(format!("{folder}: the library cannot read it: {error}"));
+        let reader = ThreadReader::open(&path).map_err(failed)?;
+        compare_thread(&folder, &thread, &reader).map_err(|problem| match problem {
+            Problem::Error(error) => failed(error),
+            Problem::Wrong(wrong) => wrong,
+        })?;
+    }
+    Ok(())
+}
+
+enum Problem {
+    Error(Error),
+    Wrong(Wrong),
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> Result<(), Problem> {
+    let index = reader.index();
+    let (header, open) = (index.header(), thread.open);
+    let file = File(format!("{folder}/index.atf"));
+    file.equal("header.version", index.wire().version(), open.wire)?;
+    file.equal("header.thread_id", header.thread_id, open.thread_id)?;
+    file.equal("header.clock_type", header.clock_type.0, open.clock_type)?;
+    file.ends(index.footer().is_some(), thread)?;
+    file.holds(index.event_count(), thread.events.len())?;
+    for ((seq, event), asked) in index.events().enumerate().zip(&thread.events) {
+        let event = event?;
+        let place = format!("events[{seq}]");
+        file.equal(&place, facts(&event), asked_facts(asked, open.wire))?;
+        // Both ways, as a reader of calls with their details goes.
+        let detail = reader.forward(&event)?;
+        let found = detail.as_ref().map(|detail| detail.seq);
+        file.equal(&format!("{place}.detail_seq"), found, asked.detail_seq)?;
+        if let Some(detail) = detail {
+            let back = reader.backward(&detail)?.map(|event| facts(&event));
+            let place = format!("{place} by its details");
+            file.equal(&place, back, Some(facts(&event)))?;
+        }
+    }
+    let file = File(format!("{folder}/detail.atf"));
+    match reader.detail() {
+        Some(detail) => compare_details(&file, thread, detail),
+        None => Ok(file.holds(0, thread.details.len())?),
+    }
+}
+
+fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> Result<(), Problem> {
+    file.ends(reader.footer().is_some(), thread)?;
+    file.holds(reader.event_count(), thread.details.len())?;
+    for (event, asked) in reader.events().zip(&thread.details) {
+        let event = event?;
+        let place = format!("events[{}]", event.seq);
+        let DetailEventHeader {
+            event_type,
+            flags,
+            index_seq,
+            timestamp,
+            ..
+        } = event.header;
+        let found = (event_type.0, flags, index_seq, timestamp);
+        let expected = (
+            asked.event_type,
+            asked.flags,
+            asked.index_seq,
+            asked.timestamp,
+        );
+        file.equal(&place, found, expected)?;
+        let payload = reader.payload(&event, asked.payload.len())?;
+        let is_same = payload == asked.payload;
+        file.equal(&format!("{place}.payload is the same"), is_same, true)?;
+    }
+    Ok(())
+}
+
+/// What an event says: time, function, kind, depth, link.
+type Facts = (u64, u64, u32, Option<u32>, Option<u64>);
+
+fn facts(event: &IndexEvent) -> Facts {
+    let IndexEvent {
+        timestamp_ns,
+        function_id,
+        event_kind,
+        call_depth,
+        detail_seq,
+        ..
+    } = *event;
+    let kind = event_kind.0;
+    (timestamp_ns, function_id, kind, call_depth, detail_seq)
+}
+
+fn asked_facts(event: &Index, wire: u8) -> Facts {
+    let Index {
+        timestamp_ns,
+        function_id,
+        event_kind,
+        call_depth,
+        detail_seq,
+        ..
+    } = *event;
+    let depth = (wire == 1).then_some(call_depth);
+    let kind = event_kind.into();
+    (timestamp_ns, function_id, kind, depth, detail_seq)
+}
+
+/// A file, by its path from the session's folder.
+struct File(String);
+
+impl File {
+    /// Whether the file has a footer: if and only if its thread was finalized.
+    fn ends(&self, has_footer: bool, thread: &Thread<'_>) -> Result<(), Wrong> {
+        self.equal("footer", has_footer, thread.is_finalized)
+    }
+
+    fn holds(&self, count: u64, asked: usize) -> Result<(), Wrong> {
+        self.equal("the number of events", count, asked as u64)
+    }
+
+    fn equal<T>(&self, field: &str, found: T, expected: T) -> Result<(), Wrong>
+    where
+        T: PartialEq + Debug + Copy,
+    {
+        if found == expected {
+            return Ok(());
+        }
+        let place = format!("{}: {field}", self.0);
+        let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
+        Err(Wrong {
+            message: format!("{place}: the library reads {found}, expected {expected}"),
+            difference: Some(Box::new(Difference {
+                place,
+                expected,
+                got: found,
+                rule: None,
+                hexdump: None,
+            })),
+        })
+    }
+}
+
+impl From<Wrong> for Problem {
+    fn from(wrong: Wrong) -> Self {
+        Self::Wrong(wrong)
+    }
+}

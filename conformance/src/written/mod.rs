@@ -1,0 +1,78 @@
+//! What a writer wrote, graded: by the rules, against what the script asked for, byte for byte.
+//!
+//! Files are never judged by the library's reader alone: it could share a mistake with the
+//! library's writer. Each byte is held against a place typed by hand ([`layout`]).
+
+mod compare;
+mod expected;
+mod folder;
+mod layout;
+mod library;
+mod rules;
+
+use std::path::Path;
+
+use crate::results::{Difference, Failure, Outcome};
+use crate::scripts::Scripted;
+
+/// The verdict on what a writer wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Graded {
+    /// Passed or failed, with the first difference.
+    pub outcome: Outcome,
+    /// Broken SHOULDs, one line each. They fail nothing.
+    pub notes: Vec<String>,
+}
+
+/// Grades what a writer made of a script in the folder `out`. `features` are those that it claims.
+#[must_use]
+pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
+    let script = &scripted.script;
+    let found = rules::Found::of(out);
+    let notes = found.notes(script);
+    let compared = folder::compare(scripted, features, out);
+    let outcome = match (found.broken_must(), compared) {
+        (Some(broken), compared) => Outcome::Failed {
+            class: Failure::Rule,
+            message: broken.message.clone(),
+            difference: Some(Box::new(broken.difference(out, compared.err()))),
+        },
+        (None, Err(wrong)) => wrong.failed(&found),
+        (None, Ok(())) => match library::compare(script, out) {
+            Ok(()) => Outcome::Passed,
+            Err(wrong) => wrong.failed(&found),
+        },
+    };
+    Graded { outcome, notes }
+}
+
+/// What is not as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wrong {
+    message: String,
+    difference: Option<Box<Difference>>,
+}
+
+impl Wrong {
+    fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            difference: None,
+        }
+    }
+
+    fn failed(self, found: &rules::Found) -> Outcome {
+        let difference = self.difference.map(|difference| {
+            let rule = found.rule_at(&difference);
+            Box::new(Difference {
+                rule,
+                ..*difference
+            })
+        });
+        Outcome::Failed {
+            class: Failure::WrongFile,
+            message: self.message,
+            difference,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The rules that a written session breaks.
+
+use std::path::{Path, PathBuf};
+
+use super::{Wrong, compare};
+use crate::check::check;
+use crate::results::Difference;
+use crate::rules::{Rule, Severity};
+use crate::scripts::Script;
+use crate::{FileReport, Output, Place};
+
+/// What the checker found in a folder.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    findings: Vec<Finding>,
+}
+
+/// A broken rule.
+#[derive(Debug, Clone)]
+struct Finding {
+    rule: &'static Rule,
+    file: String,
+    place: Place,
+    message: String,
+}
+
+/// A broken MUST, with the others in its message.
+#[derive(Debug)]
+pub(super) struct Broken<'a> {
+    pub(super) message: String,
+    first: &'a Finding,
+}
+
+/// Takes a check's reports and names files from the folder on.
+struct Collect {
+    root: PathBuf,
+    findings: Vec<Finding>,
+}
+
+impl Output for Collect {
+    fn file(&mut self, report: FileReport) {
+        let file = report.path.strip_prefix(&self.root);
+        let file = file.unwrap_or(&report.path).to_string_lossy().into_owned();
+        let findings = report.findings().into_iter().map(|finding| Finding {
+            rule: finding.rule,
+            file: file.clone(),
+            place: finding.place.clone(),
+            message: finding.message.clone(),
+        });
+        self.findings.extend(findings);
+    }
+
+    // What cannot be read is not as it was asked for: the comparison says so.
+    fn unreadable(&mut self, _path: &Path, _why: &str) {}
+}
+
+impl Found {
+    /// Checks a folder.
+    pub(super) fn of(out: &Path) -> Self {
+        let mut collect = Collect {
+            root: out.to_owned(),
+            findings: Vec::new(),
+        };
+        check(out, &mut collect);
+        let mut findings = collect.findings;
+        // What keeps readers from a file comes first.
+        findings.sort_by_key(|found| std::cmp::Reverse((found.rule.severity, found.rule.reader)));
+        Self { findings }
+    }
+
+    /// The worst broken MUST.
+    pub(super) fn broken_must(&self) -> Option<Broken<'_>> {
+        let is_must = |found: &&Finding| found.rule.severity == Severity::Must;
+        let mut musts = self.findings.iter().filter(is_must);
+        let first = musts.next()?;
+        let mut message = format!("{}: {} {}", first.rule.id, first.rule.rule, first);
+        let mut others: Vec<&str> = musts.map(|found| found.rule.id).collect();
+        others.sort_unstable();
+        others.dedup();
+        if !others.is_empty() {
+            message.push_str(&format!("; also {}", others.join(", ")));
+        }
+        Some(Broken { message, first })
+    }
+
+    /// The broken SHOULDs, without those that follow from an `abort`.
+    pub(super) fn notes(&self, script: &Script) -> Vec<String> {
+        let is_open = |found: &Finding| {
+            let threads = script.threads();
+            let mut open = threads.iter().filter(|(_, thread)| !thread.is_finalized);
+            open.any(|(id, _)| found.file.starts_with(&format!("thread_{id}/")))
+        };
+        let follows = |found: &Finding| match found.rule.id {
+            "ATF-IFTR-001" | "ATF-DFTR-001" => is_open(found),
+            "ATF-MANI-008" => script.aborts(),
+            // Only writers of sessions are asked for one.
+            "ATF-MANI-001" => true,
+            _ => false,
+        };
+        let shoulds = self
+            .findings
+            .iter()
+            .filter(|found| found.rule.severity == Severity::Should && !follows(found));
+        shoulds
+            .map(|found| format!("{} (should): {} {found}", found.rule.id, found.rule.rule))
+            .collect()
+    }
+
+    /// The rule that is broken where a difference is.
+    pub(super) fn rule_at(&self, difference: &Difference) -> Option<String> {
+        let dump = difference.hexdump.as_ref()?;
+        let field = dump.field_offset..dump.field_offset.saturating_add(dump.field_size.max(1));
+        let mut findings = self.findings.iter();
+        let found = findings.find(|found| {
+            found.file == dump.file && found.place.offset.is_some_and(|at| field.contains(&at))
+        });
+        found.map(|found| found.rule.id.to_owned())
+    }
+}
+
+impl Broken<'_> {
+    /// Where the rule is broken; `wrong` is where the files first differ from what was asked for,
+    /// which says it better if it is the same place.
+    pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
+        let Finding {
+            rule,
+            file,
+            place,
+            message,
+        } = self.first;
+        let same = wrong
+            .and_then(|wrong| wrong.difference)
+            .filter(|difference| {
+                let dump = difference.hexdump.as_ref();
+                dump.is_some_and(|dump| {
+                    dump.file == *file && Some(dump.field_offset) == place.offset
+                })
+            });
+        let id = Some(rule.id.to_owned());
+        match same {
+            Some(difference) => Difference {
+                rule: id,
+                ..*difference
+            },
+            None => Difference {
+                place: format!("{file}: {}", place.field),
+                expected: rule.rule.to_owned(),
+                got: message.clone(),
+                rule: id,
+                hexdump: place
+                    .offset
+                    .and_then(|offset| compare::hexdump(out, file, offset, 1)),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            file,
+            place,
+            message,
+            ..
+        } = self;
+        write!(f, "{file}: {}: {message}", place.field)?;
+        match place.offset {
+            Some(offset) => write!(f, " (at {offset:#x})"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Faults planted in written files: each is caught, or free by name.
+
+use std::fs;
+use std::path::Path;
+
+use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::scripts::Scripted;
+
+use super::{failure, graded, scripted, written};
+
+const FINALIZED: &str = "\
+open thread=7 wire=WIRE clock=3 arch=2 os=4
+index thread=7 ts=1000 fn=4294967297 kind=1 depth=1 detail=0
+detail thread=7 index=0 ts=1000 type=3 flags=0 payload=00ff
+index thread=7 ts=2000 fn=4294967297 kind=2 depth=1 detail=-
+finalize thread=7
+";
+
+const INDEX: &str = "thread_7/index.atf";
+const DETAIL: &str = "thread_7/detail.atf";
+
+fn script(text: &str, wire: u8) -> Scripted {
+    let text = text.replace("WIRE", &wire.to_string());
+    Scripted {
+        wire,
+        ..scripted(&text)
+    }
+}
+
+fn aborted(wire: u8) -> Scripted {
+    script(&FINALIZED.replace("finalize thread=7", "abort"), wire)
+}
+
+/// Changes a file and grades the folder.
+fn graded_with(
+    scripted: &Scripted,
+    out: &Path,
+    file: &str,
+    change: impl FnOnce(&mut Vec<u8>),
+) -> atf_conformance::written::Graded {
+    let path = out.join(file);
+    let bytes = fs::read(&path).unwrap();
+    let mut changed = bytes.clone();
+    change(&mut changed);
+    fs::write(&path, changed).unwrap();
+    let graded = graded(scripted, out);
+    fs::write(&path, bytes).unwrap();
+    graded
+}
+
+/// All bits.
+const BITS: std::ops::Range<u8> = 0..8;
+
+/// Flips bits of each byte of a file and says which flips were no failure. A difference in the
+/// file that is not blamed on a rule must be at the flipped byte.
+fn free(
+    scripted: &Scripted,
+    out: &Path,
+    file: &str,
+    bits: std::ops::Range<u8>,
+) -> Vec<(usize, u8)> {
+    let mut free = Vec::new();
+    for offset in 0..fs::read(out.join(file)).unwrap().len() {
+        for bit in bits.clone() {
+            let graded = graded_with(scripted, out, file, |bytes| bytes[offset] ^= 1 << bit);
+            match graded.outcome {
+                Outcome::Passed => free.push((offset, bit)),
+                Outcome::Failed {
+                    class: Failure::WrongFile,
+                    message,
+                    difference,
+                } => {
+                    let dump = difference.unwrap().hexdump.unwrap();
+                    let field = dump.field_offset..dump.field_offset + dump.field_size;
+                    assert_eq!(dump.file, file, "{message}");
+                    assert!(field.contains(&(offset as u64)), "{offset:#x}: {message}");
+                }
+                Outcome::Failed {
+                    class: Failure::Rule,
+                    message,
+                    ..
+                } => assert!(message.starts_with("ATF-"), "{message}"),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    free
+}
+
+/// These bits of `arch` and `os`, the bytes 6 and 7 of both headers.
+fn platform(bits: std::ops::Range<u8>) -> Vec<(usize, u8)> {
+    [6, 7]
+        .into_iter()
+        .flat_map(|offset| bits.clone().map(move |bit| (offset, bit)))
+        .collect()
+}
+
+#[test]
+fn of_a_finalized_session_no_bit_is_free_but_those_of_arch_and_os() {
+    for (wire, bits) in [(1, BITS), (2, 0..2)] {
+        let scripted = script(FINALIZED, wire);
+        let out = written(&scripted.script);
+        for file in [INDEX, DETAIL] {
+            assert_eq!(
+                free(&scripted, out.path(), file, bits.clone()),
+                platform(bits.clone()),
+                "v{wire} {file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn of_an_aborted_session_the_flag_and_the_placeholder_of_the_footer_are_free_too() {
+    for wire in [1, 2] {
+        let scripted = aborted(wire);
+        let out = written(&scripted.script);
+        // has_detail_file, and footer_offset 64.
+        let also = [(8, 0), (40, 6)];
+        let expected: Vec<_> = platform(BITS).into_iter().chain(also).collect();
+        assert_eq!(
+            free(&scripted, out.path(), INDEX, BITS),
+            expected,
+            "v{wire}"
+        );
+        assert_eq!(
+            free(&scripted, out.path(), DETAIL, BITS),
+            platform(BITS),
+            "v{wire}"
+        );
+    }
+}
+
+#[test]
+fn where_the_platform_is_asked_for_nothing_is_free() {
+    let scripted = Scripted {
+        is_platform_exact: true,
+        ..script(FINALIZED, 1)
+    };
+    let out = written(&scripted.script);
+    assert_eq!(free(&scripted, out.path(), INDEX, 0..1), []);
+    assert_eq!(free(&scripted, out.path(), DETAIL, 0..1), []);
+}
+
+#[test]
+fn a_checksum_of_0_is_free_and_noted_and_hides_no_other_fault() {
+    for wire in [1, 2] {
+        let scripted = script(FINALIZED, wire);
+        let out = written(&scripted.script);
+        for (file, footer, rule) in [(INDEX, 128, "ATF-IFTR-006"), (DETAIL, 90, "ATF-DFTR-006")] {
+            let path = out.path().join(file);
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[footer + 4..footer + 8].fill(0);
+            fs::write(&path, bytes).unwrap();
+            let graded = graded(&scripted, out.path());
+            assert_eq!(graded.outcome, Outcome::Passed);
+            assert!(
+                graded.notes.iter().any(|note| note.starts_with(rule)),
+                "{graded:?}"
+            );
+            assert_eq!(
+                free(&scripted, out.path(), file, 3..4),
+                platform(3..4),
+                "v{wire} {file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_file_that_ends_anywhere_before_its_end_is_caught() {
+    for wire in [1, 2] {
+        for scripted in [script(FINALIZED, wire), aborted(wire)] {
+            let out = written(&scripted.script);
+            for file in [INDEX, DETAIL] {
+                for size in 0..fs::read(out.path().join(file)).unwrap().len() {
+                    let graded = graded_with(&scripted, out.path(), file, |bytes| {
+                        bytes.truncate(size);
+                    });
+                    assert_ne!(graded.outcome, Outcome::Passed, "v{wire} {file} {size}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_footer_is_noted_and_fails_nothing() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    for (file, rule) in [(INDEX, "ATF-IFTR-009"), (DETAIL, "ATF-DFTR-009")] {
+        let graded = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 100]));
+        assert_eq!(graded.outcome, Outcome::Passed, "{file}");
+        assert!(graded.notes[0].starts_with(rule), "{:?}", graded.notes);
+    }
+}
+
+#[test]
+fn after_an_abort_only_zeros_may_follow_the_events() {
+    let scripted = aborted(1);
+    let out = written(&scripted.script);
+    for file in [INDEX, DETAIL] {
+        let zeros = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 4096]));
+        assert_eq!(zeros.outcome, Outcome::Passed, "{file}");
+        // A phantom event, half an event.
+        for size in [32, 16, 1] {
+            let graded = graded_with(&scripted, out.path(), file, |bytes| {
+                bytes.extend(vec![1; size]);
+            });
+            let (_, message, _) = failure(graded);
+            assert!(message.contains(file), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_footer_after_an_abort_is_caught() {
+    for wire in [1, 2] {
+        let finalized = script(FINALIZED, wire);
+        let out = written(&finalized.script);
+        let (class, message, _) = failure(graded(&aborted(wire), out.path()));
+        assert_eq!(class, Failure::WrongFile);
+        assert!(
+            message.starts_with("thread_7/index.atf: header.event_count: 2, expected 0"),
+            "{message}"
+        );
+        // Under a header that is still a placeholder it counts as much.
+        let aborted = aborted(wire);
+        let files = [INDEX, DETAIL].map(|file| fs::read(out.path().join(file)).unwrap());
+        let out = written(&aborted.script);
+        let graded = graded_with(&aborted, out.path(), INDEX, |bytes| {
+            bytes.extend(&files[0][128..]);
+        });
+        let (_, message, _) = failure(graded);
+        assert!(
+            message.contains("64 bytes that were not asked for"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn events_may_begin_behind_64_where_the_footer_proves_it() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
+        // events_offset 64 + 32, footer_offset 128 + 32.
+        bytes[32] += 32;
+        bytes[40] += 32;
+        bytes.splice(64..64, [0xaa; 32]);
+    });
+    assert_eq!(graded.outcome, Outcome::Passed);
+}
+
+#[test]
+fn a_rule_is_named_before_a_difference() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[128 + 4] ^= 1);
+    let (class, message, difference) = failure(graded);
+    assert_eq!(class, Failure::Rule);
+    assert!(message.starts_with("ATF-IFTR-004: "), "{message}");
+    let difference = difference.unwrap();
+    assert_eq!(difference.place, "thread_7/index.atf: footer.checksum");
+    assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-004"));
+    let dump = difference.hexdump.unwrap();
+    assert_eq!(
+        (dump.offset, dump.field_offset, dump.field_size),
+        (112, 132, 4)
+    );
+    assert_eq!(dump.bytes.len(), 48);
+}
+
+#[test]
+fn a_difference_names_its_field_and_the_rule_that_speaks_of_it() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    // The second reserved byte behind clock_type: advice, and still not what was asked for.
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
+    let (class, message, difference) = failure(graded);
+    assert_eq!(class, Failure::WrongFile);
+    let expected = "thread_7/index.atf: header._reserved1: 090000, expected 000000 (at 0x11)";
+    assert_eq!(message, expected);
+    assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IHDR-012"));
+}

@@ -1,0 +1,127 @@
+//! Which files a session must have.
+
+use std::fs;
+
+use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::written::grade;
+
+use super::{failure, graded, scripted, written};
+
+const TWO: &str = "\
+open thread=1 wire=1 clock=3 arch=2 os=4
+open thread=2 wire=1 clock=3 arch=2 os=4
+index thread=1 ts=1000 fn=1 kind=1 depth=1 detail=0
+detail thread=1 index=0 ts=1000 type=3 flags=0 payload=
+finalize thread=1
+finalize thread=2
+";
+
+#[test]
+fn a_folder_without_anything_is_caught() {
+    let scripted = scripted(TWO);
+    let out = tempfile::tempdir().unwrap();
+    for path in [out.path().to_owned(), out.path().join("missing")] {
+        let (class, message, _) = failure(graded(&scripted, &path));
+        assert_eq!(class, Failure::WrongFile);
+        assert_eq!(message, "thread_1/index.atf is not there");
+    }
+}
+
+#[test]
+fn files_and_threads_that_are_missing_or_too_many_are_named() {
+    let scripted = scripted(TWO);
+    for (file, class, message) in [
+        ("thread_1/detail.atf", Failure::Rule, "ATF-"),
+        ("thread_1/index.atf", Failure::Rule, "ATF-SESS-002"),
+        ("thread_2/index.atf", Failure::Rule, "ATF-SESS-002"),
+        (
+            "manifest.json",
+            Failure::WrongFile,
+            "manifest.json is not there",
+        ),
+    ] {
+        let out = written(&scripted.script);
+        fs::remove_file(out.path().join(file)).unwrap();
+        let (found, text, _) = failure(graded(&scripted, out.path()));
+        assert_eq!(found, class, "{file}: {text}");
+        assert!(text.starts_with(message), "{file}: {text}");
+    }
+    let out = written(&scripted.script);
+    fs::remove_file(out.path().join("manifest.json")).unwrap();
+    fs::create_dir(out.path().join("thread_3")).unwrap();
+    fs::copy(
+        out.path().join("thread_2/index.atf"),
+        out.path().join("thread_3/index.atf"),
+    )
+    .unwrap();
+    // Its header says thread 2.
+    let (class, message, _) = failure(graded(&scripted, out.path()));
+    assert_eq!(class, Failure::Rule, "{message}");
+    let mut bytes = fs::read(out.path().join("thread_3/index.atf")).unwrap();
+    bytes[12] = 3;
+    fs::write(out.path().join("thread_3/index.atf"), bytes).unwrap();
+    let (class, message, _) = failure(graded(&scripted, out.path()));
+    assert_eq!(
+        (class, message.as_str()),
+        (Failure::WrongFile, "thread_3 was not asked for")
+    );
+}
+
+#[test]
+fn only_a_writer_of_sessions_owes_a_manifest() {
+    let scripted = scripted(TWO);
+    let out = written(&scripted.script);
+    fs::remove_file(out.path().join("manifest.json")).unwrap();
+    let graded = grade(
+        &scripted,
+        &["index".to_owned(), "detail".to_owned()],
+        out.path(),
+    );
+    assert_eq!(
+        (graded.outcome, graded.notes),
+        (Outcome::Passed, Vec::new())
+    );
+}
+
+#[test]
+fn a_detail_file_without_events_is_no_mistake_if_the_flag_says_it_is_there() {
+    let scripted = scripted(TWO);
+    let out = written(&scripted.script);
+    fs::remove_file(out.path().join("manifest.json")).unwrap();
+    let mut detail = [0; 128];
+    detail[..8].copy_from_slice(b"ATD2\x01\x01\x02\x04");
+    detail[12] = 2;
+    detail[20] = 64;
+    detail[64..68].copy_from_slice(b"2DTA");
+    fs::write(out.path().join("thread_2/detail.atf"), detail).unwrap();
+    let features = ["index".to_owned(), "detail".to_owned()];
+    let (class, message, _) = failure(grade(&scripted, &features, out.path()));
+    // No rule names it: without events this header cannot be told from a placeholder.
+    assert_eq!(class, Failure::WrongFile);
+    let expected = "thread_2/index.atf: header.flags: 0, expected 1 (at 0x8)";
+    assert_eq!(message, expected);
+    let mut index = fs::read(out.path().join("thread_2/index.atf")).unwrap();
+    index[8] = 1;
+    fs::write(out.path().join("thread_2/index.atf"), index).unwrap();
+    assert_eq!(
+        grade(&scripted, &features, out.path()).outcome,
+        Outcome::Passed
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_not_read() {
+    let scripted = scripted(TWO);
+    let out = written(&scripted.script);
+    let index = out.path().join("thread_1/index.atf");
+    fs::remove_file(&index).unwrap();
+    let status = std::process::Command::new("mkfifo")
+        .arg(&index)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let (class, message, _) = failure(graded(&scripted, out.path()));
+    assert_eq!(class, Failure::WrongFile);
+    assert_eq!(message, "thread_1/index.atf: not a regular file");
+}

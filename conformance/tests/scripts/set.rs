@@ -1,0 +1,67 @@
+//! The set of scripts, and the reference writer on all of them.
+
+use std::collections::BTreeSet;
+
+use atf_conformance::results::Outcome;
+use atf_conformance::rules::table;
+use atf_conformance::scripts::{Script, Scripted, scripts};
+
+use super::{graded, written};
+
+fn all() -> Vec<Scripted> {
+    [1, 2].into_iter().flat_map(scripts).collect()
+}
+
+#[test]
+fn the_reference_writer_writes_what_every_script_asks_for() {
+    for scripted in all() {
+        let out = written(&scripted.script);
+        let graded = graded(&scripted, out.path());
+        assert_eq!(graded.outcome, Outcome::Passed, "{}", scripted.name);
+        assert!(
+            graded.notes.is_empty(),
+            "{}: {:?}",
+            scripted.name,
+            graded.notes
+        );
+    }
+}
+
+#[test]
+fn the_text_of_a_script_says_all_of_it() {
+    for scripted in all() {
+        let text = scripted.to_string();
+        let script: Script = text.parse().unwrap();
+        assert!(script == scripted.script, "{}", scripted.name);
+        assert!(text.starts_with(&format!("# {}\n", scripted.name)));
+    }
+}
+
+#[test]
+fn scripts_are_the_same_each_time_and_have_names_of_their_own() {
+    assert!(all() == all());
+    let names: BTreeSet<_> = all().into_iter().map(|scripted| scripted.name).collect();
+    assert_eq!(names.len(), all().len());
+}
+
+#[test]
+fn each_script_is_about_rules_that_hold_for_its_wire_version() {
+    for scripted in all() {
+        assert!(!scripted.rules.is_empty(), "{}", scripted.name);
+        for id in &scripted.rules {
+            let rule = table::ALL.iter().find(|rule| rule.id == *id);
+            let rule = rule.unwrap_or_else(|| panic!("{}: {id}", scripted.name));
+            assert!(
+                rule.wires.contains(&scripted.wire),
+                "{}: {id}",
+                scripted.name
+            );
+        }
+        let wires = scripted.script.threads();
+        assert!(
+            wires
+                .values()
+                .all(|thread| thread.open.wire == scripted.wire)
+        );
+    }
+}

@@ -1,0 +1,241 @@
+//! What a script's text says, and where it says nothing.
+
+use atf_conformance::scripts::{Detail, Index, Open, Operation, Script, ScriptError};
+
+const SCRIPT: &str = "\
+open thread=7 wire=1 clock=3 arch=2 os=4
+index thread=7 ts=1000 fn=18446744073709551615 kind=1 depth=4294967295 detail=0
+detail thread=7 index=0 ts=1000 type=65535 flags=1 payload=00ff
+index thread=7 ts=1000 fn=0 kind=3 depth=0 detail=-
+finalize thread=7
+";
+
+#[test]
+fn each_value_goes_where_its_key_says() {
+    let script: Script = SCRIPT.parse().unwrap();
+    let expected = [
+        Operation::Open(Open {
+            thread_id: 7,
+            wire: 1,
+            clock_type: 3,
+            arch: 2,
+            os: 4,
+        }),
+        Operation::Index(Index {
+            thread_id: 7,
+            timestamp_ns: 1000,
+            function_id: u64::MAX,
+            event_kind: 1,
+            call_depth: u32::MAX,
+            detail_seq: Some(0),
+        }),
+        Operation::Detail(Detail {
+            thread_id: 7,
+            index_seq: 0,
+            timestamp: 1000,
+            event_type: 65_535,
+            flags: 1,
+            payload: vec![0x00, 0xff],
+        }),
+        Operation::Index(Index {
+            thread_id: 7,
+            timestamp_ns: 1000,
+            function_id: 0,
+            event_kind: 3,
+            call_depth: 0,
+            detail_seq: None,
+        }),
+        Operation::Finalize { thread_id: 7 },
+    ];
+    assert_eq!(script.operations(), expected);
+    assert_eq!(script.to_string(), SCRIPT);
+}
+
+#[test]
+fn comments_and_empty_lines_are_left_out_and_count_as_lines() {
+    let text = format!("# open thread=x\n\n{SCRIPT}\n# end");
+    assert_eq!(text.parse::<Script>(), SCRIPT.parse());
+    let error = format!("# one\n\n{SCRIPT}stop")
+        .parse::<Script>()
+        .unwrap_err();
+    assert_eq!((error.line, error.column), (8, 1));
+}
+
+/// The error of a script that ends with a line, after an open thread 1 of version 1.
+#[track_caller]
+fn error(line: &str) -> ScriptError {
+    let open = "open thread=1 wire=1 clock=3 arch=2 os=4";
+    let parsed = format!("{open}\n{line}\n").parse::<Script>();
+    parsed.unwrap_err()
+}
+
+#[test]
+fn an_error_names_line_column_and_what_is_expected() {
+    for (line, column, message) in [
+        (
+            "Index thread=1",
+            1,
+            "\"Index\" is none of open, index, detail, finalize or abort",
+        ),
+        (" abort", 1, "\"\" is none of open"),
+        ("finalize", 9, "\"\", expected thread="),
+        ("finalize  thread=1", 10, "\"\", expected thread="),
+        ("finalize id=1", 10, "\"id=1\", expected thread="),
+        (
+            "finalize thread=",
+            17,
+            "thread is \"\", expected a decimal number",
+        ),
+        (
+            "finalize thread=+1",
+            17,
+            "thread is \"+1\", expected a decimal number",
+        ),
+        (
+            "finalize thread=0x1",
+            17,
+            "thread is \"0x1\", expected a decimal number",
+        ),
+        (
+            "finalize thread=4294967296",
+            17,
+            "thread is 4294967296, expected 0 to 4294967295",
+        ),
+        ("finalize thread=1 now", 19, "nothing more is expected"),
+        (
+            "index thread=1 ts=18446744073709551616 fn=0 kind=1 depth=1 detail=-",
+            19,
+            "ts is 18446744073709551616, expected 0 to 18446744073709551615",
+        ),
+        (
+            "index thread=1 ts=1 fn=0 kind=4 depth=1 detail=-",
+            31,
+            "kind is 4, expected 1 to 3",
+        ),
+        (
+            "index thread=1 ts=1 fn=0 kind=1 depth=1 detail=none",
+            48,
+            "detail is \"none\"",
+        ),
+        (
+            "index thread=1 fn=0 ts=1 kind=1 depth=1 detail=-",
+            16,
+            "\"fn=0\", expected ts=",
+        ),
+        (
+            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=0",
+            53,
+            "an odd number of digits",
+        ),
+        (
+            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=00FF",
+            55,
+            "lowercase hex",
+        ),
+        (
+            "detail thread=1 index=0 ts=1 type=3 flags=0 payload=0\u{e9}0",
+            53,
+            "lowercase hex",
+        ),
+        (
+            "open thread=2 wire=3 clock=3 arch=2 os=4",
+            20,
+            "wire is 3, expected 1 to 2",
+        ),
+    ] {
+        let error = error(line);
+        assert_eq!((error.line, error.column), (2, column), "{line}: {error}");
+        assert!(error.message.contains(message), "{line}: {error}");
+    }
+    let shown = error("finalize id=1").to_string();
+    assert_eq!(shown, "line 2, column 10: \"id=1\", expected thread=");
+}
+
+#[test]
+fn an_order_that_no_session_has_is_refused_at_its_line() {
+    let event = "index thread=1 ts=5 fn=1 kind=1 depth=1 detail=";
+    let details = "detail thread=1 index=0 ts=5 type=3 flags=0 payload=";
+    let wrong_ts = "detail thread=1 index=0 ts=6 type=3 flags=0 payload=";
+    let wrong_seq = "detail thread=1 index=1 ts=5 type=3 flags=0 payload=";
+    for (rest, line, message) in [
+        (
+            "open thread=1 wire=1 clock=3 arch=2 os=4".to_owned(),
+            2,
+            "thread 1 is opened twice",
+        ),
+        (
+            "open thread=2 wire=2 clock=3 arch=2 os=4".to_owned(),
+            2,
+            "the same in every open",
+        ),
+        (
+            "open thread=2 wire=1 clock=1 arch=2 os=4".to_owned(),
+            2,
+            "the same in every open",
+        ),
+        ("finalize thread=2".to_owned(), 2, "thread 2 is not open"),
+        (
+            "finalize thread=1\nfinalize thread=1".to_owned(),
+            3,
+            "thread 1 is finalized",
+        ),
+        (
+            format!("finalize thread=1\n{event}-"),
+            3,
+            "thread 1 is finalized",
+        ),
+        (
+            "abort\nfinalize thread=1".to_owned(),
+            2,
+            "abort must be the last operation",
+        ),
+        (
+            format!("{event}-"),
+            2,
+            "neither finalize thread=1 nor abort follows",
+        ),
+        (
+            format!("{event}1\n{details}\nabort"),
+            2,
+            "detail is 1, 0 is next",
+        ),
+        (
+            format!("{event}0\nabort"),
+            3,
+            "the details of the event before must come first",
+        ),
+        (
+            format!("{event}0"),
+            2,
+            "the details of this event are missing",
+        ),
+        (
+            format!("{details}\nabort"),
+            2,
+            "no event before it asks for details",
+        ),
+        (
+            format!("{event}0\n{wrong_ts}\nabort"),
+            3,
+            "ts is 6, 5 is next",
+        ),
+        (
+            format!("{event}0\n{wrong_seq}\nabort"),
+            3,
+            "index is 1, 0 is next",
+        ),
+        (
+            format!("{event}-\n{}\nabort", event.replace("ts=5", "ts=4") + "-"),
+            3,
+            "ts is less than 5",
+        ),
+    ] {
+        let error = error(&rest);
+        assert_eq!(error.line, line, "{rest}: {error}");
+        assert!(error.message.contains(message), "{rest}: {error}");
+    }
+    for nothing in ["", "# nothing\n", "abort\n"] {
+        let error = nothing.parse::<Script>().unwrap_err();
+        assert_eq!(error.message, "no thread is opened");
+    }
+}
