@@ -6,6 +6,7 @@ use std::path::Path;
 use super::Wrong;
 use super::compare::Found;
 use super::expected::{self, Given};
+use super::layout::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
 use crate::scripts::{Scripted, Thread};
 
 /// Where the two headers say that the events begin.
@@ -40,37 +41,61 @@ fn compare_thread(
     thread: &Thread<'_>,
     out: &Path,
 ) -> Result<(), Wrong> {
-    let index = format!("thread_{id}/index.atf");
-    let detail = format!("thread_{id}/detail.atf");
-    let detail_size = thread
-        .details
-        .iter()
-        .map(|detail| 24 + detail.payload.len());
-    let detail_found = Found::read(out, &detail, 128 + detail_size.sum::<usize>())?;
-    let given = |found: &Found, at| Given {
+    let detail = detail(out, id, thread)?;
+    let given = |events_offset| Given {
         is_platform_exact: scripted.is_platform_exact,
-        has_detail_file: detail_found.is_some(),
-        events_offset: match thread.is_finalized {
-            true => found.events_offset(at),
-            // No footer proves another place.
-            false => 64,
-        },
+        has_detail_file: detail.is_some(),
+        events_offset,
     };
-    match Found::read(out, &index, 128 + 32 * thread.events.len())? {
+    match index(out, id, thread)? {
         Some(found) => {
-            let expected = expected::index(thread, given(&found, INDEX_EVENTS_OFFSET));
+            let expected = expected::index(thread, given(index_start(&found, thread)));
             found.compare(&expected, thread.is_finalized)?;
         }
         // Nothing was recorded and the program ended: the file may not have been made yet.
         None if !thread.is_finalized && thread.events.is_empty() => {}
-        None => return Err(Wrong::new(format!("{index} is not there"))),
+        None => return Err(Wrong::new(format!("thread_{id}/index.atf is not there"))),
     }
-    match &detail_found {
+    match &detail {
         Some(found) => {
-            let expected = expected::detail(thread, given(found, DETAIL_EVENTS_OFFSET));
+            let expected = expected::detail(thread, given(detail_start(found, thread)));
             found.compare(&expected, thread.is_finalized)
         }
         None if thread.details.is_empty() => Ok(()),
-        None => Err(Wrong::new(format!("{detail} is not there"))),
+        None => Err(Wrong::new(format!("thread_{id}/detail.atf is not there"))),
+    }
+}
+
+/// A thread's `index.atf`.
+pub(super) fn index(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
+    let size = EVENT_SIZE * thread.events.len();
+    Found::read(out, &format!("thread_{id}/index.atf"), 2 * END_SIZE + size)
+}
+
+/// A thread's `detail.atf`.
+pub(super) fn detail(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
+    let sizes = thread
+        .details
+        .iter()
+        .map(|detail| DETAIL_SIZE + detail.payload.len());
+    let size: usize = sizes.sum();
+    Found::read(out, &format!("thread_{id}/detail.atf"), 2 * END_SIZE + size)
+}
+
+/// Where the events of an `index.atf` begin.
+pub(super) fn index_start(found: &Found, thread: &Thread<'_>) -> usize {
+    start(found, thread, INDEX_EVENTS_OFFSET)
+}
+
+/// Where the events of a `detail.atf` begin.
+pub(super) fn detail_start(found: &Found, thread: &Thread<'_>) -> usize {
+    start(found, thread, DETAIL_EVENTS_OFFSET)
+}
+
+fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
+    match thread.is_finalized {
+        true => found.events_offset(field),
+        // No footer proves another place.
+        false => END_SIZE,
     }
 }

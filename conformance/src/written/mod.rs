@@ -4,6 +4,7 @@
 //! library's writer. Each byte is held against a place typed by hand ([`layout`]).
 
 mod compare;
+mod document;
 mod expected;
 mod folder;
 mod layout;
@@ -11,6 +12,8 @@ mod library;
 mod rules;
 
 use std::path::Path;
+
+pub use document::Documents;
 
 use crate::results::{Difference, Failure, Outcome};
 use crate::scripts::Scripted;

@@ -1,6 +1,8 @@
 //! Writer scripts: their text, the set of them, the reference writer, and how writers are graded.
 
+mod command;
 mod damage;
+mod document;
 mod folder;
 mod set;
 mod text;

@@ -88,7 +88,7 @@ impl Recipe {
 /// The script's text, under comments that say what it is for.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# {}\n# {}\n\n{}", self.name, self.note, self.script)
+        write!(f, "# {}\n# {}\n\n{}", self.name, self.note, self.script)
     }
 }
 

@@ -1,0 +1,85 @@
+//! `scripts`: what writers are asked to write.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use atf_conformance::scripts::{Scripted, scripts};
+
+const AFTER_HELP: &str = "\
+A script's operations are explained in docs/conformance/protocol.md.
+
+Exit status: 0 done; 2 usage, or a file that could not be written.
+
+Example:
+  $ atf-conformance scripts show v1/write-one-detail";
+
+/// Options of `scripts`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Name all scripts, with the rules that they are about and what each is for
+    List,
+    /// Write one script to standard output
+    Show {
+        /// The script's name
+        name: String,
+    },
+    /// Write all scripts into a folder, each as NAME.txt
+    Copy {
+        /// The folder; it is made where it is not there
+        folder: PathBuf,
+    },
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let all = [1, 2].into_iter().flat_map(scripts);
+    let mut out = io::stdout().lock();
+    let done = match &options.action {
+        Action::List => list(all, &mut out),
+        Action::Show { name } => match all.into_iter().find(|scripted| scripted.name == *name) {
+            Some(scripted) => write!(out, "{scripted}").and_then(|()| out.flush()),
+            None => Err(io::Error::other(format!("{name}: no script of this name"))),
+        },
+        Action::Copy { folder } => copy(all, folder),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done where stderr is gone too.
+            let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn list(all: impl Iterator<Item = Scripted>, out: &mut impl Write) -> io::Result<()> {
+    for scripted in all {
+        let Scripted {
+            name, rules, note, ..
+        } = &scripted;
+        writeln!(out, "{name}\n    {note}\n    {}", rules.join(" "))?;
+    }
+    out.flush()
+}
+
+fn copy(all: impl Iterator<Item = Scripted>, folder: &Path) -> io::Result<()> {
+    for scripted in all {
+        let path = folder.join(format!("{}.txt", scripted.name));
+        let at = |error: io::Error| io::Error::other(format!("{}: {error}", path.display()));
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above).map_err(at)?;
+        }
+        fs::write(&path, scripted.to_string()).map_err(at)?;
+    }
+    Ok(())
+}
