@@ -188,7 +188,7 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
         let folder = TempDir::new().unwrap();
         let [path, once, twice, other, shared] =
             ["in", "once", "twice", "other", "shared"].map(|name| folder.path().join(name));
-        trace.write(&path);
+        trace.write(&path).unwrap();
         let options = RecoverOptions {
             salvage: seed % 4 > 1,
             ..RecoverOptions::default()

@@ -1,10 +1,86 @@
 //! The golden corpus: small traces, each with what a reader must make of it.
+//!
+//! A case is a [`Recipe`]: a [session without a fault](Trace), and one edit of it. What must come
+//! out never comes from a reader: it follows from the description of what was written, and what
+//! stands in the files is read with tables typed by hand from the format's documents.
+
+#![allow(
+    clippy::missing_panics_doc,
+    reason = "an edit that does not fit its session is a mistake in a table, which its test must see"
+)]
+
+mod document;
+mod dump;
+mod effects;
+#[doc(hidden)]
+pub mod files;
+mod flags;
+mod layout;
+mod recipe;
+mod recipes;
+mod shape;
+pub mod trace;
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
 
 use serde::Serialize;
 
-use crate::Verdict;
+pub use flags::{FLAGS, Flag};
+pub use recipe::{Found, Recipe};
+pub use recipes::recipes;
+pub use trace::Trace;
+
+use crate::{Place, Verdict};
+
+/// The version of the corpus: the first number changes where a case goes or means something else,
+/// the second where cases come, the third where only their texts change.
+pub const EDITION: &str = "1.0.0";
+
+/// All cases, those of wire version 1 first.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let recipes = recipes();
+    let edited: Vec<_> = recipes.iter().filter(|recipe| !recipe.is_clean()).collect();
+    let of_wire = |wire| {
+        let edited = edited.iter();
+        let mut cases = recipe::clean(&recipes, wire);
+        for recipe in edited.filter(|recipe| recipe.wires.contains(&wire)) {
+            add(&mut cases, recipe.case(wire));
+        }
+        cases
+    };
+    [1, 2].into_iter().flat_map(of_wire).collect()
+}
+
+/// Adds a case, or what it is about to the one that gives the same to read.
+fn add(cases: &mut Vec<Case>, mut case: Case) {
+    let Some(same) = cases.iter_mut().find(|other| other.is_same_trace(&case)) else {
+        return cases.push(case);
+    };
+    // The one that breaks a rule keeps its name.
+    if same.place.is_none() && case.place.is_some() {
+        std::mem::swap(same, &mut case);
+    }
+    for (own, others) in [
+        (&mut same.rules, case.rules),
+        (&mut same.flags, case.flags),
+        (&mut same.sources, case.sources),
+    ] {
+        let news = others.into_iter().filter(|other| !own.contains(other));
+        let news: Vec<_> = news.collect();
+        own.extend(news);
+    }
+    same.sources.sort_unstable();
+    same.note = format!("{} {}", same.note, case.note);
+}
+
+/// The case of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<Case> {
+    cases().into_iter().find(|case| case.name == name)
+}
 
 /// One small trace with what a reader must make of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +115,63 @@ pub struct Case {
     pub expected: serde_json::Value,
     /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
+    /// Where the first of these is broken, in its file.
+    pub place: Option<Place>,
+    /// Each byte of its trace files under the name of its field.
+    pub dump: String,
+}
+
+impl Case {
+    /// Whether the other gives the same to read.
+    fn is_same_trace(&self, other: &Self) -> bool {
+        (&self.path, &self.files, &self.folders, &self.symlinks)
+            == (&other.path, &other.files, &other.folders, &other.symlinks)
+    }
+
+    /// Writes its files into a folder; what is to be read is then at [`path`](Self::path) there.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system, with the path.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        write(folder, &self.files, &self.folders, &self.symlinks)
+    }
+}
+
+/// Writes files, empty folders and symbolic links.
+fn write(
+    folder: &Path,
+    files: &BTreeMap<String, Vec<u8>>,
+    folders: &[String],
+    symlinks: &BTreeMap<String, String>,
+) -> io::Result<()> {
+    let at = |path: &Path, result: io::Result<()>| {
+        result.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    };
+    let with_parent = |path: &Path, put: &dyn Fn(&Path) -> io::Result<()>| {
+        let parent = path.parent().map_or(Ok(()), fs::create_dir_all);
+        at(path, parent.and_then(|()| put(path)))
+    };
+    for path in folders {
+        with_parent(&folder.join(path), &|path| fs::create_dir_all(path))?;
+    }
+    for (path, bytes) in files {
+        with_parent(&folder.join(path), &|path| fs::write(path, bytes))?;
+    }
+    for (path, target) in symlinks {
+        with_parent(&folder.join(path), &|path| symlink(target, path))?;
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn symlink(target: &str, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn symlink(_target: &str, _path: &Path) -> io::Result<()> {
+    Err(io::Error::from(io::ErrorKind::Unsupported))
 }
 
 /// What was done to a case's files.

@@ -10,10 +10,10 @@ use crate::{check, command, texts};
 /// A folder with a good session in `good` and a broken one in `broken`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    Trace::clean(1).write(&folder.path().join("good"));
+    Trace::clean(1).write(&folder.path().join("good")).unwrap();
     let mut broken = Trace::clean(1);
     broken.patch(INDEX, 0, b"none");
-    broken.write(&folder.path().join("broken"));
+    broken.write(&folder.path().join("broken")).unwrap();
     folder
 }
 
@@ -113,8 +113,8 @@ fn a_file_by_another_name_is_known_by_its_magic() {
 fn traces_are_found_below_a_folder_whatever_they_are_in() {
     let folder = TempDir::new().unwrap();
     let trace = Trace::clean(1);
-    trace.write(&folder.path().join("a/session"));
-    trace.write(&folder.path().join("a/session/pid_1"));
+    trace.write(&folder.path().join("a/session")).unwrap();
+    trace.write(&folder.path().join("a/session/pid_1")).unwrap();
     let index = trace.file(INDEX);
     for name in ["b/worker/index.atf", "c/x.ati2", "d/thread_ui/index.atf"] {
         let path = folder.path().join(name);
@@ -145,7 +145,7 @@ fn a_session_with_a_stray_file_of_a_thread_is_checked_whole() {
     let folder = TempDir::new().unwrap();
     let mut trace = Trace::clean(1);
     trace.put("detail.atf", "stray");
-    trace.write(folder.path());
+    trace.write(folder.path()).unwrap();
     let output = check(folder.path(), &["."]);
     let (status, text, _) = texts(&output);
     assert!(text.contains("./detail.atf: reject\n"), "{text}");
@@ -194,7 +194,7 @@ fn control_characters_of_a_manifest_do_not_reach_the_terminal() {
         "\"clock_type\"",
         "\"\u{9b}2J\\u001b[2J\\nfake: accept\": 1, \"clock_type\"",
     );
-    trace.write(folder.path());
+    trace.write(folder.path()).unwrap();
     let output = check(folder.path(), &["."]);
     let (_, text, _) = texts(&output);
     assert!(

@@ -42,7 +42,7 @@ fn the_exit_status_counts_the_severities_that_are_denied() {
     assert_eq!(status(&["--deny", "must", "sample-crashed"]), 0);
     assert_eq!(status(&["--deny", "should", "sample-crashed"]), 1);
     let clean = TempDir::new().unwrap();
-    Trace::clean(1).write(clean.path());
+    Trace::clean(1).write(clean.path()).unwrap();
     let status = |arguments: &[&str]| texts(&check(clean.path(), arguments)).0;
     assert_eq!(status(&["--deny", "advice", "."]), 0);
 }
@@ -127,7 +127,7 @@ fn json_and_text_give_the_same_numbers() {
     let mut broken = Trace::clean(2);
     broken.patch(INDEX, 261, &[1]);
     broken.cut(DETAIL, 400);
-    broken.write(&folder.path().join("broken"));
+    broken.write(&folder.path().join("broken")).unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     let samples = samples();
     let paths = [samples.to_str().unwrap(), "broken", "empty"];

@@ -18,7 +18,7 @@ use crate::{check, command, samples, texts};
 /// A folder with a good session in `good`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    Trace::clean(1).write(&folder.path().join("good"));
+    Trace::clean(1).write(&folder.path().join("good")).unwrap();
     folder
 }
 
@@ -49,7 +49,7 @@ fn a_fifo_in_the_place_of_a_file_of_a_session_hides_no_other() {
         let folder = TempDir::new().unwrap();
         let mut trace = Trace::clean(1);
         trace.remove(file);
-        trace.write(folder.path());
+        trace.write(folder.path()).unwrap();
         make_fifo(&folder.path().join(file));
         let mut command = command();
         command.current_dir(folder.path()).arg(".");
@@ -169,7 +169,7 @@ fn a_closed_pipe_is_no_error() {
 fn names_that_could_steer_a_terminal_are_written_so_that_they_cannot() {
     let folder = TempDir::new().unwrap();
     let name = "a\n/etc/passwd: accept\u{1b}[2K\u{9b}1A\u{202e}";
-    Trace::clean(1).write(&folder.path().join(name));
+    Trace::clean(1).write(&folder.path().join(name)).unwrap();
     let gone = "gone\u{1b}]0;title\u{7}";
     let output = check(folder.path(), &[".", gone]);
     let (status, text, _) = texts(&output);
@@ -189,7 +189,7 @@ fn names_that_could_steer_a_terminal_are_written_so_that_they_cannot() {
 fn names_that_are_not_utf_8_are_read_and_shown() {
     let folder = TempDir::new().unwrap();
     let name = OsStr::from_bytes(b"caf\xe9");
-    Trace::clean(1).write(&folder.path().join(name));
+    Trace::clean(1).write(&folder.path().join(name)).unwrap();
     let output = command()
         .current_dir(folder.path())
         .arg(name)

@@ -3,41 +3,27 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use atf_conformance::corpus::recipes;
 use atf_conformance::rules::table;
 use atf_conformance::{FileReport, Kind, Place};
 
-use crate::case::Case;
 use crate::support::{Outcome, Trace};
-use crate::{
-    detail_event, detail_footer, detail_function_payload, detail_header, index_event, index_footer,
-    index_header, link, manifest, session,
-};
 
 /// Rules that no case can break or meet, with the reason.
 const UNTESTABLE: [(&str, &str); 0] = [];
 
-fn all_cases() -> impl Iterator<Item = Case> {
-    let modules = [
-        index_header::cases(),
-        index_event::cases(),
-        index_footer::cases(),
-        detail_header::cases(),
-        detail_event::cases(),
-        detail_function_payload::cases(),
-        detail_footer::cases(),
-        link::cases(),
-        manifest::cases(),
-        session::cases(),
-    ];
-    modules.into_iter().flatten()
-}
-
 /// The rules that some case breaks, or meets, with the wire versions.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
-    let cases = all_cases().filter(|case| case.expected.is_some() == breaks);
-    cases
-        .flat_map(|case| case.wires.iter().map(move |wire| (case.rule, *wire)))
-        .collect()
+    let recipes = recipes().into_iter();
+    let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);
+    let mut tried = BTreeSet::new();
+    for recipe in fitting {
+        for wire in recipe.wires {
+            let rules = recipe.rules_in(*wire).into_iter();
+            tried.extend(rules.map(|rule| (rule, *wire)));
+        }
+    }
+    tried
 }
 
 #[test]

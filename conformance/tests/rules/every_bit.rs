@@ -20,7 +20,7 @@ fn is_noticed(path: &Path) -> bool {
 
 fn small(version: u8) -> TempDir {
     let folder = TempDir::new().unwrap();
-    Trace::small(version).write(folder.path());
+    Trace::small(version).write(folder.path()).unwrap();
     assert!(!is_noticed(folder.path()));
     folder
 }
@@ -106,7 +106,7 @@ fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_name
     let mut trace = Trace::clean(1);
     trace.remove("thread_7");
     trace.replace(MANIFEST, r#"{"id": 7, "has_detail": true},"#, "");
-    trace.write(folder.path());
+    trace.write(folder.path()).unwrap();
     assert!(!is_noticed(folder.path()));
     let file = folder.path().join(MANIFEST);
     let text = fs::read_to_string(&file).unwrap();

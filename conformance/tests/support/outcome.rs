@@ -41,8 +41,17 @@ impl Outcome {
     /// Writes a session and checks it.
     pub(crate) fn of_trace(trace: &Trace) -> Self {
         let folder = TempDir::new().unwrap();
-        trace.write(folder.path());
+        trace.write(folder.path()).unwrap();
         Self::of(folder.path())
+    }
+
+    /// Writes a session and checks a folder of it; files are named from the whole.
+    pub(crate) fn of_folder(trace: &Trace, name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        trace.write(folder.path()).unwrap();
+        let mut this = Self::of(&folder.path().join(name));
+        this.root = folder.path().to_owned();
+        this
     }
 
     /// The name of a report's file, with `/` on every platform.

@@ -105,7 +105,7 @@ fn a_thread_id_with_a_path_in_it_leads_nowhere() {
         trace.put("x/index.atf", "nonsense");
         let text = format!(r#"{{"threads": [{{"id": "{id}"}}, {{"id": 9}}]}}"#);
         trace.put("session/manifest.json", text);
-        trace.write(folder.path());
+        trace.write(folder.path()).unwrap();
         let outcome = Outcome::of(&folder.path().join("session"));
         assert_eq!(outcome.broken(), ["manifest.json ATF-MANI-003"]);
         assert_eq!(outcome.verdict(MANIFEST), Recover);

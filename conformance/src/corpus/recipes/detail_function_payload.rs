@@ -2,12 +2,12 @@
 //! fields, from the table of S1: `function_id` at 0, registers from 8 to 96, `stack_size` at 96,
 //! reserved at 98, the stack from 100 on.
 
-use atf_conformance::Verdict::Accept;
+use crate::Verdict::Accept;
 
-use crate::case::{Case, breaks, meets, run};
-use crate::support::{DETAIL, T, Trace, record};
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{DETAIL, T, Trace, record};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(super) fn recipes() -> Vec<Recipe> {
     vec![
         meets("ATF-DPAY-001", "256 bytes", |t| stack(t, 256)),
         breaks("ATF-DPAY-001", "257 bytes", |t| stack(t, 257)).at(
@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
             64 + 24 + 96,
             Accept,
         ),
-        meets("ATF-DPAY-002", "100 bytes and no stack", |_| {}),
+        holds("ATF-DPAY-002", "100 bytes and no stack"),
         meets("ATF-DPAY-002", "any payload of another type", |t| {
             t.details(|details| {
                 details[0].event_type = 9;
@@ -43,7 +43,7 @@ pub(crate) fn cases() -> Vec<Case> {
             t.details(|details| details[0].payload.clear());
         })
         .at(DETAIL, "events[0].payload", 64 + 24, Accept),
-        meets("ATF-DPAY-003", "0", |_| {}),
+        holds("ATF-DPAY-003", "0"),
         breaks("ATF-DPAY-003", "the highest bit", |t| {
             t.patch_detail(188 + 24 + 99, &[0x80]);
         })
@@ -54,9 +54,4 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Gives the first detail event a stack of that many bytes.
 fn stack(trace: &mut Trace, size: u16) {
     trace.details(|details| details[0] = record(3, 0, T, 1, size));
-}
-
-#[test]
-fn the_rules_of_the_detail_function_payload() {
-    run(&cases());
 }

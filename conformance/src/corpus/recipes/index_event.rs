@@ -3,12 +3,12 @@
 //! `call_depth` at 24, `detail_seq` at 28; in version 2 `detail_seq` at 16, `event_kind` at 24, 7
 //! reserved at 25.
 
-use atf_conformance::Verdict::{Accept, Recover};
+use crate::Verdict::{Accept, Recover};
 
-use crate::case::{Case, breaks, meets, run};
-use crate::support::{DETAIL, INDEX, T};
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{DETAIL, INDEX, T};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(super) fn recipes() -> Vec<Recipe> {
     vec![
         meets("ATF-IEVT-001", "two events at one time", |t| {
             t.events(|events| events[1].timestamp_ns = T);
@@ -17,7 +17,7 @@ pub(crate) fn cases() -> Vec<Case> {
             t.events(|events| events[1].timestamp_ns = T - 1);
         })
         .at(INDEX, "events[1].timestamp_ns", 96, Accept),
-        meets("ATF-IEVT-002", "kinds 1, 2 and 3", |_| {}),
+        holds("ATF-IEVT-002", "kinds 1, 2 and 3"),
         breaks("ATF-IEVT-002", "0", |t| {
             t.events(|events| events[4].kind = 0);
         })
@@ -31,11 +31,11 @@ pub(crate) fn cases() -> Vec<Case> {
         })
         .at(INDEX, "events[4].event_kind", 192 + 20, Accept)
         .only(&[1]),
-        meets("ATF-IEVT-003", "7", |_| {}).only(&[1]),
+        holds("ATF-IEVT-003", "7").only(&[1]),
         breaks("ATF-IEVT-003", "8", |t| t.patch_event(224 + 16, &[8]))
             .at(INDEX, "events[5].thread_id", 224 + 16, Accept)
             .only(&[1]),
-        meets("ATF-IEVT-004", "a call at 1 and one within", |_| {}).only(&[1]),
+        holds("ATF-IEVT-004", "a call at 1 and one within").only(&[1]),
         meets("ATF-IEVT-004", "a trace that begins within a call", |t| {
             t.events(|events| events.iter_mut().for_each(|event| event.depth += 7));
         })
@@ -56,7 +56,7 @@ pub(crate) fn cases() -> Vec<Case> {
         .at(INDEX, "events[0].call_depth", 64 + 24, Accept)
         .times(2)
         .only(&[1]),
-        meets("ATF-IEVT-005", "zeros", |_| {}).only(&[2]),
+        holds("ATF-IEVT-005", "zeros").only(&[2]),
         breaks("ATF-IEVT-005", "the last byte", |t| {
             t.patch_event(64 + 31, &[1]);
         })
@@ -103,9 +103,4 @@ pub(crate) fn cases() -> Vec<Case> {
         })
         .at(INDEX, "events[5]", 224, Recover),
     ]
-}
-
-#[test]
-fn the_rules_of_the_index_event() {
-    run(&cases());
 }

@@ -4,36 +4,36 @@ use super::{Bytes, crc32c};
 
 /// An event to write.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct EventRecord {
-    pub(crate) timestamp_ns: u64,
-    pub(crate) function_id: u64,
-    pub(crate) kind: u8,
-    pub(crate) depth: u32,
-    pub(crate) detail_seq: Option<u64>,
+pub struct EventRecord {
+    pub timestamp_ns: u64,
+    pub function_id: u64,
+    pub kind: u8,
+    pub depth: u32,
+    pub detail_seq: Option<u64>,
 }
 
 /// An index file to write; each field may lie.
 #[derive(Debug, Clone)]
-pub(crate) struct IndexFile {
-    pub(crate) version: u8,
-    pub(crate) arch: u8,
-    pub(crate) os: u8,
-    pub(crate) flags: u32,
-    pub(crate) thread_id: u32,
-    pub(crate) header_count: u64,
-    pub(crate) events_offset: u64,
-    pub(crate) footer_offset: u64,
-    pub(crate) header_times: (u64, u64),
-    pub(crate) events: Vec<EventRecord>,
-    pub(crate) checksum: u32,
-    pub(crate) footer_count: u64,
-    pub(crate) footer_times: (u64, u64),
-    pub(crate) bytes_written: u64,
+pub struct IndexFile {
+    pub version: u8,
+    pub arch: u8,
+    pub os: u8,
+    pub flags: u32,
+    pub thread_id: u32,
+    pub header_count: u64,
+    pub events_offset: u64,
+    pub footer_offset: u64,
+    pub header_times: (u64, u64),
+    pub events: Vec<EventRecord>,
+    pub checksum: u32,
+    pub footer_count: u64,
+    pub footer_times: (u64, u64),
+    pub bytes_written: u64,
 }
 
 impl IndexFile {
     /// A finalized file of `count` events; every third one links to a detail.
-    pub(crate) fn finalized(version: u8, count: u64) -> Self {
+    pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| EventRecord {
             timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
             function_id: 0x0644_4fc1_0000_0001 + seq,
@@ -45,7 +45,7 @@ impl IndexFile {
     }
 
     /// A finalized file of these events.
-    pub(crate) fn of(version: u8, events: Vec<EventRecord>) -> Self {
+    pub fn of(version: u8, events: Vec<EventRecord>) -> Self {
         let count = events.len() as u64;
         let times = match (events.first(), events.last()) {
             (Some(first), Some(last)) => (first.timestamp_ns, last.timestamp_ns),
@@ -72,7 +72,7 @@ impl IndexFile {
     }
 
     /// The same under a header that was never rewritten.
-    pub(crate) fn placeholder(mut self) -> Self {
+    pub fn placeholder(mut self) -> Self {
         self.flags = 0;
         self.header_count = 0;
         self.footer_offset = 64;
@@ -80,7 +80,7 @@ impl IndexFile {
         self
     }
 
-    pub(crate) fn header(&self) -> Vec<u8> {
+    pub fn header(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         out.raw(b"ATI2")
             .u8(1)
@@ -101,7 +101,7 @@ impl IndexFile {
         out.0
     }
 
-    pub(crate) fn section(&self) -> Vec<u8> {
+    pub fn section(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         for event in &self.events {
             out.u64(event.timestamp_ns).u64(event.function_id);
@@ -122,7 +122,7 @@ impl IndexFile {
         out.0
     }
 
-    pub(crate) fn footer(&self) -> Vec<u8> {
+    pub fn footer(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         out.raw(b"2ITA").u32(self.checksum).u64(self.footer_count);
         out.u64(self.footer_times.0)
@@ -133,11 +133,11 @@ impl IndexFile {
     }
 
     /// Header and events; the footer never came.
-    pub(crate) fn without_footer(&self) -> Vec<u8> {
+    pub fn without_footer(&self) -> Vec<u8> {
         [self.header(), self.section()].concat()
     }
 
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         [self.without_footer(), self.footer()].concat()
     }
 }

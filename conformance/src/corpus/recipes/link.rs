@@ -2,12 +2,12 @@
 //! at 64, 188 and 329. An index event's `detail_seq` stands at 28 in version 1 and at 16 in version
 //! 2, a detail event's `index_seq` at 8.
 
-use atf_conformance::Verdict::{Accept, Recover, Reject};
+use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::case::{Case, breaks, meets, run};
-use crate::support::{DETAIL, INDEX, T, Trace};
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{DETAIL, INDEX, T, Trace};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(super) fn recipes() -> Vec<Recipe> {
     [both_ways(), same_moment(), headers()]
         .into_iter()
         .flatten()
@@ -19,17 +19,19 @@ const fn detail_seq(seq: u64) -> [u64; 2] {
     [64 + 32 * seq + 28, 64 + 32 * seq + 16]
 }
 
-fn both_ways() -> Vec<Case> {
+fn both_ways() -> Vec<Recipe> {
     vec![
-        meets("ATF-LINK-001", "there and back", |_| {}),
+        holds("ATF-LINK-001", "there and back"),
         breaks("ATF-LINK-001", "to an event behind the last", |t| {
             t.details(|details| details.truncate(2));
         })
-        .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Reject),
+        .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Reject)
+        .flag("links-dangling"),
         breaks("ATF-LINK-001", "to another's event", |t| {
             t.events(|events| events[5].detail_seq = Some(2));
         })
         .at_each(INDEX, "events[5].detail_seq", detail_seq(5), Reject)
+        .flag("links-duplicated")
         .also(INDEX, "ATF-LINK-005"),
         breaks("ATF-LINK-001", "without a detail file", |t| {
             t.remove(DETAIL);
@@ -60,7 +62,7 @@ fn both_ways() -> Vec<Case> {
         )
         .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Recover)
         .also(DETAIL, "ATF-DFTR-001"),
-        meets("ATF-LINK-003", "back and there", |_| {}),
+        holds("ATF-LINK-003", "back and there"),
         breaks("ATF-LINK-003", "to an event that links to none", |t| {
             t.events(|events| events[3].detail_seq = None);
         })
@@ -88,7 +90,7 @@ fn both_ways() -> Vec<Case> {
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Recover)
         .also(INDEX, "ATF-IEVT-006"),
-        meets("ATF-LINK-005", "0, 1, 2", |_| {}),
+        holds("ATF-LINK-005", "0, 1, 2"),
         breaks("ATF-LINK-005", "0, 2, 1 though each leads back", |t| {
             t.events(|events| {
                 events[2].detail_seq = Some(2);
@@ -103,14 +105,14 @@ fn both_ways() -> Vec<Case> {
 }
 
 /// What the two events of a pair have in common.
-fn same_moment() -> Vec<Case> {
+fn same_moment() -> Vec<Recipe> {
     vec![
-        meets("ATF-LINK-006", "to the nanosecond", |_| {}),
+        holds("ATF-LINK-006", "to the nanosecond"),
         breaks("ATF-LINK-006", "a nanosecond later", |t| {
             t.details(|details| details[1].timestamp = T + 2001);
         })
         .at(DETAIL, "events[1].timestamp", 188 + 16, Accept),
-        meets("ATF-LINK-007", "3 for a call, 4 for a return", |_| {}),
+        holds("ATF-LINK-007", "3 for a call, 4 for a return"),
         meets("ATF-LINK-007", "any for an exception", |t| {
             t.events(|events| {
                 events[4].detail_seq = events[3].detail_seq.take();
@@ -126,7 +128,7 @@ fn same_moment() -> Vec<Case> {
             t.details(|details| details[1].event_type = 3);
         })
         .at(DETAIL, "events[1].event_type", 188 + 4, Accept),
-        meets("ATF-LINK-011", "the same function", |_| {}),
+        holds("ATF-LINK-011", "the same function"),
         meets("ATF-LINK-011", "a payload of another shape", |t| {
             t.details(|details| details[1].payload = vec![0; 99]);
         })
@@ -138,16 +140,16 @@ fn same_moment() -> Vec<Case> {
     ]
 }
 
-fn headers() -> Vec<Case> {
+fn headers() -> Vec<Recipe> {
     vec![
-        meets("ATF-LINK-008", "the same", |_| {}),
+        holds("ATF-LINK-008", "the same"),
         breaks("ATF-LINK-008", "the other one", other_version).at(
             DETAIL,
             "header.version",
             5,
             Reject,
         ),
-        meets("ATF-LINK-009", "7", |_| {}),
+        holds("ATF-LINK-009", "7"),
         breaks("ATF-LINK-009", "8", |t| t.detail(|file| file.thread_id = 8))
             .at(DETAIL, "header.thread_id", 12, Accept)
             .only(&[2]),
@@ -178,11 +180,5 @@ fn headers() -> Vec<Case> {
 
 /// A detail file of the other wire version, good in itself.
 fn other_version(trace: &mut Trace) {
-    let other = Trace::clean(3 - trace.version);
-    trace.put(DETAIL, other.file(DETAIL));
-}
-
-#[test]
-fn the_rules_of_links() {
-    run(&cases());
+    trace.take(DETAIL, &Trace::clean(3 - trace.version));
 }

@@ -4,16 +4,16 @@ use super::{Bytes, crc32c};
 
 /// An event to write.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DetailRecord {
-    pub(crate) event_type: u16,
-    pub(crate) index_seq: u64,
-    pub(crate) timestamp: u64,
-    pub(crate) payload: Vec<u8>,
+pub struct DetailRecord {
+    pub event_type: u16,
+    pub index_seq: u64,
+    pub timestamp: u64,
+    pub payload: Vec<u8>,
 }
 
 impl DetailRecord {
     /// A call with registers and `stack` bytes of the stack.
-    pub(crate) fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
+    pub fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
         let mut payload = Bytes::default();
         payload.u64(0x0644_4fc1_0000_0001);
         (0..8).for_each(|register| {
@@ -39,25 +39,25 @@ impl DetailRecord {
 
 /// A detail file to write; each field may lie.
 #[derive(Debug, Clone)]
-pub(crate) struct DetailFile {
-    pub(crate) version: u8,
-    pub(crate) arch: u8,
-    pub(crate) os: u8,
-    pub(crate) thread_id: u32,
-    pub(crate) events_offset: u64,
-    pub(crate) header_count: u64,
-    pub(crate) header_bytes: u64,
-    pub(crate) index_seqs: (u64, u64),
-    pub(crate) events: Vec<DetailRecord>,
-    pub(crate) checksum: u32,
-    pub(crate) footer_count: u64,
-    pub(crate) footer_bytes: u64,
-    pub(crate) footer_times: (u64, u64),
+pub struct DetailFile {
+    pub version: u8,
+    pub arch: u8,
+    pub os: u8,
+    pub thread_id: u32,
+    pub events_offset: u64,
+    pub header_count: u64,
+    pub header_bytes: u64,
+    pub index_seqs: (u64, u64),
+    pub events: Vec<DetailRecord>,
+    pub checksum: u32,
+    pub footer_count: u64,
+    pub footer_bytes: u64,
+    pub footer_times: (u64, u64),
 }
 
 impl DetailFile {
     /// A finalized file of `count` events of different lengths, for every third index event.
-    pub(crate) fn finalized(version: u8, count: u64) -> Self {
+    pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| {
             let timestamp = 0x0004_62d5_3c8a_0000 + 3 * seq * 1000;
             match seq % 3 {
@@ -75,7 +75,7 @@ impl DetailFile {
     }
 
     /// A finalized file of these events.
-    pub(crate) fn of(version: u8, events: Vec<DetailRecord>) -> Self {
+    pub fn of(version: u8, events: Vec<DetailRecord>) -> Self {
         let mut this = Self {
             version,
             arch: 1,
@@ -103,14 +103,14 @@ impl DetailFile {
     }
 
     /// The same under a header that was never rewritten.
-    pub(crate) fn placeholder(mut self) -> Self {
+    pub fn placeholder(mut self) -> Self {
         self.header_count = 0;
         self.header_bytes = 0;
         self.index_seqs = (0, 0);
         self
     }
 
-    pub(crate) fn header(&self) -> Vec<u8> {
+    pub fn header(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         out.raw(b"ATD2")
             .u8(1)
@@ -125,7 +125,7 @@ impl DetailFile {
         out.0
     }
 
-    pub(crate) fn section(&self) -> Vec<u8> {
+    pub fn section(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         for event in &self.events {
             out.u32(24 + u32::try_from(event.payload.len()).unwrap());
@@ -142,7 +142,7 @@ impl DetailFile {
     }
 
     /// Where each event begins, and where the last one ends.
-    pub(crate) fn places(&self) -> Vec<u64> {
+    pub fn places(&self) -> Vec<u64> {
         let mut places = vec![self.events_offset];
         for event in &self.events {
             places.push(places.last().unwrap() + 24 + event.payload.len() as u64);
@@ -150,7 +150,7 @@ impl DetailFile {
         places
     }
 
-    pub(crate) fn footer(&self) -> Vec<u8> {
+    pub fn footer(&self) -> Vec<u8> {
         let mut out = Bytes::default();
         out.raw(b"2DTA")
             .u32(self.checksum)
@@ -162,11 +162,11 @@ impl DetailFile {
     }
 
     /// Header and events; the footer never came.
-    pub(crate) fn without_footer(&self) -> Vec<u8> {
+    pub fn without_footer(&self) -> Vec<u8> {
         [self.header(), self.section()].concat()
     }
 
-    pub(crate) fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         [self.without_footer(), self.footer()].concat()
     }
 }

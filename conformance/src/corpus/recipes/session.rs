@@ -1,13 +1,13 @@
 //! Rules of the session's folder.
 
-use atf_conformance::Verdict::{Accept, Recover};
+use crate::Verdict::{Accept, Recover};
 
-use crate::case::{Case, breaks, meets, run};
-use crate::support::{INDEX, MANIFEST, OTHER, Trace};
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{INDEX, MANIFEST, OTHER, Trace};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(super) fn recipes() -> Vec<Recipe> {
     vec![
-        meets("ATF-SESS-001", "7 and 9", |_| {}),
+        holds("ATF-SESS-001", "7 and 9"),
         breaks("ATF-SESS-001", "8 in thread_7", |t| {
             t.index(|file| file.thread_id = 8);
             t.patch_event(64 + 8, &[1]);
@@ -15,7 +15,7 @@ pub(crate) fn cases() -> Vec<Case> {
             t.patch_detail(64, &[124]);
         })
         .at(INDEX, "header.thread_id", 12, Accept),
-        meets("ATF-SESS-002", "index.atf and no detail.atf", |_| {}),
+        holds("ATF-SESS-002", "index.atf and no detail.atf"),
         breaks("ATF-SESS-002", "an empty folder", |t| {
             t.folder("thread_8");
             list(t, 8);
@@ -30,7 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
             list(t, 8);
         })
         .in_file("thread_8", "", Recover),
-        meets("ATF-SESS-003", "folders", |_| {}),
+        holds("ATF-SESS-003", "folders"),
         breaks("ATF-SESS-003", "a link to a thread's folder", |t| {
             t.symlink("thread_8", "thread_9");
             list(t, 8);
@@ -96,9 +96,4 @@ fn list(trace: &mut Trace, id: u32) {
         "{\"id\": 9",
         &format!("{{\"id\": {id}}}, {{\"id\": 9"),
     );
-}
-
-#[test]
-fn the_rules_of_the_session() {
-    run(&cases());
 }

@@ -2,22 +2,22 @@
 //! from the table of S2: magic at 0, checksum at 4, `event_count` at 8, `bytes_length` at 16,
 //! `time_start_ns` at 24, `time_end_ns` at 32, reserved at 40.
 
-use atf_conformance::Verdict::{Accept, Recover, Reject};
+use crate::Verdict::{Accept, Recover, Reject};
 
-use crate::case::{Case, breaks, meets, run};
-use crate::support::files::crc32_ieee;
-use crate::support::{DETAIL, INDEX, Trace};
+use crate::corpus::files::crc32_ieee;
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{DETAIL, INDEX, Trace};
 
-pub(crate) fn cases() -> Vec<Case> {
+pub(super) fn recipes() -> Vec<Recipe> {
     [numbers(), checksum(), fields(), missing()]
         .into_iter()
         .flatten()
         .collect()
 }
 
-fn numbers() -> Vec<Case> {
+fn numbers() -> Vec<Recipe> {
     vec![
-        meets("ATF-DFTR-002", "3", |_| {}),
+        holds("ATF-DFTR-002", "3"),
         breaks("ATF-DFTR-002", "one too many", |t| {
             t.detail(|file| file.footer_count = 4);
         })
@@ -26,7 +26,7 @@ fn numbers() -> Vec<Case> {
             t.detail(|file| file.footer_count = 2);
         })
         .at(DETAIL, "footer.event_count", 469, Reject),
-        meets("ATF-DFTR-003", "397", |_| {}),
+        holds("ATF-DFTR-003", "397"),
         breaks("ATF-DFTR-003", "a byte more", |t| {
             t.detail(|file| file.footer_bytes = 398);
         })
@@ -35,7 +35,7 @@ fn numbers() -> Vec<Case> {
             t.detail(|file| file.footer_bytes = 461);
         })
         .at(DETAIL, "footer.bytes_length", 477, Reject),
-        meets("ATF-DFTR-013", "2DTA", |_| {}),
+        holds("ATF-DFTR-013", "2DTA"),
         breaks("ATF-DFTR-013", "that of an index footer", |t| {
             t.patch(DETAIL, 461, b"2ITA");
         })
@@ -48,7 +48,7 @@ fn numbers() -> Vec<Case> {
     ]
 }
 
-fn checksum() -> Vec<Case> {
+fn checksum() -> Vec<Recipe> {
     vec![
         meets("ATF-DFTR-004", "0, not computed", |t| {
             t.detail(|file| file.checksum = 0);
@@ -58,7 +58,7 @@ fn checksum() -> Vec<Case> {
             t.detail(|file| file.checksum ^= 1);
         })
         .at(DETAIL, "footer.checksum", 465, Reject),
-        meets("ATF-DFTR-005", "the CRC-32C", |_| {}),
+        holds("ATF-DFTR-005", "the CRC-32C"),
         breaks("ATF-DFTR-005", "the IEEE CRC-32", |t| {
             t.detail(|file| file.checksum = crc32_ieee(&file.section()));
         })
@@ -73,7 +73,7 @@ fn checksum() -> Vec<Case> {
     ]
 }
 
-fn fields() -> Vec<Case> {
+fn fields() -> Vec<Recipe> {
     vec![
         meets("ATF-DFTR-007", "0 and 0 without events", empty),
         breaks("ATF-DFTR-007", "a nanosecond early", |t| {
@@ -84,12 +84,12 @@ fn fields() -> Vec<Case> {
             t.detail(|file| file.footer_times.1 += 1);
         })
         .at(DETAIL, "footer.time_end_ns", 493, Accept),
-        meets("ATF-DFTR-008", "zeros", |_| {}),
+        holds("ATF-DFTR-008", "zeros"),
         breaks("ATF-DFTR-008", "the last byte", |t| {
             t.patch(DETAIL, 524, &[1]);
         })
         .at(DETAIL, "footer.reserved", 501, Accept),
-        meets("ATF-DFTR-009", "the end", |_| {}),
+        holds("ATF-DFTR-009", "the end"),
         breaks("ATF-DFTR-009", "one byte", |t| t.append(DETAIL, &[0]))
             .at(DETAIL, "footer", 525, Accept),
         breaks("ATF-DFTR-009", "a second footer", |t| {
@@ -100,9 +100,9 @@ fn fields() -> Vec<Case> {
     ]
 }
 
-fn missing() -> Vec<Case> {
+fn missing() -> Vec<Recipe> {
     vec![
-        meets("ATF-DFTR-001", "a footer", |_| {}),
+        holds("ATF-DFTR-001", "a footer"),
         breaks("ATF-DFTR-001", "never finalized", |t| {
             t.detail(|file| *file = file.clone().placeholder());
             t.cut(DETAIL, 461);
@@ -162,9 +162,4 @@ fn empty(trace: &mut Trace) {
         }
     });
     trace.details(Vec::clear);
-}
-
-#[test]
-fn the_rules_of_the_detail_footer() {
-    run(&cases());
 }

@@ -1,0 +1,88 @@
+//! Files as text: each byte under the name of its field.
+
+use std::fmt::Write as _;
+
+use super::document::hex;
+use super::layout::{Is, little_endian};
+use super::shape::Region;
+
+/// One line for each field: offset, bytes, name, value.
+pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
+    let mut out = String::new();
+    for region in regions {
+        let bytes = &bytes[region.offset..region.offset + region.size];
+        let is_hole = region.name.starts_with("events[") && bytes.iter().all(|byte| *byte == 0);
+        match region.record {
+            Some(record) if !is_hole => {
+                for field in record.fields(wire) {
+                    let end = bytes.len().min(field.offset + field.size);
+                    let Some(part) = bytes.get(field.offset..end).filter(|part| !part.is_empty())
+                    else {
+                        continue;
+                    };
+                    let value = match part.len() < field.size {
+                        true => format!("cut off after {} of {} bytes", part.len(), field.size),
+                        false => value(field.is, part),
+                    };
+                    let name = format!("{}.{}", region.name, field.name);
+                    line(&mut out, region.offset + field.offset, part, &name, &value);
+                }
+            }
+            _ => line(&mut out, region.offset, bytes, &region.name, ""),
+        }
+    }
+    out
+}
+
+/// Bytes that are no fields, 16 in a line.
+pub(super) fn raw(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for (line_number, part) in bytes.chunks(16).enumerate() {
+        line(&mut out, 16 * line_number, part, "", &text(part));
+    }
+    out
+}
+
+fn value(is: Is, bytes: &[u8]) -> String {
+    let is_ones = bytes.iter().all(|byte| *byte == 0xff);
+    match is {
+        Is::Magic => format!("\"{}\"", text(bytes)),
+        Is::Reserved if bytes.iter().all(|byte| *byte == 0) => String::new(),
+        Is::Reserved => "not all zeros".to_owned(),
+        Is::Link if is_ones => "none".to_owned(),
+        Is::Registers => (bytes.chunks(8))
+            .map(|register| little_endian(register).to_string())
+            .collect::<Vec<_>>()
+            .join(" "),
+        Is::Number if bytes.len() == 4 && little_endian(bytes) > 0xffff => {
+            format!("{0} {0:#010x}", little_endian(bytes))
+        }
+        _ => little_endian(bytes).to_string(),
+    }
+}
+
+/// Letters as they are, everything else as a dot.
+fn text(bytes: &[u8]) -> String {
+    let letter = |byte: &u8| match byte {
+        0x20..=0x7e => char::from(*byte),
+        _ => '.',
+    };
+    bytes.iter().map(letter).collect()
+}
+
+/// Long runs of one byte, and of many, are cut short: a dump is there to be read.
+fn line(out: &mut String, offset: usize, bytes: &[u8], name: &str, value: &str) {
+    let first = bytes.first().copied().unwrap_or_default();
+    let shown = match bytes.len() {
+        25.. if bytes.iter().all(|byte| *byte == first) => {
+            format!("{first:02x} × {}", bytes.len())
+        }
+        257.. => {
+            let rest = bytes.len() - 32;
+            format!("{} and {rest} more", hex(&bytes[..32]))
+        }
+        _ => hex(bytes),
+    };
+    let line = format!("{offset:08x}  {shown:<16}  {name}  {value}");
+    let _ = writeln!(out, "{}", line.trim_end());
+}

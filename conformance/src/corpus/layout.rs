@@ -1,0 +1,250 @@
+//! The records' fields, typed by hand from the tables of S0, S1, S2 and S4.
+//!
+//! What is expected of a reader is read with these tables and not with the spec's: a mistake there
+//! would be everyone's, and nothing would show it.
+
+/// A record of the format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Record {
+    IndexHeader,
+    IndexEvent,
+    IndexFooter,
+    DetailHeader,
+    DetailEventHeader,
+    DetailFunctionPayload,
+    DetailFooter,
+}
+
+/// A field of a record.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    /// Bytes from the start of the record.
+    pub(super) offset: usize,
+    /// Bytes.
+    pub(super) size: usize,
+    pub(super) is: Is,
+}
+
+/// How a field is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Is {
+    /// Four letters.
+    Magic,
+    /// Without meaning.
+    Reserved,
+    /// A number.
+    Number,
+    /// A position, given as text in both wire versions.
+    Seq,
+    /// A position, or all ones for none.
+    Link,
+    /// Eight numbers of 64 bits.
+    Registers,
+}
+
+const fn field(name: &'static str, offset: usize, size: usize, is: Is) -> Field {
+    Field {
+        name,
+        offset,
+        size,
+        is,
+    }
+}
+
+const fn number(name: &'static str, offset: usize, size: usize) -> Field {
+    field(name, offset, size, Is::Number)
+}
+
+const fn reserved(offset: usize, size: usize) -> Field {
+    field("reserved", offset, size, Is::Reserved)
+}
+
+/// S0, S1.
+const INDEX_HEADER_1: [Field; 16] = [
+    field("magic", 0, 4, Is::Magic),
+    number("endian", 4, 1),
+    number("version", 5, 1),
+    number("arch", 6, 1),
+    number("os", 7, 1),
+    number("flags", 8, 4),
+    number("thread_id", 12, 4),
+    number("clock_type", 16, 1),
+    reserved(17, 3),
+    reserved(20, 4),
+    number("event_size", 24, 4),
+    number("event_count", 28, 4),
+    number("events_offset", 32, 8),
+    number("footer_offset", 40, 8),
+    number("time_start_ns", 48, 8),
+    number("time_end_ns", 56, 8),
+];
+
+/// S2.
+const INDEX_HEADER_2: [Field; 15] = [
+    field("magic", 0, 4, Is::Magic),
+    number("endian", 4, 1),
+    number("version", 5, 1),
+    number("arch", 6, 1),
+    number("os", 7, 1),
+    number("flags", 8, 4),
+    number("thread_id", 12, 4),
+    number("clock_type", 16, 1),
+    reserved(17, 3),
+    number("event_size", 20, 4),
+    number("event_count", 24, 8),
+    number("events_offset", 32, 8),
+    number("footer_offset", 40, 8),
+    number("time_start_ns", 48, 8),
+    number("time_end_ns", 56, 8),
+];
+
+/// S0, S1, S3.
+const INDEX_EVENT_1: [Field; 6] = [
+    number("timestamp_ns", 0, 8),
+    number("function_id", 8, 8),
+    number("thread_id", 16, 4),
+    number("event_kind", 20, 4),
+    number("call_depth", 24, 4),
+    field("detail_seq", 28, 4, Is::Link),
+];
+
+/// S2.
+const INDEX_EVENT_2: [Field; 5] = [
+    number("timestamp_ns", 0, 8),
+    number("function_id", 8, 8),
+    field("detail_seq", 16, 8, Is::Link),
+    number("event_kind", 24, 1),
+    reserved(25, 7),
+];
+
+/// S0, S1, S2. Start, end, bytes: the detail footer has another order.
+const INDEX_FOOTER: [Field; 7] = [
+    field("magic", 0, 4, Is::Magic),
+    number("checksum", 4, 4),
+    number("event_count", 8, 8),
+    number("time_start_ns", 16, 8),
+    number("time_end_ns", 24, 8),
+    number("bytes_written", 32, 8),
+    reserved(40, 24),
+];
+
+/// S1, S2, S4.
+const DETAIL_HEADER: [Field; 14] = [
+    field("magic", 0, 4, Is::Magic),
+    number("endian", 4, 1),
+    number("version", 5, 1),
+    number("arch", 6, 1),
+    number("os", 7, 1),
+    number("flags", 8, 4),
+    number("thread_id", 12, 4),
+    reserved(16, 4),
+    number("events_offset", 20, 8),
+    number("event_count", 28, 8),
+    number("bytes_length", 36, 8),
+    field("index_seq_start", 44, 8, Is::Seq),
+    field("index_seq_end", 52, 8, Is::Seq),
+    reserved(60, 4),
+];
+
+/// S1, S3, S4.
+const DETAIL_EVENT_HEADER_1: [Field; 6] = [
+    number("total_length", 0, 4),
+    number("event_type", 4, 2),
+    number("flags", 6, 2),
+    field("index_seq", 8, 4, Is::Seq),
+    number("thread_id", 12, 4),
+    number("timestamp", 16, 8),
+];
+
+/// S2.
+const DETAIL_EVENT_HEADER_2: [Field; 5] = [
+    number("total_length", 0, 4),
+    number("event_type", 4, 2),
+    number("flags", 6, 2),
+    field("index_seq", 8, 8, Is::Seq),
+    number("timestamp", 16, 8),
+];
+
+/// S1, S4. The stack stands behind it.
+const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
+    number("function_id", 0, 8),
+    field("x_regs", 8, 64, Is::Registers),
+    number("lr", 72, 8),
+    number("fp", 80, 8),
+    number("sp", 88, 8),
+    number("stack_size", 96, 2),
+    reserved(98, 2),
+];
+
+/// S1, S2, S4. Bytes, start, end: the index footer has another order.
+const DETAIL_FOOTER: [Field; 7] = [
+    field("magic", 0, 4, Is::Magic),
+    number("checksum", 4, 4),
+    number("event_count", 8, 8),
+    number("bytes_length", 16, 8),
+    number("time_start_ns", 24, 8),
+    number("time_end_ns", 32, 8),
+    reserved(40, 24),
+];
+
+impl Record {
+    /// Its fields in one wire version, in their order.
+    pub(super) const fn fields(self, wire: u8) -> &'static [Field] {
+        match (self, wire) {
+            (Self::IndexHeader, 1) => &INDEX_HEADER_1,
+            (Self::IndexHeader, _) => &INDEX_HEADER_2,
+            (Self::IndexEvent, 1) => &INDEX_EVENT_1,
+            (Self::IndexEvent, _) => &INDEX_EVENT_2,
+            (Self::IndexFooter, _) => &INDEX_FOOTER,
+            (Self::DetailHeader, _) => &DETAIL_HEADER,
+            (Self::DetailEventHeader, 1) => &DETAIL_EVENT_HEADER_1,
+            (Self::DetailEventHeader, _) => &DETAIL_EVENT_HEADER_2,
+            (Self::DetailFunctionPayload, _) => &DETAIL_FUNCTION_PAYLOAD,
+            (Self::DetailFooter, _) => &DETAIL_FOOTER,
+        }
+    }
+
+    /// Its size in bytes.
+    pub(super) const fn size(self) -> usize {
+        match self {
+            Self::IndexEvent => 32,
+            Self::DetailEventHeader => 24,
+            Self::DetailFunctionPayload => 100,
+            _ => 64,
+        }
+    }
+}
+
+/// The little-endian number in up to 8 bytes.
+pub(super) fn little_endian(bytes: &[u8]) -> u64 {
+    (bytes.iter().rev()).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fields_of_each_record_follow_one_another_up_to_its_size() {
+        let records = [
+            Record::IndexHeader,
+            Record::IndexEvent,
+            Record::IndexFooter,
+            Record::DetailHeader,
+            Record::DetailEventHeader,
+            Record::DetailFunctionPayload,
+            Record::DetailFooter,
+        ];
+        for (record, wire) in records
+            .into_iter()
+            .flat_map(|record| [(record, 1), (record, 2)])
+        {
+            let end = record.fields(wire).iter().fold(0, |end, field| {
+                assert_eq!(field.offset, end, "{record:?} {}", field.name);
+                end + field.size
+            });
+            assert_eq!(end, record.size(), "{record:?}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! What real implementations fail on, in one file: header, events, footer.
+
+use crate::Verdict::{Accept, Recover, Reject};
+
+use crate::corpus::files::{IndexFile, crc32_ieee};
+use crate::corpus::recipe::{Recipe, breaks, meets};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call};
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    let tables = [counts(), places(), crashes(), layouts(), lengths(), holes()];
+    tables.into_iter().flatten().collect()
+}
+
+fn counts() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-IFTR-002", "a billion", |t| {
+            index_count(t, 1_000_000_000);
+        })
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .flag("count-beyond-file"),
+        breaks("ATF-IFTR-002", "the greatest u64", |t| {
+            index_count(t, u64::MAX);
+        })
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .flag("count-beyond-file"),
+        breaks(
+            "ATF-IFTR-002",
+            "a count whose bytes wrap to one event",
+            |t| {
+                index_count(t, u64::MAX / 32 + 2);
+            },
+        )
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .flag("count-beyond-file")
+        .note("Times 32 it is 2⁶⁴ + 32."),
+        breaks("ATF-DFTR-002", "a billion", |t| {
+            detail_count(t, 1_000_000_000);
+        })
+        .at(DETAIL, "footer.event_count", 469, Reject)
+        .flag("count-beyond-file"),
+        breaks("ATF-DFTR-002", "the greatest u64", |t| {
+            detail_count(t, u64::MAX);
+        })
+        .at(DETAIL, "footer.event_count", 469, Reject)
+        .flag("count-beyond-file"),
+        breaks(
+            "ATF-IFTR-002",
+            "header and footer claim more than the disk took",
+            |t| {
+                t.index(|file| {
+                    file.header_count = 9;
+                    file.footer_count = 9;
+                    file.bytes_written = 9 * 32;
+                    file.footer_offset = 64 + 9 * 32;
+                });
+            },
+        )
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .also(INDEX, "ATF-IFTR-003")
+        .flag("full-disk"),
+        breaks("ATF-DHDR-009", "one too few", |t| {
+            t.detail(|file| file.header_count = 2);
+        })
+        .at(DETAIL, "header.event_count", 28, Accept)
+        .flag("detail-count-lies"),
+    ]
+}
+
+fn index_count(trace: &mut Trace, count: u64) {
+    trace.index(|file| file.footer_count = count);
+}
+
+fn detail_count(trace: &mut Trace, count: u64) {
+    trace.detail(|file| file.footer_count = count);
+}
+
+fn places() -> Vec<Recipe> {
+    vec![
+        breaks(
+            "ATF-IHDR-015",
+            "2^64 - 64, which wraps when the footer is added",
+            |t| {
+                t.index(|file| file.footer_offset = u64::MAX - 63);
+            },
+        )
+        .at(INDEX, "header.footer_offset", 40, Accept)
+        .flag("offset-wraps"),
+        breaks("ATF-IHDR-007", "0", |t| events_offset(t, 0))
+            .at(INDEX, "header.events_offset", 32, Reject)
+            .flag("events-offset-outside"),
+        breaks("ATF-IHDR-007", "the end of the file", |t| {
+            events_offset(t, 320);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .flag("events-offset-outside"),
+        breaks("ATF-IHDR-007", "the greatest u64", |t| {
+            events_offset(t, u64::MAX);
+        })
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .flag("events-offset-outside"),
+        breaks("ATF-DHDR-005", "0", |t| details_offset(t, 0))
+            .at(DETAIL, "header.events_offset", 20, Reject)
+            .flag("events-offset-outside"),
+        breaks("ATF-DHDR-005", "the end of the file", |t| {
+            details_offset(t, 525);
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject)
+        .flag("events-offset-outside"),
+        breaks("ATF-DHDR-005", "the greatest u64", |t| {
+            details_offset(t, u64::MAX);
+        })
+        .at(DETAIL, "header.events_offset", 20, Reject)
+        .flag("events-offset-outside"),
+    ]
+}
+
+fn events_offset(trace: &mut Trace, offset: u64) {
+    trace.index(|file| file.events_offset = offset);
+}
+
+fn details_offset(trace: &mut Trace, offset: u64) {
+    trace.detail(|file| file.events_offset = offset);
+}
+
+fn crashes() -> Vec<Recipe> {
+    vec![
+        meets(
+            "ATF-IFTR-013",
+            "a first timestamp that begins as a footer",
+            |t| {
+                magic_times(t);
+            },
+        )
+        .flag("timestamp-like-footer"),
+        breaks(
+            "ATF-IFTR-001",
+            "and a first timestamp that begins as a footer",
+            |t| {
+                magic_times(t);
+                never_finalized(t);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .flag("timestamp-like-footer"),
+        breaks("ATF-IFTR-012", "32 of its bytes under a placeholder", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256 + 32);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("cut-in-footer"),
+        breaks("ATF-IFTR-012", "63 of its bytes under a placeholder", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256 + 63);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("cut-in-footer"),
+        breaks("ATF-IFTR-011", "64 KiB of zeros", |t| {
+            never_finalized(t);
+            t.append(INDEX, &[0; 64 << 10]);
+        })
+        .at(INDEX, "events", 256, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("zero-tail"),
+        breaks("ATF-DFTR-011", "64 KiB of zeros", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            t.cut(DETAIL, 461);
+            t.append(DETAIL, &[0; 64 << 10]);
+        })
+        .at(DETAIL, "events", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .flag("zero-tail"),
+        breaks(
+            "ATF-DFTR-001",
+            "and the last events are smaller than a footer",
+            |t| {
+                t.details(|details| {
+                    for detail in details {
+                        detail.payload.truncate(3);
+                    }
+                });
+                t.detail(|file| *file = file.clone().placeholder());
+                t.cut(DETAIL, 64 + 3 * 27);
+            },
+        )
+        .at(DETAIL, "footer", 64 + 3 * 27, Recover)
+        .also(DETAIL, "ATF-DPAY-002")
+        .flag("small-last-details"),
+        breaks("ATF-DFTR-010", "100 bytes of a fourth", |t| {
+            t.detail(|file| *file = file.clone().placeholder());
+            let part = t.file(DETAIL)[329..329 + 100].to_vec();
+            t.cut(DETAIL, 461);
+            t.append(DETAIL, &part);
+        })
+        .at(DETAIL, "events", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001"),
+    ]
+}
+
+/// Timestamps from 0x..41544932 on: "2ITA" in little-endian order.
+fn magic_times(trace: &mut Trace) {
+    trace.without_details();
+    trace.events(|events| {
+        for (event, seq) in events.iter_mut().zip(0..) {
+            event.timestamp_ns = 0x0004_62d5_4154_4932 + seq;
+        }
+    });
+    // The manifest's time range is that of all threads.
+    let last = 0x0004_62d5_4154_4932_u64 + 5;
+    trace.replace(MANIFEST, "1234567000099000", &last.to_string());
+}
+
+fn never_finalized(trace: &mut Trace) {
+    trace.index(|file| *file = file.clone().placeholder());
+    trace.cut(INDEX, 256);
+}
+
+fn layouts() -> Vec<Recipe> {
+    vec![
+        breaks(
+            "ATF-IHDR-005",
+            "the layout of version 2 with 32 events",
+            |t| layout(t, 2),
+        )
+        .at(INDEX, "header.version", 5, Reject)
+        .only(&[1])
+        .flag("other-layout"),
+        breaks(
+            "ATF-IHDR-005",
+            "the layout of version 1 with 32 events",
+            |t| layout(t, 1),
+        )
+        .at(INDEX, "header.version", 5, Reject)
+        .only(&[2])
+        .flag("other-layout"),
+        breaks("ATF-IFTR-004", "the highest bit off", |t| {
+            t.index(|file| file.checksum ^= 1 << 31);
+        })
+        .at(INDEX, "footer.checksum", 260, Reject)
+        .flag("wrong-checksum"),
+        breaks("ATF-IFTR-004", "one bit of an event flipped", |t| {
+            t.patch(INDEX, 96 + 8, &[3]);
+        })
+        .at(INDEX, "footer.checksum", 260, Reject)
+        .flag("wrong-checksum"),
+        breaks("ATF-DFTR-004", "one bit of a payload flipped", |t| {
+            t.patch(DETAIL, 64 + 24 + 80, &[0xba]);
+        })
+        .at(DETAIL, "footer.checksum", 465, Reject)
+        .flag("wrong-checksum"),
+        breaks("ATF-IFTR-005", "the IEEE CRC-32 of one event", |t| {
+            t.without_details();
+            t.events(|events| events.truncate(1));
+            t.index(|file| file.checksum = crc32_ieee(&file.section()));
+        })
+        .at(INDEX, "footer.checksum", 64 + 32 + 4, Reject)
+        .flag("ieee-checksum"),
+    ]
+}
+
+/// An index file of 32 events in one layout, under the trace's version.
+fn layout(trace: &mut Trace, layout: u8) {
+    let version = trace.version;
+    trace.put_index(INDEX, &IndexFile::finalized(layout, 32));
+    trace.patch(INDEX, 5, &[version]);
+}
+
+fn lengths() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-DEVT-001", "24, with a payload behind it", |t| {
+            length(t, 24);
+        })
+        .at(DETAIL, "events[1].total_length", 64 + 24, Reject)
+        .also(DETAIL, "ATF-DPAY-002")
+        .also(INDEX, "ATF-LINK-002")
+        .flag("impossible-length")
+        .note("The payload is read as an event: its first four bytes are 1."),
+        breaks("ATF-DEVT-001", "23 of the first event", |t| length(t, 23))
+            .at(DETAIL, "events[0].total_length", 64, Reject)
+            .also(INDEX, "ATF-LINK-002")
+            .flag("impossible-length"),
+        breaks(
+            "ATF-DEVT-002",
+            "one byte into the footer, from the first event",
+            |t| {
+                length(t, 398);
+            },
+        )
+        .at(DETAIL, "events[0].total_length", 64, Reject)
+        .also(INDEX, "ATF-LINK-002")
+        .flag("impossible-length"),
+        breaks("ATF-DEVT-002", "one byte past the end of the file", |t| {
+            length(t, 462);
+        })
+        .at(DETAIL, "events[0].total_length", 64, Reject)
+        .also(INDEX, "ATF-LINK-002")
+        .flag("impossible-length"),
+        breaks(
+            "ATF-DFTR-010",
+            "a length of 23 in a file without a footer",
+            |t| {
+                t.cut(DETAIL, 461);
+                t.patch(DETAIL, 188, &23_u32.to_le_bytes());
+                t.survive(DETAIL, 1);
+            },
+        )
+        .at(DETAIL, "events", 188, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(INDEX, "ATF-LINK-002")
+        .flag("impossible-length")
+        .note("The events in front of it are whole; nothing says how many were behind."),
+    ]
+}
+
+fn length(trace: &mut Trace, total_length: u32) {
+    trace.patch_detail(64, &total_length.to_le_bytes());
+}
+
+fn holes() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-IEVT-006", "a block of 4096 bytes", |t| {
+            t.without_details();
+            let event = |seq: u64| call(T + seq, 1, 1 + u32::try_from(seq).unwrap_or_default());
+            t.events(|events| *events = (0..256).map(event).collect());
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 64 + 32 * 256);
+            t.patch(INDEX, 4096, &[0; 4096]);
+        })
+        .at(INDEX, "events[126]", 4096, Recover)
+        .times(128)
+        .also(INDEX, "ATF-IFTR-001")
+        .flag("hole"),
+        breaks("ATF-DHDR-012", "a placeholder and one small event", |t| {
+            t.events(|events| {
+                for event in events {
+                    event.detail_seq = event.detail_seq.filter(|seq| *seq == 0);
+                }
+            });
+            t.details(|details| {
+                details.truncate(1);
+                details[0].payload.truncate(3);
+            });
+            t.detail(|file| *file = file.clone().placeholder());
+        })
+        .at(DETAIL, "header", 0, Recover)
+        .also(DETAIL, "ATF-DPAY-002")
+        .flag("crash-before-header"),
+    ]
+}

@@ -1,0 +1,201 @@
+//! What real implementations fail on, in several files: links, ids, threads, the manifest.
+
+use crate::Verdict::{Accept, Recover, Reject};
+
+use crate::corpus::recipe::{Recipe, breaks, meets};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, Trace, thread};
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    let tables = [links(), threads(), manifests()];
+    tables.into_iter().flatten().collect()
+}
+
+fn links() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-LINK-001", "two links crossed", |t| {
+            t.events(|events| {
+                events[2].detail_seq = Some(2);
+                events[3].detail_seq = Some(1);
+            });
+        })
+        .at_each(
+            INDEX,
+            "events[2].detail_seq",
+            [64 + 2 * 32 + 28, 64 + 2 * 32 + 16],
+            Reject,
+        )
+        .times(2)
+        .also(INDEX, "ATF-LINK-005")
+        .also(DETAIL, "ATF-LINK-003")
+        .flag("links-crossed"),
+        breaks("ATF-LINK-001", "to the greatest position", |t| {
+            t.events(|events| events[3].detail_seq = Some(u64::from(u32::MAX) - 1));
+        })
+        .at_each(
+            INDEX,
+            "events[3].detail_seq",
+            [64 + 3 * 32 + 28, 64 + 3 * 32 + 16],
+            Reject,
+        )
+        .also(INDEX, "ATF-LINK-005")
+        .also(DETAIL, "ATF-LINK-003")
+        .flag("links-dangling"),
+        breaks("ATF-LINK-003", "to the greatest position", |t| {
+            t.details(|details| details[2].index_seq = u32::MAX.into());
+        })
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Reject)
+        .also(INDEX, "ATF-LINK-001")
+        .flag("links-dangling"),
+        breaks(
+            "ATF-SESS-001",
+            "8 in the index header, 6 in the detail header",
+            |t| {
+                t.patch(INDEX, 12, &[8]);
+                t.patch(DETAIL, 12, &[6]);
+            },
+        )
+        .at(INDEX, "header.thread_id", 12, Accept)
+        .also(INDEX, "ATF-IEVT-003")
+        .also(DETAIL, "ATF-DEVT-004")
+        .also(DETAIL, "ATF-LINK-009")
+        .only(&[1])
+        .flag("thread-ids-disagree"),
+        breaks(
+            "ATF-SESS-001",
+            "8 in the index header, 6 in the detail header",
+            |t| {
+                t.patch(INDEX, 12, &[8]);
+                t.patch(DETAIL, 12, &[6]);
+            },
+        )
+        .at(INDEX, "header.thread_id", 12, Accept)
+        .also(DETAIL, "ATF-LINK-009")
+        .only(&[2])
+        .flag("thread-ids-disagree"),
+    ]
+}
+
+fn threads() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-IHDR-002", "nonsense in one thread of two", |t| {
+            t.put(INDEX, "nonsense".repeat(8));
+        })
+        .at(INDEX, "header.magic", 0, Reject)
+        .of("")
+        .flag("one-corrupt-thread")
+        .note("The other thread is whole, and so is what this one has of details."),
+        breaks("ATF-IFTR-002", "a billion in one thread of two", |t| {
+            t.index(|file| file.footer_count = 1_000_000_000);
+        })
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .of("")
+        .flag("one-corrupt-thread"),
+        breaks("ATF-IHDR-002", "nonsense in the only thread", |t| {
+            t.remove("thread_9");
+            t.remove(DETAIL);
+            t.put(INDEX, "nonsense".repeat(8));
+            t.put(MANIFEST, r#"{"threads": [{"id": 7}]}"#);
+        })
+        .at(INDEX, "header.magic", 0, Reject)
+        .of(""),
+        breaks(
+            "ATF-SESS-003",
+            "a link to a folder in the place of a thread",
+            |t| {
+                t.rename("thread_9", "elsewhere");
+                t.symlink("thread_9", "elsewhere");
+            },
+        )
+        .in_file("thread_9", "", Recover)
+        .flag("symbolic-link"),
+        meets(
+            "ATF-MANI-008",
+            "a thread without events beside others",
+            |t| {
+                t.put_index("thread_8/index.atf", &thread(t.version, 8, Vec::new()));
+                t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
+            },
+        )
+        .flag("empty-thread"),
+    ]
+}
+
+fn manifests() -> Vec<Recipe> {
+    vec![
+        outside("a path to the folder above", r#""../x""#, |t| {
+            leads_to(t, r#""../x""#);
+        }),
+        outside("a path from the root", r#""/x""#, |t| {
+            leads_to(t, r#""/x""#);
+        }),
+        outside(
+            "a path to a thread elsewhere",
+            r#""../outside/thread_1""#,
+            |t| {
+                leads_to(t, r#""../outside/thread_1""#);
+            },
+        ),
+        outside(
+            "a path that begins as an id",
+            r#""7/../../outside/thread_1""#,
+            |t| {
+                leads_to(t, r#""7/../../outside/thread_1""#);
+            },
+        ),
+        meets(
+            "ATF-MANI-003",
+            "ids in another order than the folders",
+            |t| {
+                t.replace(MANIFEST, "{\"id\": 7, \"has_detail\": true},\n    ", "");
+                t.replace(
+                    MANIFEST,
+                    "{\"id\": 9, \"has_detail\": false}",
+                    "{\"id\": 9, \"has_detail\": false}, {\"id\": 7, \"has_detail\": true}",
+                );
+            },
+        ),
+        breaks("ATF-MANI-002", "a mark and nothing else", |t| {
+            t.put(MANIFEST, "\u{feff}");
+        })
+        .at(MANIFEST, "", 0, Recover)
+        .times(2)
+        .flag("broken-manifest"),
+        breaks("ATF-MANI-002", "lists in lists, 20000 deep", |t| {
+            t.put(MANIFEST, "[".repeat(20_000));
+        })
+        .at(MANIFEST, "", 20_000, Recover)
+        .only(&[1])
+        .flag("broken-manifest")
+        .note("A reader that descends without a limit overflows its stack."),
+        breaks("ATF-IFTR-001", "in one thread, and no manifest", |t| {
+            t.remove(MANIFEST);
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+            t.detail(|file| *file = file.clone().placeholder());
+            t.cut(DETAIL, 461);
+        })
+        .at(INDEX, "footer", 256, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(MANIFEST, "ATF-MANI-001")
+        .of("")
+        .flag("broken-manifest")
+        .note("What a tracer leaves behind that was killed."),
+    ]
+}
+
+/// A session in a folder, whose manifest's first id leads out of it to other threads.
+fn outside(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
+    breaks("ATF-MANI-003", name, edit)
+        .at_text("session/manifest.json", "threads[0].id", text, Recover)
+        .of("session")
+        .flag("path-in-id")
+}
+
+fn leads_to(trace: &mut Trace, id: &str) {
+    trace.rename("thread_9", "session/thread_9");
+    trace.rename("thread_7", "outside/thread_1");
+    trace.remove(MANIFEST);
+    trace.put("x/index.atf", "nonsense");
+    let text = format!(r#"{{"threads": [{{"id": {id}}}, {{"id": 9}}]}}"#);
+    trace.put("session/manifest.json", text);
+}

@@ -1,0 +1,38 @@
+//! The recipes, one table for each record, and those of whole sessions.
+
+mod detail_event;
+mod detail_footer;
+mod detail_function_payload;
+mod detail_header;
+mod index_event;
+mod index_footer;
+mod index_header;
+mod known_file;
+mod known_session;
+mod link;
+mod manifest;
+mod session;
+mod valid;
+
+use super::recipe::Recipe;
+
+/// All recipes, in the order of the records in a session.
+#[must_use]
+pub fn recipes() -> Vec<Recipe> {
+    let tables = [
+        index_header::recipes(),
+        index_event::recipes(),
+        index_footer::recipes(),
+        detail_header::recipes(),
+        detail_event::recipes(),
+        detail_function_payload::recipes(),
+        detail_footer::recipes(),
+        link::recipes(),
+        manifest::recipes(),
+        session::recipes(),
+        known_file::recipes(),
+        known_session::recipes(),
+        valid::recipes(),
+    ];
+    tables.into_iter().flatten().collect()
+}

@@ -1,0 +1,157 @@
+//! What a file was made of, whatever its bytes say of it.
+
+use super::layout::Record;
+
+/// The parts of a trace file, as its description has them.
+///
+/// Expected values rest on it: which events survive a cut follows from where they were put, and
+/// not from what a reader finds.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) is_detail: bool,
+    pub(super) wire: u8,
+    /// Where the first event begins.
+    pub(super) start: usize,
+    /// The sizes of the events.
+    pub(super) events: Vec<usize>,
+    /// How many bytes of the file are those that it was made with.
+    pub(super) own: usize,
+    /// How many events a reader gets, where that is not all that are whole.
+    pub(super) survivors: Option<usize>,
+}
+
+/// Bytes with one meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Region {
+    pub(super) offset: usize,
+    pub(super) size: usize,
+    /// In front of the names of its fields: `events[3]`.
+    pub(super) name: String,
+    /// `None` for bytes without fields.
+    pub(super) record: Option<Record>,
+}
+
+impl Shape {
+    pub(super) fn new(is_detail: bool, wire: u8, events: Vec<usize>) -> Self {
+        let own = 64 + events.iter().sum::<usize>() + 64;
+        Self {
+            is_detail,
+            wire,
+            start: 64,
+            events,
+            own,
+            survivors: None,
+        }
+    }
+
+    /// Where the event behind the last one would begin.
+    pub(super) fn events_end(&self) -> usize {
+        self.start + self.events.iter().sum::<usize>()
+    }
+
+    /// Where each event that is whole begins.
+    pub(super) fn survivors(&self) -> Vec<usize> {
+        let mut offset = self.start;
+        let mut found = Vec::new();
+        for size in &self.events {
+            if offset + size <= self.own {
+                found.push(offset);
+            }
+            offset += size;
+        }
+        found.truncate(self.survivors.unwrap_or(usize::MAX));
+        found
+    }
+
+    /// The offset behind the last event that survives.
+    pub(super) fn survivors_end(&self) -> usize {
+        let count = self.survivors().len();
+        self.start + self.events.iter().take(count).sum::<usize>()
+    }
+
+    /// Where the footer stands, if it is whole.
+    pub(super) fn footer(&self) -> Option<usize> {
+        let offset = self.events_end();
+        (offset + 64 <= self.own).then_some(offset)
+    }
+
+    /// The record that the file begins with.
+    pub(super) const fn header_record(&self) -> Record {
+        match self.is_detail {
+            true => Record::DetailHeader,
+            false => Record::IndexHeader,
+        }
+    }
+
+    /// The record that an event begins with.
+    pub(super) const fn event_record(&self) -> Record {
+        match self.is_detail {
+            true => Record::DetailEventHeader,
+            false => Record::IndexEvent,
+        }
+    }
+
+    /// The record behind the events.
+    pub(super) const fn footer_record(&self) -> Record {
+        match self.is_detail {
+            true => Record::DetailFooter,
+            false => Record::IndexFooter,
+        }
+    }
+
+    /// The parts of the file's `size` bytes, without a gap.
+    pub(super) fn regions(&self, bytes: &[u8]) -> Vec<Region> {
+        let mut parts = Parts::default();
+        parts.add(64, "header", Some(self.header_record()));
+        parts.add(self.start - 64, "in front of the events", None);
+        for (seq, size) in self.events.iter().enumerate() {
+            let event = self.event_record();
+            let payload = size - event.size();
+            let name = format!("events[{seq}]");
+            parts.add(event.size(), &name, Some(event));
+            let name = format!("events[{seq}].payload");
+            let stack_size = bytes.get(parts.end + 96..parts.end + 98);
+            match stack_size.map(super::layout::little_endian) {
+                Some(stack) if payload > 0 && stack + 100 == payload as u64 => {
+                    parts.add(100, &name, Some(Record::DetailFunctionPayload));
+                    parts.add(payload - 100, &format!("{name}.stack"), None);
+                }
+                _ => parts.add(payload, &name, None),
+            }
+        }
+        parts.add(64, "footer", Some(self.footer_record()));
+        let mut regions = parts.regions;
+        regions.retain(|region| region.offset < self.own);
+        if let Some(last) = regions.last_mut() {
+            last.size = last.size.min(self.own - last.offset);
+        }
+        let behind = bytes.len().saturating_sub(self.own);
+        regions.push(Region {
+            offset: self.own,
+            size: behind,
+            name: "behind".to_owned(),
+            record: None,
+        });
+        regions.retain(|region| region.size > 0);
+        regions
+    }
+}
+
+/// Regions, one behind the other.
+#[derive(Default)]
+struct Parts {
+    regions: Vec<Region>,
+    end: usize,
+}
+
+impl Parts {
+    fn add(&mut self, size: usize, name: &str, record: Option<Record>) {
+        self.regions.push(Region {
+            offset: self.end,
+            size,
+            name: name.to_owned(),
+            record,
+        });
+        self.end += size;
+    }
+}

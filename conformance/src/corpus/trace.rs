@@ -1,0 +1,427 @@
+//! A session without a fault, to put faults into.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched};
+use super::shape::{Region, Shape};
+
+/// The files of the clean session.
+pub const INDEX: &str = "thread_7/index.atf";
+/// The details of thread 7.
+pub const DETAIL: &str = "thread_7/detail.atf";
+/// The second thread, without details.
+pub const OTHER: &str = "thread_9/index.atf";
+/// The manifest.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The first timestamp of thread 7.
+pub const T: u64 = 1_234_567_000_000_000;
+
+/// The module of all functions; their symbols count from 1.
+const MODULE: u64 = 0x0644_4fc1 << 32;
+
+const MANIFEST_TEXT: &str = r#"{
+  "format_version": "2.1",
+  "threads": [
+    {"id": 7, "has_detail": true},
+    {"id": 9, "has_detail": false}
+  ],
+  "time_start_ns": 1234566999999000,
+  "time_end_ns": 1234567000099000,
+  "clock_type": 3,
+  "modules": [
+    {"module_id": 105140161, "path": "/bin/d", "base_address": "0x100", "size": 4096, "uuid": "A"}
+  ],
+  "symbols": [
+    {"function_id": "0x06444fc100000001", "module_id": 105140161, "symbol_index": 1, "name": "load"}
+  ]
+}
+"#;
+
+/// A session in memory, in one wire version. Without an edit a check finds nothing in it:
+///
+/// | file                  | size | events                                            | footer |
+/// |-----------------------|------|---------------------------------------------------|--------|
+/// | `thread_7/index.atf`  | 320  | 6 at 64 + 32 k, those at 0, 2 and 3 with a link   | at 256 |
+/// | `thread_7/detail.atf` | 525  | 3 at 64, 188 and 329, stacks of 0, 17 and 8 bytes | at 461 |
+/// | `thread_9/index.atf`  | 192  | 2, no link; first and last of the session         | at 128 |
+/// | `manifest.json`       | 451  |                                                   |        |
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// The wire version.
+    pub version: u8,
+    index: IndexFile,
+    detail: DetailFile,
+    files: BTreeMap<String, Vec<u8>>,
+    folders: Vec<String>,
+    symlinks: BTreeMap<String, String>,
+    /// What files were made of; those of other bytes have none.
+    shapes: BTreeMap<String, Shape>,
+}
+
+impl Trace {
+    /// The session without a fault.
+    #[must_use]
+    pub fn clean(version: u8) -> Self {
+        let index = IndexFile::of(version, events());
+        let detail = DetailFile::of(version, details());
+        let other = thread(
+            version,
+            9,
+            vec![call(T - 1000, 1, 1), ret(T + 99_000, 1, 1)],
+        );
+        let mut this = Self {
+            version,
+            index,
+            detail,
+            files: BTreeMap::new(),
+            folders: Vec::new(),
+            symlinks: BTreeMap::new(),
+            shapes: BTreeMap::new(),
+        };
+        this.put_index(INDEX, &this.index.clone());
+        this.put_detail(DETAIL, &this.detail.clone());
+        this.put_index(OTHER, &other);
+        this.put(MANIFEST, MANIFEST_TEXT);
+        this
+    }
+
+    /// The least session: one thread of two events, one of them with a detail, and no symbols.
+    #[must_use]
+    pub fn small(version: u8) -> Self {
+        let mut this = Self::clean(version);
+        this.remove("thread_9");
+        this.events(|events| {
+            *events = vec![call(T, 1, 1), ret(T + 1000, 1, 1)];
+            events[0].detail_seq = Some(0);
+        });
+        this.details(|details| details.truncate(1));
+        let times = format!(r#""time_start_ns":{T},"time_end_ns":{}"#, T + 1000);
+        let threads = r#""threads":[{"id":7,"has_detail":true}]"#;
+        let text = format!(r#"{{{threads},{times},"clock_type":3}}"#);
+        this.put(MANIFEST, text);
+        this
+    }
+
+    /// Edits the fields of thread 7's index file, each of which may lie. Undoes patches.
+    pub fn index(&mut self, edit: impl FnOnce(&mut IndexFile)) {
+        edit(&mut self.index);
+        self.put_index(INDEX, &self.index.clone());
+    }
+
+    /// Edits thread 7's events; header and footer follow.
+    pub fn events(&mut self, edit: impl FnOnce(&mut Vec<EventRecord>)) {
+        let mut events = self.index.events.clone();
+        edit(&mut events);
+        self.index = with_events(&self.index, events);
+        self.put_index(INDEX, &self.index.clone());
+    }
+
+    /// Edits the fields of the detail file, each of which may lie. Undoes patches.
+    pub fn detail(&mut self, edit: impl FnOnce(&mut DetailFile)) {
+        edit(&mut self.detail);
+        self.put_detail(DETAIL, &self.detail.clone());
+    }
+
+    /// Edits the detail events; header and footer follow.
+    pub fn details(&mut self, edit: impl FnOnce(&mut Vec<DetailRecord>)) {
+        let mut details = self.detail.events.clone();
+        edit(&mut details);
+        self.detail = DetailFile::of(self.version, details);
+        self.put_detail(DETAIL, &self.detail.clone());
+    }
+
+    /// Takes detail recording away: no detail file, no links, no flag, and the manifest says so.
+    pub fn without_details(&mut self) {
+        self.events(|events| {
+            for event in events {
+                event.detail_seq = None;
+            }
+        });
+        self.index(|file| file.flags = 0);
+        self.remove(DETAIL);
+        self.replace(
+            MANIFEST,
+            r#""id": 7, "has_detail": true"#,
+            r#""id": 7, "has_detail": false"#,
+        );
+    }
+
+    /// Gives all files this operating system and clock.
+    pub fn platform(&mut self, os: u8, clock: u8) {
+        for file in [INDEX, OTHER] {
+            self.patch(file, 7, &[os]);
+            self.patch(file, 16, &[clock]);
+        }
+        self.patch(DETAIL, 7, &[os]);
+        self.replace(
+            MANIFEST,
+            r#""clock_type": 3"#,
+            &format!(r#""clock_type": {clock}"#),
+        );
+    }
+
+    /// A file's bytes.
+    #[must_use]
+    pub fn file(&self, path: &str) -> &[u8] {
+        &self.files[path]
+    }
+
+    /// Puts a file of any bytes.
+    pub fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.files.insert(path.to_owned(), bytes.into());
+        self.shapes.remove(path);
+    }
+
+    /// Puts an index file, each field of which may lie.
+    pub fn put_index(&mut self, path: &str, file: &IndexFile) {
+        self.put(path, file.bytes());
+        let shape = Shape::new(false, file.version, vec![32; file.events.len()]);
+        self.shapes.insert(path.to_owned(), shape);
+    }
+
+    /// Puts a detail file, each field of which may lie.
+    pub fn put_detail(&mut self, path: &str, file: &DetailFile) {
+        self.put(path, file.bytes());
+        let sizes = file.events.iter().map(|event| 24 + event.payload.len());
+        let shape = Shape::new(true, file.version, sizes.collect());
+        self.shapes.insert(path.to_owned(), shape);
+    }
+
+    /// Puts the file of that path of another trace.
+    pub fn take(&mut self, path: &str, other: &Self) {
+        self.put(path, other.file(path));
+        if let Some(shape) = other.shapes.get(path) {
+            self.shapes.insert(path.to_owned(), shape.clone());
+        }
+    }
+
+    /// Moves events and footer away from the header by some zeros.
+    pub fn shift(&mut self, path: &str, zeros: usize) {
+        let bytes = self.file(path);
+        let moved = [&padded(&bytes[..64], zeros), &bytes[64..]].concat();
+        self.change(path, moved);
+        if let Some(shape) = self.shapes.get_mut(path) {
+            shape.start += zeros;
+            shape.own += zeros;
+        }
+    }
+
+    /// Says how many events a reader gets, where others stand behind them.
+    pub fn survive(&mut self, path: &str, count: usize) {
+        if let Some(shape) = self.shapes.get_mut(path) {
+            shape.survivors = Some(count);
+        }
+    }
+
+    /// Puts other bytes into a file that stays what it was made of.
+    fn change(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.files.insert(path.to_owned(), bytes.into());
+    }
+
+    /// The files, by their paths.
+    #[must_use]
+    pub const fn files(&self) -> &BTreeMap<String, Vec<u8>> {
+        &self.files
+    }
+
+    /// Folders without files.
+    #[must_use]
+    pub fn folders(&self) -> &[String] {
+        &self.folders
+    }
+
+    /// Symbolic links, with where they lead.
+    #[must_use]
+    pub const fn symlinks(&self) -> &BTreeMap<String, String> {
+        &self.symlinks
+    }
+
+    pub(super) fn shape(&self, path: &str) -> Option<&Shape> {
+        self.shapes.get(path)
+    }
+
+    /// The wire version of a file: another than the session's where it came from elsewhere.
+    pub(super) fn wire_of(&self, path: &str) -> u8 {
+        self.shapes
+            .get(path)
+            .map_or(self.version, |shape| shape.wire)
+    }
+
+    /// What each byte of a trace file means; none for other files.
+    pub(super) fn regions(&self, path: &str) -> Vec<Region> {
+        let shape = self.shapes.get(path);
+        shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
+    }
+
+    /// Removes a file or a folder.
+    pub fn remove(&mut self, path: &str) {
+        self.files
+            .retain(|file, _| !Path::new(file).starts_with(path));
+        self.shapes
+            .retain(|file, _| !Path::new(file).starts_with(path));
+    }
+
+    /// Writes the session into a folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system.
+    pub fn write(&self, folder: &Path) -> std::io::Result<()> {
+        super::write(folder, &self.files, &self.folders, &self.symlinks)
+    }
+
+    /// Renames a file or a folder.
+    pub fn rename(&mut self, from: &str, to: &str) {
+        let renamed = |file: String| match file.strip_prefix(from) {
+            Some("") => to.to_owned(),
+            Some(rest) if rest.starts_with('/') => format!("{to}{rest}"),
+            _ => file,
+        };
+        let files = std::mem::take(&mut self.files).into_iter();
+        self.files = files.map(|(file, bytes)| (renamed(file), bytes)).collect();
+        let shapes = std::mem::take(&mut self.shapes).into_iter();
+        self.shapes = shapes.map(|(file, shape)| (renamed(file), shape)).collect();
+    }
+
+    /// Puts an empty folder.
+    pub fn folder(&mut self, path: &str) {
+        self.folders.push(path.to_owned());
+    }
+
+    /// Puts a symbolic link.
+    pub fn symlink(&mut self, path: &str, target: &str) {
+        self.symlinks.insert(path.to_owned(), target.to_owned());
+    }
+
+    /// Overwrites bytes.
+    pub fn patch(&mut self, path: &str, offset: usize, bytes: &[u8]) {
+        let patched = patched(&self.files[path], offset, bytes);
+        self.change(path, patched);
+    }
+
+    /// Overwrites bytes of the index events and gives the footer their checksum.
+    pub fn patch_event(&mut self, offset: usize, bytes: &[u8]) {
+        self.patch(INDEX, offset, bytes);
+        let checksum = crc32c(&self.files[INDEX][64..256]);
+        self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
+    }
+
+    /// Overwrites bytes of the detail events and gives the footer their checksum.
+    pub fn patch_detail(&mut self, offset: usize, bytes: &[u8]) {
+        self.patch(DETAIL, offset, bytes);
+        let checksum = crc32c(&self.files[DETAIL][64..461]);
+        self.patch(DETAIL, 461 + 4, &checksum.to_le_bytes());
+    }
+
+    /// Cuts a file off.
+    pub fn cut(&mut self, path: &str, size: usize) {
+        let bytes = self.files[path][..size].to_vec();
+        self.change(path, bytes);
+        if let Some(shape) = self.shapes.get_mut(path) {
+            shape.own = shape.own.min(size);
+        }
+    }
+
+    /// Puts bytes behind a file's.
+    pub fn append(&mut self, path: &str, bytes: &[u8]) {
+        let all = [&self.files[path], bytes].concat();
+        self.change(path, all);
+    }
+
+    /// Replaces the one place with this text.
+    pub fn replace(&mut self, path: &str, from: &str, to: &str) {
+        let text = str::from_utf8(&self.files[path]).unwrap();
+        assert_eq!(text.matches(from).count(), 1, "{from} in {path}");
+        let text = text.replace(from, to);
+        self.change(path, text);
+    }
+}
+
+/// The index file of a thread without details.
+#[must_use]
+pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFile {
+    let file = IndexFile {
+        thread_id,
+        flags: 0,
+        ..IndexFile::of(version, Vec::new())
+    };
+    with_events(&file, events)
+}
+
+/// The same file with other events: counts, times, places and checksum follow.
+fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
+    let built = IndexFile {
+        thread_id: file.thread_id,
+        flags: file.flags,
+        ..IndexFile::of(file.version, events)
+    };
+    IndexFile {
+        checksum: crc32c(&built.section()),
+        ..built
+    }
+}
+
+/// An event of any kind, without a link.
+#[must_use]
+pub fn event(kind: u8, timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
+    EventRecord {
+        timestamp_ns,
+        function_id: MODULE + symbol,
+        kind,
+        depth,
+        detail_seq: None,
+    }
+}
+
+/// A call to a function.
+pub fn call(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
+    event(1, timestamp_ns, symbol, depth)
+}
+
+/// Its return.
+pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
+    event(2, timestamp_ns, symbol, depth)
+}
+
+/// Function 1 calls 2, which returns, and 3, which throws; then it returns.
+fn events() -> Vec<EventRecord> {
+    let mut events = vec![
+        call(T, 1, 1),
+        call(T + 1000, 2, 2),
+        ret(T + 2000, 2, 2),
+        call(T + 3000, 3, 2),
+        event(3, T + 4000, 3, 2),
+        ret(T + 5000, 1, 1),
+    ];
+    for (detail_seq, seq) in [0, 2, 3].into_iter().enumerate() {
+        events[seq].detail_seq = Some(detail_seq as u64);
+    }
+    events
+}
+
+/// The details of the first call, of the first return, and of the call that throws.
+fn details() -> Vec<DetailRecord> {
+    vec![
+        record(3, 0, T, 1, 0),
+        record(4, 2, T + 2000, 2, 17),
+        record(3, 3, T + 3000, 3, 8),
+    ]
+}
+
+/// A call or return with registers and a piece of the stack.
+pub fn record(
+    event_type: u16,
+    index_seq: u64,
+    timestamp: u64,
+    symbol: u64,
+    stack: u16,
+) -> DetailRecord {
+    let call = DetailRecord::call(index_seq, timestamp, stack);
+    DetailRecord {
+        event_type,
+        payload: patched(&call.payload, 0, &(MODULE + symbol).to_le_bytes()),
+        ..call
+    }
+}

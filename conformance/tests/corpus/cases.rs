@@ -1,0 +1,162 @@
+//! Each case by itself: its name, its verdict, what a check finds in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use atf_conformance::check::check;
+use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject};
+use atf_conformance::{FileReport, Output, Verdict, rules};
+use tempfile::TempDir;
+
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(corpus::cases);
+
+/// What a check of a case says.
+#[derive(Default)]
+struct Found {
+    reports: Vec<FileReport>,
+    unreadable: Vec<String>,
+}
+
+impl Output for Found {
+    fn file(&mut self, report: FileReport) {
+        self.reports.push(report);
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.unreadable.push(format!("{}: {why}", path.display()));
+    }
+}
+
+/// Checks a case's subject; the paths of the reports are those in the case.
+fn found(case: &Case) -> Found {
+    let folder = TempDir::new().unwrap();
+    case.write(folder.path()).unwrap();
+    let mut found = Found::default();
+    check(&folder.path().join(&case.path), &mut found);
+    for report in &mut found.reports {
+        report.path = report
+            .path
+            .strip_prefix(folder.path())
+            .unwrap()
+            .to_path_buf();
+    }
+    found
+}
+
+#[test]
+fn a_check_finds_the_broken_rules_of_each_case_and_no_others() {
+    let mut faults = String::new();
+    for case in CASES.iter() {
+        let found = found(case);
+        let broken = found.reports.iter().flat_map(|report| {
+            let name = report.path.to_str().unwrap().to_owned();
+            let findings = report.findings().into_iter();
+            findings.map(move |finding| (name.clone(), finding.rule.id))
+        });
+        let broken: BTreeSet<_> = broken.collect();
+        let expected: BTreeSet<_> = case.broken.iter().cloned().collect();
+        if broken != expected || !found.unreadable.is_empty() {
+            faults += &format!(
+                "\n{}:\n  found {broken:?} {:?}\n  expected {expected:?}",
+                case.name, found.unreadable
+            );
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn a_check_gives_each_file_the_verdict_that_is_expected_of_readers() {
+    for case in CASES.iter() {
+        if case.subject == Subject::Session {
+            continue;
+        }
+        let found = found(case);
+        let [report] = found.reports.as_slice() else {
+            panic!("{}: {} reports", case.name, found.reports.len());
+        };
+        assert_eq!([report.verdict()], *case.verdicts, "{}", case.name);
+        if report.verdict() == Verdict::Reject {
+            continue;
+        }
+        let count = report.events.or(report.details).unwrap().to_string();
+        assert_eq!(
+            case.expected["derived"]["event_count"], count,
+            "{}",
+            case.name
+        );
+    }
+}
+
+#[test]
+fn no_name_stands_twice_and_each_fits_a_path() {
+    let mut names = BTreeSet::new();
+    for case in CASES.iter() {
+        let slug = case.name.split_once('/').unwrap().1;
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        assert!(slug.bytes().all(is_plain), "{slug}");
+        assert!(slug.len() <= 80, "{slug}");
+        assert!(case.name.starts_with(&format!("v{}/", case.wire)));
+        assert!(names.insert(case.name.clone()), "{} twice", case.name);
+    }
+}
+
+#[test]
+fn no_case_gives_the_same_bytes_to_read_as_another() {
+    let mut seen = BTreeMap::new();
+    let mut twice = Vec::new();
+    for case in CASES.iter() {
+        let subject = (
+            case.wire,
+            case.path.clone(),
+            case.files.clone(),
+            case.folders.clone(),
+        );
+        let subject = (subject, case.symlinks.clone());
+        if let Some(other) = seen.insert(subject, &case.name) {
+            twice.push((other, &case.name));
+        }
+    }
+    assert!(twice.is_empty(), "{twice:#?}");
+}
+
+#[test]
+fn each_case_names_rules_of_its_wire_version_and_says_what_it_is() {
+    for case in CASES.iter() {
+        assert!(!case.note.is_empty(), "{}", case.name);
+        assert!(!case.rules.is_empty(), "{}", case.name);
+        for id in &case.rules {
+            let rule = rules::find(id).unwrap_or_else(|| panic!("{}: {id}", case.name));
+            assert!(rule.wires.contains(&case.wire), "{}: {id}", case.name);
+        }
+        for (_, id) in &case.broken {
+            assert!(rules::find(id).is_some(), "{}: {id}", case.name);
+        }
+        assert_eq!(case.expected["verdict"], case.verdicts[0].name());
+        let is_must = |id: &str| rules::find(id).unwrap().severity == rules::Severity::Must;
+        let breaks_must = case.broken.iter().any(|(_, rule)| is_must(rule));
+        assert!(
+            !(breaks_must && case.class == Class::Valid),
+            "{}",
+            case.name
+        );
+        assert!(!case.dump.is_empty() || case.files.values().all(Vec::is_empty));
+    }
+}
+
+#[test]
+fn each_flag_is_known_and_stands_at_a_case_of_each_wire_version() {
+    let known: BTreeSet<_> = FLAGS.iter().map(|flag| flag.name).collect();
+    assert_eq!(known.len(), FLAGS.len(), "a flag twice");
+    for wire in [1, 2] {
+        let cases = CASES.iter().filter(|case| case.wire == wire);
+        let used: BTreeSet<_> = cases.flat_map(|case| case.flags.clone()).collect();
+        assert_eq!(used, known, "version {wire}");
+    }
+}
+
+#[test]
+fn making_the_corpus_twice_gives_the_same() {
+    assert!(*CASES == corpus::cases());
+}
