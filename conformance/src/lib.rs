@@ -28,10 +28,12 @@
 pub mod check;
 pub mod corpus;
 mod finding;
+pub mod protocol;
 pub mod reference;
 pub mod report;
 pub mod results;
 pub mod rules;
+pub mod run;
 pub mod scripts;
 pub mod written;
 

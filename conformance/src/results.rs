@@ -35,6 +35,20 @@ pub struct Editions {
     pub corpus: String,
 }
 
+impl Editions {
+    /// Those of this kit.
+    #[must_use]
+    pub fn current() -> Self {
+        let version = env!("CARGO_PKG_VERSION");
+        Self {
+            kit: version.to_owned(),
+            spec: version.to_owned(),
+            rules: version.to_owned(),
+            corpus: version.to_owned(),
+        }
+    }
+}
+
 /// An implementation that was graded.
 #[derive(Debug, Clone, Serialize)]
 pub struct Testee {

@@ -1,7 +1,11 @@
 //! One file for each subcommand.
 
 mod check;
+mod run;
 mod scripts;
+mod smoke;
+mod testee;
+mod warden;
 
 use std::process::ExitCode;
 
@@ -19,14 +23,28 @@ struct Cli {
 enum Command {
     /// Give each file of a trace a verdict, and say what it rests on
     Check(check::Options),
+    /// Grade implementations on the corpus: writers, readers, validators
+    Run(run::Options),
     /// List, show or copy the scripts that writers are graded with
     Scripts(scripts::Options),
+    /// See whether testees speak the protocol
+    Smoke(smoke::Options),
+    /// The reference implementation, as a testee
+    #[command(hide = true)]
+    Testee(testee::Options),
+    /// The process that watches over testees
+    #[command(hide = true)]
+    Warden(warden::Options),
 }
 
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Check(options) => check::run(&options),
+        Command::Run(options) => run::run(&options),
         Command::Scripts(options) => scripts::run(&options),
+        Command::Smoke(options) => smoke::run(&options),
+        Command::Testee(options) => testee::run(&options),
+        Command::Warden(options) => warden::run(&options),
     }
 }

@@ -1,3 +1,84 @@
-//! The reference implementation as a testee: the library in each role of the protocol.
+//! The reference implementation as a testee: the crate `atf` and the checker's verdicts, in the
+//! words of the protocol.
+//!
+//! It is run as any other testee is, a process for each case: `atf-conformance testee read PATH`.
 
+mod file;
+mod session;
 pub mod writer;
+
+use std::path::Path;
+
+use atf::FileKind;
+use atf::thread::DETAIL_FILE;
+use serde_json::{Value, json};
+
+use crate::{FileReport, Kind, Output, Verdict, check};
+
+/// The document of a file or of a session's folder.
+#[must_use]
+pub fn read(path: &Path) -> Value {
+    let verdicts = Verdicts::of(path);
+    match path.is_dir() {
+        true => session::document(path, &verdicts),
+        false if is_detail(path) => file::detail(path, verdicts.of_file(path)),
+        false => file::index(path, verdicts.of_file(path)),
+    }
+}
+
+/// The verdict on a file or on a session's folder, with the rules that are broken.
+#[must_use]
+pub fn validate(path: &Path) -> Value {
+    let document = read(path);
+    json!({"verdict": document.get("verdict"), "rules": Verdicts::of(path).rules})
+}
+
+/// What kind of file it is: by its magic bytes, or else by its name.
+fn is_detail(path: &Path) -> bool {
+    match FileKind::of(path) {
+        Ok(Some(kind)) => kind == FileKind::Detail,
+        _ => path.file_name().is_some_and(|name| name == DETAIL_FILE),
+    }
+}
+
+/// A document that refuses.
+fn rejected(kind: &str) -> Value {
+    json!({"kind": kind, "verdict": Verdict::Reject})
+}
+
+/// What the checker says of each file.
+#[derive(Default)]
+struct Verdicts {
+    files: Vec<(std::path::PathBuf, Verdict)>,
+    rules: std::collections::BTreeSet<&'static str>,
+}
+
+impl Verdicts {
+    fn of(path: &Path) -> Self {
+        let mut this = Self::default();
+        check::check(path, &mut this);
+        this
+    }
+
+    /// The verdict on a file; one that cannot even be read is refused.
+    fn of_file(&self, path: &Path) -> Verdict {
+        let mut files = self.files.iter();
+        let found = files.find(|(file, _)| file == path);
+        found.map_or(Verdict::Reject, |(_, verdict)| *verdict)
+    }
+}
+
+impl Output for Verdicts {
+    fn file(&mut self, report: FileReport) {
+        let rules = report.findings().into_iter().map(|finding| finding.rule.id);
+        self.rules.extend(rules);
+        if matches!(report.kind, Kind::Index | Kind::Detail) {
+            let verdict = report.verdict();
+            self.files.push((report.path, verdict));
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, _why: &str) {
+        self.files.push((path.to_owned(), Verdict::Reject));
+    }
+}

@@ -1,0 +1,229 @@
+//! `run`: grades testees on the corpus.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use atf_conformance::corpus;
+use atf_conformance::protocol::Manifest;
+use atf_conformance::report::{self, Target};
+use atf_conformance::results::{self, CaseResult, Results};
+use atf_conformance::run::{
+    Candidate, Failures, Limits, Select, Task, exit_code, readings, writings,
+};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const AFTER_HELP: &str = "\
+Without a testee the reference implementation that is built in is graded, through the same processes
+as any other. How a testee is made and what TESTEE.toml holds stands in docs/conformance.
+
+Exit status: 0 all as expected; 1 something unexpected; 2 usage; 3 a testee cannot be started, or
+fails its smoke test (the report of the others is whole); 4 a failure list is stale. Where several
+apply: 3, then 4, then 1.
+
+Example:
+  $ atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004";
+
+/// Options of `run`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    #[command(flatten)]
+    testees: Testees,
+    /// Only cases whose names match; * goes over /, too
+    #[arg(long = "case", value_name = "GLOB")]
+    cases: Vec<String>,
+    /// Only cases about this rule
+    #[arg(long = "rule", value_name = "ID")]
+    rules: Vec<String>,
+    /// Only this role
+    #[arg(long = "role", value_name = "ROLE")]
+    roles: Vec<Role>,
+    /// Write a report: text, tap, junit or json, to a file or, without one, to standard output
+    #[arg(long = "report", value_name = "FORM[=FILE]")]
+    reports: Vec<Target>,
+    /// Write the testees' failure lists anew: what does not hold any more goes, new failures come,
+    /// comments stay. The reasons are yours to write
+    #[arg(long)]
+    update: bool,
+}
+
+/// Testees and what they may use: the same for `run` and `smoke`.
+#[derive(clap::Args)]
+pub(super) struct Testees {
+    /// Manifests of testees
+    #[arg(value_name = "TESTEE.toml")]
+    manifests: Vec<PathBuf>,
+    /// How long a testee may take for a case
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    time_limit: Duration,
+    /// How much memory a testee may have resident
+    #[arg(long, value_name = "MIB", default_value = "1024")]
+    memory_limit: NonZero<u32>,
+    /// How many cases run side by side [default: as many as there are processors]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+}
+
+/// A role, on the command line.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Role {
+    Write,
+    Read,
+    Validate,
+}
+
+impl From<Role> for results::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Write => Self::Write,
+            Role::Read => Self::Read,
+            Role::Validate => Self::Validate,
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| "not more than 0".to_owned())
+}
+
+impl Testees {
+    /// The testees, and how they are run.
+    ///
+    /// # Errors
+    ///
+    /// In words, what is wrong with the command line.
+    pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
+        let kit = std::env::current_exe().map_err(|error| format!("no program: {error}"))?;
+        let candidates = match self.manifests.as_slice() {
+            [] => vec![Candidate::Manifest(Box::new(Manifest::reference(&kit)))],
+            paths => paths.iter().map(|path| candidate(path)).collect(),
+        };
+        let mut names = BTreeSet::new();
+        for candidate in &candidates {
+            if let Candidate::Manifest(manifest) = candidate
+                && !names.insert(manifest.name.as_str())
+            {
+                return Err(format!("two testees are named {}", manifest.name));
+            }
+        }
+        let limits = Limits {
+            time: self.time_limit,
+            memory: u64::from(self.memory_limit.get()) << 20,
+            ..Limits::default()
+        };
+        let processors = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        let jobs = self.jobs.unwrap_or_else(processors);
+        let options = atf_conformance::run::Options {
+            kit,
+            folder: std::env::temp_dir(),
+            jobs,
+            limits,
+        };
+        Ok((candidates, options))
+    }
+}
+
+fn candidate(path: &Path) -> Candidate {
+    match Manifest::open(path) {
+        Ok(manifest) => Candidate::Manifest(Box::new(manifest)),
+        Err(error) => Candidate::Unusable(error),
+    }
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    match graded(options) {
+        Ok(results) => match report::run::write_all(&results, &options.reports) {
+            Err(error) => failure(&error.to_string()),
+            Ok(()) => ExitCode::from(exit_code(&results)),
+        },
+        Err(message) => failure(&message),
+    }
+}
+
+pub(super) fn failure(message: &str) -> ExitCode {
+    // Nothing can be done where stderr is gone too.
+    let _ = writeln!(io::stderr(), "atf-conformance: {message}");
+    ExitCode::from(2)
+}
+
+fn graded(options: &Options) -> Result<Results, String> {
+    let (candidates, run_options) = options.testees.open()?;
+    let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
+    let select = Select::new(&options.cases, &options.rules, &roles)?;
+    let tasks = tasks();
+    if !tasks.iter().any(|task| select.takes(task.as_ref())) {
+        return Err("no case matches".to_owned());
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} cases, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let progress = |done: usize, count: usize| {
+        bar.set_length(count as u64);
+        bar.set_position(done as u64);
+    };
+    let results = atf_conformance::run::run(&candidates, &tasks, &select, &run_options, &progress);
+    bar.finish_and_clear();
+    let mut results = results.map_err(|error| error.to_string())?;
+    let names: BTreeSet<&str> = tasks.iter().map(|task| task.name()).collect();
+    for (testee, candidate) in candidates.iter().enumerate() {
+        lists(testee, candidate, &names, options, &mut results)?;
+    }
+    Ok(results)
+}
+
+/// Everything that testees can be asked for.
+pub(super) fn tasks() -> Vec<Box<dyn Task>> {
+    let mut tasks = writings();
+    tasks.extend(readings(corpus::cases()));
+    tasks
+}
+
+/// Holds a testee's results against its failure list.
+fn lists(
+    testee: usize,
+    candidate: &Candidate,
+    names: &BTreeSet<&str>,
+    options: &Options,
+    results: &mut Results,
+) -> Result<(), String> {
+    let Candidate::Manifest(manifest) = candidate else {
+        return Ok(());
+    };
+    let graded = results
+        .testees
+        .get(testee)
+        .is_some_and(|t| t.refused.is_none());
+    let Some(path) = manifest.failures.as_deref().filter(|_| graded) else {
+        return Ok(());
+    };
+    let at = |error: io::Error| format!("{}: {error}", path.display());
+    let mut list = match Failures::open(path) {
+        Err(error) if options.update && error.kind() == io::ErrorKind::NotFound => {
+            Failures::parse(path, "")
+        }
+        list => list.map_err(at)?,
+    };
+    let own = results
+        .cases
+        .iter_mut()
+        .filter(|case| case.testee == testee);
+    let mut own: Vec<&mut CaseResult> = own.collect();
+    if options.update {
+        let text = list.updated(&own.iter().map(|case| &**case).collect::<Vec<_>>(), names);
+        fs::write(path, &text).map_err(at)?;
+        list = Failures::parse(path, &text);
+    }
+    let stale = list.apply(&mut own, names, options.roles.is_empty());
+    results.stale.extend(stale);
+    Ok(())
+}

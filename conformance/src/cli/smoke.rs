@@ -1,0 +1,61 @@
+//! `smoke`: whether a testee speaks the protocol, before anything is graded.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use atf_conformance::run::{Candidate, Pool, smoke};
+
+use super::run::{Testees, failure, tasks};
+
+const AFTER_HELP: &str = "\
+Asks each testee for one simple case of each role, feature and wire version that it has, and holds
+the answers against the protocol's JSON Schemas. `run` does so, too, before it grades.
+
+Exit status: 0 all speak the protocol; 2 usage; 3 one does not, or cannot be started.";
+
+/// Options of `smoke`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    #[command(flatten)]
+    testees: Testees,
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let (candidates, options) = match options.testees.open() {
+        Ok(opened) => opened,
+        Err(message) => return failure(&message),
+    };
+    let tasks = tasks();
+    let all = || -> io::Result<bool> {
+        let pool = Pool::new(&options)?;
+        let mut out = anstream::AutoStream::auto(io::stdout().lock());
+        let mut is_good = true;
+        for candidate in &candidates {
+            let (name, result) = match candidate {
+                Candidate::Manifest(manifest) => {
+                    (manifest.name.clone(), smoke(&pool, manifest, &tasks)?)
+                }
+                Candidate::Unusable(error) => {
+                    is_good = false;
+                    writeln!(out, "{error}")?;
+                    continue;
+                }
+            };
+            match result {
+                Ok(()) => writeln!(out, "{name}: ok")?,
+                Err(why) => {
+                    is_good = false;
+                    writeln!(out, "{name}: {why}")?;
+                }
+            }
+        }
+        out.flush()?;
+        Ok(is_good)
+    };
+    match all() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(3),
+        Err(error) => failure(&error.to_string()),
+    }
+}

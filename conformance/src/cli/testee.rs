@@ -1,0 +1,62 @@
+//! `testee`: the reference implementation behind the protocol that testees speak.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use atf_conformance::protocol::exit;
+use atf_conformance::reference::{self, writer};
+use serde_json::Value;
+
+/// Options of `testee`.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    #[command(subcommand)]
+    role: Role,
+}
+
+#[derive(clap::Subcommand)]
+enum Role {
+    /// Write the document of a file or a session's folder
+    Read {
+        /// A file or a session's folder
+        path: PathBuf,
+    },
+    /// Carry out a script
+    Write {
+        /// Operations, one a line
+        script: PathBuf,
+        /// An empty folder
+        out: PathBuf,
+    },
+    /// Write the verdict on a file or a session's folder
+    Validate {
+        /// A file or a session's folder
+        path: PathBuf,
+    },
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    match &options.role {
+        Role::Read { path } => answer(&reference::read(path)),
+        Role::Write { script, out } => match writer::write_file(script, out) {
+            Ok(()) => ExitCode::from(exit::DONE),
+            Err(error) => {
+                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+                ExitCode::from(2)
+            }
+        },
+        Role::Validate { path } => answer(&reference::validate(path)),
+    }
+}
+
+fn answer(document: &Value) -> ExitCode {
+    if let Err(error) = writeln!(io::stdout().lock(), "{document}") {
+        let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+        return ExitCode::from(2);
+    }
+    match document.get("verdict").and_then(Value::as_str) {
+        Some("reject") => ExitCode::from(exit::REJECTED),
+        _ => ExitCode::from(exit::DONE),
+    }
+}

@@ -1,0 +1,94 @@
+//! What a testee's exit code and output say.
+
+use serde_json::Value;
+
+use super::exit;
+use crate::Verdict;
+use crate::results::Failure;
+
+/// A reader's or validator's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Its document, with the verdict.
+    Document(Verdict, Value),
+    /// It does not support the case.
+    Unsupported,
+}
+
+/// An answer that satisfies no expectation: how it fails, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The class.
+    pub class: Failure,
+    /// In words.
+    pub message: String,
+}
+
+impl Broken {
+    /// Output that is no such document.
+    fn garbage(message: impl Into<String>) -> Self {
+        Self {
+            class: Failure::Garbage,
+            message: message.into(),
+        }
+    }
+}
+
+impl Answer {
+    /// Of a process that ended by itself with this exit code.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Crash`] for exit codes without a meaning, and for the one of a reject without
+    /// any output: uncaught exceptions end so. [`Failure::Garbage`] for output that is no document,
+    /// and for one whose verdict is not the exit code's.
+    pub fn of(code: i32, output: &[u8]) -> Result<Self, Broken> {
+        let code = match u8::try_from(code) {
+            Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
+            Ok(code @ (exit::DONE | exit::REJECTED)) => code,
+            _ => {
+                return Err(Broken {
+                    class: Failure::Crash,
+                    message: format!("exit code {code}, which has no meaning"),
+                });
+            }
+        };
+        if code == exit::REJECTED && output.trim_ascii().is_empty() {
+            return Err(Broken {
+                class: Failure::Crash,
+                message: "exit code 1 without a document".to_owned(),
+            });
+        }
+        let (verdict, document) = parse(output)?;
+        if (code == exit::REJECTED) != (verdict == Verdict::Reject) {
+            let name = verdict.name();
+            return Err(Broken::garbage(format!(
+                "exit code {code} with the verdict {name}"
+            )));
+        }
+        Ok(Self::Document(verdict, document))
+    }
+}
+
+/// One JSON object with a verdict.
+fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
+    if output.trim_ascii().is_empty() {
+        return Err(Broken::garbage("nothing on standard output"));
+    }
+    let document: Value = serde_json::from_slice(output).map_err(|error| {
+        Broken::garbage(format!("standard output is no JSON document: {error}"))
+    })?;
+    let Some(members) = document.as_object() else {
+        return Err(Broken::garbage("the document is no JSON object"));
+    };
+    let verdict = match members.get("verdict").and_then(Value::as_str) {
+        Some("accept") => Verdict::Accept,
+        Some("recover") => Verdict::Recover,
+        Some("reject") => Verdict::Reject,
+        Some(other) => {
+            return Err(Broken::garbage(format!("{other:?} is no verdict")));
+        }
+        None => return Err(Broken::garbage("the document has no verdict")),
+    };
+    Ok((verdict, document))
+}

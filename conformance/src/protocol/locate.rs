@@ -1,0 +1,226 @@
+//! From a place in a document to the bytes that it comes from.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::compare::Step;
+use super::field::{self, Record};
+use crate::corpus::{Case, Subject};
+use crate::results::Hexdump;
+
+/// The bytes that a place of a case's document comes from, where it comes from any: those of the
+/// field, and some around them.
+///
+/// Where records stand is told by the document that is expected, not by one that a reader gave.
+#[must_use]
+pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
+    let (file, document, steps) = file(case, steps)?;
+    let bytes = case.files.get(&file)?;
+    let place = Document::of(bytes, document)?.place(steps)?;
+    hexdump(&file, bytes, place)
+}
+
+/// The bytes at an offset of a case's file, named as a finding of the checker names its field.
+#[must_use]
+pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<Hexdump> {
+    let bytes = case.files.get(file)?;
+    let (record, field) = name.split_once('.')?;
+    let is_index = file.ends_with(atf::thread::INDEX_FILE);
+    let record = match (record, is_index) {
+        ("header", true) => Record::IndexHeader,
+        ("header", false) => Record::DetailHeader,
+        ("footer", true) => Record::IndexFooter,
+        ("footer", false) => Record::DetailFooter,
+        (_, true) => Record::IndexEvent,
+        (_, false) => Record::DetailEventHeader,
+    };
+    let size = field::field(record, case.wire, field).map_or(1, |field| field.size);
+    let start = usize::try_from(offset).ok()?;
+    hexdump(file, bytes, start..start.checked_add(size)?)
+}
+
+/// The file that a place is about, its document, and the way from there.
+fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a [Step])> {
+    if case.subject != Subject::Session {
+        return Some((case.path.clone(), &case.expected, steps));
+    }
+    let [
+        Step::Key(threads),
+        Step::Element(seq),
+        Step::Key(kind),
+        rest @ ..,
+    ] = steps
+    else {
+        return None;
+    };
+    let thread = case.expected.get(threads)?.get(seq)?;
+    let name = match kind.as_str() {
+        "index" => atf::thread::INDEX_FILE,
+        "detail" => atf::thread::DETAIL_FILE,
+        _ => return None,
+    };
+    let file = format!("thread_{}/{name}", thread.get("thread_id")?);
+    let file = match case.path.as_str() {
+        "" => file,
+        folder => format!("{folder}/{file}"),
+    };
+    Some((file, thread.get(kind)?, rest))
+}
+
+/// A file and what is expected of it.
+struct Document<'a> {
+    bytes: &'a [u8],
+    document: &'a Value,
+    wire: u8,
+    is_index: bool,
+    events_offset: usize,
+}
+
+impl<'a> Document<'a> {
+    fn of(bytes: &'a [u8], document: &'a Value) -> Option<Self> {
+        let header = document.get("header")?;
+        Some(Self {
+            bytes,
+            document,
+            wire: u8::try_from(header.get("version")?.as_u64()?).ok()?,
+            is_index: document.get("kind")? == "index",
+            events_offset: number(header.get("events_offset")?)?,
+        })
+    }
+
+    fn place(&self, steps: &[Step]) -> Option<Range<usize>> {
+        match steps {
+            [Step::Key(record), Step::Key(name), ..] => match record.as_str() {
+                "header" => self.field(
+                    0,
+                    self.either(Record::IndexHeader, Record::DetailHeader),
+                    name,
+                ),
+                "footer" => self.footer_field(name),
+                "derived" => self.derived(name),
+                _ => None,
+            },
+            [Step::Key(_events), Step::Element(seq)] => self.event(*seq),
+            [Step::Key(_events), Step::Element(seq), rest @ ..] => self.event_field(*seq, rest),
+            _ => None,
+        }
+    }
+
+    fn either(&self, index: Record, detail: Record) -> Record {
+        match self.is_index {
+            true => index,
+            false => detail,
+        }
+    }
+
+    fn field(&self, start: usize, record: Record, name: &str) -> Option<Range<usize>> {
+        let field = field::field(record, self.wire, name)?;
+        let start = start.checked_add(field.offset)?;
+        Some(start..start.checked_add(field.size)?)
+    }
+
+    /// A field of the footer, or where the footer would stand.
+    fn footer_field(&self, name: &str) -> Option<Range<usize>> {
+        let record = self.either(Record::IndexFooter, Record::DetailFooter);
+        let length = match self.is_index {
+            true => "bytes_written",
+            false => "bytes_length",
+        };
+        let length = number(self.document.get("footer")?.get(length)?)?;
+        self.field(self.events_offset.checked_add(length)?, record, name)
+    }
+
+    /// What a derived value rests on.
+    fn derived(&self, name: &str) -> Option<Range<usize>> {
+        let field = match name {
+            "checksum" => "checksum",
+            _ => "event_count",
+        };
+        self.footer_field(field).or_else(|| self.end())
+    }
+
+    /// What stands behind the last event.
+    fn end(&self) -> Option<Range<usize>> {
+        let count = self.document.get("events")?.as_array()?.len();
+        let end = match count.checked_sub(1) {
+            None => self.events_offset,
+            Some(last) => self.event(last)?.end,
+        };
+        Some(end..self.bytes.len())
+    }
+
+    fn event(&self, seq: usize) -> Option<Range<usize>> {
+        if self.is_index {
+            let size = atf::index::IndexEvent::SIZE;
+            let start = self.events_offset.checked_add(seq.checked_mul(size)?)?;
+            return Some(start..start.checked_add(size)?);
+        }
+        let mut start = self.events_offset;
+        for _ in 0..seq {
+            start = self.next(start)?;
+        }
+        Some(start..self.next(start)?)
+    }
+
+    /// Where the detail event behind the one at `start` stands.
+    fn next(&self, start: usize) -> Option<usize> {
+        let bytes = self.bytes.get(start..)?.first_chunk()?;
+        let length = usize::try_from(u32::from_le_bytes(*bytes)).ok()?;
+        start.checked_add(length.max(atf::detail::DetailEventHeader::SIZE))
+    }
+
+    fn event_field(&self, seq: usize, steps: &[Step]) -> Option<Range<usize>> {
+        let event = self.event(seq)?;
+        let record = self.either(Record::IndexEvent, Record::DetailEventHeader);
+        let payload = event
+            .start
+            .checked_add(atf::detail::DetailEventHeader::SIZE)?;
+        match steps {
+            [Step::Key(name)] if name == "payload" => Some(payload..event.end),
+            [Step::Key(name)] if name == "function" => Some(payload..event.end),
+            [Step::Key(name)] => self.field(event.start, record, name),
+            [Step::Key(_function), Step::Key(name), rest @ ..] => {
+                let stack = payload.checked_add(atf::detail::FunctionPayload::SIZE)?;
+                if name == "stack" {
+                    return Some(stack..event.end);
+                }
+                let field = self.field(payload, Record::FunctionPayload, name)?;
+                match rest {
+                    [Step::Element(seq)] => {
+                        let start = field.start.checked_add(seq.checked_mul(8)?)?;
+                        Some(start..start.checked_add(8)?)
+                    }
+                    _ => Some(field),
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A number, of 32 bits or in a string.
+fn number(value: &Value) -> Option<usize> {
+    match value {
+        Value::String(text) => text.parse().ok(),
+        other => usize::try_from(other.as_u64()?).ok(),
+    }
+}
+
+/// A place and what is around it, in whole lines of 16 bytes.
+fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
+    const LINE: usize = 16;
+    const MOST: usize = 6 * LINE;
+    let end = place.end.min(bytes.len());
+    let size = end.checked_sub(place.start)?;
+    let first = place.start.saturating_sub(LINE) / LINE * LINE;
+    let last = end.saturating_add(LINE).div_ceil(LINE).saturating_mul(LINE);
+    let last = last.min(first.saturating_add(MOST)).min(bytes.len());
+    Some(Hexdump {
+        file: file.to_owned(),
+        offset: first as u64,
+        bytes: bytes.get(first..last)?.to_vec(),
+        field_offset: place.start as u64,
+        field_size: size as u64,
+    })
+}

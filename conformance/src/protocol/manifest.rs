@@ -1,0 +1,308 @@
+//! `TESTEE.toml`: how a testee is started and what it can do.
+
+use std::fmt;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::corpus::Subject;
+use crate::results::Role;
+
+/// The version of the protocol.
+pub const PROTOCOL: u32 = 1;
+
+/// A testee, as its manifest describes it.
+#[derive(Debug, Clone)]
+pub struct Manifest {
+    /// The folder that its programs are found from.
+    pub folder: PathBuf,
+    /// Names the column of a report.
+    pub name: String,
+    /// The testee's own version.
+    pub version: String,
+    /// Where the testee lives.
+    pub url: Option<String>,
+    /// The wire versions that it supports, ascending.
+    pub wire: Vec<u8>,
+    /// What it supports.
+    pub features: Vec<Feature>,
+    /// Its failure list.
+    pub failures: Option<PathBuf>,
+    write: Option<Vec<String>>,
+    read: Option<Vec<String>>,
+    validate: Option<Vec<String>>,
+}
+
+/// What a testee can support.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Feature {
+    /// `index.atf` alone.
+    Index,
+    /// `detail.atf` alone, and writers' `detail` operations.
+    Detail,
+    /// Sessions' folders.
+    Session,
+    /// Function payloads decoded.
+    Function,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Index, Self::Detail, Self::Session, Self::Function];
+
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Detail => "detail",
+            Self::Session => "session",
+            Self::Function => "function",
+        }
+    }
+}
+
+impl From<Subject> for Feature {
+    fn from(subject: Subject) -> Self {
+        match subject {
+            Subject::Index => Self::Index,
+            Subject::Detail => Self::Detail,
+            Subject::Session => Self::Session,
+        }
+    }
+}
+
+/// What is wrong with a manifest, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManifestError {
+    /// The manifest.
+    pub path: PathBuf,
+    /// Line and column, both from 1, where there is a place.
+    pub place: Option<(usize, usize)>,
+    /// In words.
+    pub message: String,
+}
+
+impl fmt::Display for ManifestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.path.display())?;
+        if let Some((line, column)) = self.place {
+            write!(f, "{line}:{column}:")?;
+        }
+        write!(f, " {}", self.message)
+    }
+}
+
+impl std::error::Error for ManifestError {}
+
+/// The manifest's text, with the place of each value.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    protocol: Spanned<u32>,
+    name: Spanned<String>,
+    version: String,
+    write: Option<Spanned<Vec<String>>>,
+    read: Option<Spanned<Vec<String>>>,
+    validate: Option<Spanned<Vec<String>>>,
+    wire: Spanned<Vec<u8>>,
+    features: Vec<Feature>,
+    failures: Option<PathBuf>,
+    url: Option<String>,
+}
+
+impl Manifest {
+    /// Reads a manifest and looks for its programs.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, has a key that the protocol does not know, or a value that it does
+    /// not allow, and where a program is not there; with line and column.
+    pub fn open(path: &Path) -> Result<Self, ManifestError> {
+        let error = |place, message| ManifestError {
+            path: path.to_owned(),
+            place,
+            message,
+        };
+        let text = fs::read_to_string(path).map_err(|e| error(None, e.to_string()))?;
+        let at = |span: Option<Range<usize>>, message: String| {
+            error(span.and_then(|span| position(&text, span.start)), message)
+        };
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let folder = std::path::absolute(folder).map_err(|e| error(None, e.to_string()))?;
+        let raw: Raw = toml::from_str(&text).map_err(|e| at(e.span(), e.message().to_owned()))?;
+        raw.checked(folder)
+            .map_err(|(span, message)| at(Some(span), message))
+    }
+
+    /// The reference implementation, which the program `kit` has built in.
+    #[must_use]
+    pub fn reference(kit: &Path) -> Self {
+        let program = kit.to_string_lossy().into_owned();
+        let command = |role: &str, arguments: &[&str]| {
+            let mut command = vec![program.clone(), "testee".to_owned(), role.to_owned()];
+            command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
+            Some(command)
+        };
+        Self {
+            folder: PathBuf::from("."),
+            name: "atf".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            url: None,
+            wire: vec![1, 2],
+            features: Feature::ALL.to_vec(),
+            failures: None,
+            write: command("write", &["{script}", "{out}"]),
+            read: command("read", &["{path}"]),
+            validate: command("validate", &["{path}"]),
+        }
+    }
+
+    /// The roles that it has a program for.
+    #[must_use]
+    pub fn roles(&self) -> Vec<Role> {
+        let roles = [Role::Write, Role::Read, Role::Validate];
+        let has = |role: &Role| self.command(*role).is_some();
+        roles.into_iter().filter(has).collect()
+    }
+
+    /// The program of a role and its arguments, placeholders in them.
+    #[must_use]
+    pub fn command(&self, role: Role) -> Option<&[String]> {
+        let command = match role {
+            Role::Write => &self.write,
+            Role::Read => &self.read,
+            Role::Validate => &self.validate,
+        };
+        command.as_deref()
+    }
+
+    /// Whether it supports a feature.
+    #[must_use]
+    pub fn has(&self, feature: Feature) -> bool {
+        self.features.contains(&feature)
+    }
+}
+
+impl Raw {
+    fn checked(self, folder: PathBuf) -> Result<Manifest, (Range<usize>, String)> {
+        if *self.protocol.get_ref() != PROTOCOL {
+            let found = self.protocol.get_ref();
+            let message = format!("protocol {found}, this kit speaks {PROTOCOL}");
+            return Err((self.protocol.span(), message));
+        }
+        if self.name.get_ref().trim().is_empty() {
+            return Err((self.name.span(), "an empty name".to_owned()));
+        }
+        let wire = self.wire.get_ref();
+        if wire.is_empty() || wire.iter().any(|wire| ![1, 2].contains(wire)) {
+            let message = "the wire versions are 1 and 2".to_owned();
+            return Err((self.wire.span(), message));
+        }
+        let command = |command: Option<Spanned<Vec<String>>>, placeholders: &[&str]| {
+            let Some(command) = command else {
+                return Ok(None);
+            };
+            let span = command.span();
+            let resolved = resolve(command.into_inner(), placeholders, &folder);
+            resolved.map(Some).map_err(|message| (span, message))
+        };
+        let write = command(self.write, &["{script}", "{out}"])?;
+        let read = command(self.read, &["{path}"])?;
+        let validate = command(self.validate, &["{path}"])?;
+        if write.is_none() && read.is_none() && validate.is_none() {
+            let message = "none of write, read and validate: nothing to grade".to_owned();
+            return Err((0..0, message));
+        }
+        let mut wire = self.wire.into_inner();
+        wire.sort_unstable();
+        wire.dedup();
+        let failures = self.failures.map(|path| folder.join(path));
+        Ok(Manifest {
+            folder,
+            name: self.name.into_inner(),
+            version: self.version,
+            url: self.url,
+            wire,
+            features: self.features,
+            failures,
+            write,
+            read,
+            validate,
+        })
+    }
+}
+
+/// A command with the whole path of its program.
+fn resolve(
+    command: Vec<String>,
+    placeholders: &[&str],
+    folder: &Path,
+) -> Result<Vec<String>, String> {
+    let mut command = command.into_iter();
+    let Some(program) = command.next().filter(|program| !program.is_empty()) else {
+        return Err("no program".to_owned());
+    };
+    let arguments: Vec<String> = command.collect();
+    for placeholder in placeholders {
+        if !arguments
+            .iter()
+            .any(|argument| argument.contains(placeholder))
+        {
+            return Err(format!("no argument has {placeholder}"));
+        }
+    }
+    let program = match program.contains('/') {
+        true => in_folder(folder, &program)?,
+        false => on_path(&program)?,
+    };
+    let program = program
+        .to_str()
+        .ok_or_else(|| format!("{}: no UTF-8", program.display()))?;
+    Ok([program.to_owned()].into_iter().chain(arguments).collect())
+}
+
+fn in_folder(folder: &Path, program: &str) -> Result<PathBuf, String> {
+    let path = folder.join(program);
+    match fs::metadata(&path) {
+        Err(error) => Err(format!("{program}: {error}")),
+        Ok(meta) if !meta.is_file() => Err(format!("{program}: no file")),
+        Ok(meta) if !is_executable(&meta) => Err(format!("{program}: not executable")),
+        Ok(_) => Ok(path),
+    }
+}
+
+fn on_path(program: &str) -> Result<PathBuf, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file() && is_executable(&meta)));
+    found.ok_or_else(|| format!("{program}: not found on PATH"))
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    true
+}
+
+/// Line and column of a byte, both from 1.
+fn position(text: &str, offset: usize) -> Option<(usize, usize)> {
+    let before = text.get(..offset)?;
+    let line = before.matches('\n').count().saturating_add(1);
+    let start = before.rfind('\n').map_or(0, |at| at.saturating_add(1));
+    let column = before.get(start..)?.chars().count().saturating_add(1);
+    Some((line, column))
+}

@@ -1,0 +1,16 @@
+//! The contract between the kit and a testee: what it is told, what it answers, what that means.
+//!
+//! `docs/conformance/protocol.md` says it in words.
+
+pub mod compare;
+pub mod document;
+pub mod exit;
+mod field;
+mod locate;
+pub mod manifest;
+pub mod schema;
+
+pub use compare::{Mismatch, first_difference};
+pub use document::{Answer, Broken};
+pub use locate::{locate, locate_field};
+pub use manifest::{Feature, Manifest, ManifestError};

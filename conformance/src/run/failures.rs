@@ -1,0 +1,278 @@
+//! Lists of failures that are known, and whether they still hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobMatcher};
+
+use crate::results::{CaseResult, Failure, Outcome};
+
+/// All classes.
+const CLASSES: [Failure; 8] = [
+    Failure::Crash,
+    Failure::Timeout,
+    Failure::Memory,
+    Failure::Garbage,
+    Failure::WrongVerdict,
+    Failure::WrongDecode,
+    Failure::Rule,
+    Failure::WrongFile,
+];
+
+/// A failure list.
+#[derive(Debug, Clone)]
+pub struct Failures {
+    path: PathBuf,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone)]
+enum Line {
+    /// Empty, or a comment.
+    Other(String),
+    /// No entry: in words why not.
+    Wrong(String, String),
+    Entry(Entry),
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    text: String,
+    class: Failure,
+    cases: GlobMatcher,
+    reason: String,
+}
+
+/// How one case went in the roles of a testee.
+#[derive(Default)]
+struct Ways {
+    /// The classes in which it failed.
+    failed: BTreeSet<Failure>,
+    /// Whether it was run in any role.
+    ran: bool,
+}
+
+impl Failures {
+    /// Reads a list. What is wrong with its lines, [`apply`](Self::apply) says.
+    ///
+    /// # Errors
+    ///
+    /// Where the file cannot be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self::parse(path, &fs::read_to_string(path)?))
+    }
+
+    /// Reads a list's text; `path` names it.
+    #[must_use]
+    pub fn parse(path: &Path, text: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            lines: text.lines().map(Line::parse).collect(),
+        }
+    }
+
+    /// Marks the failures of a testee that are listed, and says what of the list does not hold.
+    ///
+    /// `results` are those of the testee, `names` all cases that there are. A list is about cases
+    /// in all roles; where `all_roles` did not run, only what was run is held against it.
+    pub fn apply(
+        &self,
+        results: &mut [&mut CaseResult],
+        names: &BTreeSet<&str>,
+        all_roles: bool,
+    ) -> Vec<String> {
+        for result in results.iter_mut() {
+            result.listed = None;
+            if let Outcome::Failed { class, .. } = result.outcome {
+                let mut entries = self.lines.iter().filter_map(Line::entry);
+                let entry = entries.find(|e| e.class == class && e.cases.is_match(&result.case));
+                result.listed = entry.map(|entry| entry.reason.clone());
+            }
+        }
+        let ways = ways(results.iter().map(|result| &**result));
+        let mut stale = Vec::new();
+        for (number, line) in (1_usize..).zip(&self.lines) {
+            let mut say =
+                |why: &str| stale.push(format!("{}:{number}: {why}", self.path.display()));
+            match line {
+                Line::Other(_) => {}
+                Line::Wrong(_, why) => say(why),
+                Line::Entry(entry) => entry.check(&ways, names, all_roles, &mut say),
+            }
+        }
+        stale
+    }
+
+    /// The list as it would hold for these results: lines that do not hold are left out, failures
+    /// that are not listed stand at the end, without a reason, which somebody must write.
+    #[must_use]
+    pub fn updated(&self, results: &[&CaseResult], names: &BTreeSet<&str>) -> String {
+        let ways = ways(results.iter().copied());
+        let mut text = String::new();
+        let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
+        for line in &self.lines {
+            match line {
+                Line::Other(line) | Line::Wrong(line, _) => push(&mut text, line),
+                Line::Entry(entry) => entry.updated(&ways, names, &mut listed, &mut text),
+            }
+        }
+        for result in results {
+            if let Outcome::Failed { class, message, .. } = &result.outcome
+                && listed.insert((*class, &result.case))
+            {
+                push(&mut text, &format!("# {}", message.replace('\n', " ")));
+                push(&mut text, &entry_line(*class, &result.case, ""));
+            }
+        }
+        text
+    }
+}
+
+impl Line {
+    fn parse(line: &str) -> Self {
+        let text = line.to_owned();
+        let trimmed = line.trim();
+        if trimmed.is_empty() || trimmed.starts_with('#') {
+            return Self::Other(text);
+        }
+        let (class, rest) = word(trimmed);
+        let (cases, reason) = word(rest);
+        let Some(class) = CLASSES.into_iter().find(|known| known.name() == class) else {
+            let names = CLASSES.map(Failure::name).join(", ");
+            return Self::Wrong(text, format!("{class}: no class; they are {names}"));
+        };
+        if cases.is_empty() {
+            return Self::Wrong(text, "no cases".to_owned());
+        }
+        match Glob::new(cases) {
+            Err(error) => Self::Wrong(text, error.to_string()),
+            Ok(glob) => Self::Entry(Entry {
+                text,
+                class,
+                cases: glob.compile_matcher(),
+                reason: reason.to_owned(),
+            }),
+        }
+    }
+
+    fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry) => Some(entry),
+            Self::Other(_) | Self::Wrong(..) => None,
+        }
+    }
+}
+
+impl Entry {
+    fn check(
+        &self,
+        ways: &BTreeMap<&str, Ways>,
+        names: &BTreeSet<&str>,
+        all_roles: bool,
+        say: &mut dyn FnMut(&str),
+    ) {
+        let cases = self.cases.glob();
+        if self.reason.is_empty() {
+            say("no reason");
+        }
+        if !names.iter().any(|name| self.cases.is_match(name)) {
+            return say(&format!("{cases} matches no case"));
+        }
+        let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
+        if matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
+            return say(&format!("{cases} matches only cases that are left out"));
+        }
+        let class = self.class.name();
+        for (name, ways) in matched().filter(|(_, ways)| ways.ran) {
+            if ways.failed.contains(&self.class) {
+                continue;
+            }
+            let others: Vec<_> = ways.failed.iter().map(|class| class.name()).collect();
+            match others.as_slice() {
+                [] if all_roles => say(&format!("{name} passes")),
+                [] => {}
+                others => say(&format!(
+                    "{name} fails as {}, not {class}",
+                    others.join(", ")
+                )),
+            }
+        }
+    }
+
+    fn updated<'a>(
+        &self,
+        ways: &BTreeMap<&'a str, Ways>,
+        names: &BTreeSet<&str>,
+        listed: &mut BTreeSet<(Failure, &'a str)>,
+        text: &mut String,
+    ) {
+        let matched: Vec<_> = ways
+            .iter()
+            .filter(|(name, _)| self.cases.is_match(name))
+            .collect();
+        if matched.is_empty() && names.iter().any(|name| self.cases.is_match(name)) {
+            // Not run this time.
+            return push(text, &self.text);
+        }
+        let ran = matched.iter().filter(|(_, ways)| ways.ran).count();
+        let fails = |ways: &Ways| ways.failed.contains(&self.class);
+        let holds: Vec<&str> = matched
+            .iter()
+            .filter(|(_, ways)| fails(ways))
+            .map(|(name, _)| **name)
+            .collect();
+        if holds.len() == ran && ran > 0 {
+            push(text, &self.text);
+        } else {
+            for name in &holds {
+                push(text, &entry_line(self.class, name, &self.reason));
+            }
+        }
+        listed.extend(holds.into_iter().map(|name| (self.class, name)));
+    }
+}
+
+/// How each case went, over all roles.
+fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a str, Ways> {
+    let mut ways: BTreeMap<&str, Ways> = BTreeMap::new();
+    for result in results {
+        let ways = ways.entry(&result.case).or_default();
+        match &result.outcome {
+            Outcome::Skipped { .. } => {}
+            Outcome::Passed => ways.ran = true,
+            Outcome::Failed { class, .. } => {
+                ways.ran = true;
+                ways.failed.insert(*class);
+            }
+        }
+    }
+    ways
+}
+
+/// The first word of a text and what follows it.
+fn word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        Some((word, rest)) => (word, rest.trim()),
+        None => (text, ""),
+    }
+}
+
+fn entry_line(class: Failure, case: &str, reason: &str) -> String {
+    let mut line = String::new();
+    // Writing to a string does not fail.
+    let _ = write!(
+        line,
+        "{:13} {} {reason}",
+        class.name(),
+        globset::escape(case)
+    );
+    line.trim_end().to_owned()
+}
+
+fn push(text: &mut String, line: &str) {
+    text.push_str(line);
+    text.push('\n');
+}

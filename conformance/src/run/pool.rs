@@ -1,0 +1,222 @@
+//! Cases side by side, each with a warden; results in the order of the cases.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::warden::{End, Warden};
+use super::{Ended, Graded, Options, Task, folder};
+use crate::protocol::Manifest;
+use crate::results::{CaseResult, Outcome};
+
+/// What one testee is asked for.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Its position among the testees.
+    pub testee: usize,
+    /// Its manifest.
+    pub manifest: &'a Manifest,
+    /// What it is asked for.
+    pub task: &'a dyn Task,
+}
+
+/// Where cases are run.
+#[derive(Debug)]
+pub struct Pool<'a> {
+    options: &'a Options,
+    cases: TempDir,
+    next_folder: AtomicUsize,
+    idle: Mutex<Vec<Warden>>,
+}
+
+impl<'a> Pool<'a> {
+    /// An empty folder for the cases; wardens are started as they are needed.
+    ///
+    /// # Errors
+    ///
+    /// Where the folder cannot be made.
+    pub fn new(options: &'a Options) -> io::Result<Self> {
+        Ok(Self {
+            options,
+            cases: tempfile::Builder::new()
+                .prefix("atf-conformance-")
+                .tempdir_in(&options.folder)?,
+            next_folder: AtomicUsize::new(0),
+            idle: Mutex::new(Vec::new()),
+        })
+    }
+
+    /// Runs all of it. `progress` hears how many of how many are done.
+    ///
+    /// # Errors
+    ///
+    /// Where the kit itself cannot go on.
+    pub fn run(
+        &self,
+        work: &[Work<'_>],
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> io::Result<Vec<CaseResult>> {
+        let (done, count) = (AtomicUsize::new(0), work.len());
+        self.map(work, |work| {
+            let result = self.case(work);
+            let done = done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+            progress(done, count);
+            result
+        })
+    }
+
+    /// Whether a testee is asked for a task at all.
+    #[must_use]
+    pub fn asks(&self, manifest: &Manifest, task: &dyn Task) -> bool {
+        manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
+    }
+
+    /// Applies `one` to all items, as many side by side as there are jobs, and keeps their order.
+    fn map<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        one: impl Fn(&T) -> io::Result<R> + Sync,
+    ) -> io::Result<Vec<R>> {
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<io::Result<R>>>> =
+            items.iter().map(|_| Mutex::new(None)).collect();
+        let work = || {
+            loop {
+                let seq = next.fetch_add(1, Ordering::Relaxed);
+                let Some((item, place)) = items.get(seq).zip(results.get(seq)) else {
+                    return;
+                };
+                let result = one(item);
+                if result.is_err() {
+                    // The kit cannot go on: no other item is begun.
+                    next.store(items.len(), Ordering::Relaxed);
+                }
+                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..self.options.jobs.get().min(items.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let taken = results
+            .into_iter()
+            .filter_map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner));
+        taken.collect()
+    }
+
+    /// Runs one case, or says why it is left out.
+    fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
+        let Work {
+            testee,
+            manifest,
+            task,
+        } = *work;
+        let (graded, elapsed, stderr) = match unsupported(manifest, task) {
+            Some(why) => {
+                let graded = Graded {
+                    outcome: Outcome::Skipped { why },
+                    notes: Vec::new(),
+                };
+                (graded, Duration::ZERO, String::new())
+            }
+            None => self.with(manifest, task, |ended, place| {
+                let graded = task.grade(manifest, ended, place);
+                (graded, ended.elapsed, ended.stderr.clone())
+            })?,
+        };
+        Ok(CaseResult {
+            testee,
+            role: task.role(),
+            case: task.name().to_owned(),
+            rules: task.rules().to_vec(),
+            note: task.note().to_owned(),
+            outcome: graded.outcome,
+            notes: graded.notes,
+            listed: None,
+            elapsed,
+            stderr,
+        })
+    }
+
+    /// Runs a testee's program for a task in a fresh folder, and hands on how it ended and the
+    /// folder.
+    ///
+    /// # Errors
+    ///
+    /// Where the kit itself cannot go on.
+    pub fn with<R>(
+        &self,
+        manifest: &Manifest,
+        task: &dyn Task,
+        then: impl FnOnce(&Ended, &Path) -> R,
+    ) -> io::Result<R> {
+        let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
+        let folder = self.cases.path().join(number.to_string());
+        let (input, work) = (folder.join("case"), folder.join("work"));
+        fs::create_dir_all(&input)?;
+        fs::create_dir(&work)?;
+        let placeholders = task.prepare(&input)?;
+        let command = manifest.command(task.role()).unwrap_or_default();
+        let command: Vec<String> = command
+            .iter()
+            .map(|argument| fill_in(argument, &placeholders))
+            .collect();
+        let mut ended = self.end(&command, &work)?;
+        // The folder's name differs from run to run, a report must not.
+        let name = folder.to_string_lossy();
+        ended.stderr = ended.stderr.replace(name.as_ref(), "…");
+        let result = then(&ended, &input);
+        folder::remove(&folder)?;
+        Ok(result)
+    }
+
+    /// Runs a command under a warden.
+    fn end(&self, command: &[String], work: &Path) -> io::Result<Ended> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut warden = match taken {
+            Some(warden) => warden,
+            None => Warden::start(&self.options.kit, self.cases.path())?,
+        };
+        match warden.run(command, work, &self.options.limits) {
+            Ok(ended) => {
+                idle().push(warden);
+                Ok(ended)
+            }
+            // A testee that ends processes at random has ended its warden.
+            Err(_) => Ok(Ended {
+                end: End::Killed(9),
+                output: Vec::new(),
+                stderr: "[the process that watched over it is gone]\n".to_owned(),
+                elapsed: Duration::ZERO,
+            }),
+        }
+    }
+}
+
+/// Why a testee is not asked for a task.
+fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
+    if !manifest.wire.contains(&task.wire()) {
+        return Some(format!("wire version {}", task.wire()));
+    }
+    let mut needs = task.needs().iter();
+    let missing = needs.find(|feature| !manifest.has(**feature))?;
+    Some(format!("feature {}", missing.name()))
+}
+
+/// An argument with its placeholders filled in.
+fn fill_in(argument: &str, placeholders: &[(&str, std::path::PathBuf)]) -> String {
+    let mut filled = argument.to_owned();
+    for (name, path) in placeholders {
+        filled = filled.replace(&format!("{{{name}}}"), &path.to_string_lossy());
+    }
+    filled
+}

@@ -1,0 +1,56 @@
+//! Whether a testee speaks the protocol at all.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::pool::Pool;
+use super::task::Task;
+use super::warden::End;
+use crate::protocol::Manifest;
+use crate::results::Failure;
+
+/// Asks a testee for one simple task of each role, feature and wire version that it has.
+///
+/// It fails where a program cannot be started; where an answer has not the form that the protocol
+/// gives it, since then no comparison would mean anything; and where a role answers nothing at
+/// all. What an answer says is for the run to grade.
+///
+/// # Errors
+///
+/// Where the kit itself cannot go on.
+pub fn smoke(
+    pool: &Pool<'_>,
+    manifest: &Manifest,
+    tasks: &[Box<dyn Task>],
+) -> io::Result<Result<(), String>> {
+    let mut seen = BTreeSet::new();
+    let mut answered = BTreeSet::new();
+    let mut silent = Vec::new();
+    let tasks = tasks.iter().map(AsRef::as_ref);
+    for task in tasks.filter(|task| task.is_smoke() && pool.asks(manifest, *task)) {
+        let role = task.role();
+        if !seen.insert((role, task.needs().to_vec(), task.wire())) {
+            continue;
+        }
+        let (end, form) = pool.with(manifest, task, |ended, _| {
+            (ended.end.clone(), task.check_form(ended))
+        })?;
+        let at = |message: &str| format!("{}: {}: {message}", role.name(), task.name());
+        match (end, form) {
+            (End::NotStarted(why), _) => {
+                return Ok(Err(format!("{}: cannot be started: {why}", role.name())));
+            }
+            (_, Ok(_)) => {
+                answered.insert(role);
+            }
+            (_, Err(broken)) if broken.class == Failure::Garbage => {
+                return Ok(Err(at(&broken.message)));
+            }
+            (_, Err(broken)) => silent.push((role, at(&broken.message))),
+        }
+    }
+    let refused = silent
+        .into_iter()
+        .find(|(role, _)| !answered.contains(role));
+    Ok(refused.map_or(Ok(()), |(_, message)| Err(message)))
+}

@@ -1,0 +1,119 @@
+//! What a testee is asked for, and what came of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::warden::End;
+use crate::protocol::{Broken, Feature, Manifest};
+use crate::results::{Failure, Role};
+use crate::written::Graded;
+
+/// One thing that a testee is asked for: a case to read, a script to write.
+pub trait Task: Send + Sync {
+    /// Which of its programs is started.
+    fn role(&self) -> Role;
+
+    /// The case's or script's name.
+    fn name(&self) -> &str;
+
+    /// The wire version of the files.
+    fn wire(&self) -> u8;
+
+    /// The features without which it is not asked.
+    fn needs(&self) -> &[Feature];
+
+    /// The rules that it is about.
+    fn rules(&self) -> &[String];
+
+    /// What is special about it.
+    fn note(&self) -> &str;
+
+    /// Whether every implementation should manage it, so that it serves to see if one speaks the
+    /// protocol at all.
+    fn is_smoke(&self) -> bool;
+
+    /// Makes its files in the empty folder `place`, and says what the placeholders of the
+    /// command stand for: `("path", …)`.
+    ///
+    /// # Errors
+    ///
+    /// Where files cannot be made.
+    fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
+
+    /// Whether an answer has the form that the protocol gives it, whatever it says. `Ok(false)`
+    /// for a task that the testee leaves out.
+    ///
+    /// # Errors
+    ///
+    /// Where it has not.
+    fn check_form(&self, ended: &Ended) -> Result<bool, Broken>;
+
+    /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
+    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
+}
+
+/// A process that ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// How.
+    pub end: End,
+    /// What it wrote to standard output.
+    pub output: Vec<u8>,
+    /// What it wrote to standard error, cut off in the middle.
+    pub stderr: String,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl Ended {
+    /// The exit code of a process that ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// What it was otherwise, none of which satisfies any expectation.
+    pub fn exit_code(&self) -> Result<i32, Broken> {
+        let broken = |class, message: String| Err(Broken { class, message });
+        match &self.end {
+            End::Exited(code) => Ok(*code),
+            End::Killed(signal) => broken(
+                Failure::Crash,
+                format!("killed by {}", signal_name(*signal)),
+            ),
+            End::Timeout => {
+                let limit = self.elapsed.as_secs_f64();
+                broken(
+                    Failure::Timeout,
+                    format!("still running after {limit:.1} s"),
+                )
+            }
+            End::Memory(bytes) => {
+                let mebibytes = bytes >> 20;
+                broken(Failure::Memory, format!("{mebibytes} MiB resident"))
+            }
+            End::Output(limit) => {
+                let mebibytes = limit >> 20;
+                let message = format!("more than {mebibytes} MiB on standard output");
+                broken(Failure::Garbage, message)
+            }
+            End::NotStarted(why) => broken(Failure::Crash, format!("cannot be started: {why}")),
+        }
+    }
+}
+
+/// A signal's name and number.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({name})")
+}

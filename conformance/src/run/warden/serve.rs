@@ -1,0 +1,307 @@
+//! The warden's own work.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group,
+};
+
+use super::streams::{bounded, ends};
+use super::{End, Job, Report};
+
+/// How long a process may take to end by itself once it is asked to.
+const GRACE: Duration = Duration::from_millis(500);
+/// The longest time between two looks at memory.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long to try to end what cannot be ended: a process that waits for a broken disk.
+const STUBBORN: Duration = Duration::from_secs(10);
+
+/// What a warden waits for.
+enum Event {
+    Job(Job),
+    /// There are no more jobs.
+    Done,
+    /// The kit is gone.
+    Gone,
+    /// The process of that job is to be reaped.
+    Ended(u64, End),
+    /// The process of that job has written too much.
+    TooMuch(u64),
+}
+
+/// Takes jobs from standard input and reports to standard output until the input ends; then
+/// removes the folder `cases`, unless it was told that the kit goes on.
+pub fn serve(cases: &Path) -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        eprintln!("atf-conformance: orphans cannot be found: {error}");
+    }
+    let (sender, events) = channel();
+    let warden = Warden { sender, events };
+    let jobs = warden.sender.clone();
+    thread::spawn(move || listen(&jobs));
+    let mut number = 0_u64;
+    loop {
+        match warden.events.recv() {
+            Ok(Event::Job(job)) => {
+                number = number.saturating_add(1);
+                if warden.run(number, &job).is_err() {
+                    break;
+                }
+            }
+            Ok(Event::Done) => return ExitCode::SUCCESS,
+            Ok(Event::Ended(..) | Event::TooMuch(_)) => {}
+            Ok(Event::Gone) | Err(_) => break,
+        }
+    }
+    // Nobody needs the cases any more. The kit may have been in the middle of writing one.
+    let _ = crate::run::folder::remove(cases);
+    ExitCode::FAILURE
+}
+
+fn listen(events: &Sender<Event>) {
+    for line in io::stdin().lock().lines() {
+        let event = match line {
+            Ok(line) if line.is_empty() => Event::Done,
+            Ok(line) => match serde_json::from_str(&line) {
+                Ok(job) => Event::Job(job),
+                Err(_) => break,
+            },
+            Err(_) => break,
+        };
+        if events.send(event).is_err() {
+            return;
+        }
+    }
+    let _ = events.send(Event::Gone);
+}
+
+struct Warden {
+    sender: Sender<Event>,
+    events: Receiver<Event>,
+}
+
+/// The kit is gone, and so is whatever the warden was watching.
+struct Gone;
+
+impl Warden {
+    fn run(&self, number: u64, job: &Job) -> Result<(), Gone> {
+        let start = Instant::now();
+        let mut process = match spawn(job) {
+            Ok(process) => process,
+            Err(error) => {
+                let end = End::NotStarted(error.to_string());
+                return report(end, String::new(), start.elapsed(), &[]);
+            }
+        };
+        let leader = Pid::from_child(&process);
+        let sender = self.sender.clone();
+        let too_much = move || {
+            let _ = sender.send(Event::TooMuch(number));
+        };
+        let output = process
+            .stdout
+            .take()
+            .map(|from| bounded(from, job.output, too_much));
+        let stderr = process.stderr.take().map(ends);
+        let sender = self.sender.clone();
+        thread::spawn(move || {
+            let _ = sender.send(Event::Ended(number, wait(leader)));
+        });
+        let end = self.watch(number, job, start);
+        let elapsed = start.elapsed();
+        if let Ok(End::Timeout) = end {
+            self.ask_to_end(number, leader);
+        }
+        let left = end_all(leader);
+        let end = end?;
+        let ended = Instant::now();
+        let output = output
+            .map(|stream| stream.finish(ended))
+            .unwrap_or_default();
+        let mut stderr = stderr
+            .map(|stream| stream.finish(ended).text())
+            .unwrap_or_default();
+        if left > 0 {
+            stderr.push_str(&format!("[{left} more processes were left and ended]\n"));
+        }
+        let output = match end {
+            End::Output(_) => Vec::new(),
+            _ => output,
+        };
+        report(end, stderr, elapsed, &output)
+    }
+
+    /// Waits until a process ends or breaks a limit.
+    fn watch(&self, number: u64, job: &Job, start: Instant) -> Result<End, Gone> {
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let left = job.time.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return Ok(End::Timeout);
+            }
+            match self.events.recv_timeout(pause.min(left)) {
+                Ok(Event::Ended(which, end)) if which == number => return Ok(end),
+                Ok(Event::TooMuch(which)) if which == number => return Ok(End::Output(job.output)),
+                // The kit sends no job before it has the answer.
+                Ok(Event::Ended(..) | Event::TooMuch(_) | Event::Job(_)) => {}
+                Ok(Event::Gone | Event::Done) | Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Gone);
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(bytes) = memory_above(job.memory) {
+                        return Ok(End::Memory(bytes));
+                    }
+                    pause = pause.saturating_mul(2).min(LOOK);
+                }
+            }
+        }
+    }
+
+    /// Asks a process and all that it has started to end, and gives it time to.
+    fn ask_to_end(&self, number: u64, leader: Pid) {
+        let _ = kill_process_group(leader, Signal::TERM);
+        for process in descendants() {
+            let _ = kill_process(process, Signal::TERM);
+        }
+        let start = Instant::now();
+        loop {
+            let left = GRACE.saturating_sub(start.elapsed());
+            match self.events.recv_timeout(left) {
+                Ok(Event::Ended(which, _)) if which == number => return,
+                Ok(Event::Gone) => {
+                    // Comes again when the next job is waited for.
+                    let _ = self.sender.send(Event::Gone);
+                    return;
+                }
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+fn spawn(job: &Job) -> io::Result<std::process::Child> {
+    let (program, arguments) = job
+        .command
+        .split_first()
+        .ok_or_else(|| io::Error::other("no program"))?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(&job.folder)
+        .env("TMPDIR", &job.folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    // A program that was just built is busy as long as another process, which was started
+    // meanwhile, still has it open.
+    let mut tries = 0_u32;
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && tries < 100 => {
+                tries = tries.saturating_add(1);
+                thread::sleep(Duration::from_millis(20));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Waits until a process ends, and leaves it to be reaped.
+fn wait(process: Pid) -> End {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    loop {
+        match rustix::process::waitid(WaitId::Pid(process), options) {
+            Ok(Some(status)) => {
+                return match (status.exit_status(), status.terminating_signal()) {
+                    (Some(code), _) => End::Exited(code),
+                    (None, signal) => End::Killed(signal.unwrap_or_default()),
+                };
+            }
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(error) => return End::NotStarted(error.to_string()),
+        }
+    }
+}
+
+/// Ends a process, its group and all that they have started; says how many were still there
+/// besides the process itself. All children of the warden are reaped: none is left.
+fn end_all(leader: Pid) -> usize {
+    let start = Instant::now();
+    let mut left: HashSet<Pid> = HashSet::new();
+    let _ = kill_process_group(leader, Signal::KILL);
+    loop {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break,
+                // No child at all.
+                Err(_) => {
+                    left.remove(&leader);
+                    return left.len();
+                }
+            }
+        }
+        let found = descendants();
+        // Stopped, they start no others while the rest is ended.
+        for signal in [Signal::STOP, Signal::KILL] {
+            for process in &found {
+                let _ = kill_process(*process, signal);
+            }
+        }
+        left.extend(found);
+        if start.elapsed() > STUBBORN {
+            eprintln!("atf-conformance: {} processes cannot be ended", left.len());
+            return left.len();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn descendants() -> HashSet<Pid> {
+    super::proc::descendants(rustix::process::getpid())
+}
+
+#[cfg(target_os = "linux")]
+fn memory_above(limit: u64) -> Option<u64> {
+    super::proc::memory_above(limit, &descendants())
+}
+
+/// Other systems have no orphans' parent and no `/proc`: what leaves its group is not found.
+#[cfg(not(target_os = "linux"))]
+fn descendants() -> HashSet<Pid> {
+    HashSet::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_above(_: u64) -> Option<u64> {
+    None
+}
+
+fn report(end: End, stderr: String, elapsed: Duration, output: &[u8]) -> Result<(), Gone> {
+    let report = Report {
+        end,
+        stderr,
+        elapsed,
+        output_size: output.len() as u64,
+    };
+    let mut out = io::stdout().lock();
+    let mut send = || {
+        serde_json::to_writer(&mut out, &report)?;
+        out.write_all(b"\n")?;
+        out.write_all(output)?;
+        out.flush()
+    };
+    send().map_err(|_| Gone)
+}

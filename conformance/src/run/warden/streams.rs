@@ -1,0 +1,141 @@
+//! What a process writes, read by threads so that no pipe is ever full.
+
+use std::io::{ErrorKind, Read};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long to wait for the end of a pipe whose writers are gone.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of standard error that are kept from its beginning, and as many from its end.
+const KEPT: usize = 8 << 10;
+
+/// The bytes of a stream, as far as they are kept.
+pub(super) struct Stream<T> {
+    kept: Arc<Mutex<T>>,
+    ended: Receiver<()>,
+}
+
+impl<T: Default + Send + 'static> Stream<T> {
+    /// Reads until `take` has enough or the stream ends.
+    fn read(
+        mut from: impl Read + Send + 'static,
+        mut take: impl FnMut(&mut T, &[u8]) -> bool + Send + 'static,
+    ) -> Self {
+        let kept = Arc::new(Mutex::new(T::default()));
+        let (end, ended): (Sender<()>, _) = channel();
+        let place = Arc::clone(&kept);
+        thread::spawn(move || {
+            let _end = end;
+            let mut buffer = vec![0; 64 << 10];
+            loop {
+                match from.read(&mut buffer) {
+                    Ok(0) => return,
+                    Ok(size) => {
+                        let bytes = buffer.get(..size).unwrap_or_default();
+                        let mut kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+                        if !take(&mut kept, bytes) {
+                            return;
+                        }
+                    }
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => return,
+                }
+            }
+        });
+        Self { kept, ended }
+    }
+
+    /// What was kept, once the stream has ended.
+    pub(super) fn finish(self, since: Instant) -> T {
+        let _ = self
+            .ended
+            .recv_timeout(PATIENCE.saturating_sub(since.elapsed()));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut kept)
+    }
+}
+
+/// Keeps a stream up to a limit; one byte more calls `exceeded`, and nothing is read any further.
+pub(super) fn bounded(
+    from: impl Read + Send + 'static,
+    limit: u64,
+    exceeded: impl Fn() + Send + 'static,
+) -> Stream<Vec<u8>> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Stream::read(from, move |kept: &mut Vec<u8>, bytes| {
+        kept.extend_from_slice(bytes);
+        let fits = kept.len() <= limit;
+        if !fits {
+            exceeded();
+        }
+        fits
+    })
+}
+
+/// The two ends of a stream.
+#[derive(Default)]
+pub(super) struct Ends {
+    first: Vec<u8>,
+    last: Vec<u8>,
+    left_out: u64,
+}
+
+impl Ends {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = KEPT.saturating_sub(self.first.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.first.extend_from_slice(first);
+        self.last.extend_from_slice(rest);
+        let over = self.last.len().saturating_sub(KEPT);
+        self.last.drain(..over);
+        self.left_out = self.left_out.saturating_add(over as u64);
+    }
+
+    /// As text, with a word on what is left out.
+    pub(super) fn text(&self) -> String {
+        let first = String::from_utf8_lossy(&self.first);
+        let last = String::from_utf8_lossy(&self.last);
+        match self.left_out {
+            0 => format!("{first}{last}"),
+            left_out => format!("{first}\n[{left_out} bytes left out]\n{last}"),
+        }
+    }
+}
+
+/// Keeps the two ends of a stream and reads all of it.
+pub(super) fn ends(from: impl Read + Send + 'static) -> Stream<Ends> {
+    Stream::read(from, |kept: &mut Ends, bytes| {
+        kept.push(bytes);
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Ends, KEPT};
+
+    #[test]
+    fn a_long_stream_keeps_its_two_ends() {
+        let mut ends = Ends::default();
+        for chunk in 0..10_u8 {
+            ends.push(&vec![b'0' + chunk; KEPT / 4]);
+        }
+        let text = ends.text();
+        assert!(text.starts_with("0000"));
+        assert!(text.ends_with("9999"));
+        assert!(text.contains(&format!("3333\n[{} bytes left out]\n6666", KEPT / 2)));
+    }
+
+    #[test]
+    fn a_short_stream_is_whole_whatever_its_pieces() {
+        let mut ends = Ends::default();
+        let text = "x".repeat(KEPT) + &"y".repeat(KEPT);
+        for piece in text.as_bytes().chunks(1000) {
+            ends.push(piece);
+        }
+        assert_eq!(ends.text(), text);
+    }
+}

@@ -1,0 +1,89 @@
+//! What the reference implementation answers, and the schemas of answers.
+
+use std::path::{Path, PathBuf};
+
+use atf_conformance::protocol::schema;
+use atf_conformance::reference;
+use atf_conformance::results::Role;
+use serde_json::{Value, json};
+
+use crate::support::{FILE, document};
+
+fn samples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
+}
+
+#[test]
+fn the_reference_reads_a_file_typed_by_hand() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    std::fs::write(&path, FILE).unwrap();
+    assert_eq!(reference::read(&path), document());
+    let verdict = reference::validate(&path);
+    assert_eq!(
+        verdict,
+        json!({"verdict": "recover", "rules": ["ATF-IFTR-001"]})
+    );
+}
+
+#[test]
+fn the_reference_follows_the_schemas_on_real_sessions() {
+    let mut sessions = 0;
+    for sample in ["sample-small", "sample-crashed", "sample-exception"] {
+        let Ok(entries) = std::fs::read_dir(samples().join(sample)) else {
+            continue;
+        };
+        for session in entries.flatten().filter(|entry| entry.path().is_dir()) {
+            let document = reference::read(&session.path());
+            schema::check(Role::Read, &document).unwrap();
+            assert_eq!(document["kind"], "session");
+            schema::check(Role::Validate, &reference::validate(&session.path())).unwrap();
+            sessions += 1;
+        }
+    }
+    assert!(sessions >= 2, "{sessions}");
+}
+
+#[test]
+fn the_schema_is_strict() {
+    let good = document();
+    schema::check(Role::Read, &good).unwrap();
+    let broken = |edit: &dyn Fn(&mut Value)| {
+        let mut document = good.clone();
+        edit(&mut document);
+        schema::check(Role::Read, &document).unwrap_err()
+    };
+    let named = [
+        (
+            broken(&|d| d["header"]["time_end_ns"] = json!(1)),
+            "/header/time_end_ns",
+        ),
+        (
+            broken(&|d| d["header"]["thread_id"] = json!("7")),
+            "/header/thread_id",
+        ),
+        (
+            broken(&|d| d["events"][0]["detail_seq"] = json!(1)),
+            "/events/0/detail_seq",
+        ),
+        (
+            broken(&|d| d["events"][0]["detail_seq"] = json!("01")),
+            "/events/0/detail_seq",
+        ),
+        (
+            broken(&|d| d["derived"]["checksum"] = json!("bad")),
+            "/derived/checksum",
+        ),
+        (broken(&|d| d["events"][0]["depth"] = json!(1)), "/events/0"),
+        (
+            broken(&|d| _ = d.as_object_mut().unwrap().remove("derived")),
+            "derived",
+        ),
+        (broken(&|d| d["kind"] = json!("file")), "/kind"),
+    ];
+    for (error, place) in named {
+        assert!(error.contains(place), "{place}: {error}");
+    }
+    let rejected = json!({"kind": "detail", "verdict": "reject", "why": "anything"});
+    schema::check(Role::Read, &rejected).unwrap();
+}

@@ -1,0 +1,163 @@
+//! Failure lists: what is listed is known, and what does not hold is said.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use atf_conformance::results::{CaseResult, Failure, Outcome, Role};
+use atf_conformance::run::Failures;
+
+fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
+    let outcome = match failure {
+        None => Outcome::Passed,
+        Some(class) => Outcome::Failed {
+            class,
+            message: "so it\nwent".to_owned(),
+            difference: None,
+        },
+    };
+    CaseResult {
+        testee: 0,
+        role,
+        case: case.to_owned(),
+        rules: Vec::new(),
+        note: String::new(),
+        outcome,
+        notes: Vec::new(),
+        listed: None,
+        elapsed: Duration::ZERO,
+        stderr: String::new(),
+    }
+}
+
+/// One that crashes in one role, one with another verdict, one that passes, one that is left out.
+fn results() -> Vec<CaseResult> {
+    let mut left_out = result(Role::Read, "v2/d", None);
+    left_out.outcome = Outcome::Skipped { why: String::new() };
+    vec![
+        result(Role::Read, "v1/a", Some(Failure::Crash)),
+        result(Role::Validate, "v1/a", None),
+        result(Role::Read, "v1/b", Some(Failure::WrongVerdict)),
+        result(Role::Read, "v1/c", None),
+        left_out,
+    ]
+}
+
+const NAMES: [&str; 5] = ["v1/a", "v1/b", "v1/c", "v2/d", "v2/not-run"];
+
+/// What a list says of these results: what is stale, and what is known.
+fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
+    let mut results = results();
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let mut references: Vec<_> = results.iter_mut().collect();
+    let stale = list.apply(&mut references, &BTreeSet::from(NAMES), all_roles);
+    (
+        stale,
+        results.into_iter().map(|result| result.listed).collect(),
+    )
+}
+
+#[track_caller]
+fn stale(text: &str, expected: &str) {
+    let (stale, _) = apply(text, true);
+    assert_eq!(stale, [expected], "{text}");
+}
+
+const GOOD: &str = "\
+# What we know.
+
+crash         */a   count is trusted, #14
+  wrong-verdict v1/b*\tno checksums yet
+";
+
+#[test]
+fn a_list_that_holds_names_the_reasons() {
+    let (stale, listed) = apply(GOOD, true);
+    assert_eq!(stale, Vec::<String>::new());
+    let listed: Vec<_> = listed.iter().map(Option::as_deref).collect();
+    let (a, b) = (Some("count is trusted, #14"), Some("no checksums yet"));
+    assert_eq!(listed, [a, None, b, None, None]);
+}
+
+#[test]
+fn what_does_not_hold_is_said() {
+    stale("crash v1/c why", "known.txt:1: v1/c passes");
+    let (stale, _) = apply("crash v1/* why", true);
+    let b = "known.txt:1: v1/b fails as wrong-verdict, not crash";
+    assert_eq!(stale, [b, "known.txt:1: v1/c passes"]);
+}
+
+#[test]
+fn each_line_that_is_wrong_is_said() {
+    stale(
+        "# list\ntimeout v1/a why",
+        "known.txt:2: v1/a fails as crash, not timeout",
+    );
+    stale("crash v3/* why", "known.txt:1: v3/* matches no case");
+    stale(
+        "crash v2/d why",
+        "known.txt:1: v2/d matches only cases that are left out",
+    );
+    stale("crash v1/a", "known.txt:1: no reason");
+    stale("crash", "known.txt:1: no cases");
+    let (stale, _) = apply("crashes v1/a why", true);
+    assert!(
+        stale[0].starts_with("known.txt:1: crashes: no class"),
+        "{stale:?}"
+    );
+    let (stale, _) = apply("crash v1/[a why", true);
+    assert_eq!(stale.len(), 1);
+}
+
+#[test]
+fn a_case_that_is_not_run_this_time_is_not_stale() {
+    let (stale, _) = apply("crash v2/not-run why", true);
+    assert_eq!(stale, Vec::<String>::new());
+    let (stale, _) = apply("crash v1/c why", false);
+    assert_eq!(stale, Vec::<String>::new(), "another role may fail");
+}
+
+#[test]
+fn a_failure_in_another_class_is_not_known() {
+    let (_, listed) = apply("timeout v1/a why", true);
+    assert_eq!(listed[0], None);
+}
+
+#[test]
+fn an_update_keeps_comments_and_what_holds_and_asks_for_reasons() {
+    let text = "\
+# What we know.
+crash v1/[ac] count is trusted
+
+# Verdicts.
+timeout v1/b slow
+crash v2/d left out
+crash v3/* gone
+wrong-verdict v2/not-run later
+";
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let results = results();
+    let updated = list.updated(&results.iter().collect::<Vec<_>>(), &BTreeSet::from(NAMES));
+    let expected = "\
+# What we know.
+crash         v1/a count is trusted
+
+# Verdicts.
+wrong-verdict v2/not-run later
+# so it went
+wrong-verdict v1/b
+";
+    assert_eq!(updated, expected);
+    let (stale, _) = apply(&updated, true);
+    assert_eq!(stale, ["known.txt:7: no reason"]);
+}
+
+#[test]
+fn an_update_of_a_list_that_holds_changes_nothing() {
+    let list = Failures::parse(Path::new("known.txt"), GOOD);
+    let results = results();
+    assert_eq!(
+        list.updated(&results.iter().collect::<Vec<_>>(), &BTreeSet::from(NAMES)),
+        GOOD
+    );
+}

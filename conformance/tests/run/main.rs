@@ -1,0 +1,10 @@
+//! Runs: what testees do and what is made of it.
+#![cfg(unix)]
+
+mod compare;
+mod documents;
+mod lists;
+mod manifest;
+mod outcomes;
+mod processes;
+mod support;

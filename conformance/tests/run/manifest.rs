@@ -1,0 +1,154 @@
+//! What is wrong with a manifest is said with its place, and the others are graded.
+
+use std::fs;
+use std::path::Path;
+
+use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{Outcome, Role};
+use atf_conformance::run::{Candidate, exit_code};
+use tempfile::TempDir;
+
+use crate::support::{Bench, case, document};
+
+const GOOD: &str = "protocol = 1
+name = 'ada'
+version = '1.4'
+read = ['./r', '{path}', '--out={path}.x']
+validate = ['sh', '{path}']
+wire = [2, 1]
+features = ['index', 'session']
+failures = 'known.txt'
+url = 'https://example.org'
+";
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("r");
+    fs::write(&program, "#!/bin/sh\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).unwrap();
+    fs::write(folder.path().join("no-program"), "text").unwrap();
+    folder
+}
+
+fn open(folder: &Path, text: &str) -> Result<Manifest, String> {
+    let path = folder.join("TESTEE.toml");
+    fs::write(&path, text).unwrap();
+    Manifest::open(&path).map_err(|error| {
+        let text = error.to_string();
+        text.strip_prefix(&format!("{}:", path.display()))
+            .unwrap()
+            .to_owned()
+    })
+}
+
+#[test]
+fn programs_are_found_from_the_manifests_folder_or_on_path() {
+    let folder = folder();
+    let manifest = open(folder.path(), GOOD).unwrap();
+    assert_eq!(manifest.roles(), [Role::Read, Role::Validate]);
+    assert_eq!(manifest.wire, [1, 2]);
+    assert_eq!(manifest.failures, Some(folder.path().join("known.txt")));
+    let read = manifest.command(Role::Read).unwrap();
+    assert_eq!(Path::new(&read[0]), folder.path().join("./r"));
+    assert_eq!(read[1..], ["{path}", "--out={path}.x"]);
+    let shell = &manifest.command(Role::Validate).unwrap()[0];
+    assert!(
+        Path::new(shell).is_absolute() && shell.ends_with("/sh"),
+        "{shell}"
+    );
+}
+
+#[test]
+fn each_mistake_is_named_at_its_line_and_column() {
+    let folder = folder();
+    #[rustfmt::skip]
+    let mistakes = [
+        ("wire = [2, 1]", "wier = [1]", "6:1:", "wier"),
+        ("wire = [2, 1]", "wire = [1, 3]", "6:8:", "1 and 2"),
+        ("wire = [2, 1]", "wire = []", "6:8:", "1 and 2"),
+        ("wire = [2, 1]", "wire = 'one'", "6:8:", "sequence"),
+        ("protocol = 1", "protocol = 2", "1:12:", "protocol 2"),
+        ("name = 'ada'", "name = ' '", "2:8:", "empty"),
+        ("name = 'ada'", "name = 3", "2:8:", "string"),
+        ("'session'", "'sessions'", "7:22:", "sessions"),
+        ("'./r'", "'./missing'", "4:8:", "./missing"),
+        ("'./r'", "'./no-program'", "4:8:", "not executable"),
+        ("'./r'", "'./'", "4:8:", "no file"),
+        ("'./r'", "'no-such-program-7'", "4:8:", "not found on PATH"),
+        ("'./r'", "''", "4:8:", "no program"),
+        ("['sh', '{path}']", "['sh']", "5:12:", "{path}"),
+        ("read = [", "write = [", "4:9:", "{script}"),
+        ("version = '1.4'\n", "", "1:1:", "version"),
+        ("url = '", "url = ", "9:7:", ""),
+    ];
+    let mut wrong = Vec::new();
+    for (from, to, place, words) in mistakes {
+        assert!(GOOD.contains(from), "{from}");
+        let error = open(folder.path(), &GOOD.replace(from, to)).unwrap_err();
+        if !error.starts_with(place) || !error.contains(words) {
+            wrong.push(format!("{to}: {place} {words}: {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_manifest_without_a_role_has_nothing_to_grade() {
+    let folder = folder();
+    let text = "protocol = 1\nname = 'a'\nversion = ''\nwire = [1]\nfeatures = []\n";
+    let error = open(folder.path(), text).unwrap_err();
+    assert!(error.contains("nothing to grade"), "{error}");
+}
+
+#[test]
+fn a_testee_that_cannot_be_started_leaves_the_report_of_the_others_whole() {
+    let bench = Bench::new();
+    let error = Manifest::open(&bench.path().join("missing/TESTEE.toml")).unwrap_err();
+    let bad = Candidate::Unusable(error);
+    // Gone between the manifest and the run; and one that the system cannot execute.
+    let gone = bench.reader("gone", "");
+    let Candidate::Manifest(manifest) = bench.reader("text", "") else {
+        unreachable!()
+    };
+    fs::remove_file(bench.path().join("gone.sh")).unwrap();
+    let good = bench.says("good", &document(), 0);
+    let mut valid = case("v1/valid");
+    valid.class = atf_conformance::corpus::Class::Valid;
+    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let text = Candidate::Manifest(manifest);
+    let results = bench.run(&[bad, gone, good, text], vec![valid, case("v1/one")]);
+    let refused: Vec<_> = results
+        .testees
+        .iter()
+        .map(|t| t.refused.is_some())
+        .collect();
+    assert_eq!(refused, [true, true, false, true], "{:?}", results.testees);
+    let good = results.cases.iter().filter(|case| case.testee == 2);
+    let passed = good.filter(|case| case.case == "v1/one" && case.outcome == Outcome::Passed);
+    assert_eq!(passed.count(), 1);
+    assert!(results.cases.iter().all(|case| case.testee == 2));
+    assert_eq!(exit_code(&results), 3);
+}
+
+#[test]
+fn an_answer_against_the_schema_fails_the_smoke_test() {
+    let bench = Bench::new();
+    let mut valid = case("v1/valid");
+    valid.class = atf_conformance::corpus::Class::Valid;
+    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let mut number = document();
+    number["verdict"] = "accept".into();
+    number["events"][0]["timestamp_ns"] = 1000.into();
+    let results = bench.run(&[bench.says("number", &number, 0)], vec![valid.clone()]);
+    let why = results.testees[0].refused.as_ref().unwrap();
+    assert!(why.contains("/events/0/timestamp_ns"), "{why}");
+    assert!(results.cases.is_empty());
+    // Wrong values are for the run to grade, and so is a crash where another case is answered.
+    let mut wrong = document();
+    wrong["verdict"] = "accept".into();
+    wrong["events"][0]["timestamp_ns"] = "7".into();
+    let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![valid]);
+    assert_eq!(results.testees[0].refused, None);
+    assert_eq!(exit_code(&results), 1);
+}

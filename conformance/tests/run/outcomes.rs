@@ -1,0 +1,254 @@
+//! Each way to answer, and each way not to, has its outcome.
+
+use std::time::Duration;
+
+use atf_conformance::results::{Failure, Outcome};
+use serde_json::json;
+
+use crate::support::{Bench, case, document, failure};
+
+#[track_caller]
+fn fails(script: &str, class: Failure, words: &str) {
+    let result = Bench::new().one(script);
+    let (found, message) = failure(&result);
+    assert_eq!(found, class, "{message}");
+    assert!(message.contains(words), "{message}");
+}
+
+#[test]
+fn the_right_document_passes_whatever_its_form() {
+    let bench = Bench::new();
+    let pretty = serde_json::to_string_pretty(&document()).unwrap();
+    let with_extras = pretty.replacen('{', "{ \"x_mine\": [1], ", 1);
+    let result = bench.one(&format!("cat <<'.'\n{with_extras}\n.\n"));
+    assert_eq!(result.outcome, Outcome::Passed);
+    assert_eq!(result.rules, ["ATF-IFTR-001"]);
+}
+
+#[test]
+fn exit_code_77_leaves_a_case_out() {
+    let result = Bench::new().one("exit 77");
+    assert!(matches!(result.outcome, Outcome::Skipped { .. }));
+}
+
+#[test]
+fn what_a_testee_lacks_it_is_not_asked() {
+    let bench = Bench::new();
+    let mut other_wire = case("v2/one");
+    other_wire.wire = 2;
+    let mut session = case("v1/session");
+    session.subject = atf_conformance::corpus::Subject::Session;
+    let reader = bench.reader("crashes", "kill -9 $$");
+    let results = bench.run(&[reader], vec![other_wire, session]);
+    let why: Vec<_> = results.cases.iter().map(|case| &case.outcome).collect();
+    let skipped = |why: &str| Outcome::Skipped {
+        why: why.to_owned(),
+    };
+    assert_eq!(
+        why,
+        [&skipped("wire version 2"), &skipped("feature session")]
+    );
+}
+
+#[test]
+fn another_verdict_names_the_rule_and_its_bytes() {
+    let bench = Bench::new();
+    let mut accepts = document();
+    accepts["verdict"] = json!("accept");
+    let results = bench.run(&[bench.says("accepts", &accepts, 0)], vec![case("v1/one")]);
+    let result = &results.cases[0];
+    let (class, message) = failure(result);
+    assert_eq!(class, Failure::WrongVerdict);
+    assert!(
+        message.starts_with("accept, expected recover: "),
+        "{message}"
+    );
+    let Outcome::Failed { difference, .. } = &result.outcome else {
+        unreachable!()
+    };
+    let difference = difference.as_ref().unwrap();
+    assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
+}
+
+#[test]
+fn a_reject_is_exit_code_1_with_a_document() {
+    let bench = Bench::new();
+    let document = json!({"kind": "index", "verdict": "reject"});
+    let says = |code| bench.says("rejects", &document, code);
+    let mut rejected = case("v1/one");
+    rejected.verdicts = vec![atf_conformance::Verdict::Reject];
+    let results = bench.run(&[says(1)], vec![rejected.clone()]);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed);
+    let results = bench.run(&[says(0)], vec![rejected]);
+    assert_eq!(failure(&results.cases[0]).0, Failure::Garbage);
+}
+
+#[test]
+fn no_broken_answer_satisfies_a_case_that_must_be_rejected() {
+    let bench = Bench::new();
+    let mut rejected = case("v1/one");
+    rejected.verdicts = vec![atf_conformance::Verdict::Reject];
+    let scripts = [
+        ("segv", "kill -11 $$", Failure::Crash),
+        ("exception", "echo oops >&2; exit 1", Failure::Crash),
+        ("usage", "exit 2", Failure::Crash),
+        ("text", "echo rejected; exit 1", Failure::Garbage),
+    ];
+    for (name, script, class) in scripts {
+        let reader = bench.reader(name, script);
+        let results = bench.run(&[reader], vec![rejected.clone()]);
+        assert_eq!(failure(&results.cases[0]).0, class, "{name}");
+    }
+}
+
+#[test]
+fn another_value_is_named_with_its_bytes() {
+    let bench = Bench::new();
+    let mut wrong = document();
+    wrong["events"][0]["call_depth"] = json!(2);
+    let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![case("v1/one")]);
+    let Outcome::Failed {
+        class, difference, ..
+    } = &results.cases[0].outcome
+    else {
+        panic!("{:?}", results.cases[0]);
+    };
+    assert_eq!(*class, Failure::WrongDecode);
+    let difference = difference.as_ref().unwrap();
+    assert_eq!(difference.place, "events[0].call_depth");
+    assert_eq!(
+        (difference.expected.as_str(), difference.got.as_str()),
+        ("1", "2")
+    );
+    let hexdump = difference.hexdump.as_ref().unwrap();
+    assert_eq!(hexdump.file, "thread_7/index.atf");
+    assert_eq!((hexdump.field_offset, hexdump.field_size), (88, 4));
+    assert_eq!((hexdump.offset, hexdump.bytes.len()), (64, 32));
+}
+
+#[test]
+fn a_signal_is_a_crash() {
+    fails("kill -11 $$", Failure::Crash, "SIGSEGV");
+    // Also the one that the kit itself uses.
+    fails("kill -9 $$", Failure::Crash, "SIGKILL");
+}
+
+#[test]
+fn an_exit_code_without_meaning_is_a_crash() {
+    fails("exit 2", Failure::Crash, "exit code 2");
+    fails("exit 1", Failure::Crash, "exit code 1");
+}
+
+#[test]
+fn output_that_is_no_document_is_garbage() {
+    fails("true", Failure::Garbage, "nothing");
+    fails("echo hello", Failure::Garbage, "JSON");
+    fails("echo '[]'", Failure::Garbage, "object");
+    fails("echo '{}'", Failure::Garbage, "no verdict");
+    fails("echo '{\"verdict\": \"fine\"}'", Failure::Garbage, "fine");
+    fails(
+        "echo '{\"verdict\": \"accept\"} {}'",
+        Failure::Garbage,
+        "JSON",
+    );
+    fails(
+        "printf '{\"verdict\": \"\\377\"}'",
+        Failure::Garbage,
+        "JSON",
+    );
+    let deep = "printf '[%.0s' $(seq 100000)";
+    fails(deep, Failure::Garbage, "JSON");
+}
+
+#[test]
+fn endless_output_is_garbage_and_ends() {
+    let mut bench = Bench::new();
+    bench.limits.output = 10 << 20;
+    let result = bench.one("exec yes");
+    assert_eq!(failure(&result).0, Failure::Garbage);
+    assert!(failure(&result).1.contains("10 MiB"));
+}
+
+#[test]
+fn endless_messages_are_cut_off_and_not_graded() {
+    let document = document();
+    let script = format!("echo first >&2; seq 100000 >&2; echo last >&2; echo '{document}'");
+    let result = Bench::new().one(&script);
+    assert_eq!(result.outcome, Outcome::Passed);
+    assert!(result.stderr.starts_with("first\n1\n"));
+    assert!(result.stderr.ends_with("100000\nlast\n"));
+    assert!(result.stderr.len() < 20_000, "{}", result.stderr.len());
+}
+
+#[test]
+fn one_that_does_not_end_is_a_timeout() {
+    let mut bench = Bench::new();
+    bench.limits.time = Duration::from_millis(500);
+    let result = bench.one("exec sleep 1000");
+    assert_eq!(failure(&result).0, Failure::Timeout);
+    assert!(result.elapsed >= Duration::from_millis(500));
+}
+
+#[test]
+fn ignoring_sigterm_does_not_help() {
+    let mut bench = Bench::new();
+    bench.limits.time = Duration::from_millis(500);
+    let result = bench.one("trap '' TERM; while :; do sleep 0.1; done");
+    assert_eq!(failure(&result).0, Failure::Timeout);
+}
+
+#[test]
+fn ending_well_once_it_is_asked_to_is_still_a_timeout() {
+    let mut bench = Bench::new();
+    bench.limits.time = Duration::from_millis(500);
+    let document = document();
+    let result = bench.one(&format!(
+        "trap \"echo '{}'; exit 0\" TERM; while :; do sleep 0.1; done",
+        document.to_string().replace('"', "\\\"")
+    ));
+    assert_eq!(failure(&result).0, Failure::Timeout);
+}
+
+#[test]
+fn closing_its_output_is_not_ending() {
+    let mut bench = Bench::new();
+    bench.limits.time = Duration::from_millis(500);
+    let document = document();
+    let result = bench.one(&format!("echo '{document}'; exec >&- 2>&-; sleep 1000"));
+    assert_eq!(failure(&result).0, Failure::Timeout);
+}
+
+#[test]
+fn too_much_memory_is_seen_also_in_a_child() {
+    let mut bench = Bench::new();
+    bench.limits.memory = 100 << 20;
+    // `tail` keeps a line that does not end.
+    let result = bench.one("head -c 2000m /dev/zero | tail -n 1 | wc -c");
+    assert_eq!(failure(&result).0, Failure::Memory, "{result:?}");
+}
+
+#[test]
+fn results_stand_in_the_order_of_testees_and_cases() {
+    let bench = Bench::new();
+    let document = document();
+    let slow = bench.reader("slow", &format!("sleep 0.2; echo '{document}'"));
+    let fast = bench.says("fast", &document, 0);
+    let cases: Vec<_> = (0..6)
+        .map(|number| case(&format!("v1/case-{number}")))
+        .collect();
+    let results = bench.run(&[slow, fast], cases);
+    let order = results
+        .cases
+        .iter()
+        .map(|case| (case.testee, case.case.clone()));
+    let expected = [0, 1]
+        .into_iter()
+        .flat_map(|testee| (0..6).map(move |number| (testee, format!("v1/case-{number}"))));
+    assert!(order.eq(expected));
+    assert!(
+        results
+            .cases
+            .iter()
+            .all(|case| case.outcome == Outcome::Passed)
+    );
+}

@@ -1,0 +1,164 @@
+//! A case of two events, and testees of a few lines of shell.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use atf_conformance::Verdict;
+use atf_conformance::corpus::{Case, Class, Subject};
+use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{CaseResult, Failure, Outcome, Results};
+use atf_conformance::run::{Candidate, Limits, Options, Select, readings, run};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Long enough for a shell on a machine that has other things to do.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// An index file of wire version 1, typed by hand from the sources' tables: one event, no footer.
+pub(crate) const FILE: [u8; 96] = {
+    let mut bytes = [0; 96];
+    let header = *b"ATI2\x01\x01\x02\x04";
+    let mut at = 0;
+    while at < header.len() {
+        bytes[at] = header[at];
+        at += 1;
+    }
+    bytes[12] = 7; // thread_id
+    bytes[16] = 3; // clock_type
+    bytes[24] = 32; // event_size
+    bytes[32] = 64; // events_offset
+    bytes[64] = 0xe8; // timestamp_ns 1000
+    bytes[65] = 0x03;
+    bytes[72] = 5; // function_id
+    bytes[80] = 7; // thread_id
+    bytes[84] = 1; // event_kind
+    bytes[88] = 1; // call_depth
+    let mut none = 92; // detail_seq
+    while none < 96 {
+        bytes[none] = 0xff;
+        none += 1;
+    }
+    bytes
+};
+
+/// What a reader must say of it.
+pub(crate) fn document() -> Value {
+    json!({
+        "kind": "index",
+        "verdict": "recover",
+        "header": {
+            "endian": 1, "version": 1, "arch": 2, "os": 4, "flags": 0, "thread_id": 7,
+            "clock_type": 3, "event_size": 32, "event_count": 0, "events_offset": "64",
+            "footer_offset": "0", "time_start_ns": "0", "time_end_ns": "0"
+        },
+        "events": [{
+            "timestamp_ns": "1000", "function_id": "5", "thread_id": 7, "event_kind": 1,
+            "call_depth": 1, "detail_seq": null
+        }],
+        "footer": null,
+        "derived": {
+            "event_count": "1", "count_source": "file_size", "checksum": "not_checked",
+            "trailing_bytes": "0"
+        }
+    })
+}
+
+/// The case of that file.
+pub(crate) fn case(name: &str) -> Case {
+    Case {
+        name: name.to_owned(),
+        wire: 1,
+        rules: vec!["ATF-IFTR-001"],
+        class: Class::Truncated,
+        path: "thread_7/index.atf".to_owned(),
+        subject: Subject::Index,
+        flags: Vec::new(),
+        note: "no footer".to_owned(),
+        sources: Vec::new(),
+        files: BTreeMap::from([("thread_7/index.atf".to_owned(), FILE.to_vec())]),
+        folders: Vec::new(),
+        symlinks: BTreeMap::new(),
+        verdicts: vec![Verdict::Recover],
+        expected: document(),
+        broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-001")],
+    }
+}
+
+/// A folder for testees, and one that their cases are made in.
+pub(crate) struct Bench {
+    folder: TempDir,
+    pub(crate) limits: Limits,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("cases")).unwrap();
+        let limits = Limits {
+            time: LONG,
+            ..Limits::default()
+        };
+        Self { folder, limits }
+    }
+
+    /// The folder of manifests.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where folders of cases are made.
+    pub(crate) fn cases(&self) -> PathBuf {
+        self.folder.path().join("cases")
+    }
+
+    /// A reader that is a shell script; `$1` is the path.
+    pub(crate) fn reader(&self, name: &str, script: &str) -> Candidate {
+        let program = self.folder.path().join(format!("{name}.sh"));
+        fs::write(&program, script).unwrap();
+        let text = format!(
+            "protocol = 1\nname = '{name}'\nversion = '1'\nread = ['sh', '{}', '{{path}}']\n\
+             wire = [1]\nfeatures = ['index']\n",
+            program.display()
+        );
+        let path = self.folder.path().join(format!("{name}.toml"));
+        fs::write(&path, text).unwrap();
+        Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+    }
+
+    /// A script that writes a document and exits.
+    pub(crate) fn says(&self, name: &str, document: &Value, code: u8) -> Candidate {
+        self.reader(name, &format!("echo '{document}'; exit {code}"))
+    }
+
+    pub(crate) fn run(&self, candidates: &[Candidate], cases: Vec<Case>) -> Results {
+        let options = Options {
+            kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
+            folder: self.cases(),
+            jobs: NonZero::new(2).unwrap(),
+            limits: self.limits,
+        };
+        let tasks = readings(cases);
+        run(candidates, &tasks, &Select::default(), &options, &|_, _| {}).unwrap()
+    }
+
+    /// What one script makes of the case.
+    pub(crate) fn one(&self, script: &str) -> CaseResult {
+        let reader = self.reader("one", script);
+        let mut results = self.run(&[reader], vec![case("v1/one")]);
+        assert_eq!(results.testees[0].refused, None);
+        assert_eq!(results.cases.len(), 1);
+        results.cases.remove(0)
+    }
+}
+
+/// How a case failed, and what is said of it.
+#[track_caller]
+pub(crate) fn failure(result: &CaseResult) -> (Failure, &str) {
+    match &result.outcome {
+        Outcome::Failed { class, message, .. } => (*class, message),
+        other => panic!("{other:?}"),
+    }
+}
