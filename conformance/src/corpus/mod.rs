@@ -199,9 +199,3 @@ pub enum Subject {
     /// A session's folder.
     Session,
 }
-
-/// All cases.
-#[must_use]
-pub fn cases() -> Vec<Case> {
-    Vec::new()
-}
