@@ -4,42 +4,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::corpus::Case;
-
-/// Writes a case's files, folders and symbolic links into a folder.
-///
-/// # Errors
-///
-/// Where they cannot be written.
-pub fn materialize(case: &Case, folder: &Path) -> io::Result<()> {
-    let above = |path: &Path| path.parent().map_or(Ok(()), fs::create_dir_all);
-    fs::create_dir_all(folder)?;
-    for path in &case.folders {
-        fs::create_dir_all(folder.join(path))?;
-    }
-    for (path, bytes) in &case.files {
-        let path = folder.join(path);
-        above(&path)?;
-        fs::write(path, bytes)?;
-    }
-    for (path, target) in &case.symlinks {
-        let path = folder.join(path);
-        above(&path)?;
-        link(Path::new(target), &path)?;
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn link(target: &Path, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(not(unix))]
-fn link(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::Error::other("symbolic links need a Unix system"))
-}
-
 /// Removes a folder, also where a testee has taken away the right to.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {

@@ -19,7 +19,6 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use failures::Failures;
-pub use folder::materialize;
 pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;

@@ -1,5 +1,7 @@
 //! Cases for readers and validators.
 
+use std::fmt::Write as _;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,14 +9,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::task::{Ended, Task};
-use super::{Graded, failed, materialize};
+use super::{Graded, failed};
+use crate::Verdict;
 use crate::corpus::{Case, Class};
 use crate::protocol::compare::Step;
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, first_difference, locate, locate_field, schema,
 };
 use crate::results::{Difference, Failure, Outcome, Role};
-use crate::{FileReport, Output, Verdict, check};
 
 /// A case of the corpus, to be read or validated.
 #[derive(Debug)]
@@ -74,7 +76,8 @@ impl Task for Reading {
 
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let trace = trace(place);
-        materialize(&self.case, &trace)?;
+        fs::create_dir(&trace)?;
+        self.case.write(&trace)?;
         Ok(vec![("path", self.subject(place))])
     }
 
@@ -91,7 +94,7 @@ impl Task for Reading {
         }
     }
 
-    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
+    fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
         let answer = ended
             .exit_code()
             .and_then(|code| Answer::of(code, &ended.output));
@@ -100,9 +103,7 @@ impl Task for Reading {
             Ok(Answer::Unsupported) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
-            Ok(Answer::Document(verdict, document)) => {
-                self.compare(manifest, verdict, &document, place)
-            }
+            Ok(Answer::Document(verdict, document)) => self.compare(manifest, verdict, &document),
         };
         Graded {
             outcome,
@@ -120,15 +121,9 @@ impl Reading {
         }
     }
 
-    fn compare(
-        &self,
-        manifest: &Manifest,
-        verdict: Verdict,
-        document: &Value,
-        place: &Path,
-    ) -> Outcome {
+    fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         if !self.case.verdicts.contains(&verdict) {
-            return self.wrong_verdict(verdict, place);
+            return self.wrong_verdict(verdict);
         }
         if self.role == Role::Validate {
             return Outcome::Passed;
@@ -137,27 +132,21 @@ impl Reading {
             .unwrap_or(Outcome::Passed)
     }
 
-    fn wrong_verdict(&self, verdict: Verdict, place: &Path) -> Outcome {
-        let names: Vec<_> = self
-            .case
-            .verdicts
-            .iter()
-            .map(|verdict| verdict.name())
-            .collect();
-        let expected = names.join(" or ");
+    fn wrong_verdict(&self, verdict: Verdict) -> Outcome {
+        let case = &self.case;
+        let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
+        let expected = expected.join(" or ");
         let got = verdict.name().to_owned();
-        let finding = self.finding(place);
-        let message = match &finding {
-            Some(finding) => format!(
-                "{got}, expected {expected}: {}: {}",
-                finding.place, finding.message
-            ),
-            None => format!("{got}, expected {expected}"),
-        };
-        let (rule, hexdump) = match finding {
-            Some(finding) => (Some(finding.rule.to_owned()), finding.hexdump),
-            None => (self.first_rule(), None),
-        };
+        let mut message = format!("{got}, expected {expected}");
+        let mut hexdump = None;
+        let broken = case.broken.first();
+        if let Some(((file, rule), place)) = broken.zip(case.place.as_ref()) {
+            // Writing to a string does not fail.
+            let _ = write!(message, ": {rule} is broken in {file} at {}", place.field);
+            let bytes = |offset| locate_field(case, file, &place.field, offset);
+            hexdump = place.offset.and_then(bytes);
+        }
+        let rule = broken.map_or_else(|| self.first_rule(), |(_, rule)| Some((*rule).to_owned()));
         Outcome::Failed {
             class: Failure::WrongVerdict,
             message,
@@ -221,61 +210,9 @@ impl Reading {
     fn first_rule(&self) -> Option<String> {
         self.case.rules.first().map(|rule| (*rule).to_owned())
     }
-
-    /// Where the case breaks a rule, as the checker finds it: the strictest of those that it is
-    /// about.
-    fn finding(&self, place: &Path) -> Option<Found> {
-        let mut broken = Finder {
-            case: &self.case,
-            trace: trace(place),
-            found: None,
-        };
-        check::check(&self.subject(place), &mut broken);
-        broken.found
-    }
 }
 
 /// The folder of a case's files.
 fn trace(place: &Path) -> PathBuf {
     place.join("trace")
-}
-
-/// A broken rule.
-struct Found {
-    rule: &'static str,
-    place: String,
-    message: String,
-    hexdump: Option<crate::results::Hexdump>,
-}
-
-/// Looks for the first broken rule that a case is about.
-struct Finder<'a> {
-    case: &'a Case,
-    trace: PathBuf,
-    found: Option<Found>,
-}
-
-impl Output for Finder<'_> {
-    fn file(&mut self, report: FileReport) {
-        let file = report
-            .path
-            .strip_prefix(&self.trace)
-            .unwrap_or(&report.path);
-        let file = file.to_string_lossy().replace('\\', "/");
-        for finding in report.findings() {
-            if self.found.is_some() || !self.case.rules.contains(&finding.rule.id) {
-                continue;
-            }
-            let offset = finding.place.offset;
-            let at = |offset| locate_field(self.case, &file, &finding.place.field, offset);
-            self.found = Some(Found {
-                rule: finding.rule.id,
-                place: format!("{file}: {}", finding.place.field),
-                message: finding.message.clone(),
-                hexdump: offset.and_then(at),
-            });
-        }
-    }
-
-    fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }

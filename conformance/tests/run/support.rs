@@ -6,11 +6,11 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atf_conformance::Verdict;
 use atf_conformance::corpus::{Case, Class, Subject};
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CaseResult, Failure, Outcome, Results};
 use atf_conformance::run::{Candidate, Limits, Options, Select, readings, run};
+use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -84,6 +84,8 @@ pub(crate) fn case(name: &str) -> Case {
         verdicts: vec![Verdict::Recover],
         expected: document(),
         broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-001")],
+        place: Some(Place::at("footer", 96)),
+        dump: String::new(),
     }
 }
 
