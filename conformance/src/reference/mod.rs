@@ -7,12 +7,14 @@ mod file;
 mod session;
 pub mod writer;
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use atf::FileKind;
 use atf::thread::DETAIL_FILE;
 use serde_json::{Value, json};
 
+use crate::rules::{Rule, table as rules};
 use crate::{FileReport, Kind, Output, Verdict, check};
 
 /// The document of a file or of a session's folder.
@@ -49,8 +51,9 @@ fn rejected(kind: &str) -> Value {
 /// What the checker says of each file.
 #[derive(Default)]
 struct Verdicts {
-    files: Vec<(std::path::PathBuf, Verdict)>,
-    rules: std::collections::BTreeSet<&'static str>,
+    files: Vec<(PathBuf, Verdict)>,
+    manifest: Option<FileReport>,
+    rules: BTreeSet<&'static str>,
 }
 
 impl Verdicts {
@@ -58,6 +61,24 @@ impl Verdicts {
         let mut this = Self::default();
         check::check(path, &mut this);
         this
+    }
+
+    /// Whether the session is read as if it had no manifest.
+    fn ignores_manifest(&self) -> bool {
+        const READERS_IGNORE: [&Rule; 3] = [
+            &rules::ATF_MANI_002,
+            &rules::ATF_MANI_003,
+            &rules::ATF_SESS_003,
+        ];
+        let Some(manifest) = &self.manifest else {
+            // It cannot be read.
+            return true;
+        };
+        let mut broken = manifest
+            .findings()
+            .into_iter()
+            .map(|finding| finding.rule.id);
+        broken.any(|broken| READERS_IGNORE.iter().any(|rule| rule.id == broken))
     }
 
     /// The verdict on a file; one that cannot even be read is refused.
@@ -72,9 +93,11 @@ impl Output for Verdicts {
     fn file(&mut self, report: FileReport) {
         let rules = report.findings().into_iter().map(|finding| finding.rule.id);
         self.rules.extend(rules);
-        if matches!(report.kind, Kind::Index | Kind::Detail) {
-            let verdict = report.verdict();
-            self.files.push((report.path, verdict));
+        let verdict = report.verdict();
+        match report.kind {
+            Kind::Index | Kind::Detail => self.files.push((report.path, verdict)),
+            Kind::Manifest => self.manifest = Some(report),
+            Kind::Folder => {}
         }
     }
 

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use atf::detail::DetailReader;
-use atf::index::IndexReader;
-use atf::manifest::Manifest;
+use atf::index::{IndexEvent, IndexReader};
 use atf::session::{Presence, SessionReader, ThreadEntry};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::{Error, ErrorKind};
@@ -25,12 +24,13 @@ pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
 fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
     let mut totals = Totals::default();
     let mut threads = Vec::new();
-    for entry in session.threads() {
+    let threads_there = session.threads().iter();
+    for entry in threads_there.filter(|entry| entry.presence() != Presence::Missing) {
         threads.push(thread(entry, verdicts, &mut totals));
     }
     let manifest = match session.manifest() {
         None => "absent",
-        Some(manifest) if is_ignored(manifest) => "ignored",
+        Some(_) if verdicts.ignores_manifest() => "ignored",
         Some(_) => "used",
     };
     totals.merged.sort_unstable();
@@ -55,7 +55,7 @@ fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
         "threads": threads,
         "derived": {
             "manifest": manifest,
-            "event_count": text(totals.merged.len() as u64),
+            "event_count": text(totals.events),
             "detail_count": text(totals.details),
             "time_start_ns": times.map(|(first, _)| text(first.0)),
             "time_end_ns": times.map(|(_, last)| text(last.0)),
@@ -64,23 +64,13 @@ fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
     })
 }
 
-/// Whether nothing could be read of a manifest.
-fn is_ignored(manifest: &Manifest) -> bool {
-    let is_about_all = |problem: &Error| {
-        problem.field().is_none()
-            && !matches!(
-                problem.kind(),
-                ErrorKind::ByteOrderMark | ErrorKind::DuplicateKey | ErrorKind::UnknownKey
-            )
-    };
-    manifest.problems.iter().any(is_about_all)
-}
-
 /// What the threads come to.
 #[derive(Default)]
 struct Totals {
     /// All index events: timestamp, thread, position.
     merged: Vec<(u64, u32, u64)>,
+    /// Those and the holes.
+    events: u64,
     details: u64,
     /// Threads with an index that was read.
     read: u64,
@@ -96,28 +86,35 @@ impl Totals {
     }
 }
 
-/// What a thread's documents hold, for what follows from both.
+/// Where the events of a thread's documents link to.
 #[derive(Default)]
 struct Links {
-    /// Of each index event: the detail event that it links to.
+    /// Of each index event: a detail event's position.
     forward: Vec<Option<u64>>,
-    /// Of each detail event: the index event that it links to.
+    /// Of each detail event: an index event's position.
     backward: Vec<u64>,
 }
 
 impl Links {
-    /// Links of index events that lead nowhere.
+    /// Index events whose link leads to no detail event that leads back.
     fn dangling(&self) -> usize {
-        let count = self.backward.len() as u64;
-        let links = self.forward.iter().flatten();
-        links.filter(|to| **to >= count).count()
+        let links = (0..).zip(&self.forward);
+        let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
+        links
+            .filter(|(seq, to)| at(&self.backward, *to) != Some(seq))
+            .count()
     }
 
-    /// Detail events whose index event is not there.
+    /// Detail events whose link leads to no index event that leads back.
     fn orphans(&self) -> usize {
-        let count = self.forward.len() as u64;
-        self.backward.iter().filter(|to| **to >= count).count()
+        let links = (0..).zip(&self.backward);
+        let leads_back = |seq, to| at(&self.forward, to) == Some(&Some(seq));
+        links.filter(|(seq, to)| !leads_back(*seq, **to)).count()
     }
+}
+
+fn at<T>(events: &[T], seq: u64) -> Option<&T> {
+    events.get(usize::try_from(seq).ok()?)
 }
 
 fn thread(entry: &ThreadEntry, verdicts: &Verdicts, totals: &mut Totals) -> Value {
@@ -173,9 +170,14 @@ fn index_document(
             if verdict != Verdict::Reject {
                 for (seq, event) in (0..).zip(reader.events()) {
                     let event = event?;
-                    totals.merged.push((event.timestamp_ns, entry.id(), seq));
-                    links.forward.push(event.detail_seq);
+                    // A hole: bytes that never reached the disk.
+                    let is_hole = event.encode(reader.wire())? == [0; IndexEvent::SIZE];
+                    if !is_hole {
+                        totals.merged.push((event.timestamp_ns, entry.id(), seq));
+                    }
+                    links.forward.push(event.detail_seq.filter(|_| !is_hole));
                 }
+                totals.events = totals.events.saturating_add(reader.event_count());
                 totals.read = totals.read.saturating_add(1);
             }
             Ok(document)

@@ -139,10 +139,15 @@ impl Reading {
         let got = verdict.name().to_owned();
         let mut message = format!("{got}, expected {expected}");
         let mut hexdump = None;
+        // At a rule's limit another one may be broken, which is beside the point.
         let broken = case.broken.first();
+        let broken = broken.filter(|(_, rule)| case.rules.contains(rule));
         if let Some(((file, rule), place)) = broken.zip(case.place.as_ref()) {
             // Writing to a string does not fail.
-            let _ = write!(message, ": {rule} is broken in {file} at {}", place.field);
+            let _ = write!(message, ": {rule} is broken in {file}");
+            if !place.field.is_empty() {
+                let _ = write!(message, " at {}", place.field);
+            }
             let bytes = |offset| locate_field(case, file, &place.field, offset);
             hexdump = place.offset.and_then(bytes);
         }

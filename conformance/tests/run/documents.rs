@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atf_conformance::protocol::schema;
+use atf_conformance::protocol::{first_difference, schema};
 use atf_conformance::reference;
 use atf_conformance::results::Role;
 use serde_json::{Value, json};
@@ -86,4 +86,28 @@ fn the_schema_is_strict() {
     }
     let rejected = json!({"kind": "detail", "verdict": "reject", "why": "anything"});
     schema::check(Role::Read, &rejected).unwrap();
+}
+
+#[test]
+fn the_reference_reads_every_case_as_it_must() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut wrong = Vec::new();
+    let cases = atf_conformance::corpus::cases();
+    for (number, case) in cases.iter().enumerate() {
+        let place = folder.path().join(number.to_string());
+        case.write(&place).unwrap();
+        let document = reference::read(&place.join(&case.path));
+        schema::check(Role::Read, &document).unwrap();
+        let verdict = document["verdict"].as_str().unwrap();
+        let is_right = case.verdicts.iter().any(|right| right.name() == verdict);
+        let mut difference = first_difference(&case.expected, &document, &["verdict"]);
+        if verdict == "reject" {
+            difference = None;
+        }
+        if !is_right || difference.is_some() {
+            wrong.push(format!("{}: {verdict}, {difference:?}", case.name));
+        }
+    }
+    assert!(cases.len() > 500, "{}", cases.len());
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

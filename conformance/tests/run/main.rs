@@ -1,6 +1,7 @@
 //! Runs: what testees do and what is made of it.
 #![cfg(unix)]
 
+mod command;
 mod compare;
 mod documents;
 mod lists;

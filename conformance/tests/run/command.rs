@@ -1,0 +1,159 @@
+//! The command `run`: what it grades, and its exit codes.
+
+use std::fs;
+
+use assert_cmd::Command;
+
+use crate::support::Bench;
+
+fn run(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    command
+        .arg("run")
+        .args(arguments)
+        .args(["--time-limit", "60"]);
+    command
+}
+
+/// Its exit code, output and messages.
+fn texts(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn without_a_testee_the_reference_is_graded_in_every_role() {
+    let (code, out, _) = texts(run(&["--case", "v1/iftr-013-*"]).args([
+        "--case",
+        "v1/write-no-event",
+        "--report",
+        "tap",
+    ]));
+    assert_eq!(code, Some(0), "{out}");
+    for role in ["read", "validate", "write"] {
+        assert!(out.contains(&format!("atf {role} ")), "{role}: {out}");
+    }
+}
+
+#[test]
+fn a_run_takes_what_it_is_told_to() {
+    let count = |arguments: &[&str]| {
+        let (code, out, _) = texts(run(arguments).args(["--report", "json"]));
+        assert_eq!(code, Some(0), "{out}");
+        let results: serde_json::Value = serde_json::from_str(&out).unwrap();
+        results["cases"].as_array().unwrap().len()
+    };
+    let case = "v?/iftr-013-*";
+    let both = count(&["--case", case]);
+    let reads = count(&["--case", case, "--role", "read"]);
+    assert_eq!(both, 2 * reads);
+    assert_eq!(
+        count(&["--case", "v1/iftr-013-*", "--role", "read"]),
+        reads / 2
+    );
+}
+
+#[test]
+fn usage_errors_are_exit_code_2() {
+    for arguments in [
+        &["--case", "no-such-case"][..],
+        &["--rule", "ATF-NONE-001"],
+        &["--case", "v1/["],
+        &["--time-limit", "0"],
+        &["--memory-limit", "0"],
+        &["--jobs", "0"],
+        &["--role", "judge"],
+        &["--report", "morse"],
+    ] {
+        let (code, out, error) = texts(
+            Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
+                .arg("run")
+                .args(arguments),
+        );
+        assert_eq!(
+            (code, out.as_str()),
+            (Some(2), ""),
+            "{arguments:?}: {error}"
+        );
+        assert!(!error.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn two_testees_of_one_name_are_a_usage_error() {
+    let bench = Bench::new();
+    bench.reader("same", "exit 77");
+    let path = bench.path().join("same.toml");
+    let path = path.to_str().unwrap();
+    let (code, _, error) = texts(&mut run(&[path, path]));
+    assert_eq!(code, Some(2));
+    assert!(error.contains("two testees are named same"), "{error}");
+}
+
+#[test]
+fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
+    let bench = Bench::new();
+    // It answers what it must in the smoke test and crashes on all that is broken.
+    bench.reader(
+        "crashes",
+        &format!(
+            "case \"$1\" in *) {} testee read \"$1\" || kill -9 $$;; esac",
+            env!("CARGO_BIN_EXE_atf-conformance")
+        ),
+    );
+    let path = bench.path().join("crashes.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}failures = 'known.txt'\n")).unwrap();
+    let list = bench.path().join("known.txt");
+    let path = path.to_str().unwrap();
+    let with = |known: &str, more: &[&str]| {
+        fs::write(&list, known).unwrap();
+        let arguments = [&[path, "--case", "v1/ihdr-00[23]-*"], more].concat();
+        texts(&mut run(&arguments))
+    };
+    let (code, out, _) = with("", &[]);
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("killed by signal 9 (SIGKILL)"), "{out}");
+
+    let (code, out, _) = with("# Mine.\ntimeout v1/ihdr-002-* slow\n", &[]);
+    assert_eq!(code, Some(4), "{out}");
+    assert!(out.contains("fails as crash, not timeout"), "{out}");
+
+    // What an update writes wants reasons, and then it holds.
+    let (code, _, _) = with("# Mine.\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
+    assert_eq!(code, Some(4));
+    let updated = fs::read_to_string(&list).unwrap();
+    assert!(updated.starts_with("# Mine.\n# killed by"), "{updated}");
+    let with_reasons: String = updated
+        .lines()
+        .map(|line| match line.starts_with('#') {
+            true => format!("{line}\n"),
+            false => format!("{line} no footer is read yet\n"),
+        })
+        .collect();
+    let (code, out, _) = with(&with_reasons, &[]);
+    assert_eq!(code, Some(0), "{out}");
+}
+
+#[test]
+fn a_manifest_that_cannot_be_used_is_3_and_says_why() {
+    let bench = Bench::new();
+    let path = bench.path().join("bad.toml");
+    fs::write(&path, "protocol = 1\nname = 'bad'\ncolour = 'red'\n").unwrap();
+    let path = path.to_str().unwrap();
+    let (code, out, _) = texts(&mut run(&[path, "--rule", "ATF-IFTR-013"]));
+    assert_eq!(code, Some(3), "{out}");
+    assert!(
+        out.contains("bad.toml:3:1: unknown field `colour`"),
+        "{out}"
+    );
+    let mut smoke = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    let (code, out, _) = texts(smoke.args(["smoke", path]));
+    assert_eq!(code, Some(3));
+    assert!(out.contains("unknown field `colour`"), "{out}");
+}
