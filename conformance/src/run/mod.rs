@@ -3,6 +3,7 @@
 //! [`Task`] is what a testee can be asked for, [`warden`] the processes that watch over testees,
 //! [`Failures`] the list of failures that are known.
 
+mod cross;
 mod failures;
 mod folder;
 mod pool;
@@ -27,7 +28,7 @@ pub use task::{Ended, Task};
 pub use writing::{Writing, writings};
 
 use crate::protocol::{Manifest, ManifestError};
-use crate::results::{CaseResult, Editions, Failure, Outcome, Results, State, Testee};
+use crate::results::{CaseResult, Editions, Failure, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
 
 /// What a process may use.
@@ -147,11 +148,23 @@ pub fn run(
         }));
     }
     let cases = pool.run(&work, progress)?;
+    let graded = candidates
+        .iter()
+        .enumerate()
+        .filter_map(|(testee, candidate)| {
+            let is_graded = testees.get(testee).is_some_and(|t| t.refused.is_none());
+            let manifest = candidate.manifest().filter(|_| is_graded)?;
+            Some((testee, manifest))
+        });
+    let cross = match select.takes_role(Role::Read) {
+        true => cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?,
+        false => Vec::new(),
+    };
     Ok(Results {
         editions: Editions::current(),
         testees,
         cases,
-        cross: Vec::new(),
+        cross,
         stale: Vec::new(),
         elapsed: start.elapsed(),
     })

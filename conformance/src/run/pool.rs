@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use super::cross::Keep;
 use super::warden::{End, Warden};
 use super::{Ended, Graded, Options, Task, folder};
 use crate::protocol::Manifest;
@@ -33,6 +34,8 @@ pub struct Pool<'a> {
     cases: TempDir,
     next_folder: AtomicUsize,
     idle: Mutex<Vec<Warden>>,
+    /// What writers wrote and what passed.
+    pub(super) keep: Keep,
 }
 
 impl<'a> Pool<'a> {
@@ -49,6 +52,7 @@ impl<'a> Pool<'a> {
                 .tempdir_in(&options.folder)?,
             next_folder: AtomicUsize::new(0),
             idle: Mutex::new(Vec::new()),
+            keep: Keep::new(&options.folder)?,
         })
     }
 
@@ -129,8 +133,11 @@ impl<'a> Pool<'a> {
             }
             None => self.with(manifest, task, |ended, place| {
                 let graded = task.grade(manifest, ended, place);
-                (graded, ended.elapsed, ended.stderr.clone())
-            })?,
+                if let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place)) {
+                    self.keep.take(testee, written)?;
+                }
+                Ok::<_, io::Error>((graded, ended.elapsed, ended.stderr.clone()))
+            })??,
         };
         Ok(CaseResult {
             testee,

@@ -36,6 +36,12 @@ impl Select {
         })
     }
 
+    /// Whether it takes a role.
+    #[must_use]
+    pub fn takes_role(&self, role: Role) -> bool {
+        self.roles.is_empty() || self.roles.contains(&role)
+    }
+
     /// Whether it takes a task.
     #[must_use]
     pub fn takes(&self, task: &dyn Task) -> bool {
@@ -47,7 +53,6 @@ impl Select {
             let rules = task.rules();
             self.rules.is_empty() || self.rules.iter().any(|rule| rules.contains(rule))
         };
-        let is_role = self.roles.is_empty() || self.roles.contains(&task.role());
-        is_case && is_role && is_rule()
+        is_case && self.takes_role(task.role()) && is_rule()
     }
 }

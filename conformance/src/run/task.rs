@@ -2,11 +2,13 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::warden::End;
 use crate::protocol::{Broken, Feature, Manifest};
 use crate::results::{Failure, Role};
+use crate::scripts::Scripted;
 use crate::written::Graded;
 
 /// One thing that a testee is asked for: a case to read, a script to write.
@@ -32,6 +34,11 @@ pub trait Task: Send + Sync {
     /// Whether every implementation should manage it, so that it serves to see if one speaks the
     /// protocol at all.
     fn is_smoke(&self) -> bool;
+
+    /// For writers: the script, and the folder that is filled. What passes is kept for readers.
+    fn writes(&self, _place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
+        None
+    }
 
     /// Makes its files in the empty folder `place`, and says what the placeholders of the
     /// command stand for: `("path", …)`.

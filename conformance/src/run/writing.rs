@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::task::{Ended, Task};
 use super::{Graded, failed};
@@ -14,7 +15,7 @@ use crate::written;
 /// A script, to be written.
 #[derive(Debug)]
 pub struct Writing {
-    scripted: Scripted,
+    scripted: Arc<Scripted>,
     rules: Vec<String>,
     needs: Vec<Feature>,
 }
@@ -39,7 +40,7 @@ impl Writing {
                 .into_iter()
                 .flatten()
                 .collect(),
-            scripted,
+            scripted: Arc::new(scripted),
         }
     }
 }
@@ -73,9 +74,13 @@ impl Task for Writing {
         !self.scripted.script.aborts()
     }
 
+    fn writes(&self, place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
+        Some((&self.scripted, out(place)))
+    }
+
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let (script, out) = (place.join("script.txt"), out(place));
-        fs::write(&script, self.scripted.script.to_string())?;
+        fs::write(&script, self.scripted.to_string())?;
         fs::create_dir(&out)?;
         Ok(vec![("script", script), ("out", out)])
     }

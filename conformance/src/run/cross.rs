@@ -1,0 +1,302 @@
+//! Every writer against every reader: what one wrote, the other must read as it was asked for.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::pool::{Pool, Work};
+use super::task::{Ended, Task};
+use super::{Graded, failed};
+use crate::protocol::{Answer, Broken, Feature, Manifest, first_difference, schema};
+use crate::results::{CaseResult, CrossResult, Failure, Outcome, Role};
+use crate::scripts::Scripted;
+use crate::written::Documents;
+
+/// Keeps what writers wrote and what passed its grading, until readers have read it.
+#[derive(Debug)]
+pub(super) struct Keep {
+    folder: TempDir,
+    written: Mutex<Vec<Arc<Written>>>,
+}
+
+/// A session that a writer wrote.
+#[derive(Debug)]
+struct Written {
+    /// The writer's position among the testees.
+    writer: usize,
+    scripted: Arc<Scripted>,
+    folder: PathBuf,
+}
+
+impl Keep {
+    /// A place for what is kept, in a folder of the file system where writers write.
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        Ok(Self {
+            folder: builder.prefix("atf-conformance-").tempdir_in(folder)?,
+            written: Mutex::default(),
+        })
+    }
+
+    /// Moves a session here.
+    pub(super) fn take(
+        &self,
+        writer: usize,
+        (scripted, out): (&Arc<Scripted>, PathBuf),
+    ) -> io::Result<()> {
+        let mut written = self.lock();
+        let folder = self.folder.path().join(written.len().to_string());
+        fs::rename(out, &folder)?;
+        written.push(Arc::new(Written {
+            writer,
+            scripted: Arc::clone(scripted),
+            folder,
+        }));
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Written>>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets all readers read what all writers wrote. `testees` are those that are graded, with their
+/// positions.
+///
+/// # Errors
+///
+/// Where the kit itself cannot go on.
+pub(super) fn cross(
+    pool: &Pool<'_>,
+    testees: &[(usize, &Manifest)],
+    progress: &(dyn Fn(usize, usize) + Sync),
+) -> io::Result<Vec<CrossResult>> {
+    let written = pool.keep.lock().clone();
+    let mut tasks = Vec::new();
+    let readers = testees
+        .iter()
+        .filter(|(_, manifest)| manifest.command(Role::Read).is_some());
+    for (reader, manifest) in readers {
+        for written in &written {
+            let parts = Crossing::all(manifest, written).into_iter();
+            tasks.extend(parts.map(|task| (*reader, *manifest, task)));
+        }
+    }
+    let work: Vec<_> = tasks
+        .iter()
+        .map(|(reader, manifest, task)| Work {
+            testee: *reader,
+            manifest,
+            task,
+        })
+        .collect();
+    let results = pool.run(&work, progress)?;
+    let of = tasks
+        .iter()
+        .map(|(reader, _, task)| (task.written.writer, *reader));
+    Ok(matrix(of.zip(results)))
+}
+
+/// One cell for each writer and reader.
+fn matrix(results: impl Iterator<Item = ((usize, usize), CaseResult)>) -> Vec<CrossResult> {
+    // Of each cell each script's outcome: the worst of its files'.
+    let mut cells: BTreeMap<(usize, usize), BTreeMap<String, Outcome>> = BTreeMap::new();
+    for (cell, result) in results {
+        let scripts = cells.entry(cell).or_default();
+        let CaseResult { case, outcome, .. } = result;
+        match scripts.get(&case) {
+            Some(Outcome::Failed { .. }) => {}
+            Some(_) if outcome == Outcome::Passed => {}
+            _ => drop(scripts.insert(case, outcome)),
+        }
+    }
+    let cell = |((writer, reader), scripts): (_, BTreeMap<String, Outcome>)| {
+        let mut cell = CrossResult {
+            writer,
+            reader,
+            passed: 0,
+            failed: Vec::new(),
+            skipped: 0,
+        };
+        for (script, outcome) in scripts {
+            match outcome {
+                Outcome::Passed => cell.passed += 1,
+                Outcome::Skipped { .. } => cell.skipped += 1,
+                Outcome::Failed { message, .. } => cell.failed.push((script, message)),
+            }
+        }
+        cell
+    };
+    cells.into_iter().map(cell).collect()
+}
+
+/// A part of a written session, to be read.
+struct Crossing {
+    written: Arc<Written>,
+    needs: [Feature; 1],
+    /// From the session's folder; empty for the folder itself.
+    path: String,
+}
+
+impl Crossing {
+    /// What a reader is given of a session: the folder, or each file if it reads no folders.
+    fn all(reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
+        let part = |needs, path| Self {
+            written: Arc::clone(written),
+            needs: [needs],
+            path,
+        };
+        let mut files = Vec::new();
+        for id in written.scripted.script.threads().keys() {
+            for (needs, name) in [(Feature::Index, INDEX_FILE), (Feature::Detail, DETAIL_FILE)] {
+                let path = format!("thread_{id}/{name}");
+                if written.folder.join(&path).is_file() {
+                    files.push(part(needs, path));
+                }
+            }
+        }
+        match reader.has(Feature::Session) && !files.is_empty() {
+            true => vec![part(Feature::Session, String::new())],
+            false => files,
+        }
+    }
+
+    /// The document that a reader must give.
+    fn expected(&self) -> Result<Option<Value>, String> {
+        let Written {
+            scripted, folder, ..
+        } = &*self.written;
+        let documents = Documents::of(&scripted.script, folder)?;
+        if self.path.is_empty() {
+            return Ok(documents.session);
+        }
+        let mut files = documents.index.into_iter().chain(documents.detail);
+        Ok(files
+            .find(|(path, _)| *path == self.path)
+            .map(|(_, document)| document))
+    }
+
+    fn compare(&self, manifest: &Manifest, document: &Value) -> Outcome {
+        let ignored: &[&str] = match manifest.has(Feature::Function) {
+            true => &[],
+            false => &["function"],
+        };
+        let expected = match self.expected() {
+            Ok(expected) => expected.unwrap_or_default(),
+            Err(why) => return failed(Failure::WrongDecode, why),
+        };
+        let Some(mismatch) = first_difference(&expected, document, ignored) else {
+            return Outcome::Passed;
+        };
+        let file = match self.path.as_str() {
+            "" => String::new(),
+            path => format!("{path}: "),
+        };
+        let nothing = "nothing";
+        failed(
+            Failure::WrongDecode,
+            format!(
+                "{file}{}: {}, expected {}",
+                mismatch.place(),
+                mismatch.got.as_deref().unwrap_or(nothing),
+                mismatch.expected.as_deref().unwrap_or(nothing),
+            ),
+        )
+    }
+}
+
+impl Task for Crossing {
+    fn role(&self) -> Role {
+        Role::Read
+    }
+
+    fn name(&self) -> &str {
+        &self.written.scripted.name
+    }
+
+    fn wire(&self) -> u8 {
+        self.written.scripted.wire
+    }
+
+    fn needs(&self) -> &[Feature] {
+        &self.needs
+    }
+
+    fn rules(&self) -> &[String] {
+        &[]
+    }
+
+    fn note(&self) -> &str {
+        self.written.scripted.note
+    }
+
+    fn is_smoke(&self) -> bool {
+        false
+    }
+
+    /// Each reader gets files of its own: it may change them.
+    fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
+        let out = place.join("out");
+        fs::create_dir(&out)?;
+        copy(&self.written.folder, &out, MANIFEST_FILE)?;
+        for id in self.written.scripted.script.threads().keys() {
+            let name = format!("thread_{id}");
+            let (from, to) = (self.written.folder.join(&name), out.join(&name));
+            if from.is_dir() {
+                fs::create_dir(&to)?;
+                copy(&from, &to, INDEX_FILE)?;
+                copy(&from, &to, DETAIL_FILE)?;
+            }
+        }
+        let path = match self.path.as_str() {
+            "" => out,
+            path => out.join(path),
+        };
+        Ok(vec![("path", path)])
+    }
+
+    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
+        match Answer::of(ended.exit_code()?, &ended.output)? {
+            Answer::Unsupported => Ok(false),
+            Answer::Document(_, document) => {
+                schema::check(Role::Read, &document).map_err(|message| Broken {
+                    class: Failure::Garbage,
+                    message,
+                })?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
+        let answer = ended.exit_code();
+        let answer = answer.and_then(|code| Answer::of(code, &ended.output));
+        let outcome = match answer {
+            Err(Broken { class, message }) => failed(class, format!("{}: {message}", class.name())),
+            Ok(Answer::Unsupported) => Outcome::Skipped {
+                why: "exit code 77".to_owned(),
+            },
+            Ok(Answer::Document(_, document)) => self.compare(manifest, &document),
+        };
+        Graded {
+            outcome,
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// Copies a file, if it is there.
+fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
+    let from = from.join(name);
+    match from.is_file() {
+        true => fs::copy(from, to.join(name)).map(drop),
+        false => Ok(()),
+    }
+}
