@@ -119,6 +119,25 @@ pub struct CaseResult {
     pub stderr: String,
 }
 
+impl Results {
+    /// Counts the failures of the matrix that their reader's failure list has, and leaves them out.
+    pub fn settle_cross(&mut self) {
+        for cell in &mut self.cross {
+            let is_known = |script: &String| {
+                self.cases.iter().any(|case| {
+                    case.testee == cell.reader
+                        && case.role == Role::Read
+                        && case.case == *script
+                        && case.listed.is_some()
+                })
+            };
+            let all = cell.failed.len();
+            cell.failed.retain(|(script, _)| !is_known(script));
+            cell.known += all - cell.failed.len();
+        }
+    }
+}
+
 impl CaseResult {
     /// What it means for the run.
     #[must_use]
@@ -272,6 +291,8 @@ pub struct CrossResult {
     pub passed: usize,
     /// The scripts where it did not, with the reason.
     pub failed: Vec<(String, String)>,
+    /// How many more failed as the reader's failure list says.
+    pub known: usize,
     /// How many it does not support.
     pub skipped: usize,
 }

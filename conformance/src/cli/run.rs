@@ -178,6 +178,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     for (testee, candidate) in candidates.iter().enumerate() {
         lists(testee, candidate, &names, options, &mut results)?;
     }
+    results.settle_cross();
     Ok(results)
 }
 

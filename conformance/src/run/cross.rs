@@ -1,6 +1,7 @@
 //! Every writer against every reader: what one wrote, the other must read as it was asked for.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ struct Written {
     /// The writer's position among the testees.
     writer: usize,
     scripted: Arc<Scripted>,
+    rules: Vec<String>,
     folder: PathBuf,
 }
 
@@ -57,6 +59,7 @@ impl Keep {
         written.push(Arc::new(Written {
             writer,
             scripted: Arc::clone(scripted),
+            rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
             folder,
         }));
         Ok(())
@@ -65,6 +68,15 @@ impl Keep {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Written>>> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What readers made of what writers wrote.
+#[derive(Debug, Default)]
+pub(super) struct Crossed {
+    /// One cell for each writer and reader.
+    pub(super) matrix: Vec<CrossResult>,
+    /// One result for each reader and script, over all writers: so failure lists can name it.
+    pub(super) cases: Vec<CaseResult>,
 }
 
 /// Lets all readers read what all writers wrote. `testees` are those that are graded, with their
@@ -77,7 +89,7 @@ pub(super) fn cross(
     pool: &Pool<'_>,
     testees: &[(usize, &Manifest)],
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> io::Result<Vec<CrossResult>> {
+) -> io::Result<Crossed> {
     let written = pool.keep.lock().clone();
     let mut tasks = Vec::new();
     let readers = testees
@@ -97,44 +109,82 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    let results = pool.run(&work, progress)?;
-    let of = tasks
-        .iter()
-        .map(|(reader, _, task)| (task.written.writer, *reader));
-    Ok(matrix(of.zip(results)))
-}
-
-/// One cell for each writer and reader.
-fn matrix(results: impl Iterator<Item = ((usize, usize), CaseResult)>) -> Vec<CrossResult> {
-    // Of each cell each script's outcome: the worst of its files'.
-    let mut cells: BTreeMap<(usize, usize), BTreeMap<String, Outcome>> = BTreeMap::new();
-    for (cell, result) in results {
-        let scripts = cells.entry(cell).or_default();
-        let CaseResult { case, outcome, .. } = result;
-        match scripts.get(&case) {
-            Some(Outcome::Failed { .. }) => {}
-            Some(_) if outcome == Outcome::Passed => {}
-            _ => drop(scripts.insert(case, outcome)),
+    // Of each script, the worst of its files.
+    let mut pairs = Pairs::new();
+    for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
+        let pair = (task.written.writer, *reader, result.case.clone());
+        match pairs.entry(pair) {
+            Entry::Vacant(place) => drop(place.insert(result)),
+            Entry::Occupied(mut place) => place.get_mut().add(result),
         }
     }
-    let cell = |((writer, reader), scripts): (_, BTreeMap<String, Outcome>)| {
-        let mut cell = CrossResult {
-            writer,
-            reader,
-            passed: 0,
-            failed: Vec::new(),
-            skipped: 0,
-        };
-        for (script, outcome) in scripts {
-            match outcome {
-                Outcome::Passed => cell.passed += 1,
-                Outcome::Skipped { .. } => cell.skipped += 1,
-                Outcome::Failed { message, .. } => cell.failed.push((script, message)),
-            }
-        }
-        cell
+    let name = |writer| {
+        let mut testees = testees.iter();
+        let found = testees.find(|(testee, _)| *testee == writer);
+        found.map_or("", |(_, manifest)| manifest.name.as_str())
     };
-    cells.into_iter().map(cell).collect()
+    Ok(Crossed {
+        matrix: matrix(&pairs),
+        cases: cases(pairs, name),
+    })
+}
+
+/// By writer, reader and script.
+type Pairs = BTreeMap<(usize, usize, String), CaseResult>;
+
+fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
+    let mut cells: BTreeMap<(usize, usize), CrossResult> = BTreeMap::new();
+    for ((writer, reader, script), result) in pairs {
+        let (writer, reader) = (*writer, *reader);
+        let cell = cells
+            .entry((writer, reader))
+            .or_insert_with(|| CrossResult {
+                writer,
+                reader,
+                passed: 0,
+                failed: Vec::new(),
+                known: 0,
+                skipped: 0,
+            });
+        match &result.outcome {
+            Outcome::Passed => cell.passed += 1,
+            Outcome::Skipped { .. } => cell.skipped += 1,
+            Outcome::Failed { message, .. } => cell.failed.push((script.clone(), message.clone())),
+        }
+    }
+    cells.into_values().collect()
+}
+
+fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
+    let mut cases: BTreeMap<(usize, String), CaseResult> = BTreeMap::new();
+    for ((writer, reader, script), mut result) in pairs {
+        if let Outcome::Failed { message, .. } = &mut result.outcome {
+            *message = format!("written by {}: {message}", name(writer));
+        }
+        match cases.entry((reader, script)) {
+            Entry::Vacant(place) => drop(place.insert(result)),
+            Entry::Occupied(mut place) => place.get_mut().add(result),
+        }
+    }
+    cases.into_values().collect()
+}
+
+impl CaseResult {
+    /// Adds what came of more of the same: the first failure counts, and what was left out does
+    /// not where something else was not.
+    fn add(&mut self, more: Self) {
+        let elapsed = self.elapsed + more.elapsed;
+        let is_worse = match (&self.outcome, &more.outcome) {
+            (Outcome::Failed { .. }, _) => false,
+            (_, Outcome::Failed { .. }) => true,
+            (Outcome::Skipped { .. }, outcome) => *outcome == Outcome::Passed,
+            (Outcome::Passed, _) => false,
+        };
+        if is_worse {
+            *self = more;
+        }
+        self.elapsed = elapsed;
+    }
 }
 
 /// A part of a written session, to be read.
@@ -230,7 +280,7 @@ impl Task for Crossing {
     }
 
     fn rules(&self) -> &[String] {
-        &[]
+        &self.written.rules
     }
 
     fn note(&self) -> &str {

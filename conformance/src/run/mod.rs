@@ -27,6 +27,8 @@ pub use smoke::smoke;
 pub use task::{Ended, Task};
 pub use writing::{Writing, writings};
 
+use cross::Crossed;
+
 use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Editions, Failure, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
@@ -147,7 +149,7 @@ pub fn run(
             task,
         }));
     }
-    let cases = pool.run(&work, progress)?;
+    let mut cases = pool.run(&work, progress)?;
     let graded = candidates
         .iter()
         .enumerate()
@@ -158,13 +160,14 @@ pub fn run(
         });
     let cross = match select.takes_role(Role::Read) {
         true => cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?,
-        false => Vec::new(),
+        false => Crossed::default(),
     };
+    cases.extend(cross.cases);
     Ok(Results {
         editions: Editions::current(),
         testees,
         cases,
-        cross,
+        cross: cross.matrix,
         stale: Vec::new(),
         elapsed: start.elapsed(),
     })

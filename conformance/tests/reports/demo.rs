@@ -152,6 +152,7 @@ pub(crate) fn demo() -> Results {
             writer: 0,
             reader: 0,
             passed: 2,
+            known: 0,
             failed: Vec::new(),
             skipped: 1,
         },
@@ -159,6 +160,7 @@ pub(crate) fn demo() -> Results {
             writer: 0,
             reader: 1,
             passed: 1,
+            known: 0,
             failed: vec![(
                 "two-threads".to_owned(),
                 "events[3]: depth 1, asked for 2".to_owned(),

@@ -3,6 +3,7 @@
 
 mod command;
 mod compare;
+mod cross;
 mod documents;
 mod lists;
 mod manifest;

@@ -1,0 +1,210 @@
+//! Every writer against every reader.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::num::NonZero;
+use std::path::Path;
+
+use atf_conformance::protocol::Manifest;
+use atf_conformance::results::{CrossResult, Failure, Outcome, Results, Role};
+use atf_conformance::run::{
+    Candidate, Failures, Limits, Options, Select, exit_code, run, writings,
+};
+use tempfile::TempDir;
+
+use super::support::LONG;
+
+const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
+
+/// A testee that is a shell script for each of its roles.
+fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
+    let mut text = format!("protocol = 1\nname = '{name}'\nversion = '1'\n{more}\n");
+    for (role, placeholders, script) in roles {
+        let program = folder.join(format!("{name}-{role}.sh"));
+        fs::write(&program, script).unwrap();
+        let program = program.display();
+        text.push_str(&format!("{role} = ['sh', '{program}', {placeholders}]\n"));
+    }
+    let path = folder.join(format!("{name}.toml"));
+    fs::write(&path, text).unwrap();
+    Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+}
+
+/// A writer whose script has `$1` for what to write and `$2` for where.
+fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
+    let roles = [("write", "'{script}', '{out}'", script)];
+    testee(
+        folder,
+        name,
+        &roles,
+        "wire = [1]\nfeatures = ['index', 'detail', 'session']",
+    )
+}
+
+/// A reader whose script has `$1` for what to read.
+fn reader(folder: &Path, name: &str, features: &str, script: &str) -> Candidate {
+    let more = format!("wire = [1]\nfeatures = [{features}]");
+    testee(folder, name, &[("read", "'{path}'", script)], &more)
+}
+
+fn good_writer(folder: &Path) -> Candidate {
+    writer(
+        folder,
+        "writer",
+        &format!("exec {KIT} testee write \"$1\" \"$2\""),
+    )
+}
+
+fn good_read() -> String {
+    format!("exec {KIT} testee read \"$1\"")
+}
+
+/// Runs the scripts whose names match.
+fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
+    let options = Options {
+        kit: KIT.into(),
+        folder: folder.to_owned(),
+        jobs: NonZero::new(2).unwrap(),
+        limits: Limits {
+            time: LONG,
+            ..Limits::default()
+        },
+    };
+    let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
+    run(candidates, &writings(), &select, &options, &|_, _| {}).unwrap()
+}
+
+fn cell(results: &Results, writer: usize, reader: usize) -> &CrossResult {
+    let mut cells = results.cross.iter();
+    cells
+        .find(|cell| (cell.writer, cell.reader) == (writer, reader))
+        .unwrap()
+}
+
+#[test]
+fn what_one_writes_all_readers_read_in_the_parts_that_they_support() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let candidates = [
+        good_writer(path),
+        reader(
+            path,
+            "sessions",
+            "'index', 'detail', 'session', 'function'",
+            &good_read(),
+        ),
+        reader(path, "files", "'index', 'detail'", &good_read()),
+        reader(path, "indexes", "'index'", &good_read()),
+    ];
+    let results = crossed(
+        path,
+        &candidates,
+        "v1/write-{no-event,registers*,abort-one*,abort-at*}",
+    );
+    assert_eq!(results.cross.len(), 3);
+    for reader in 1..=3 {
+        let cell = cell(&results, 0, reader);
+        assert_eq!(
+            (cell.passed, cell.skipped, &cell.failed),
+            (4, 0, &Vec::new()),
+            "{reader}"
+        );
+    }
+    assert_eq!(exit_code(&results), 0);
+    // The folder of a case is gone, and so is what was kept.
+    let left = fs::read_dir(path).unwrap().flatten();
+    assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
+}
+
+#[test]
+fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let wrong = format!("{KIT} testee read \"$1\" | sed 's/\"call_depth\":1/\"call_depth\":2/'");
+    let candidates = [good_writer(path), reader(path, "wrong", "'index'", &wrong)];
+    let results = crossed(path, &candidates, "v1/write-{no-event,one-event}");
+    let cell = cell(&results, 0, 1);
+    let reason = "thread_0/index.atf: events[0].call_depth: 2, expected 1";
+    let failed = ("v1/write-one-event".to_owned(), reason.to_owned());
+    assert_eq!((cell.passed, &cell.failed), (1, &vec![failed]));
+    assert_eq!(exit_code(&results), 1);
+    let mut cases = results.cases.iter();
+    let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
+    let case = case.unwrap();
+    assert_eq!(case.role, Role::Read);
+    match &case.outcome {
+        Outcome::Failed { class, message, .. } => {
+            assert_eq!(*class, Failure::WrongDecode);
+            assert_eq!(*message, format!("written by writer: {reason}"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_writer_wrote_wrong_is_held_against_no_reader() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    // The first byte of the first event.
+    let wrong = format!(
+        "{KIT} testee write \"$1\" \"$2\" && \
+         printf '\\377' | dd of=\"$2/thread_0/index.atf\" bs=1 seek=64 conv=notrunc 2>/dev/null"
+    );
+    let candidates = [
+        writer(path, "wrong", &wrong),
+        good_writer(path),
+        reader(path, "reader", "'index', 'detail', 'session'", &good_read()),
+    ];
+    let results = crossed(path, &candidates, "v1/write-one-event");
+    let writes: Vec<_> = results
+        .cases
+        .iter()
+        .map(|case| (case.testee, &case.outcome))
+        .collect();
+    assert!(
+        matches!(writes[0], (0, Outcome::Failed { .. })),
+        "{writes:?}"
+    );
+    assert!(results.cross.iter().all(|cell| cell.writer == 1));
+    assert_eq!(cell(&results, 1, 2).passed, 1);
+}
+
+#[test]
+fn a_reader_that_changes_files_changes_them_for_itself_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let eats = format!("{KIT} testee read \"$1\"; rm -rf \"$1\"/*");
+    let candidates = [
+        good_writer(path),
+        reader(path, "eats", "'session'", &eats),
+        reader(path, "reader", "'session'", &good_read()),
+    ];
+    let results = crossed(path, &candidates, "v1/write-one-*");
+    assert_eq!(results.cross.len(), 2);
+    assert!(
+        results.cross.iter().all(|cell| cell.passed == 2),
+        "{:?}",
+        results.cross
+    );
+}
+
+#[test]
+fn a_failure_that_the_readers_list_has_is_known() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let candidates = [good_writer(path), reader(path, "dies", "'index'", "exit 5")];
+    let mut results = crossed(path, &candidates, "v1/write-one-*");
+    assert_eq!(cell(&results, 0, 1).failed.len(), 2);
+    let list = Failures::parse(&path.join("list"), "crash v1/write-one-event not yet\n");
+    let mut own: Vec<_> = results
+        .cases
+        .iter_mut()
+        .filter(|case| case.testee == 1)
+        .collect();
+    let names = BTreeSet::from(["v1/write-one-event"]);
+    assert_eq!(list.apply(&mut own, &names, true), [""; 0]);
+    results.settle_cross();
+    let cell = cell(&results, 0, 1);
+    assert_eq!((cell.known, cell.failed.len()), (1, 1));
+    assert_eq!(cell.failed[0].0, "v1/write-one-detail");
+}
