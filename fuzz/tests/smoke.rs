@@ -67,3 +67,45 @@ fn spec_files_never_panic() {
         .iter()
         .for_each(|path| feed(atf_fuzz::spec_yaml, path));
 }
+
+/// Inputs that drive the targets that make things up: bytes from a seed, of many sizes.
+fn made_up(body: Body, rounds: u64) {
+    for seed in 0..rounds {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let bytes: Vec<u8> = (0..16 + seed % 700)
+            .map(|_| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                // Small numbers are frequent, as in what a fuzzer finds.
+                let [byte, choice, ..] = state.to_le_bytes();
+                if choice < 128 { byte & 3 } else { byte }
+            })
+            .collect();
+        body(&bytes);
+    }
+}
+
+#[test]
+fn writers_take_any_sequence_of_operations() {
+    made_up(atf_fuzz::writer, 3000);
+}
+
+#[test]
+fn sessions_are_recovered_whatever_they_hold() {
+    made_up(atf_fuzz::recover, 700);
+}
+
+#[test]
+fn sessions_are_checked_whatever_they_hold() {
+    made_up(atf_fuzz::checker, 300);
+}
+
+#[test]
+fn the_c_api_reads_what_the_rust_api_reads() {
+    for ending in ["index.atf", "detail.atf"] {
+        files("samples", ending)
+            .iter()
+            .for_each(|path| feed(atf_fuzz::capi, path));
+    }
+}

@@ -1,0 +1,78 @@
+//! One file of a trace.
+
+use atf::detail::DetailReader;
+use atf::index::{IndexEvent, IndexReader};
+use atf::manifest::Manifest;
+
+/// Reads an index file: no panic, no event that is not in the file.
+pub fn index(data: &[u8]) {
+    let Ok(index) = IndexReader::from_bytes(data) else {
+        return;
+    };
+    let size = data.len() as u64;
+    let count = index.event_count();
+    assert!(
+        index.events_end() <= size,
+        "{} events end behind the file",
+        count
+    );
+    let mut seen = 0;
+    for (seq, event) in (0..).zip(index.events()) {
+        let event = event.expect("bytes in memory can be read");
+        assert_eq!(index.get(seq).expect("as above"), Some(event));
+        seen += 1;
+    }
+    assert_eq!(seen, count);
+    assert_eq!(index.get(count).expect("as above"), None);
+    let zeros: u64 = index
+        .holes()
+        .map(|hole| hole.expect("as above").count)
+        .sum();
+    assert!(zeros <= count);
+    assert!(
+        index
+            .event_offset(0)
+            .is_none_or(|at| at + IndexEvent::SIZE as u64 <= size)
+    );
+    let _ = (
+        index.checksum(),
+        index.time_range(),
+        index.disagreements(),
+        index.completeness(),
+    );
+}
+
+/// Reads a detail file: no panic, events in a row, payloads inside the file.
+pub fn detail(data: &[u8]) {
+    let Ok(detail) = DetailReader::from_bytes(data) else {
+        return;
+    };
+    let size = data.len() as u64;
+    assert!(detail.events_end() <= size);
+    let mut end = detail.header().events_offset;
+    let mut seen = 0;
+    for event in detail.events() {
+        let event = event.expect("bytes in memory can be read");
+        assert_eq!(event.offset, end, "a gap in front of event {}", event.seq);
+        end = event.payload_offset() + event.payload_size();
+        assert!(end <= size);
+        let _ = detail.function_payload(&event).expect("as above");
+        seen += 1;
+    }
+    assert_eq!(seen, detail.event_count());
+    let _ = (
+        detail.checksum(),
+        detail.time_range(),
+        detail.disagreements(),
+        detail.completeness(),
+    );
+}
+
+/// Reads a manifest: no panic, a bounded list of problems, each thread once.
+pub fn manifest(data: &[u8]) {
+    let manifest = Manifest::parse(data);
+    assert!(manifest.problems.len() <= 101);
+    let mut ids: Vec<u32> = manifest.threads.iter().map(|thread| thread.id).collect();
+    ids.sort_unstable();
+    assert!(ids.windows(2).all(|pair| pair[0] != pair[1]));
+}

@@ -1,0 +1,241 @@
+//! Sessions: folders with manifests and threads, made well and then damaged.
+
+use std::fs;
+use std::path::Path;
+
+use arbitrary::{Arbitrary, Unstructured};
+use atf::index::IndexReader;
+use atf::rewrite::{RecoverOptions, recover as recover_session};
+use atf::session::{MANIFEST_FILE, SessionReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+use atf_conformance::rules::Severity;
+use atf_conformance::{FileReport, Output, check::check};
+
+use crate::writer::{Ops, Written};
+
+/// A session on the disk.
+#[derive(Debug, Arbitrary)]
+struct Session<'a> {
+    manifest: Option<Manifest<'a>>,
+    threads: Vec<Thread<'a>>,
+}
+
+#[derive(Debug, Arbitrary)]
+enum Manifest<'a> {
+    Bytes(&'a [u8]),
+    /// Of threads that may or may not be there, in a form that may or may not be right.
+    Listed {
+        ids: Vec<Id<'a>>,
+        clock: u8,
+    },
+}
+
+#[derive(Debug, Arbitrary)]
+enum Id<'a> {
+    Number(u32),
+    Text(&'a str),
+}
+
+#[derive(Debug, Arbitrary)]
+struct Thread<'a> {
+    id: u8,
+    files: ThreadFiles<'a>,
+}
+
+#[derive(Debug, Arbitrary)]
+enum ThreadFiles<'a> {
+    Raw {
+        index: &'a [u8],
+        detail: Option<&'a [u8]>,
+        ring: Option<&'a [u8]>,
+    },
+    /// What our writer wrote, with some bytes changed and the ends cut off.
+    Damaged {
+        ops: Ops<'a>,
+        index: Damage,
+        detail: Damage,
+    },
+}
+
+#[derive(Debug, Arbitrary)]
+struct Damage {
+    bytes: Vec<(u16, u8)>,
+    cut: Option<u16>,
+}
+
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        if let Some(cut) = self.cut {
+            bytes.truncate(usize::from(cut));
+        }
+        for (place, value) in &self.bytes {
+            if let Some(byte) = bytes.get_mut(usize::from(*place)) {
+                *byte = *value;
+            }
+        }
+    }
+}
+
+impl Session<'_> {
+    fn write(&self, folder: &Path) {
+        match &self.manifest {
+            None => {}
+            Some(Manifest::Bytes(bytes)) => put(&folder.join(MANIFEST_FILE), bytes),
+            Some(Manifest::Listed { ids, clock }) => {
+                let ids: Vec<String> = ids
+                    .iter()
+                    .map(|id| match id {
+                        Id::Number(id) => format!(r#"{{"id":{id}}}"#),
+                        Id::Text(id) => format!(r#"{{"id":{id:?}}}"#),
+                    })
+                    .collect();
+                let text = format!(r#"{{"clock_type":{clock},"threads":[{}]}}"#, ids.join(","));
+                put(&folder.join(MANIFEST_FILE), text.as_bytes());
+            }
+        }
+        for thread in self.threads.iter().take(4) {
+            let folder = folder.join(format!("thread_{}", thread.id));
+            fs::create_dir_all(&folder).expect("a folder of our own");
+            match &thread.files {
+                ThreadFiles::Raw {
+                    index,
+                    detail,
+                    ring,
+                } => {
+                    put(&folder.join(INDEX_FILE), index);
+                    for (name, bytes) in [(DETAIL_FILE, detail), (RING_FILE, ring)] {
+                        if let Some(bytes) = bytes {
+                            put(&folder.join(name), bytes);
+                        }
+                    }
+                }
+                ThreadFiles::Damaged { ops, index, detail } => {
+                    let Written {
+                        index: mut index_bytes,
+                        detail: detail_bytes,
+                        ..
+                    } = ops.run(thread.id.into());
+                    index.apply(&mut index_bytes);
+                    put(&folder.join(INDEX_FILE), &index_bytes);
+                    if let Some(mut bytes) = detail_bytes {
+                        detail.apply(&mut bytes);
+                        put(&folder.join(DETAIL_FILE), &bytes);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn put(path: &Path, bytes: &[u8]) {
+    fs::write(path, bytes).expect("a folder of our own");
+}
+
+/// A folder in memory where there is one.
+fn scratch() -> tempfile::TempDir {
+    let shm = Path::new("/dev/shm");
+    let made = match shm.is_dir() {
+        true => tempfile::tempdir_in(shm),
+        false => tempfile::tempdir(),
+    };
+    made.expect("a place for temporary files")
+}
+
+/// Reads, merges and recovers a session: no panic; the merge gives as many events as the threads
+/// have; what is recovered breaks no MUST, loses no event, and recovers to the same bytes.
+pub fn recover(data: &[u8]) {
+    let Ok(session) = Session::arbitrary(&mut Unstructured::new(data)) else {
+        return;
+    };
+    let scratch = scratch();
+    let folder = scratch.path().join("in");
+    fs::create_dir(&folder).expect("a folder of our own");
+    session.write(&folder);
+    let Ok(opened) = SessionReader::open(&folder) else {
+        return;
+    };
+    let indexes = opened
+        .threads()
+        .iter()
+        .filter_map(|thread| thread.open_index().ok());
+    let total: u64 = indexes.map(|index: IndexReader| index.event_count()).sum();
+    let merged = opened.merge();
+    let mut count = 0_u64;
+    for event in merged.events() {
+        event.expect("files that are there can be read");
+        count += 1;
+    }
+    assert_eq!(count, total, "the merge gives all events");
+
+    let out = scratch.path().join("out");
+    let Ok(report) = recover_session(&folder, &out, &RecoverOptions::default()) else {
+        return;
+    };
+    let mut rules = Rules::default();
+    check(&out, &mut rules);
+    assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
+    let recovered = SessionReader::open(&out).expect("what is recovered can be opened");
+    let kept = recovered.threads().iter();
+    let kept = kept.map(|thread| thread.open_index().expect("as above").event_count());
+    assert_eq!(kept.sum::<u64>(), total, "no event is lost\n{report}");
+
+    let again = scratch.path().join("again");
+    recover_session(&out, &again, &RecoverOptions::default()).expect("it recovers once more");
+    for thread in recovered.threads() {
+        for name in [INDEX_FILE, DETAIL_FILE] {
+            let file = Path::new(thread.path().file_name().expect("a folder")).join(name);
+            let [first, second] = [&out, &again].map(|root| fs::read(root.join(&file)).ok());
+            assert!(first == second, "{} changes", file.display());
+        }
+    }
+}
+
+/// Checks a session: no panic, a report of each file that is there.
+pub fn checker(data: &[u8]) {
+    let Ok(session) = Session::arbitrary(&mut Unstructured::new(data)) else {
+        return;
+    };
+    let scratch = scratch();
+    session.write(scratch.path());
+    let mut rules = Rules::default();
+    check(scratch.path(), &mut rules);
+    assert!(rules.files > 0 || rules.unreadable > 0);
+}
+
+/// What a check says.
+#[derive(Default)]
+struct Rules {
+    files: usize,
+    unreadable: usize,
+    /// Broken MUSTs.
+    broken: Vec<String>,
+}
+
+/// Rules about what a tracer saw and what threads are called: recovery keeps that as it is.
+const CONTENT: [&str; 8] = [
+    "ATF-DEVT-004",
+    "ATF-DPAY-001",
+    "ATF-IEVT-001",
+    "ATF-IEVT-003",
+    "ATF-LINK-006",
+    "ATF-LINK-011",
+    "ATF-MANI-009",
+    "ATF-SESS-001",
+];
+
+impl Output for Rules {
+    fn file(&mut self, report: FileReport) {
+        self.files += 1;
+        for finding in report.findings() {
+            if finding.rule.severity == Severity::Must && !CONTENT.contains(&finding.rule.id) {
+                let (path, id) = (report.path.display(), finding.rule.id);
+                self.broken
+                    .push(format!("{path}: {id}: {}", finding.place.field));
+            }
+        }
+    }
+
+    fn unreadable(&mut self, _path: &Path, _why: &str) {
+        self.unreadable += 1;
+    }
+}

@@ -1,0 +1,196 @@
+//! Writers: any sequence of operations, and what readers make of it.
+
+use std::sync::Arc;
+
+use arbitrary::{Arbitrary, Unstructured};
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::write::{Detail, Event, Memory, ThreadWriter, WriteOptions};
+use atf::{Completeness, DetailEventType, EventKind, Wire};
+
+/// What is asked of a writer.
+#[derive(Debug, Arbitrary)]
+pub(crate) struct Ops<'a> {
+    is_version_2: bool,
+    small_buffer: bool,
+    verbatim: bool,
+    ops: Vec<Op<'a>>,
+    end: End,
+}
+
+#[derive(Debug, Arbitrary)]
+enum Op<'a> {
+    Write(Made),
+    WithDetail(Made, u16, u16, &'a [u8]),
+    Reserve(Made),
+    WriteDetail(u16, &'a [u8]),
+    Many(Made, u8),
+    Flush,
+}
+
+#[derive(Debug, Clone, Copy, Arbitrary)]
+struct Made {
+    later_ns: u16,
+    back: bool,
+    function_id: u64,
+    kind: u8,
+    depth: u32,
+}
+
+#[derive(Debug, Arbitrary)]
+enum End {
+    Finalize,
+    Drop,
+}
+
+/// What a writer left, and what it had agreed to write.
+pub(crate) struct Written {
+    pub(crate) index: Vec<u8>,
+    pub(crate) detail: Option<Vec<u8>>,
+    wire: Wire,
+    is_finalized: bool,
+    events: Vec<(Event, Option<u64>)>,
+    details: Vec<(u64, u16, u16, Vec<u8>)>,
+}
+
+impl Ops<'_> {
+    /// Carries all out.
+    pub(crate) fn run(&self, thread_id: u32) -> Written {
+        let memory = Memory::new();
+        let wire = Wire::ALL[usize::from(self.is_version_2)];
+        let options = WriteOptions {
+            wire,
+            verbatim: self.verbatim,
+            buffer_size: if self.small_buffer { 1 } else { 64 << 10 },
+            ..WriteOptions::default()
+        };
+        let storage = Arc::new(memory.clone());
+        let mut writer = ThreadWriter::create_on(storage, "t", thread_id, &options)
+            .expect("memory refuses nothing");
+        let (mut events, mut details) = (Vec::new(), Vec::new());
+        let (mut now, mut reserved) = (0_u64, std::collections::VecDeque::new());
+        for op in &self.ops {
+            let mut event = |made: &Made| {
+                now = match made.back {
+                    true => now.saturating_sub(made.later_ns.into()),
+                    false => now.saturating_add(made.later_ns.into()),
+                };
+                Event {
+                    timestamp_ns: now,
+                    function_id: made.function_id,
+                    event_kind: EventKind(made.kind.into()),
+                    call_depth: made.depth,
+                }
+            };
+            match op {
+                Op::Write(made) => {
+                    let event = event(made);
+                    if let Ok(seq) = writer.write(&event) {
+                        assert_eq!(seq, events.len() as u64);
+                        events.push((event, None));
+                    }
+                }
+                Op::Many(made, count) => {
+                    for _ in 0..*count {
+                        let event = event(made);
+                        if writer.write(&event).is_ok() {
+                            events.push((event, None));
+                        }
+                    }
+                }
+                Op::WithDetail(made, event_type, flags, payload) => {
+                    let event = event(made);
+                    let detail = detail(*event_type, *flags, payload);
+                    if let Ok(link) = writer.write_with_detail(&event, &detail) {
+                        assert_eq!(link.index_seq, events.len() as u64);
+                        assert_eq!(link.detail_seq, details.len() as u64);
+                        details.push((link.index_seq, *event_type, *flags, payload.to_vec()));
+                        events.push((event, Some(link.detail_seq)));
+                    }
+                }
+                Op::Reserve(made) => {
+                    let event = event(made);
+                    let seq = writer.next_detail_seq();
+                    if let Ok(index_seq) = writer.write_index(&event, Some(seq)) {
+                        reserved.push_back((index_seq, event.timestamp_ns));
+                        events.push((event, Some(seq)));
+                    }
+                }
+                Op::WriteDetail(event_type, payload) => {
+                    let (index_seq, time) = reserved.front().copied().unwrap_or_default();
+                    let detail = detail(*event_type, 0, payload);
+                    let written = writer.write_detail(index_seq, time, &detail);
+                    assert_eq!(written.is_ok(), !reserved.is_empty());
+                    if let Ok(seq) = written {
+                        assert_eq!(seq, details.len() as u64);
+                        details.push((index_seq, *event_type, 0, payload.to_vec()));
+                        reserved.pop_front();
+                    }
+                }
+                Op::Flush => writer.flush().expect("memory refuses nothing"),
+            }
+        }
+        let is_finalized = match self.end {
+            End::Finalize => {
+                let finalized = writer.finalize();
+                assert_eq!(finalized.is_ok(), reserved.is_empty());
+                finalized.is_ok()
+            }
+            End::Drop => false,
+        };
+        drop(writer);
+        Written {
+            index: memory.bytes("t/index.atf").expect("it was created"),
+            detail: memory.bytes("t/detail.atf"),
+            wire,
+            is_finalized,
+            events,
+            details,
+        }
+    }
+}
+
+fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
+    Detail {
+        event_type: DetailEventType(event_type),
+        flags,
+        payload,
+    }
+}
+
+/// Writes any sequence of operations: readers give what the writer agreed to, and nothing else.
+pub fn writer(data: &[u8]) {
+    let Ok(ops) = Ops::arbitrary(&mut Unstructured::new(data)) else {
+        return;
+    };
+    let written = ops.run(7);
+    let index = IndexReader::from_bytes(written.index).expect("what was written can be read");
+    assert_eq!(
+        matches!(index.completeness(), Completeness::Finalized),
+        written.is_finalized
+    );
+    assert_eq!(index.event_count(), written.events.len() as u64);
+    for (found, (event, detail_seq)) in index.events().zip(&written.events) {
+        let found = found.expect("bytes in memory can be read");
+        assert_eq!(found.timestamp_ns, event.timestamp_ns);
+        assert_eq!(found.function_id, event.function_id);
+        assert_eq!(found.event_kind, event.event_kind);
+        assert_eq!(found.thread_id, 7);
+        assert_eq!(found.detail_seq, *detail_seq);
+        let depth = (written.wire == Wire::V1).then_some(event.call_depth);
+        assert_eq!(found.call_depth, depth);
+    }
+    let Some(bytes) = written.detail else {
+        assert!(written.details.is_empty());
+        return;
+    };
+    let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
+    assert_eq!(detail.event_count(), written.details.len() as u64);
+    for (found, (index_seq, event_type, flags, payload)) in detail.events().zip(&written.details) {
+        let found = found.expect("bytes in memory can be read");
+        assert_eq!(found.header.index_seq, *index_seq);
+        assert_eq!(found.header.event_type, DetailEventType(*event_type));
+        assert_eq!(found.header.flags, *flags);
+        assert_eq!(detail.payload_bytes(&found), Some(payload.as_slice()));
+    }
+}
