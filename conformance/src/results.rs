@@ -44,7 +44,7 @@ impl Editions {
             kit: version.to_owned(),
             spec: version.to_owned(),
             rules: version.to_owned(),
-            corpus: version.to_owned(),
+            corpus: crate::corpus::EDITION.to_owned(),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Testees {
     ///
     /// In words, what is wrong with the command line.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
-        let kit = std::env::current_exe().map_err(|error| format!("no program: {error}"))?;
+        let kit = kit().map_err(|error| format!("no program: {error}"))?;
         let candidates = match self.manifests.as_slice() {
             [] => vec![Candidate::Manifest(Box::new(Manifest::reference(&kit)))],
             paths => paths.iter().map(|path| candidate(path)).collect(),
@@ -130,6 +130,15 @@ impl Testees {
             limits,
         };
         Ok((candidates, options))
+    }
+}
+
+/// The program that is running, to be started again: also where its file was replaced meanwhile.
+fn kit() -> io::Result<PathBuf> {
+    let own = Path::new("/proc/self/exe");
+    match own.exists() {
+        true => Ok(own.to_owned()),
+        false => std::env::current_exe(),
     }
 }
 

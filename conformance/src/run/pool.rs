@@ -82,7 +82,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Applies `one` to all items, as many side by side as there are jobs, and keeps their order.
-    fn map<T: Sync, R: Send>(
+    pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
         one: impl Fn(&T) -> io::Result<R> + Sync,

@@ -24,17 +24,20 @@ pub fn smoke(
     tasks: &[Box<dyn Task>],
 ) -> io::Result<Result<(), String>> {
     let mut seen = BTreeSet::new();
+    let tasks = tasks.iter().map(AsRef::as_ref);
+    let tasks: Vec<&dyn Task> = tasks
+        .filter(|task| task.is_smoke() && pool.asks(manifest, *task))
+        .filter(|task| seen.insert((task.role(), task.needs().to_vec(), task.wire())))
+        .collect();
+    let answers = pool.map(&tasks, |task| {
+        pool.with(manifest, *task, |ended, _| {
+            (ended.end.clone(), task.check_form(ended))
+        })
+    })?;
     let mut answered = BTreeSet::new();
     let mut silent = Vec::new();
-    let tasks = tasks.iter().map(AsRef::as_ref);
-    for task in tasks.filter(|task| task.is_smoke() && pool.asks(manifest, *task)) {
+    for (task, (end, form)) in tasks.into_iter().zip(answers) {
         let role = task.role();
-        if !seen.insert((role, task.needs().to_vec(), task.wire())) {
-            continue;
-        }
-        let (end, form) = pool.with(manifest, task, |ended, _| {
-            (ended.end.clone(), task.check_form(ended))
-        })?;
         let at = |message: &str| format!("{}: {}: {message}", role.name(), task.name());
         match (end, form) {
             (End::NotStarted(why), _) => {
@@ -49,8 +52,7 @@ pub fn smoke(
             (_, Err(broken)) => silent.push((role, at(&broken.message))),
         }
     }
-    let refused = silent
-        .into_iter()
-        .find(|(role, _)| !answered.contains(role));
+    let mut silent = silent.into_iter();
+    let refused = silent.find(|(role, _)| !answered.contains(role));
     Ok(refused.map_or(Ok(()), |(_, message)| Err(message)))
 }

@@ -152,3 +152,15 @@ fn an_answer_against_the_schema_fails_the_smoke_test() {
     assert_eq!(results.testees[0].refused, None);
     assert_eq!(exit_code(&results), 1);
 }
+
+#[test]
+fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
+    let bench = Bench::new();
+    let mut valid = case("v1/valid");
+    valid.class = atf_conformance::corpus::Class::Valid;
+    valid.verdicts = vec![atf_conformance::Verdict::Accept];
+    let results = bench.run(&[bench.reader("crashes", "kill -11 $$")], vec![valid]);
+    let why = results.testees[0].refused.as_deref();
+    assert_eq!(why, Some("read: v1/valid: killed by signal 11 (SIGSEGV)"));
+    assert!(results.cases.is_empty());
+}

@@ -70,28 +70,27 @@ fn what_it_starts_in_the_background_ends_with_it() {
 fn what_leaves_its_session_and_hides_ends_too() {
     let bench = Bench::new();
     let document = document();
+    // No other process on the machine sleeps as long.
+    let time = format!("1000.{}", std::process::id());
     // In a session of its own, away from the folder, without its environment, its parent gone.
     let script = format!(
-        "(cd / && env -i setsid sh -c 'sleep 1000 >/dev/null 2>&1 </dev/null & sleep 1000' &)\n\
+        "(cd / && env -i setsid sh -c 'sleep {time} >/dev/null 2>&1 </dev/null & sleep {time}' &)\n\
          sleep 0.3; echo '{document}'"
     );
-    let before = sleeps();
     let result = bench.one(&script);
     assert_eq!(result.outcome, Outcome::Passed, "{result:?}");
-    assert_eq!(sleeps(), before);
+    assert_eq!(sleeps(&time), 0);
     nothing_is_left(&bench);
 }
 
-/// How many processes sleep as the one above does, in an empty environment.
-fn sleeps() -> usize {
+/// How many processes sleep that long.
+fn sleeps(time: &str) -> usize {
+    let line = format!("sleep\0{time}\0");
     let processes = fs::read_dir("/proc").unwrap().flatten();
-    let is_sleep = |path: &Path| {
-        let read = |name: &str| fs::read(path.join(name));
-        read("cmdline").is_ok_and(|line| line == b"sleep\x001000\0")
-            && read("environ")
-                .is_ok_and(|environment| !environment.windows(5).any(|w| w == b"PATH="))
-    };
-    processes.filter(|entry| is_sleep(&entry.path())).count()
+    let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")));
+    lines
+        .filter(|found| matches!(found, Ok(found) if *found == line.as_bytes()))
+        .count()
 }
 
 #[test]
