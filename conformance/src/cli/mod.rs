@@ -1,6 +1,7 @@
 //! One file for each subcommand.
 
 mod check;
+mod corpus;
 mod run;
 mod scripts;
 mod smoke;
@@ -23,6 +24,8 @@ struct Cli {
 enum Command {
     /// Give each file of a trace a verdict, and say what it rests on
     Check(check::Options),
+    /// Write, verify, list, show or copy the golden corpus: traces with what a reader must make of them
+    Corpus(corpus::Options),
     /// Grade implementations on the corpus: writers, readers, validators
     Run(run::Options),
     /// List, show or copy the scripts that writers are graded with
@@ -41,6 +44,7 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     match Cli::parse().command {
         Command::Check(options) => check::run(&options),
+        Command::Corpus(options) => corpus::run(&options),
         Command::Run(options) => run::run(&options),
         Command::Scripts(options) => scripts::run(&options),
         Command::Smoke(options) => smoke::run(&options),

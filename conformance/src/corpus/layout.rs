@@ -56,8 +56,8 @@ const fn number(name: &'static str, offset: usize, size: usize) -> Field {
     field(name, offset, size, Is::Number)
 }
 
-const fn reserved(offset: usize, size: usize) -> Field {
-    field("reserved", offset, size, Is::Reserved)
+const fn reserved(name: &'static str, offset: usize, size: usize) -> Field {
+    field(name, offset, size, Is::Reserved)
 }
 
 /// S0, S1.
@@ -70,8 +70,8 @@ const INDEX_HEADER_1: [Field; 16] = [
     number("flags", 8, 4),
     number("thread_id", 12, 4),
     number("clock_type", 16, 1),
-    reserved(17, 3),
-    reserved(20, 4),
+    reserved("_reserved1", 17, 3),
+    reserved("_reserved2", 20, 4),
     number("event_size", 24, 4),
     number("event_count", 28, 4),
     number("events_offset", 32, 8),
@@ -90,7 +90,7 @@ const INDEX_HEADER_2: [Field; 15] = [
     number("flags", 8, 4),
     number("thread_id", 12, 4),
     number("clock_type", 16, 1),
-    reserved(17, 3),
+    reserved("_reserved1", 17, 3),
     number("event_size", 20, 4),
     number("event_count", 24, 8),
     number("events_offset", 32, 8),
@@ -115,7 +115,7 @@ const INDEX_EVENT_2: [Field; 5] = [
     number("function_id", 8, 8),
     field("detail_seq", 16, 8, Is::Link),
     number("event_kind", 24, 1),
-    reserved(25, 7),
+    reserved("_reserved", 25, 7),
 ];
 
 /// S0, S1, S2. Start, end, bytes: the detail footer has another order.
@@ -126,7 +126,7 @@ const INDEX_FOOTER: [Field; 7] = [
     number("time_start_ns", 16, 8),
     number("time_end_ns", 24, 8),
     number("bytes_written", 32, 8),
-    reserved(40, 24),
+    reserved("reserved", 40, 24),
 ];
 
 /// S1, S2, S4.
@@ -138,13 +138,13 @@ const DETAIL_HEADER: [Field; 14] = [
     number("os", 7, 1),
     number("flags", 8, 4),
     number("thread_id", 12, 4),
-    reserved(16, 4),
+    reserved("_reserved1", 16, 4),
     number("events_offset", 20, 8),
     number("event_count", 28, 8),
     number("bytes_length", 36, 8),
     field("index_seq_start", 44, 8, Is::Seq),
     field("index_seq_end", 52, 8, Is::Seq),
-    reserved(60, 4),
+    reserved("_reserved2", 60, 4),
 ];
 
 /// S1, S3, S4.
@@ -174,7 +174,7 @@ const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     number("fp", 80, 8),
     number("sp", 88, 8),
     number("stack_size", 96, 2),
-    reserved(98, 2),
+    reserved("_reserved", 98, 2),
 ];
 
 /// S1, S2, S4. Bytes, start, end: the index footer has another order.
@@ -185,7 +185,7 @@ const DETAIL_FOOTER: [Field; 7] = [
     number("bytes_length", 16, 8),
     number("time_start_ns", 24, 8),
     number("time_end_ns", 32, 8),
-    reserved(40, 24),
+    reserved("reserved", 40, 24),
 ];
 
 impl Record {

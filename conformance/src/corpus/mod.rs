@@ -11,10 +11,12 @@
 
 mod document;
 mod dump;
+pub mod edition;
 mod effects;
 #[doc(hidden)]
 pub mod files;
 mod flags;
+mod json;
 mod layout;
 mod recipe;
 mod recipes;
@@ -186,6 +188,19 @@ pub enum Class {
     Truncated,
     /// The bytes make no trace.
     Invalid,
+}
+
+impl Class {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Malformed => "malformed",
+            Self::Truncated => "truncated",
+            Self::Invalid => "invalid",
+        }
+    }
 }
 
 /// What a case gives to read.

@@ -329,9 +329,15 @@ impl Recipe {
         } else {
             let (expected, verdict) = document::session(&trace, self.subject, &self.broken());
             (case.expected, case.verdicts) = (expected, vec![verdict]);
-            let file = |path: &String| format!("{path}\n{}", dump_of(&trace, path));
-            let dumps: Vec<_> = trace.files().keys().map(file).collect();
-            case.dump = dumps.join("\n");
+            let clean = (!self.is_clean()).then(|| Trace::clean(wire));
+            let dumps = trace.files().iter().map(|(path, bytes)| {
+                let same = clean.as_ref().and_then(|clean| clean.files().get(path));
+                match same == Some(bytes) {
+                    true => format!("{path}\nas in v{wire}/clean-session\n"),
+                    false => format!("{path}\n{}", dump_of(&trace, path)),
+                }
+            });
+            case.dump = dumps.collect::<Vec<_>>().join("\n");
             case.broken = (self.broken().into_iter())
                 .map(|(file, rule)| (file.to_owned(), rule))
                 .collect();

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::LazyLock;
 
 use atf_conformance::check::check;
 use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject};
 use atf_conformance::{FileReport, Output, Verdict, rules};
 use tempfile::TempDir;
 
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(corpus::cases);
+use crate::CASES;
 
 /// What a check of a case says.
 #[derive(Default)]

@@ -1,0 +1,244 @@
+//! `corpus`: the golden corpus, as a folder and on the terminal.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use atf_conformance::corpus::{Case, Class, FLAGS, cases, edition};
+use globset::{GlobBuilder, GlobMatcher};
+
+const AFTER_HELP: &str = "\
+The cases are part of this program: all of this works without a checkout.
+
+Exit status: 0 done; 1 `verify` found a difference; 2 usage, or a file that could not be read or written.
+
+Example:
+  $ atf-conformance corpus list --rule ATF-IFTR-002 --wire 1
+  $ atf-conformance corpus show v1/iftr-002-one-too-many
+  $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'";
+
+/// Where the corpus is committed, from the root of the checkout.
+const FOLDER: &str = "conformance/corpus";
+
+/// Options of `corpus`.
+#[derive(clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Options {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Write the corpus into a folder
+    Generate {
+        /// The folder; what an older corpus had there and this one has not is removed
+        #[arg(default_value = FOLDER)]
+        folder: PathBuf,
+    },
+    /// Hold a folder against the corpus, byte by byte
+    Verify {
+        /// The folder
+        #[arg(default_value = FOLDER)]
+        folder: PathBuf,
+    },
+    /// Name the cases: class, verdict, rules
+    List(Filter),
+    /// Say what a case is about, what a reader must make of it, and what each of its bytes is
+    Show {
+        /// Its name: v1/iftr-002-one-too-many
+        case: String,
+    },
+    /// Write cases into a folder, with their links and empty folders, ready to be read
+    Copy {
+        /// The folder
+        out: PathBuf,
+        #[command(flatten)]
+        filter: Filter,
+    },
+}
+
+/// Some of the cases.
+#[derive(clap::Args)]
+struct Filter {
+    /// Those whose names match this glob
+    #[arg(value_name = "GLOB")]
+    name: Option<String>,
+    /// Those about a rule: ATF-IFTR-002, or ATF-IFTR for all of a record
+    #[arg(long)]
+    rule: Option<String>,
+    /// Those of a class
+    #[arg(long)]
+    class: Option<ClassName>,
+    /// Those that find a known mistake
+    #[arg(long)]
+    flag: Option<String>,
+    /// Those of a wire version
+    #[arg(long)]
+    wire: Option<u8>,
+}
+
+/// A class, on the command line.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum ClassName {
+    Valid,
+    Malformed,
+    Truncated,
+    Invalid,
+}
+
+impl From<ClassName> for Class {
+    fn from(name: ClassName) -> Self {
+        match name {
+            ClassName::Valid => Self::Valid,
+            ClassName::Malformed => Self::Malformed,
+            ClassName::Truncated => Self::Truncated,
+            ClassName::Invalid => Self::Invalid,
+        }
+    }
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let done = match &options.action {
+        Action::Generate { folder } => edition::generate(folder, &cases()).map(|()| 0),
+        Action::Verify { folder } => verify(folder),
+        Action::List(filter) => filter.cases().and_then(|cases| print(&list(&cases))),
+        Action::Show { case } => show(case),
+        Action::Copy { out, filter } => {
+            let cases = filter.cases();
+            cases.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
+        }
+    };
+    match done {
+        Ok(status) => ExitCode::from(status),
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing can be done where stderr is gone too.
+            let _ = writeln!(io::stderr(), "atf-conformance: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn print(text: &str) -> io::Result<u8> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush().map(|()| 0)
+}
+
+fn verify(folder: &std::path::Path) -> io::Result<u8> {
+    let cases = cases();
+    let differences = edition::verify(folder, &cases);
+    let Some(first) = differences.first() else {
+        let count = cases.len();
+        return print(&format!(
+            "{}: {count} cases, all as they must be\n",
+            folder.display()
+        ));
+    };
+    let more = match differences.len() - 1 {
+        0 => String::new(),
+        more => format!("\nand {more} more"),
+    };
+    print(&format!("{}/{first}{more}\n", folder.display()))?;
+    Ok(1)
+}
+
+impl Filter {
+    fn cases(&self) -> io::Result<Vec<Case>> {
+        let glob = self.name.as_deref().map(matcher).transpose()?;
+        if let Some(flag) = &self.flag
+            && FLAGS.iter().all(|known| known.name != flag)
+        {
+            let known: Vec<_> = FLAGS.iter().map(|flag| flag.name).collect();
+            let known = known.join(", ");
+            return Err(io::Error::other(format!(
+                "{flag}: no flag; there are {known}"
+            )));
+        }
+        let is_wanted = |case: &Case| {
+            glob.as_ref().is_none_or(|glob| glob.is_match(&case.name))
+                && self.rule.as_ref().is_none_or(|rule| is_about(case, rule))
+                && self.class.is_none_or(|class| case.class == class.into())
+                && (self.flag.as_ref()).is_none_or(|flag| case.flags.contains(&flag.as_str()))
+                && self.wire.is_none_or(|wire| case.wire == wire)
+        };
+        let cases: Vec<_> = cases().into_iter().filter(is_wanted).collect();
+        match cases.is_empty() {
+            true => Err(io::Error::other("no case is like that")),
+            false => Ok(cases),
+        }
+    }
+}
+
+fn matcher(glob: &str) -> io::Result<GlobMatcher> {
+    let glob = GlobBuilder::new(glob).literal_separator(false).build();
+    glob.map(|glob| glob.compile_matcher())
+        .map_err(io::Error::other)
+}
+
+fn is_about(case: &Case, rule: &str) -> bool {
+    let wanted = rule.to_uppercase();
+    case.rules.iter().any(|rule| rule.starts_with(&wanted))
+}
+
+fn verdicts(case: &Case) -> String {
+    let names: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
+    names.join(" or ")
+}
+
+fn list(cases: &[Case]) -> String {
+    let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for case in cases {
+        // A clean case is about most rules.
+        let shown = case
+            .rules
+            .iter()
+            .take(3)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let more = match case.rules.len().saturating_sub(3) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (name, class, verdict) = (&case.name, case.class.name(), verdicts(case));
+        let _ = writeln!(text, "{name:width$}  {class:9}  {verdict:7}  {shown}{more}");
+    }
+    text
+}
+
+fn show(name: &str) -> io::Result<u8> {
+    let Some(case) = cases().into_iter().find(|case| case.name == name) else {
+        return Err(io::Error::other(format!("{name}: no case of this name")));
+    };
+    let mut text = format!("{name}: {}, to {}\n", case.class.name(), verdicts(&case));
+    let _ = writeln!(text, "\n{}\n", case.note);
+    let _ = writeln!(text, "about    {}", case.rules.join(" "));
+    for (position, (file, rule)) in case.broken.iter().enumerate() {
+        let place = case.place.as_ref().filter(|_| position == 0);
+        let place = place.map_or_else(String::new, |place| {
+            let offset = place.offset.map(|offset| format!(" at {offset}"));
+            format!(", {}{}", place.field, offset.unwrap_or_default())
+        });
+        let _ = writeln!(text, "breaks   {rule} in {file}{place}");
+    }
+    for flag in FLAGS.iter().filter(|flag| case.flags.contains(&flag.name)) {
+        let _ = writeln!(text, "flag     {}: {}", flag.name, flag.note);
+    }
+    if !case.sources.is_empty() {
+        let _ = writeln!(text, "sources  {}", case.sources.join(" "));
+    }
+    for (path, target) in &case.symlinks {
+        let _ = writeln!(text, "link     {path} to {target}");
+    }
+    for path in &case.folders {
+        let _ = writeln!(text, "folder   {path}");
+    }
+    let _ = writeln!(text, "\nA reader gives\n{}", edition::text(&case.expected));
+    let _ = write!(text, "Its bytes\n{}", case.dump);
+    print(&text)
+}

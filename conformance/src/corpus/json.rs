@@ -1,0 +1,64 @@
+//! JSON that reads well in a diff: what fits a line stands on one.
+
+use serde_json::Value;
+
+/// How wide a value on one line may be.
+const WIDTH: usize = 120;
+
+/// The value as text, its keys in the order of the alphabet, with a line feed at the end.
+pub(super) fn text(value: &Value) -> Vec<u8> {
+    let mut out = String::new();
+    write(&mut out, value, 0);
+    out.push('\n');
+    out.into_bytes()
+}
+
+fn write(out: &mut String, value: &Value, depth: usize) {
+    let short = one_line(value);
+    let (open, close, parts) = match value {
+        _ if short.len() + depth <= WIDTH => return out.push_str(&short),
+        Value::Array(values) => ('[', ']', values.iter().map(|value| (None, value)).collect()),
+        Value::Object(_) => ('{', '}', sorted(value)),
+        _ => return out.push_str(&short),
+    };
+    out.push(open);
+    for (position, (key, value)) in parts.into_iter().enumerate() {
+        out.push_str(if position == 0 { "\n" } else { ",\n" });
+        out.push_str(&" ".repeat(depth + 2));
+        if let Some(key) = key {
+            out.push_str(&Value::from(key).to_string());
+            out.push_str(": ");
+        }
+        write(out, value, depth + 2);
+    }
+    out.push('\n');
+    out.push_str(&" ".repeat(depth));
+    out.push(close);
+}
+
+/// Sorted here, since what a map does depends on the features that other crates ask for.
+fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
+    let entries = value.as_object().into_iter().flatten();
+    let mut entries: Vec<_> = entries
+        .map(|(key, value)| (Some(key.as_str()), value))
+        .collect();
+    entries.sort_by_key(|(key, _)| *key);
+    entries
+}
+
+fn one_line(value: &Value) -> String {
+    match value {
+        Value::Array(values) => {
+            let values: Vec<_> = values.iter().map(one_line).collect();
+            format!("[{}]", values.join(", "))
+        }
+        Value::Object(_) => {
+            let entry = |(key, value): (Option<&str>, &Value)| {
+                format!("{}: {}", Value::from(key), one_line(value))
+            };
+            let entries: Vec<_> = sorted(value).into_iter().map(entry).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,149 @@
+//! The corpus as a folder: what is committed is what the cases make, and a difference is named.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use atf_conformance::corpus::edition::{self, Difference};
+use tempfile::TempDir;
+
+use crate::CASES;
+
+fn committed() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus")
+}
+
+fn command(arguments: &[&str]) -> Output {
+    let mut command = Command::cargo_bin("atf-conformance").unwrap();
+    command.arg("corpus").args(arguments).output().unwrap()
+}
+
+fn text(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_committed_corpus_is_what_the_cases_make() {
+    let differences = edition::verify(&committed(), &CASES);
+    let first = differences.first().map(ToString::to_string);
+    assert_eq!(
+        first, None,
+        "run: cargo run -p atf-conformance -- corpus generate"
+    );
+}
+
+#[test]
+fn a_changed_a_missing_and_a_strange_file_are_named_with_the_first_byte_and_the_sums() {
+    let folder = TempDir::new().unwrap();
+    let some = &CASES[..3];
+    edition::generate(folder.path(), some).unwrap();
+    assert_eq!(edition::verify(folder.path(), some), []);
+
+    let path = "v1/clean-index/files/index.atf";
+    let mut bytes = fs::read(folder.path().join(path)).unwrap();
+    let before = edition::sha256(&bytes);
+    bytes[41] ^= 1;
+    fs::write(folder.path().join(path), &bytes).unwrap();
+    fs::remove_file(folder.path().join("v1/clean-session/dump.txt")).unwrap();
+    fs::write(folder.path().join("v1/clean-session/notes.txt"), "mine").unwrap();
+    let differences = edition::verify(folder.path(), some);
+    let [other, missing, unknown] = differences.as_slice() else {
+        panic!("{differences:?}");
+    };
+    let sums = [before, edition::sha256(&bytes)];
+    assert_eq!(
+        *other,
+        Difference::Other {
+            path: path.to_owned(),
+            offset: 41,
+            sums
+        }
+    );
+    assert!(
+        matches!(missing, Difference::Missing { path, .. } if path == "v1/clean-session/dump.txt")
+    );
+    assert!(
+        matches!(unknown, Difference::Unknown { path } if path == "v1/clean-session/notes.txt")
+    );
+}
+
+#[test]
+fn generating_removes_what_an_older_corpus_had_and_nothing_of_a_folder_that_is_none() {
+    let folder = TempDir::new().unwrap();
+    edition::generate(folder.path(), &CASES[..3]).unwrap();
+    edition::generate(folder.path(), &CASES[..1]).unwrap();
+    assert_eq!(edition::verify(folder.path(), &CASES[..1]), []);
+    assert!(!folder.path().join("v1/clean-session").exists());
+
+    let folder = TempDir::new().unwrap();
+    let mine = folder.path().join("v1/mine.txt");
+    fs::create_dir(folder.path().join("v1")).unwrap();
+    fs::write(&mine, "mine").unwrap();
+    assert!(edition::generate(folder.path(), &CASES[..1]).is_err());
+    assert_eq!(fs::read(&mine).unwrap(), b"mine");
+}
+
+/// Nothing of this crate: the sums that FIPS 180-4's authors give for "abc" and for nothing.
+#[test]
+fn the_sums_are_sha_256() {
+    assert_eq!(
+        edition::sha256(b"abc"),
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    );
+    assert_eq!(
+        edition::sha256(b""),
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    );
+}
+
+#[test]
+fn the_command_lists_what_is_asked_for() {
+    let output = command(&[
+        "list",
+        "--rule",
+        "ATF-IFTR-002",
+        "--wire",
+        "1",
+        "v1/*billion*",
+    ]);
+    let lines: Vec<_> = text(&output).lines().collect();
+    assert_eq!(output.status.code(), Some(0));
+    let names = lines.iter().map(|line| line.split(' ').next().unwrap());
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "v1/iftr-002-a-billion",
+            "v1/iftr-002-a-billion-in-one-thread-of-two"
+        ]
+    );
+    assert!(lines.iter().all(|line| line.contains("malformed")));
+
+    assert_eq!(command(&["list", "no-such-*"]).status.code(), Some(2));
+    let output = command(&["list", "--flag", "no-such"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(str::from_utf8(&output.stderr).unwrap().contains("ties"));
+}
+
+#[test]
+fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
+    let output = command(&["show", "v1/iftr-002-one-too-many"]);
+    let text = text(&output);
+    assert!(text.contains("breaks   ATF-IFTR-002 in index.atf, footer.event_count at 264\n"));
+    assert!(text.contains("\n00000108  0700000000000000  footer.event_count  7\n"));
+    assert_eq!(command(&["show", "v1/none"]).status.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_command_copies_cases_with_their_links_and_empty_folders() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let output = command(&["copy", out, "v2/sess-00[23]-*"]);
+    assert_eq!(output.status.code(), Some(0));
+    let at = |path: &str| folder.path().join("v2").join(path);
+    assert!(at("sess-002-an-empty-folder/files/thread_8").is_dir());
+    let link = at("sess-003-a-link-to-a-threads-folder/files/thread_8");
+    assert_eq!(fs::read_link(link).unwrap(), Path::new("thread_9"));
+    assert!(!folder.path().join("v1").exists());
+}
