@@ -22,6 +22,7 @@ mod recipe;
 mod recipes;
 mod shape;
 pub mod trace;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,6 +49,7 @@ pub fn cases() -> Vec<Case> {
     let of_wire = |wire| {
         let edited = edited.iter();
         let mut cases = recipe::clean(&recipes, wire);
+        cases.extend(vectors::vectors(wire));
         for recipe in edited.filter(|recipe| recipe.wires.contains(&wire)) {
             add(&mut cases, recipe.case(wire));
         }
