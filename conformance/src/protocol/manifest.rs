@@ -270,7 +270,7 @@ fn resolve(
 }
 
 fn in_folder(folder: &Path, program: &str) -> Result<PathBuf, String> {
-    let path = folder.join(program);
+    let path: PathBuf = folder.join(program).components().collect();
     match fs::metadata(&path) {
         Err(error) => Err(format!("{program}: {error}")),
         Ok(meta) if !meta.is_file() => Err(format!("{program}: no file")),

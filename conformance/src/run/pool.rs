@@ -45,14 +45,15 @@ impl<'a> Pool<'a> {
     ///
     /// Where the folder cannot be made.
     pub fn new(options: &'a Options) -> io::Result<Self> {
+        let cases = tempfile::Builder::new()
+            .prefix("atf-conformance-")
+            .tempdir_in(&options.folder)?;
         Ok(Self {
             options,
-            cases: tempfile::Builder::new()
-                .prefix("atf-conformance-")
-                .tempdir_in(&options.folder)?,
             next_folder: AtomicUsize::new(0),
             idle: Mutex::new(Vec::new()),
-            keep: Keep::new(&options.folder)?,
+            keep: Keep::new(cases.path())?,
+            cases,
         })
     }
 

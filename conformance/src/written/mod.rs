@@ -1,7 +1,7 @@
 //! What a writer wrote, graded: by the rules, against what the script asked for, byte for byte.
 //!
 //! Files are never judged by the library's reader alone: it could share a mistake with the
-//! library's writer. Each byte is held against a place typed by hand ([`layout`]).
+//! library's writer. Each byte is held against a place typed by hand (`layout`).
 
 mod compare;
 mod document;
