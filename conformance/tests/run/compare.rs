@@ -17,6 +17,13 @@ fn values_count_and_their_form_does_not() {
 }
 
 #[test]
+fn registers_count_though_their_key_begins_as_own_keys_do() {
+    let [one, other] = ["1", "2"].map(|register| json!({"x_regs": [register]}));
+    assert_eq!(place(&one, &other).as_deref(), Some("x_regs[0]"));
+    assert_eq!(place(&one, &json!({})).as_deref(), Some("x_regs"));
+}
+
+#[test]
 fn the_first_difference_is_named() {
     let expected = json!({"events": [{"t": "1"}, {"t": "2"}, {"t": "3"}], "footer": null});
     let differ = |got: Value| place(&expected, &got);
