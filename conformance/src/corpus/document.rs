@@ -30,7 +30,7 @@ pub(super) fn file(trace: &Trace, path: &str, broken: &[&str]) -> (Value, Verdic
 }
 
 /// The document for a file that can be read.
-pub(super) fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
+pub(crate) fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
     let wire = shape.wire;
     let events: Vec<_> = shape
         .survivors()

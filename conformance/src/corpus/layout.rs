@@ -5,7 +5,7 @@
 
 /// A record of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Record {
+pub(crate) enum Record {
     IndexHeader,
     IndexEvent,
     IndexFooter,
@@ -17,18 +17,18 @@ pub(super) enum Record {
 
 /// A field of a record.
 #[derive(Debug)]
-pub(super) struct Field {
-    pub(super) name: &'static str,
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
     /// Bytes from the start of the record.
-    pub(super) offset: usize,
+    pub(crate) offset: usize,
     /// Bytes.
-    pub(super) size: usize,
-    pub(super) is: Is,
+    pub(crate) size: usize,
+    pub(crate) is: Is,
 }
 
 /// How a field is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Is {
+pub(crate) enum Is {
     /// Four letters.
     Magic,
     /// Without meaning.
@@ -190,7 +190,7 @@ const DETAIL_FOOTER: [Field; 7] = [
 
 impl Record {
     /// Its fields in one wire version, in their order.
-    pub(super) const fn fields(self, wire: u8) -> &'static [Field] {
+    pub(crate) const fn fields(self, wire: u8) -> &'static [Field] {
         match (self, wire) {
             (Self::IndexHeader, 1) => &INDEX_HEADER_1,
             (Self::IndexHeader, _) => &INDEX_HEADER_2,
@@ -206,7 +206,7 @@ impl Record {
     }
 
     /// Its size in bytes.
-    pub(super) const fn size(self) -> usize {
+    pub(crate) const fn size(self) -> usize {
         match self {
             Self::IndexEvent => 32,
             Self::DetailEventHeader => 24,
@@ -217,7 +217,7 @@ impl Record {
 }
 
 /// The little-endian number in up to 8 bytes.
-pub(super) fn little_endian(bytes: &[u8]) -> u64 {
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     (bytes.iter().rev()).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 

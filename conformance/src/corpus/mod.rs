@@ -9,7 +9,7 @@
     reason = "an edit that does not fit its session is a mistake in a table, which its test must see"
 )]
 
-mod document;
+pub(crate) mod document;
 mod dump;
 pub mod edition;
 mod effects;
@@ -17,10 +17,10 @@ mod effects;
 pub mod files;
 mod flags;
 mod json;
-mod layout;
+pub(crate) mod layout;
 mod recipe;
 mod recipes;
-mod shape;
+pub(crate) mod shape;
 pub mod trace;
 mod vectors;
 

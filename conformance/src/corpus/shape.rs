@@ -7,17 +7,17 @@ use super::layout::Record;
 /// Expected values rest on it: which events survive a cut follows from where they were put, and
 /// not from what a reader finds.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
-    pub(super) is_detail: bool,
-    pub(super) wire: u8,
+pub(crate) struct Shape {
+    pub(crate) is_detail: bool,
+    pub(crate) wire: u8,
     /// Where the first event begins.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     /// The sizes of the events.
-    pub(super) events: Vec<usize>,
+    pub(crate) events: Vec<usize>,
     /// How many bytes of the file are those that it was made with.
-    pub(super) own: usize,
+    pub(crate) own: usize,
     /// How many events a reader gets, where that is not all that are whole.
-    pub(super) survivors: Option<usize>,
+    pub(crate) survivors: Option<usize>,
 }
 
 /// Bytes with one meaning.

@@ -4,9 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::Wrong;
 use super::expected::{Expected, Placed};
-use super::layout::END_SIZE;
+use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Hexdump};
 
 /// How many bytes before the events or behind all are looked at.

@@ -2,12 +2,15 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::layout::{self, DETAIL_SIZE, END_SIZE, EVENT_SIZE, Field};
+use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
+use crate::corpus::files::crc32c;
+use crate::corpus::layout::Record as Layout;
 use crate::scripts::{Detail, Index, Open, Thread};
 
 /// A file as it must be.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Expected {
+    wire: u8,
     /// Its fields, without gaps from the first byte on.
     pub(super) fields: Vec<Placed>,
     /// Its size in bytes.
@@ -73,7 +76,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
     let is_final = thread.is_finalized;
     let rewritten = |value| if is_final { value } else { 0 };
 
-    let mut file = Expected::default();
+    let mut file = Expected::new(wire);
     let header = |name| match name {
         "flags" => rewritten(u64::from(given.has_detail_file)),
         "clock_type" => thread.open.clock_type.into(),
@@ -90,11 +93,11 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         "footer_offset" if !is_final => Freedom::Or(64),
         _ => platform(name, given),
     };
-    file.record(Record::Header, layout::index_header(wire), header, freedom);
+    file.record(Record::Header, Layout::IndexHeader, header, freedom);
     file.padding(start);
     for (seq, event) in thread.events.iter().enumerate() {
-        let value = |name| index_event(name, event, thread_id, wire);
-        let fields = layout::index_event(wire);
+        let value = |name| index_event(name, event, thread_id);
+        let fields = Layout::IndexEvent;
         file.record(Record::Event(seq), fields, value, |_| Freedom::None);
     }
     if is_final {
@@ -106,7 +109,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
             "bytes_written" => (end - start) as u64,
             _ => 0,
         };
-        file.footer(layout::INDEX_FOOTER, start, footer);
+        file.footer(Layout::IndexFooter, start, footer);
     }
     file
 }
@@ -126,7 +129,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     let is_final = thread.is_finalized;
     let rewritten = |value| if is_final { value } else { 0 };
 
-    let mut file = Expected::default();
+    let mut file = Expected::new(wire);
     let header = |name| match name {
         "events_offset" => start as u64,
         "event_count" => rewritten(details.len() as u64),
@@ -135,13 +138,13 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
         "index_seq_end" => rewritten(seqs.1),
         _ => both(name, thread.open, *b"ATD2"),
     };
-    file.record(Record::Header, layout::DETAIL_HEADER, header, |name| {
+    file.record(Record::Header, Layout::DetailHeader, header, |name| {
         platform(name, given)
     });
     file.padding(start);
     for (seq, detail) in details.iter().enumerate() {
         let record = Record::Event(seq);
-        let fields = layout::detail_event(wire);
+        let fields = Layout::DetailEventHeader;
         file.record(
             record,
             fields,
@@ -159,7 +162,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
             "time_end_ns" => times.1,
             _ => 0,
         };
-        file.footer(layout::DETAIL_FOOTER, start, footer);
+        file.footer(Layout::DetailFooter, start, footer);
     }
     file
 }
@@ -184,14 +187,15 @@ fn platform(name: &str, given: Given) -> Freedom {
     }
 }
 
-fn index_event(name: &str, event: &Index, thread_id: u32, wire: u8) -> u64 {
+fn index_event(name: &str, event: &Index, thread_id: u32) -> u64 {
     match name {
         "timestamp_ns" => event.timestamp_ns,
         "function_id" => event.function_id,
         "thread_id" => thread_id.into(),
         "event_kind" => event.event_kind.into(),
         "call_depth" => event.call_depth.into(),
-        "detail_seq" => event.detail_seq.unwrap_or(layout::no_detail(wire)),
+        // All ones, in either size.
+        "detail_seq" => event.detail_seq.unwrap_or(u64::MAX),
         _ => 0,
     }
 }
@@ -216,15 +220,23 @@ fn ends(mut times: impl DoubleEndedIterator<Item = u64>) -> (u64, u64) {
 }
 
 impl Expected {
+    fn new(wire: u8) -> Self {
+        Self {
+            wire,
+            fields: Vec::new(),
+            size: 0,
+        }
+    }
+
     /// A record whose fields have these values.
     fn record(
         &mut self,
         record: Record,
-        fields: &'static [Field],
+        layout: Layout,
         value: impl Fn(&'static str) -> u64,
         freedom: impl Fn(&'static str) -> Freedom,
     ) {
-        for field in fields {
+        for field in layout.fields(self.wire) {
             let mut bytes = value(field.name).to_le_bytes().to_vec();
             bytes.resize(field.size, 0);
             self.push(record, field.name, bytes, freedom(field.name));
@@ -241,7 +253,7 @@ impl Expected {
 
     fn footer(
         &mut self,
-        fields: &'static [Field],
+        layout: Layout,
         events_offset: usize,
         value: impl Fn(&'static str) -> u64,
     ) {
@@ -250,12 +262,12 @@ impl Expected {
         for field in self.fields.iter().filter(fields_of_section) {
             section.extend(&field.bytes);
         }
-        let checksum = layout::crc32c(&section);
+        let checksum = crc32c(&section);
         let value = |name| match name {
             "checksum" => checksum.into(),
             _ => value(name),
         };
-        self.record(Record::Footer, fields, value, |name| match name {
+        self.record(Record::Footer, layout, value, |name| match name {
             "checksum" => Freedom::Or(0),
             _ => Freedom::None,
         });

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::Wrong;
 use super::compare::Found;
 use super::expected::{self, Given};
-use super::layout::{DETAIL_SIZE, END_SIZE, EVENT_SIZE};
+use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Scripted, Thread};
 
 /// Where the two headers say that the events begin.

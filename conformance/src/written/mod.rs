@@ -1,13 +1,12 @@
 //! What a writer wrote, graded: by the rules, against what the script asked for, byte for byte.
 //!
 //! Files are never judged by the library's reader alone: it could share a mistake with the
-//! library's writer. Each byte is held against a place typed by hand (`layout`).
+//! library's writer. Each byte is held against the tables that the corpus has typed by hand.
 
 mod compare;
 mod document;
 mod expected;
 mod folder;
-mod layout;
 mod library;
 mod rules;
 
@@ -15,8 +14,16 @@ use std::path::Path;
 
 pub use document::Documents;
 
+use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Outcome};
 use crate::scripts::Scripted;
+
+/// Both headers and both footers.
+const END_SIZE: usize = Record::IndexHeader.size();
+/// An event of `index.atf`.
+const EVENT_SIZE: usize = Record::IndexEvent.size();
+/// What an event of `detail.atf` has before its payload.
+const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 
 /// The verdict on what a writer wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
