@@ -169,6 +169,14 @@ fn graded(options: &Options) -> Result<Results, String> {
     let (candidates, run_options) = options.testees.open()?;
     let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
     let select = Select::new(&options.cases, &options.rules, &roles)?;
+    for manifest in candidates.iter().filter_map(Candidate::manifest) {
+        if options.update && manifest.failures.is_none() {
+            let name = &manifest.name;
+            return Err(format!(
+                "{name}: its TESTEE.toml names no list to update: failures"
+            ));
+        }
+    }
     let tasks = tasks();
     if !tasks.iter().any(|task| select.takes(task.as_ref())) {
         return Err("no case matches".to_owned());
@@ -218,10 +226,14 @@ fn lists(
     };
     let at = |error: io::Error| format!("{}: {error}", path.display());
     let mut list = match Failures::open(path) {
+        Ok(list) => list,
         Err(error) if options.update && error.kind() == io::ErrorKind::NotFound => {
             Failures::parse(path, "")
         }
-        list => list.map_err(at)?,
+        Err(error) => {
+            results.stale.push(at(error));
+            return Ok(());
+        }
     };
     let own = results
         .cases

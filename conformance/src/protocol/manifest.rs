@@ -110,7 +110,7 @@ struct Raw {
     read: Option<Spanned<Vec<String>>>,
     validate: Option<Spanned<Vec<String>>>,
     wire: Spanned<Vec<u8>>,
-    features: Vec<Feature>,
+    features: Spanned<Vec<Feature>>,
     failures: Option<PathBuf>,
     url: Option<String>,
 }
@@ -206,6 +206,11 @@ impl Raw {
             let message = "the wire versions are 1 and 2".to_owned();
             return Err((self.wire.span(), message));
         }
+        let features = self.features.get_ref();
+        if features.iter().all(|feature| *feature == Feature::Function) {
+            let message = "none of index, detail and session: nothing to grade".to_owned();
+            return Err((self.features.span(), message));
+        }
         let command = |command: Option<Spanned<Vec<String>>>, placeholders: &[&str]| {
             let Some(command) = command else {
                 return Ok(None);
@@ -231,7 +236,7 @@ impl Raw {
             version: self.version,
             url: self.url,
             wire,
-            features: self.features,
+            features: self.features.into_inner(),
             failures,
             write,
             read,

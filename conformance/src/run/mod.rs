@@ -77,7 +77,9 @@ pub enum Candidate {
 }
 
 impl Candidate {
-    fn manifest(&self) -> Option<&Manifest> {
+    /// Its manifest, where that can be used.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Manifest> {
         match self {
             Self::Manifest(manifest) => Some(manifest),
             Self::Unusable(_) => None,

@@ -6,13 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::task::{Ended, Task};
 use super::{Graded, failed};
 use crate::Verdict;
 use crate::corpus::{Case, Class};
-use crate::protocol::compare::Step;
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, first_difference, locate, locate_field, schema,
 };
@@ -171,32 +170,27 @@ impl Reading {
         verdict: Verdict,
         document: &Value,
     ) -> Option<Outcome> {
-        let expected = self.case.expected.as_object()?;
-        // The verdict is one of several that are right, and of a file that is refused nothing else
-        // counts.
-        let expected: serde_json::Map<_, _> = expected
-            .iter()
-            .filter(|(key, _)| *key != "verdict" && (verdict != Verdict::Reject || *key == "kind"))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        let got: serde_json::Map<_, _> = document
-            .as_object()?
-            .iter()
-            .filter(|(key, _)| *key != "verdict" && (verdict != Verdict::Reject || *key == "kind"))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
+        let (expected, got) = match verdict {
+            // Of what is refused nothing else counts.
+            Verdict::Reject => (kind(&self.case.expected), kind(document)),
+            // Which of several right verdicts it is does not matter.
+            _ => (
+                without_verdict(&self.case.expected),
+                without_verdict(document),
+            ),
+        };
         let ignored: &[&str] = match manifest.has(Feature::Function) {
             true => &[],
             false => &["function"],
         };
-        let mismatch = first_difference(&expected.into(), &got.into(), ignored)?;
+        let mismatch = first_difference(&expected, &got, ignored)?;
         let nothing = || "nothing".to_owned();
         let difference = Difference {
             place: mismatch.place(),
             expected: mismatch.expected.clone().unwrap_or_else(nothing),
             got: mismatch.got.clone().unwrap_or_else(nothing),
             rule: self.first_rule(),
-            hexdump: self.hexdump(&mismatch.steps),
+            hexdump: locate(&self.case, &mismatch.steps),
         };
         Some(Outcome::Failed {
             class: Failure::WrongDecode,
@@ -208,10 +202,6 @@ impl Reading {
         })
     }
 
-    fn hexdump(&self, steps: &[Step]) -> Option<crate::results::Hexdump> {
-        locate(&self.case, steps)
-    }
-
     fn first_rule(&self) -> Option<String> {
         self.case.rules.first().map(|rule| (*rule).to_owned())
     }
@@ -220,4 +210,18 @@ impl Reading {
 /// The folder of a case's files.
 fn trace(place: &Path) -> PathBuf {
     place.join("trace")
+}
+
+/// A document's kind alone.
+fn kind(document: &Value) -> Value {
+    json!({"kind": document.get("kind")})
+}
+
+/// A document without its own verdict; those of a session's files stay.
+fn without_verdict(document: &Value) -> Value {
+    let mut document = document.clone();
+    if let Some(members) = document.as_object_mut() {
+        members.shift_remove("verdict");
+    }
+    document
 }

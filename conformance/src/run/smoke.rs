@@ -13,7 +13,7 @@ use crate::results::Failure;
 ///
 /// It fails where a program cannot be started; where an answer has not the form that the protocol
 /// gives it, since then no comparison would mean anything; and where a role answers nothing at
-/// all. What an answer says is for the run to grade.
+/// all, since a run would find nothing. What an answer says is for the run to grade.
 ///
 /// # Errors
 ///
@@ -43,8 +43,12 @@ pub fn smoke(
             (End::NotStarted(why), _) => {
                 return Ok(Err(format!("{}: cannot be started: {why}", role.name())));
             }
-            (_, Ok(_)) => {
+            (_, Ok(true)) => {
                 answered.insert(role);
+            }
+            (_, Ok(false)) => {
+                let why = "exit code 77 for what its manifest says it supports";
+                silent.push((role, at(why)));
             }
             (_, Err(broken)) if broken.class == Failure::Garbage => {
                 return Ok(Err(at(&broken.message)));

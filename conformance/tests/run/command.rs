@@ -69,6 +69,7 @@ fn usage_errors_are_exit_code_2() {
         &["--jobs", "0"],
         &["--role", "judge"],
         &["--report", "morse"],
+        &["--update"],
     ] {
         let (code, out, error) = texts(
             Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
@@ -116,6 +117,11 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
         let arguments = [&[path, "--case", "v1/ihdr-00[23]-*"], more].concat();
         texts(&mut run(&arguments))
     };
+    let arguments = [path, "--case", "v1/ihdr-002-*"];
+    let (code, out, _) = texts(&mut run(&arguments));
+    assert_eq!(code, Some(4), "a list that is not there: {out}");
+    assert!(out.contains("known.txt: No such file"), "{out}");
+
     let (code, out, _) = with("", &[]);
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("killed by signal 9 (SIGKILL)"), "{out}");

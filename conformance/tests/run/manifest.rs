@@ -72,6 +72,7 @@ fn each_mistake_is_named_at_its_line_and_column() {
         ("name = 'ada'", "name = ' '", "2:8:", "empty"),
         ("name = 'ada'", "name = 3", "2:8:", "string"),
         ("'session'", "'sessions'", "7:22:", "sessions"),
+        ("['index', 'session']", "['function']", "7:12:", "nothing to grade"),
         ("'./r'", "'./missing'", "4:8:", "./missing"),
         ("'./r'", "'./no-program'", "4:8:", "not executable"),
         ("'./r'", "'./'", "4:8:", "no file"),
@@ -96,7 +97,7 @@ fn each_mistake_is_named_at_its_line_and_column() {
 #[test]
 fn a_manifest_without_a_role_has_nothing_to_grade() {
     let folder = folder();
-    let text = "protocol = 1\nname = 'a'\nversion = ''\nwire = [1]\nfeatures = []\n";
+    let text = "protocol = 1\nname = 'a'\nversion = ''\nwire = [1]\nfeatures = ['index']\n";
     let error = open(folder.path(), text).unwrap_err();
     assert!(error.contains("nothing to grade"), "{error}");
 }
@@ -159,8 +160,17 @@ fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
     let mut valid = case("v1/valid");
     valid.class = atf_conformance::corpus::Class::Valid;
     valid.verdicts = vec![atf_conformance::Verdict::Accept];
-    let results = bench.run(&[bench.reader("crashes", "kill -11 $$")], vec![valid]);
-    let why = results.testees[0].refused.as_deref();
-    assert_eq!(why, Some("read: v1/valid: killed by signal 11 (SIGSEGV)"));
-    assert!(results.cases.is_empty());
+    let answers = [
+        ("kill -11 $$", "killed by signal 11 (SIGSEGV)"),
+        (
+            "exit 77",
+            "exit code 77 for what its manifest says it supports",
+        ),
+    ];
+    for (script, why) in answers {
+        let results = bench.run(&[bench.reader("silent", script)], vec![valid.clone()]);
+        let refused = results.testees[0].refused.as_deref();
+        assert_eq!(refused, Some(format!("read: v1/valid: {why}").as_str()));
+        assert!(results.cases.is_empty());
+    }
 }
