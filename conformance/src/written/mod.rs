@@ -16,7 +16,7 @@ pub use document::Documents;
 
 use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Outcome};
-use crate::scripts::Scripted;
+use crate::scripts::{Script, Scripted};
 
 /// Both headers and both footers.
 const END_SIZE: usize = Record::IndexHeader.size();
@@ -47,10 +47,10 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
             message: broken.message.clone(),
             difference: Some(Box::new(broken.difference(out, compared.err()))),
         },
-        (None, Err(wrong)) => wrong.failed(&found),
+        (None, Err(wrong)) => wrong.failed(&found, script),
         (None, Ok(())) => match library::compare(script, out) {
             Ok(()) => Outcome::Passed,
-            Err(wrong) => wrong.failed(&found),
+            Err(wrong) => wrong.failed(&found, script),
         },
     };
     Graded { outcome, notes }
@@ -71,18 +71,17 @@ impl Wrong {
         }
     }
 
-    fn failed(self, found: &rules::Found) -> Outcome {
-        let difference = self.difference.map(|difference| {
-            let rule = found.rule_at(&difference);
-            Box::new(Difference {
-                rule,
-                ..*difference
-            })
-        });
+    fn failed(mut self, found: &rules::Found, script: &Script) -> Outcome {
+        if let Some(difference) = &mut self.difference
+            && let Some(rule) = found.rule_of(difference, script)
+        {
+            difference.rule = Some(rule.id.to_owned());
+            self.message = format!("{}; {}: {}", self.message, rule.id, rule.rule);
+        }
         Outcome::Failed {
             class: Failure::WrongFile,
             message: self.message,
-            difference,
+            difference: self.difference,
         }
     }
 }

@@ -83,38 +83,48 @@ impl Found {
         Some(Broken { message, first })
     }
 
-    /// The broken SHOULDs, without those that follow from an `abort`.
+    /// The broken SHOULDs, one line each.
     pub(super) fn notes(&self, script: &Script) -> Vec<String> {
-        let is_open = |found: &Finding| {
-            let threads = script.threads();
-            let mut open = threads.iter().filter(|(_, thread)| !thread.is_finalized);
-            open.any(|(id, _)| found.file.starts_with(&format!("thread_{id}/")))
-        };
-        let follows = |found: &Finding| match found.rule.id {
-            "ATF-IFTR-001" | "ATF-DFTR-001" => is_open(found),
-            "ATF-MANI-008" => script.aborts(),
-            // Only writers of sessions are asked for one.
-            "ATF-MANI-001" => true,
-            _ => false,
-        };
-        let shoulds = self
-            .findings
-            .iter()
-            .filter(|found| found.rule.severity == Severity::Should && !follows(found));
-        shoulds
+        self.shoulds(script)
             .map(|found| format!("{} (should): {} {found}", found.rule.id, found.rule.rule))
             .collect()
     }
 
-    /// The rule that is broken where a difference is.
-    pub(super) fn rule_at(&self, difference: &Difference) -> Option<String> {
+    /// The broken SHOULDs, without those that follow from an `abort`.
+    fn shoulds(&self, script: &Script) -> impl Iterator<Item = &Finding> {
+        let threads = script.threads().into_iter();
+        let open: Vec<_> = threads
+            .filter(|(_, thread)| !thread.is_finalized)
+            .map(|(id, _)| format!("thread_{id}/"))
+            .collect();
+        let aborts = script.aborts();
+        let follows = move |found: &Finding| match found.rule.id {
+            "ATF-IFTR-001" | "ATF-DFTR-001" => open.iter().any(|it| found.file.starts_with(it)),
+            "ATF-MANI-008" => aborts,
+            // Only writers of sessions are asked for one.
+            "ATF-MANI-001" => true,
+            _ => false,
+        };
+        self.findings
+            .iter()
+            .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
+    }
+
+    /// The rule that speaks of a difference: one that is broken at its place, else a SHOULD that
+    /// its file breaks, such as to have a footer.
+    pub(super) fn rule_of(
+        &self,
+        difference: &Difference,
+        script: &Script,
+    ) -> Option<&'static Rule> {
         let dump = difference.hexdump.as_ref()?;
         let field = dump.field_offset..dump.field_offset.saturating_add(dump.field_size.max(1));
-        let mut findings = self.findings.iter();
-        let found = findings.find(|found| {
+        let is_there = |found: &&Finding| {
             found.file == dump.file && found.place.offset.is_some_and(|at| field.contains(&at))
-        });
-        found.map(|found| found.rule.id.to_owned())
+        };
+        let there = self.findings.iter().find(is_there);
+        let in_file = || self.shoulds(script).find(|found| found.file == dump.file);
+        Some(there.or_else(in_file)?.rule)
     }
 }
 

@@ -272,7 +272,21 @@ fn a_difference_names_its_field_and_the_rule_that_speaks_of_it() {
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);
-    let expected = "thread_7/index.atf: header._reserved1: 090000, expected 000000 (at 0x11)";
+    let expected = "thread_7/index.atf: header._reserved1: 090000, expected 000000 (at 0x11); \
+                    ATF-IHDR-012: Reserved bytes are 0.";
     assert_eq!(message, expected);
     assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IHDR-012"));
+}
+
+#[test]
+fn a_thread_that_was_never_finalized_is_said_to_lack_its_footer() {
+    for wire in [1, 2] {
+        let out = written(&aborted(wire).script);
+        let (class, message, difference) = failure(graded(&script(FINALIZED, wire), out.path()));
+        assert_eq!(class, Failure::WrongFile);
+        let expected = "thread_7/index.atf: header.flags: 0, expected 1 (at 0x8); \
+                        ATF-IFTR-001: A file that its writer finalized ends with a footer.";
+        assert_eq!(message, expected);
+        assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-001"));
+    }
 }
