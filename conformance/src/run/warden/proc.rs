@@ -86,3 +86,36 @@ fn kibibytes(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::process::Command;
+
+    use rustix::process::{Pid, getpid};
+
+    use super::{children, children_by_parent, descendants, memory_above};
+
+    #[test]
+    fn both_ways_to_ask_find_a_child() {
+        let mut sleep = Command::new("sleep").arg("1000").spawn().unwrap();
+        let child = Pid::from_child(&sleep);
+        let found = [
+            children(getpid()).contains(&child),
+            children_by_parent(getpid()).contains(&child),
+            descendants(getpid()).contains(&child),
+        ];
+        sleep.kill().unwrap();
+        sleep.wait().unwrap();
+        assert_eq!(found, [true; 3]);
+    }
+
+    #[test]
+    fn memory_is_told_only_above_the_limit() {
+        let own = HashSet::from([getpid()]);
+        let resident = memory_above(0, &own).unwrap();
+        assert!(resident > 100_000, "{resident}");
+        assert_eq!(memory_above(resident * 100, &own), None);
+        assert_eq!(memory_above(0, &HashSet::new()), None);
+    }
+}
