@@ -116,7 +116,11 @@ impl fmt::Display for Error {
         if let Some(field) = &self.0.field {
             write!(f, "{field}: ")?;
         }
-        write!(f, "{}", self.0.kind)?;
+        // The system's own words, where it refused: with its number they can be looked up.
+        match &self.0.io {
+            Some(system) => write!(f, "{system}")?,
+            None => write!(f, "{}", self.0.kind)?,
+        }
         match self.0.offset {
             Some(offset) => write!(f, " (at {offset:#x})"),
             None => Ok(()),

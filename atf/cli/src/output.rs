@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Output(io::Error),
     /// The command line asks for something that is not there or does not fit.
     Usage(String),
+    /// The command line must name one of these.
+    Choice(String, Vec<String>),
     /// A path could not be read.
     Input(atf::Error),
 }
@@ -23,7 +25,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Output(error) => write!(f, "standard output: {error}"),
-            Self::Usage(message) => f.write_str(message),
+            Self::Usage(message) | Self::Choice(message, _) => f.write_str(message),
             Self::Input(error) => error.fmt(f),
         }
     }
@@ -72,6 +74,13 @@ impl State {
 /// Writes a message to stderr. Nothing can be done where that is gone too.
 pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
+}
+
+/// Writes what there is to choose from, below a message.
+pub(crate) fn offer(names: &[String]) {
+    for name in names {
+        let _ = writeln!(io::stderr(), "  {}", Printable(name));
+    }
 }
 
 /// Buffered standard output.

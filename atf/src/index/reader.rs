@@ -192,6 +192,16 @@ impl IndexReader {
         &self.section.completeness
     }
 
+    /// Events that a rewritten header counts and the file does not have: it was finalized once, and
+    /// cut off or damaged since. 0 where a verified footer tells the count.
+    #[must_use]
+    pub fn missing_events(&self) -> u64 {
+        match self.completeness().has_verified_footer() || self.header.is_placeholder() {
+            true => 0,
+            false => self.header.event_count.saturating_sub(self.event_count()),
+        }
+    }
+
     /// The offset behind the last event, bytes from the start of the file.
     #[must_use]
     pub fn events_end(&self) -> u64 {

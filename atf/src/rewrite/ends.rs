@@ -1,6 +1,6 @@
 //! What of a file is neither header nor event nor footer, and what its ends say.
 
-use super::report::{Place, ThreadReport, What, Why};
+use super::report::{Notes, Place, ThreadReport, What, Why};
 use super::salvage::SalvagedDetails;
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
@@ -8,7 +8,7 @@ use crate::detail::DetailReader;
 use crate::error::{Error, Result};
 use crate::footer::FOOTER_SIZE;
 use crate::header::HEADER_SIZE;
-use crate::index::IndexReader;
+use crate::index::{IndexEvent, IndexReader};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// What a reader says of a file's end.
@@ -17,6 +17,10 @@ struct End<'a> {
     events_offset: u64,
     events_end: u64,
     event_count: u64,
+    /// Events that the header counts beyond them.
+    missing_events: u64,
+    /// Where the last event would end, if none were missing.
+    header_end: u64,
     file_size: u64,
     footer_offset: Option<u64>,
     completeness: &'a Completeness,
@@ -31,6 +35,12 @@ pub(super) fn index(index: &IndexReader, report: &mut ThreadReport) -> Result<()
         events_offset: index.header().events_offset,
         events_end: index.events_end(),
         event_count: index.event_count(),
+        missing_events: index.missing_events(),
+        header_end: index.events_end().saturating_add(
+            index
+                .missing_events()
+                .saturating_mul(IndexEvent::SIZE as u64),
+        ),
         file_size: index.file_size(),
         footer_offset: index.footer_offset(),
         completeness: index.completeness(),
@@ -52,6 +62,11 @@ pub(super) fn detail(
         events_offset: detail.header().events_offset,
         events_end: detail.events_end(),
         event_count: detail.event_count(),
+        missing_events: detail.missing_events(),
+        header_end: {
+            let header = detail.header();
+            header.events_offset.saturating_add(header.bytes_length)
+        },
         file_size: detail.file_size(),
         footer_offset: detail.footer_offset(),
         completeness: detail.completeness(),
@@ -131,7 +146,15 @@ impl End<'_> {
 
     fn note_header(&self, report: &mut ThreadReport) {
         let notes = &mut report.notes;
+        self.note_missing(notes);
+        let of_missing = ["header.event_count", "header.bytes_length"];
         for error in &self.disagreements {
+            let is_told = error
+                .field()
+                .is_some_and(|field| of_missing.contains(&field));
+            if is_told && self.missing_events > 0 {
+                continue;
+            }
             notes.add(What::HeaderDisagrees, || Place::of(self.file, error));
         }
         let footer =
@@ -147,13 +170,30 @@ impl End<'_> {
             }
             Completeness::DamagedFooter { problems, .. } => {
                 for problem in problems {
-                    notes.add(What::NotFinalized, || Place::of(self.file, problem));
+                    notes.add(What::Damaged, || Place::of(self.file, problem));
                 }
             }
         }
         if let Some(problem) = self.framing_problem {
-            notes.add(What::NotFinalized, || Place::of(self.file, problem));
+            notes.add(What::Damaged, || Place::of(self.file, problem));
         }
+    }
+
+    /// A header that was rewritten counts events that are not there. What stands where no event
+    /// can begin is told as dropped bytes instead: the missing ones may be among them.
+    fn note_missing(&self, notes: &mut Notes) {
+        if self.missing_events == 0 || self.framing_problem.is_some() {
+            return;
+        }
+        notes.add(What::EventsMissing, || {
+            let missing = self.missing_events;
+            let count = self.event_count.saturating_add(missing);
+            let how = match self.file_size < self.header_end {
+                true => format!("the file was cut at {:#x}", self.file_size),
+                false => format!("there is none from {:#x} on", self.events_end),
+            };
+            Place::new(self.file, "", None).found(format!("{missing} of {count}, {how}"))
+        });
     }
 
     fn note_checksum(&self, report: &mut ThreadReport) {

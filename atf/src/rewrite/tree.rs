@@ -62,6 +62,7 @@ impl Tree {
             if file_type.is_dir() && depth > 0 {
                 let mut inner = Self::default();
                 if let Err(error) = inner.visit(root, &below, depth.saturating_sub(1)) {
+                    // There may be sessions in it.
                     self.left_behind
                         .push(left_behind(&below, &unreadable(&error)));
                     continue;
@@ -77,18 +78,22 @@ impl Tree {
                     () if file_type.is_dir() => "no session, and none below",
                     () => "no part of a session",
                 };
-                self.left_behind.push(left_behind(&below, why));
+                self.left_behind.push(LeftBehind {
+                    is_loss: false,
+                    ..left_behind(&below, why)
+                });
             }
         }
         Ok(())
     }
 }
 
-/// Something that is not taken, at a path below the one that was given.
+/// Something that may be a part of the trace and is not taken, at a path below the one that was given.
 pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
     LeftBehind {
         path: path.to_string_lossy().into_owned(),
         why: why.to_owned(),
+        is_loss: true,
     }
 }
 

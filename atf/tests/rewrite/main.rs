@@ -13,6 +13,7 @@ mod cuts;
 mod faults;
 mod guess;
 mod large;
+mod losses;
 mod places;
 mod progress;
 mod ring;

@@ -13,9 +13,8 @@ that the other version has no room for is refused. A trace that was cut off is r
 way, see `atf recover --help`, with the same memory.
 
 Exit status: 0, also where fields were lost that the other version does not have; 1 something
-that was written once is not among the new events: a file that cannot be read, events behind a
-hole or behind damage, what is left behind; 2 usage, a path that could not be read or written,
-or a number without room.
+that was written once is not among the new events, or not as it was, as for recover; 2 usage, a
+path that could not be read or written, or a number without room.
 
 Example:
   $ atf convert --wire 2 samples/sample-small --out converted";
@@ -38,7 +37,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let symbols = options.names.manifest()?;
-    options.common.run(|path, out, progress| {
+    options.common.run(!options.salvage, |path, out, progress| {
         let wire = options.wire;
         let options = ConvertOptions {
             salvage: options.salvage,

@@ -31,8 +31,12 @@ given_up, or unmatched for a return without a call.
 Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's
 names. With --details also 8 bytes for each detail event of the 48 threads whose details were used
 last; a trace that goes to and fro between more than these reads their files anew. With --spans
-one thread at a time, and 262,144 open calls at most. With more than 128 threads no index file
+one thread at a time, and 262,144 open calls at most. With --last 64 bytes for each event. With more than 128 threads no index file
 stays open.
+
+With --last the whole is gone through, and a single thread from its end. --spans ends with the calls
+that were open at the end of each thread. A thread's folder in a session has the session's names
+and first time.
 
 With --follow the files may still be growing, or not be there yet: each event is written once it
 is certain, until they are finalized. PATH is a file, a thread's folder or a session. A session's
@@ -40,8 +44,9 @@ threads come as they come, not merged; it ends once all threads that it then has
 Text and + count from the first event that comes. What a tracer has not flushed is not seen; if it
 has died, end the command and dump what it left. Memory: 128 KiB for each thread.
 
-Exit status: 0; 1 a thread or its details are damaged or unreadable (what can be read is written);
-2 usage, or a path that could not be read.
+Exit status: 0, also where no event matches; 1 a thread or its details are damaged or unreadable:
+cut off, with zeros among the events that were written, in a folder of another name (what can be
+read is written); 2 usage, or a path that could not be read.
 
 Example:
   $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";
@@ -53,7 +58,7 @@ pub(super) struct Options {
     /// A session, a folder with one session below it, a thread's folder, or a file
     path: PathBuf,
     /// Only events of this thread
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = thread_id)]
     thread: Vec<u32>,
     /// Only events at this time or later
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -70,6 +75,9 @@ pub(super) struct Options {
     /// Stop after so many events
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
+    /// Only the last so many events
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["limit", "follow"])]
+    last: Option<usize>,
     /// Write calls with their durations instead of events
     #[arg(long, conflicts_with_all = ["kind", "details"])]
     spans: bool,
@@ -102,6 +110,7 @@ pub(super) fn run(options: &Options) -> Outcome {
         to: options.to,
         functions: &options.function,
         kinds: &options.kind,
+        last: options.last,
         limit: options.limit.unwrap_or(u64::MAX),
         details: options.details,
         symbols: options.symbols.as_deref(),
@@ -112,4 +121,10 @@ pub(super) fn run(options: &Options) -> Outcome {
         follow: options.follow.then_some(options.interval),
     };
     dump.run()
+}
+
+/// A thread's id, or the name of its folder.
+fn thread_id(text: &str) -> Result<u32, String> {
+    let id = text.strip_prefix("thread_").unwrap_or(text).parse();
+    id.map_err(|_| "expected a thread's id or its folder's name: 1, thread_1".to_owned())
 }

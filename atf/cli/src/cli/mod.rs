@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::output::{Failure, State, complain};
+use crate::output::{Failure, State, complain, offer};
 
 /// Looks into ATF v2 function traces, recovers, converts and scrubs them.
 #[derive(Parser)]
@@ -68,7 +68,10 @@ pub(crate) fn run() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            complain(failure);
+            complain(&failure);
+            if let Failure::Choice(_, names) = &failure {
+                offer(names);
+            }
             ExitCode::from(2)
         }
     }

@@ -17,8 +17,9 @@ Memory: 8 bytes and one bit for each detail event of one thread at a time; with 
 bytes for each detail found behind damage.
 
 Exit status: 0, also where a writer was cut off; 1 something that was written once is not among
-the new events: a file that cannot be read, events behind a hole or behind damage, what is
-left behind; 2 usage, or a path that could not be read or written.
+the new events, or not as it was: a file that cannot be read, events behind a hole or behind
+damage, events cut off a finalized file, events that do not match their checksum, what stands in
+a session and is left behind; 2 usage, or a path that could not be read or written.
 
 Example:
   $ atf recover samples/sample-crashed --out recovered";
@@ -38,7 +39,7 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     let symbols = options.names.manifest()?;
-    options.common.run(|path, out, progress| {
+    options.common.run(!options.salvage, |path, out, progress| {
         let options = RecoverOptions {
             salvage: options.salvage,
             symbols,

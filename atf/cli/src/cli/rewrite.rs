@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{Report, ThreadReport, What, Why};
+use atf::rewrite::{Report, Why};
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -39,8 +39,10 @@ impl Common {
     }
 
     /// Runs a rewriting under a bar that shows how far it is, and writes its report.
+    /// `offers_salvage` says whether to name the option where it would keep more.
     pub(super) fn run(
         &self,
+        offers_salvage: bool,
         rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
     ) -> Outcome {
         // Files by themselves are no trace to rewrite.
@@ -71,9 +73,13 @@ impl Common {
                 writeln!(out, "{}", Printable(line))?;
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
+            if offers_salvage && leaves_some_behind(&report) {
+                let hint = "to keep events behind holes and damage, run again with --salvage";
+                writeln!(out, "{hint} and another --out")?;
+            }
         }
         out.flush()?;
-        Ok(State::of(lost_anything(&report)))
+        Ok(State::of(report.losses() > 0))
     }
 
     /// What the system said, where the new trace could not be written: its files stand under
@@ -124,35 +130,9 @@ impl Names {
     }
 }
 
-/// Whether something that was written once is not in the new trace's own files.
-fn lost_anything(report: &Report) -> bool {
-    let left_behind = report
-        .sessions
-        .iter()
-        .any(|session| !session.left_behind.is_empty());
-    left_behind || !report.left_behind.is_empty() || report.threads().any(lost_of_thread)
-}
-
-fn lost_of_thread(thread: &ThreadReport) -> bool {
-    // What a crash leaves is no loss: an event that never was whole, a footer, zeros.
-    let is_loss = |why: Why| {
-        !matches!(
-            why,
-            Why::BetweenHeaderAndEvents
-                | Why::EventCutShort
-                | Why::FooterCutShort
-                | Why::ZeroTail
-                | Why::DamagedFooter
-                | Why::BehindFooter
-                | Why::Orphans
-        )
-    };
-    let unread = [What::DetailFileUnreadable, What::RingNotRead];
-    thread.not_recovered.is_some()
-        || unread.iter().any(|what| thread.notes.count(*what) > 0)
-        || thread.dropped.iter().any(|dropped| is_loss(dropped.why))
-        || thread
-            .set_aside
-            .iter()
-            .any(|aside| aside.from == atf::thread::INDEX_FILE)
+/// Whether a salvage would find more than was kept.
+fn leaves_some_behind(report: &Report) -> bool {
+    let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
+    let is_salvageable = |why: Why| matches!(why, Why::BehindHole | Why::BehindFramingProblem);
+    dropped.any(|dropped| is_salvageable(dropped.why))
 }

@@ -13,9 +13,8 @@ The report goes to standard output and not into the trace, since it quotes what 
 A trace that was cut off is recovered on the way, see `atf recover --help`, with the same
 memory.
 
-Exit status: 0; 1 something that was written once is not among the new events: a file that
-cannot be read, events behind a hole or behind damage, what is left behind; 2 usage, or a path
-that could not be read or written.
+Exit status: 0; 1 something that was written once is not among the new events, or not as it was,
+as for recover; 2 usage, or a path that could not be read or written.
 
 Example:
   $ atf scrub --module-names-only samples/sample-small --out shared";
@@ -35,7 +34,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    options.common.run(|path, out, progress| {
+    options.common.run(false, |path, out, progress| {
         let options = ScrubOptions {
             drop_details: options.drop_details,
             module_names_only: options.module_names_only,

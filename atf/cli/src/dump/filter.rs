@@ -11,7 +11,7 @@ use atf::spans::Paired;
 use super::names::Names;
 use super::{Dump, Time};
 use crate::format::enumeration;
-use crate::output::Failure;
+use crate::output::{Failure, complain};
 
 /// A kind of events, on a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,18 +49,29 @@ impl<'a> Filter<'a> {
         start_ns: Option<u64>,
         names: &Names<'_>,
     ) -> Result<Self, Failure> {
-        let patterns = options.functions;
-        let functions = patterns.iter().flat_map(|pattern| names.find(pattern));
+        let mut functions = BTreeSet::new();
+        for pattern in options.functions {
+            let found = names.find(pattern);
+            if found.is_empty() {
+                complain(format_args!("no function matches {pattern}"));
+            }
+            functions.extend(found);
+        }
         Ok(Self {
             times: times(options, start_ns)?,
             kinds: options.kinds,
-            functions: (!patterns.is_empty()).then(|| functions.collect()),
+            functions: (!options.functions.is_empty()).then_some(functions),
         })
     }
 
     /// The times of the events that are written.
     pub(crate) fn times(&self) -> RangeInclusive<u64> {
         self.times.clone()
+    }
+
+    /// Whether no event can be written, since no function is meant.
+    pub(crate) fn admits_none(&self) -> bool {
+        self.functions.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
     /// Whether a call, some of whose time is asked for, or a return is written.

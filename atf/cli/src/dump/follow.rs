@@ -24,11 +24,16 @@ const TURN: usize = 4096;
 
 /// Writes what comes until all is finalized.
 pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
+    let mut is_said = false;
     let target = loop {
-        match target(dump.path)? {
-            Some(target) => break target,
-            None => sleep(interval),
+        if let Some(target) = target(dump.path)? {
+            break target;
         }
+        if !is_said {
+            complain(format_args!("waiting for {}", dump.path.display()));
+            is_said = true;
+        }
+        sleep(interval);
     };
     let (trace, mut folders, mut threads) = match target {
         Target::File(path, FileKind::Detail) => {
@@ -43,7 +48,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         Target::Thread(path) => {
             let source = Source::of_folder(&path, dump.details);
             let thread = Thread { id: None, source };
-            (Trace::Folder(path), None, vec![thread])
+            (Trace::of_thread(path), None, vec![thread])
         }
         Target::Session(path) => {
             let folders = Folders::new(&path);

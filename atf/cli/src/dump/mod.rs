@@ -3,18 +3,22 @@
 mod detail;
 mod filter;
 mod follow;
+mod holes;
 mod json;
 mod names;
 mod pattern;
+mod ready;
 mod text;
 mod time;
 mod trace;
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
+use atf::merge::MergedEvent;
 use atf::spans::{Paired, Span, Spans, Unmatched};
 use atf::{Error, FileKind, Wire};
 
@@ -26,9 +30,10 @@ pub(crate) use pattern::Pattern;
 pub(crate) use time::{Time, parse_span};
 
 use detail::{Detail, Details};
-use filter::Filter;
+use holes::Holes;
 use json::Json;
 use names::Names;
+use ready::Ready;
 use text::Text;
 use trace::Trace;
 
@@ -69,6 +74,8 @@ pub(crate) struct Dump<'a> {
     pub(crate) kinds: &'a [Kind],
     /// How many events at most.
     pub(crate) limit: u64,
+    /// How many events at most from the end; all where there is none.
+    pub(crate) last: Option<usize>,
     /// Whether with details.
     pub(crate) details: bool,
     /// A manifest with names of functions.
@@ -132,7 +139,7 @@ impl Dump<'_> {
                 return Ok(state);
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => Trace::File(path),
-            Target::Thread(path) => Trace::Folder(path),
+            Target::Thread(path) => Trace::of_thread(path),
             Target::Session(path) => Trace::of_session(&path)?,
             Target::Sessions(paths) => match paths.as_slice() {
                 [path] => Trace::of_session(path)?,
@@ -148,75 +155,93 @@ impl Dump<'_> {
     }
 
     fn events(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
-        let names = Names::of(self.symbols, trace)?;
-        let start_ns = trace.start_ns();
-        let filter = Filter::new(self, start_ns, &names)?;
-        let threads = match trace.threads(self.threads) {
-            Ok(threads) => threads,
-            Err(Failure::Input(error)) => return Ok(damaged(error)),
-            Err(failure) => return Err(failure),
-        };
-        let merge = match trace.merge(&threads) {
-            Ok(merge) => merge.time_range(filter.times()),
+        let ready = match Ready::new(self, trace)? {
+            Ok(ready) => ready,
             Err(error) => return Ok(damaged(error)),
         };
-        sink.start(start_ns.unwrap_or(0))?;
-        let mut details = self.details.then(|| Details::new(trace, &threads));
-        let mut is_damaged = !merge.problems().is_empty();
+        let merge = match trace.merge(&ready.threads) {
+            Ok(merge) => merge.time_range(ready.filter.times()),
+            Err(error) => return Ok(damaged(error)),
+        };
+        sink.start(ready.start_ns())?;
         for problem in merge.problems() {
             complain(&problem.error);
         }
-        let mut left = self.limit;
-        for event in merge.events() {
-            if left == 0 {
-                break;
-            }
-            let event = match event {
-                Ok(event) => event,
-                Err(error) => {
-                    complain(error);
-                    is_damaged = true;
-                    continue;
+        let mut output = Output {
+            details: self.details.then(|| Details::new(trace, &ready.threads)),
+            names: &ready.names,
+            sink,
+            is_damaged: ready.is_damaged || !merge.problems().is_empty(),
+            holes: Holes::default(),
+            written: 0,
+        };
+        match (self.last, ready.threads.as_slice()) {
+            (None, _) => {
+                for event in merge.events() {
+                    if output.written == self.limit {
+                        break;
+                    }
+                    if let Some(event) =
+                        output.take(event).filter(|e| ready.filter.admits(&e.event))
+                    {
+                        output.write(&event)?;
+                    }
                 }
-            };
-            if !filter.admits(&event.event) {
-                continue;
             }
-            let detail = match &mut details {
-                Some(details) => details.of(&event).unwrap_or_else(|error| {
-                    complain(error);
-                    is_damaged = true;
-                    None
-                }),
-                None => None,
-            };
-            sink.event(&Row {
-                thread: event.thread,
-                seq: event.seq,
-                wire: wire_of(&event.event),
-                event: event.event,
-                name: names.get(event.event.function_id),
-                detail,
-            })?;
-            left -= 1;
+            (Some(count), [thread]) => {
+                let index = match trace.index(thread.position) {
+                    Ok(index) => index,
+                    Err(error) => return Ok(damaged(error)),
+                };
+                let mut last = VecDeque::new();
+                let seqs = (0..index.event_count()).rev();
+                let mut events = seqs.zip(index.events().rev());
+                while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
+                    let thread = thread.id;
+                    let event = event.map(|event| MergedEvent { thread, seq, event });
+                    let Some(event) = output.take(event) else {
+                        break;
+                    };
+                    if ready.filter.admits(&event.event) {
+                        last.push_front(event);
+                    }
+                }
+                last.iter().try_for_each(|event| output.write(event))?;
+            }
+            (Some(count), _) => {
+                let mut last = Last::new(count);
+                let events = merge.events().filter_map(|event| output.take(event));
+                events
+                    .filter(|event| ready.filter.admits(&event.event))
+                    .for_each(|event| last.push(event));
+                last.iter().try_for_each(|event| output.write(event))?;
+            }
         }
-        Ok(State::of(is_damaged))
+        if output.written == 0 && self.limit > 0 && self.last != Some(0) {
+            ready.tell_nothing();
+        }
+        Ok(State::of(output.holes.tell() || output.is_damaged))
     }
 
     /// Calls instead of events, one thread after the other.
     fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
-        let names = Names::of(self.symbols, trace)?;
-        let start_ns = trace.start_ns();
-        let filter = Filter::new(self, start_ns, &names)?;
-        let threads = match trace.threads(self.threads) {
-            Ok(threads) => threads,
-            Err(Failure::Input(error)) => return Ok(damaged(error)),
-            Err(failure) => return Err(failure),
+        let ready = match Ready::new(self, trace)? {
+            Ok(ready) => ready,
+            Err(error) => return Ok(damaged(error)),
         };
-        sink.start(start_ns.unwrap_or(0))?;
-        let mut state = State::Fine;
-        let mut left = self.limit;
-        for thread in threads {
+        sink.start(ready.start_ns())?;
+        let mut state = State::of(ready.is_damaged);
+        let mut last = self.last.map(Last::new);
+        let mut written = 0;
+        let mut write = |thread: u32, paired: &Paired| {
+            let (Paired::Span(Span { function_id, .. })
+            | Paired::Unmatched(Unmatched { function_id, .. })) = *paired;
+            written += 1;
+            sink.span(thread, paired, ready.names.get(function_id))?;
+            Ok::<_, Failure>(written)
+        };
+        let mut is_any = false;
+        'threads: for thread in &ready.threads {
             let index = match trace.index(thread.position) {
                 Ok(index) => index,
                 Err(error) => {
@@ -225,8 +250,8 @@ impl Dump<'_> {
                 }
             };
             for paired in Spans::new(index.events()) {
-                if left == 0 {
-                    return Ok(state);
+                if self.limit == 0 {
+                    break 'threads;
                 }
                 let paired = match paired {
                     Ok(paired) => paired,
@@ -235,13 +260,22 @@ impl Dump<'_> {
                         continue;
                     }
                 };
-                if filter.admits_span(&paired) {
-                    let (Paired::Span(Span { function_id, .. })
-                    | Paired::Unmatched(Unmatched { function_id, .. })) = paired;
-                    sink.span(thread.id, &paired, names.get(function_id))?;
-                    left -= 1;
+                if !ready.filter.admits_span(&paired) {
+                    continue;
+                }
+                is_any = true;
+                match &mut last {
+                    Some(last) => last.push((thread.id, paired)),
+                    None if write(thread.id, &paired)? == self.limit => break 'threads,
+                    None => {}
                 }
             }
+        }
+        for (thread, paired) in last.iter().flat_map(Last::iter) {
+            write(*thread, paired)?;
+        }
+        if !is_any && self.limit > 0 {
+            ready.tell_nothing();
         }
         Ok(state)
     }
@@ -290,6 +324,78 @@ impl Dump<'_> {
     }
 }
 
+/// Writes events, and knows what was wrong with those that came.
+struct Output<'a> {
+    details: Option<Details<'a>>,
+    names: &'a Names<'a>,
+    sink: &'a mut dyn Sink,
+    is_damaged: bool,
+    holes: Holes,
+    /// How many events.
+    written: u64,
+}
+
+impl Output<'_> {
+    /// The event, or nothing where it could not be read, which is said.
+    fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
+        match event {
+            Ok(event) => {
+                self.holes.look(event.thread, event.seq, &event.event);
+                Some(event)
+            }
+            Err(error) => {
+                complain(error);
+                self.is_damaged = true;
+                None
+            }
+        }
+    }
+
+    fn write(&mut self, event: &MergedEvent) -> Result<(), Failure> {
+        let detail = match &mut self.details {
+            Some(details) => details.of(event).unwrap_or_else(|error| {
+                complain(error);
+                self.is_damaged = true;
+                None
+            }),
+            None => None,
+        };
+        self.written += 1;
+        self.sink.event(&Row {
+            thread: event.thread,
+            seq: event.seq,
+            wire: wire_of(&event.event),
+            event: event.event,
+            name: self.names.get(event.event.function_id),
+            detail,
+        })
+    }
+}
+
+/// The last of what comes, so many at most.
+struct Last<T> {
+    count: usize,
+    items: VecDeque<T>,
+}
+
+impl<T> Last<T> {
+    const fn new(count: usize) -> Self {
+        let items = VecDeque::new();
+        Self { count, items }
+    }
+
+    fn push(&mut self, item: T) {
+        self.items.push_back(item);
+        if self.items.len() > self.count {
+            self.items.pop_front();
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
+}
+
 /// Says why a thread cannot be read, or not further.
 fn damaged(error: Error) -> State {
     complain(error);
@@ -305,12 +411,14 @@ fn wire_of(event: &IndexEvent) -> Wire {
 }
 
 fn several(path: &Path, sessions: &[std::path::PathBuf]) -> Failure {
-    let mut message = format!("{}: several sessions; name one of", path.display());
-    for session in sessions.iter().take(10) {
-        message += &format!(" {}", session.display());
-    }
+    let mut names: Vec<_> = sessions
+        .iter()
+        .take(10)
+        .map(|session| session.display().to_string())
+        .collect();
     if sessions.len() > 10 {
-        message += &format!(" and {} more", sessions.len() - 10);
+        names.push(format!("and {} more", sessions.len() - 10));
     }
-    Failure::Usage(message)
+    let message = format!("{}: several sessions; name one of", path.display());
+    Failure::Choice(message, names)
 }

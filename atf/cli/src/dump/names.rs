@@ -26,12 +26,11 @@ impl<'t> Names<'t> {
     /// Those of the manifest at `path`, or else of the trace's own.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
         let Some(path) = path else {
-            return Ok(match trace {
-                Trace::Session(session) => match session.manifest() {
-                    Some(manifest) => Self::Session(session.symbols(), manifest),
-                    None => Self::None,
-                },
-                Trace::File(_) | Trace::Folder(_) => Self::None,
+            let session = trace.session();
+            let manifest = session.and_then(|session| Some((session, session.manifest()?)));
+            return Ok(match manifest {
+                Some((session, manifest)) => Self::Session(session.symbols(), manifest),
+                None => Self::None,
             });
         };
         let failed = |error| Failure::Usage(format!("{}: {error}", path.display()));

@@ -1,5 +1,6 @@
 //! Which functions a command line means.
 
+use std::fmt;
 use std::str::FromStr;
 
 /// A function or several.
@@ -23,6 +24,17 @@ impl Pattern {
             Self::Exact(exact) => name == exact,
             Self::Glob(pattern) => glob(pattern, name),
             Self::Piece(piece) => name.contains(piece.as_str()),
+        }
+    }
+}
+
+/// As it was written on the command line.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => write!(f, "{id:#x}"),
+            Self::Exact(name) => write!(f, "={name}"),
+            Self::Glob(text) | Self::Piece(text) => f.write_str(text),
         }
     }
 }

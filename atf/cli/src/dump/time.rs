@@ -53,6 +53,11 @@ fn span_ns(text: &str) -> Result<u64, String> {
     if whole.is_empty() && fraction.is_empty() {
         return Err("expected a time such as 1700, 1000.25s, or from the start +1.5ms".to_owned());
     }
+    if unit.is_empty() && !fraction.is_empty() {
+        return Err(format!(
+            "a number without a unit is nanoseconds; for seconds write {number}s, behind the + if there is one"
+        ));
+    }
     if fraction.len() > digits as usize {
         return Err("finer than a nanosecond".to_owned());
     }

@@ -6,17 +6,18 @@ use atf::Result;
 use atf::index::IndexReader;
 use atf::merge::Merge;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::thread::ThreadReader;
+use atf::thread::{INDEX_FILE, ThreadReader};
 
 use crate::output::Failure;
+use crate::text::Counted;
 
 /// A file, a thread's folder, or a session.
 #[derive(Debug)]
 pub(crate) enum Trace {
     /// An index file by itself.
     File(PathBuf),
-    /// A thread's folder by itself.
-    Folder(PathBuf),
+    /// A thread's folder, and the session that it belongs to.
+    Folder(PathBuf, Option<Box<SessionReader>>),
     /// A session.
     Session(Box<SessionReader>),
 }
@@ -36,10 +37,24 @@ impl Trace {
         Ok(Self::Session(Box::new(SessionReader::open(path)?)))
     }
 
+    /// A thread's folder. If it stands in a session, names and the first time are the session's.
+    pub(crate) fn of_thread(path: PathBuf) -> Self {
+        let session = session_around(&path).map(Box::new);
+        Self::Folder(path, session)
+    }
+
+    /// The session whose names count.
+    pub(crate) fn session(&self) -> Option<&SessionReader> {
+        match self {
+            Self::File(_) | Self::Folder(_, None) => None,
+            Self::Folder(_, Some(session)) | Self::Session(session) => Some(session),
+        }
+    }
+
     /// The threads with these ids; all where there is none.
     pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
         let all: Vec<_> = match self {
-            Self::File(_) | Self::Folder(_) => vec![self.index(0)?.header().thread_id],
+            Self::File(_) | Self::Folder(..) => vec![self.index(0)?.header().thread_id],
             Self::Session(session) => session.threads().iter().map(ThreadEntry::id).collect(),
         };
         if let Some(id) = ids.iter().find(|id| !all.contains(id)) {
@@ -55,7 +70,7 @@ impl Trace {
     pub(crate) fn merge(&self, threads: &[ThreadPlace]) -> Result<Merge> {
         Ok(match self {
             Self::Session(session) => session.merge().threads(threads.iter().map(|t| t.id)),
-            Self::File(_) | Self::Folder(_) => {
+            Self::File(_) | Self::Folder(..) => {
                 let index = self.index(0)?;
                 Merge::new([(index.header().thread_id, index)])
             }
@@ -67,7 +82,7 @@ impl Trace {
     pub(crate) fn index(&self, position: usize) -> Result<IndexReader> {
         match self {
             Self::File(path) => IndexReader::open(path),
-            Self::Folder(path) => Ok(ThreadReader::open(path)?.into_index()),
+            Self::Folder(path, _) => Ok(ThreadReader::open(path)?.into_index()),
             Self::Session(session) => match session.threads().get(position) {
                 Some(entry) => entry.open_index(),
                 None => IndexReader::from_bytes([]),
@@ -79,7 +94,7 @@ impl Trace {
     pub(crate) fn thread(&self, position: usize) -> Result<Option<ThreadReader>> {
         match self {
             Self::File(_) => Ok(None),
-            Self::Folder(path) => ThreadReader::open(path).map(Some),
+            Self::Folder(path, _) => ThreadReader::open(path).map(Some),
             Self::Session(session) => {
                 let entry = session.threads().get(position);
                 entry.map(ThreadEntry::open).transpose()
@@ -87,14 +102,78 @@ impl Trace {
         }
     }
 
-    /// The least first timestamp of all threads that can be read.
-    pub(crate) fn start_ns(&self) -> Option<u64> {
-        let threads = match self {
-            Self::File(_) | Self::Folder(_) => 1,
-            Self::Session(session) => session.threads().len(),
-        };
-        let first = |position| self.index(position).and_then(|index| index.get(0));
-        let first = (0..threads).filter_map(|position| first(position).ok().flatten());
-        first.map(|event| event.timestamp_ns).min()
+    /// What the ends of all threads that can be read say.
+    pub(crate) fn survey(&self) -> Survey {
+        let mut survey = Survey::default();
+        let entries = self.session().map(SessionReader::threads);
+        let count = entries.map_or(1, <[ThreadEntry]>::len);
+        for position in 0..count {
+            let index = match entries {
+                Some(entries) => entries.get(position).map(ThreadEntry::open_index),
+                None => Some(self.index(position)),
+            };
+            let Some(Ok(index)) = index else {
+                continue;
+            };
+            if let Ok(Some((start_ns, end_ns))) = index.time_range() {
+                let (first, last) = survey.times.unwrap_or((start_ns, end_ns));
+                survey.times = Some((first.min(start_ns), last.max(end_ns)));
+            }
+            if let (missing @ 1.., there) = (index.missing_events(), index.event_count()) {
+                let all = Counted(there.saturating_add(missing), "event");
+                let cut = format!("cut: {there} of {all} are there");
+                survey.cut.push((position, cut));
+            }
+        }
+        if let Self::Folder(path, Some(session)) = self {
+            let folder = path.canonicalize().unwrap_or_default();
+            let is_it = |place: usize| {
+                let entry = session.threads().get(place);
+                entry.is_some_and(|entry| entry.path().file_name() == folder.file_name())
+            };
+            // It is the only thread.
+            survey.cut.retain(|(place, _)| is_it(*place));
+            survey.cut.iter_mut().for_each(|(place, _)| *place = 0);
+        }
+        survey
     }
+
+    /// The index file of a thread.
+    pub(crate) fn index_path(&self, position: usize) -> PathBuf {
+        match self {
+            Self::File(path) => path.clone(),
+            Self::Folder(path, _) => path.join(INDEX_FILE),
+            Self::Session(session) => {
+                let entry = session.threads().get(position);
+                entry
+                    .map(|entry| entry.path().join(INDEX_FILE))
+                    .unwrap_or_default()
+            }
+        }
+    }
+}
+
+/// What the ends of a trace's threads say.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// The least first timestamp and the greatest last one.
+    pub(crate) times: Option<(u64, u64)>,
+    /// Threads of whose events the last are missing, by their places, with how many are there.
+    pub(crate) cut: Vec<(usize, String)>,
+}
+
+impl Survey {
+    /// The least first timestamp.
+    pub(crate) fn start_ns(&self) -> Option<u64> {
+        self.times.map(|(start_ns, _)| start_ns)
+    }
+}
+
+/// The session that a thread's folder belongs to.
+fn session_around(folder: &Path) -> Option<SessionReader> {
+    let folder = folder.canonicalize().ok()?;
+    let session = SessionReader::open(folder.parent()?).ok()?;
+    let mut threads = session.threads().iter();
+    let is_in = threads.any(|entry| entry.path().file_name() == folder.file_name());
+    is_in.then_some(session)
 }

@@ -35,6 +35,9 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
+    /// Events that a finalized header counts and the file does not have any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
     pub(crate) events_offset: U64,
     pub(crate) time: Option<Times>,
@@ -150,6 +153,7 @@ impl FileInfo {
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
             event_count: reader.event_count().into(),
+            missing_events: missing(reader.missing_events()),
             count_source: count_source(reader.count_source()),
             events_offset: header.events_offset.into(),
             time: reader.time_range()?.map(Times::new),
@@ -191,6 +195,7 @@ impl FileInfo {
             footer_offset: reader.footer_offset().map(U64),
             completeness: reader.completeness().into(),
             event_count: reader.event_count().into(),
+            missing_events: missing(reader.missing_events()),
             count_source: count_source(reader.count_source()),
             events_offset: header.events_offset.into(),
             time: reader.time_range()?.map(Times::new),
@@ -198,6 +203,10 @@ impl FileInfo {
             contents,
         })
     }
+}
+
+fn missing(count: u64) -> Option<U64> {
+    (count > 0).then_some(U64(count))
 }
 
 /// The fields of a record; reserved ones only where they are not 0.

@@ -1,5 +1,6 @@
 //! What a trace holds, how it ends, what is wrong with it: one result for text and for JSON.
 
+mod aside;
 mod file;
 mod progress;
 mod session;

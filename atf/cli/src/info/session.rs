@@ -1,13 +1,15 @@
 //! A session: its manifest and its threads.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use atf::manifest::{Manifest, Module};
 use atf::session::SessionReader;
 use serde::Serialize;
 
+use super::aside::Recovered;
 use super::progress::Progress;
-use super::thread::ThreadInfo;
+use super::thread::{Links, ThreadInfo};
 use super::verify::Contents;
 use super::{Problem, Times};
 use crate::format::member;
@@ -23,6 +25,9 @@ pub(crate) struct SessionInfo {
     pub(crate) time: Option<Times>,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
+    /// That it was recovered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recovered: Option<Recovered>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -38,9 +43,20 @@ pub(crate) struct ManifestInfo {
     pub(crate) threads: usize,
     pub(crate) symbols: usize,
     pub(crate) modules: Vec<ModuleInfo>,
+    /// Threads of which it says that they have details, or none, and that is not so. Tracers in the
+    /// field write it before they know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) wrong_has_detail: Vec<HasDetail>,
     pub(crate) problem_count: U64,
     /// The first of them.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// What a manifest says of a thread.
+#[derive(Debug, Serialize)]
+pub(crate) struct HasDetail {
+    pub(crate) thread: u32,
+    pub(crate) has_detail: bool,
 }
 
 /// An executable or a library.
@@ -64,12 +80,17 @@ impl SessionInfo {
             time: None,
             manifest: session.manifest().map(ManifestInfo::new),
             threads: Vec::new(),
+            recovered: Recovered::of(session.path()),
             problems: unrecognized(&session),
         };
         for entry in session.threads() {
             let thread = ThreadInfo::of(Some(entry.id()), entry.path(), entry.open(), verify);
             this.add(thread);
             progress.step();
+        }
+        let threads = &this.threads;
+        if let (Some(info), Some(manifest)) = (&mut this.manifest, session.manifest()) {
+            info.compare(manifest, threads);
         }
         Ok(this)
     }
@@ -106,6 +127,17 @@ impl SessionInfo {
         contents.cloned().reduce(Contents::plus)
     }
 
+    /// The links of all threads, where they were followed.
+    pub(crate) fn links(&self) -> Option<Links> {
+        let links = self
+            .threads
+            .iter()
+            .filter_map(|thread| thread.links.as_ref());
+        links.fold(None, |all: Option<Links>, links| {
+            Some(all.unwrap_or_default().plus(links))
+        })
+    }
+
     /// Whether anything is wrong.
     pub(crate) fn has_problems(&self) -> bool {
         let manifest = self.manifest.as_ref();
@@ -116,7 +148,8 @@ impl SessionInfo {
 }
 
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
-    let what = "its name begins as a thread's folder's does, but no id follows";
+    let what = "its name begins as a thread's folder's does, but no id follows; \
+                rename it to thread_N to have it read";
     let names = session.unrecognized().iter();
     let problem = |name| Problem::new(None, None, what).in_file(&session.path().join(name));
     names.map(problem).collect()
@@ -134,8 +167,31 @@ impl ManifestInfo {
             threads: manifest.threads.len(),
             symbols: manifest.symbols.len(),
             modules: manifest.modules.iter().map(ModuleInfo::new).collect(),
+            wrong_has_detail: Vec::new(),
             problem_count: U64(manifest.problem_count),
             problems: manifest.problems.iter().map(Problem::from).collect(),
+        }
+    }
+}
+
+impl ManifestInfo {
+    /// Holds what it says of details against the threads that can be read.
+    fn compare(&mut self, manifest: &Manifest, threads: &[ThreadInfo]) {
+        let has_detail: BTreeMap<_, _> = threads
+            .iter()
+            .filter(|thread| thread.index.is_some())
+            .map(|thread| (thread.id, thread.detail.is_some()))
+            .collect();
+        for said in &manifest.threads {
+            let is = has_detail.get(&Some(said.id));
+            if let (Some(says), Some(is)) = (said.has_detail, is)
+                && says != *is
+            {
+                self.wrong_has_detail.push(HasDetail {
+                    thread: said.id,
+                    has_detail: says,
+                });
+            }
         }
     }
 }

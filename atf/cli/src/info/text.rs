@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::aside::Recovered;
 use super::file::{ChecksumInfo, Ending, Facts, FieldInfo, FileInfo};
 use super::session::{ManifestInfo, SessionInfo};
 use super::thread::{Links, ThreadInfo};
@@ -64,9 +65,19 @@ impl<W: Write> Text<W> {
         };
         let (wire, size) = (facts.wire, Counted(facts.file_size.0, "byte"));
         write!(self.out, ", wire version {wire}, {size}, ")?;
-        self.ending(&facts.completeness)?;
+        self.state(facts)?;
         writeln!(self.out)?;
         self.facts(facts, file.kind)
+    }
+
+    /// How a file ends, and how many events it had where that is known to be more.
+    fn state(&mut self, facts: &Facts) -> Written {
+        let Some(missing) = facts.missing_events else {
+            return self.ending(&facts.completeness);
+        };
+        let (bad, there) = (self.colours.bad, facts.event_count.0);
+        let all = Counted(there.saturating_add(missing.0), "event");
+        Ok(write!(self.out, "{bad}cut: {there} of {all}{bad:#}")?)
     }
 
     fn ending(&mut self, ending: &Ending) -> Written {
@@ -249,6 +260,8 @@ impl<W: Write> Text<W> {
         if let Some(links) = &thread.links {
             self.links(links)?;
         }
+        self.recovered(thread.recovered.as_ref())?;
+        self.set_aside(thread)?;
         self.problems(thread.all_problems())
     }
 
@@ -272,9 +285,56 @@ impl<W: Write> Text<W> {
         if let Some(contents) = session.contents() {
             self.contents(&contents, "index")?;
         }
+        if let Some(links) = session.links() {
+            self.links(&links)?;
+        }
+        self.recovered(session.recovered.as_ref())?;
+        for thread in &session.threads {
+            self.set_aside(thread)?;
+        }
         let manifest = session.manifest.iter().flat_map(|m| &m.problems);
         let threads = session.threads.iter().flat_map(ThreadInfo::all_problems);
         self.problems(session.problems.iter().chain(manifest).chain(threads))
+    }
+
+    fn recovered(&mut self, recovered: Option<&Recovered>) -> Written {
+        let Some(recovered) = recovered else {
+            return Ok(());
+        };
+        self.label("recovered")?;
+        match recovered.losses.0 {
+            0 => write!(self.out, "nothing was lost")?,
+            1 => write!(self.out, "1 thing was lost or changed")?,
+            losses => write!(self.out, "{losses} things were lost or changed")?,
+        }
+        write!(self.out, ", see {}", recovered.reports.join(", "))?;
+        if recovered.has_unreadable {
+            write!(self.out, "; what could not be read is in unreadable/")?;
+        }
+        Ok(writeln!(self.out)?)
+    }
+
+    fn set_aside(&mut self, thread: &ThreadInfo) -> Written {
+        for (position, file) in thread.set_aside.iter().enumerate() {
+            match position {
+                0 => self.label("set aside")?,
+                _ => write!(self.out, ", ")?,
+            }
+            if let Some(id) = thread.id.filter(|_| position == 0) {
+                write!(self.out, "of thread {id}: ")?;
+            }
+            match file.event_count {
+                Some(count) => {
+                    let count = Counted(count.0, file.what);
+                    write!(self.out, "{} {count}", file.file)?;
+                }
+                None => write!(self.out, "{}, which cannot be read", file.file)?,
+            }
+        }
+        match thread.set_aside.is_empty() {
+            true => Ok(()),
+            false => Ok(writeln!(self.out)?),
+        }
     }
 
     fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
@@ -296,6 +356,18 @@ impl<W: Write> Text<W> {
             let path = Printable(module.path.as_deref().unwrap_or("of no known path"));
             self.label("")?;
             writeln!(self.out, "module {:#010x} {path}", module.module_id)?;
+        }
+        for wrong in &manifest.wrong_has_detail {
+            self.label("")?;
+            let (says, is) = match wrong.has_detail {
+                true => ("details", "none"),
+                false => ("no details", "some"),
+            };
+            let id = wrong.thread;
+            writeln!(
+                self.out,
+                "says that thread {id} has {says}, but it has {is}"
+            )?;
         }
         Ok(())
     }
@@ -324,7 +396,7 @@ impl<W: Write> Text<W> {
             }
             let duration = facts.time.map(|time| Span(time.duration_ns.0).to_string());
             write!(self.out, " {:>13}  ", duration.as_deref().unwrap_or("-"))?;
-            self.ending(&facts.completeness)?;
+            self.state(facts)?;
             if facts.contents.is_some() {
                 write!(
                     self.out,
@@ -339,7 +411,7 @@ impl<W: Write> Text<W> {
                 && !matches!(detail.completeness, Ending::Finalized)
             {
                 write!(self.out, "; details ")?;
-                self.ending(&detail.completeness)?;
+                self.state(detail)?;
             }
             if thread.has_problems() {
                 write!(self.out, "  {bad}!{bad:#}")?;

@@ -9,6 +9,7 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use serde::Serialize;
 
 use super::Problem;
+use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
 use crate::json::{self, U64};
 use crate::text::Counted;
@@ -28,6 +29,12 @@ pub(crate) struct ThreadInfo {
     /// What reading all shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Links>,
+    /// That it was recovered by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) recovered: Option<Recovered>,
+    /// Files with events that fit nowhere, which a recovery has made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) set_aside: Vec<SetAside>,
     /// What is wrong beside what is wrong with its files.
     pub(crate) problems: Vec<Problem>,
 }
@@ -55,7 +62,10 @@ pub(crate) struct Links {
 impl ThreadInfo {
     /// Looks at a folder.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
-        Self::of(None, path, ThreadReader::open(path), verify)
+        Self {
+            recovered: Recovered::of(path),
+            ..Self::of(None, path, ThreadReader::open(path), verify)
+        }
     }
 
     /// Looks at a thread that was opened, or could not be.
@@ -72,6 +82,8 @@ impl ThreadInfo {
             detail: None,
             ring: None,
             links: None,
+            recovered: None,
+            set_aside: SetAside::of(path),
             problems: Vec::new(),
         };
         match thread {
@@ -157,6 +169,16 @@ impl ThreadInfo {
 }
 
 impl Links {
+    /// Those of two threads.
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        Self {
+            good: U64(self.good.0 + other.good.0),
+            dangling: U64(self.dangling.0 + other.dangling.0),
+            crossed: U64(self.crossed.0 + other.crossed.0),
+            orphans: U64(self.orphans.0 + other.orphans.0),
+        }
+    }
+
     /// Follows all links; none where there are neither details nor links.
     fn of(thread: &ThreadReader) -> Result<Option<Self>, Error> {
         let mut links = Self::default();

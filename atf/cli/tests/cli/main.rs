@@ -11,6 +11,7 @@ mod explain;
 mod follow;
 mod info;
 mod rewrite;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

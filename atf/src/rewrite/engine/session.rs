@@ -11,11 +11,12 @@ use super::folder::Route;
 use crate::error::Result;
 use crate::rewrite::job::Failure;
 use crate::rewrite::manifest::{self, Facts};
+use crate::rewrite::report::loss;
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
 use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names};
 use crate::rewrite::tree::{self, Item, left_behind};
-use crate::session::{MANIFEST_FILE, Presence, SessionReader};
-use crate::thread::INDEX_FILE;
+use crate::session::{MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// The name of the report in a session that was changed.
 const RECOVERY: (&str, &str) = ("recovery", ".json");
@@ -32,6 +33,7 @@ impl Engine<'_> {
         let mut report = SessionReport {
             folder: item.below.to_string_lossy().into_owned(),
             changed: false,
+            losses: 0,
             threads: Vec::new(),
             manifest: None,
             left_behind: Vec::new(),
@@ -42,6 +44,7 @@ impl Engine<'_> {
             false => self.threads(path, out, &mut report)?,
         }
         report.changed |= !report.left_behind.is_empty();
+        report.losses = loss::of_session(&report);
         if report.changed && self.job.keeps_rest {
             self.write_report(&report, out)?;
         }
@@ -144,7 +147,7 @@ impl Engine<'_> {
             }
             report.threads.push(thread);
         }
-        self.others(path, &session, report)?;
+        self.others(path, &session, out, report)?;
         let (manifest, loses) = manifest::rewrite(self.job, path, session.manifest(), &facts, out)?;
         let (old, new) = (path.join(MANIFEST_FILE), out.join(MANIFEST_FILE));
         if loses && self.job.keeps_rest {
@@ -159,11 +162,13 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Names what stands in a session's folder and is no part of it.
+    /// Names what stands in a session's folder and is no part of it. A folder with thread files, or
+    /// with a name almost like a thread's, may be one that was renamed: it goes to `unreadable`.
     fn others(
         &self,
         path: &Path,
         session: &SessionReader,
+        out: &Path,
         report: &mut SessionReport,
     ) -> Result<()> {
         let threads = session.threads().iter();
@@ -171,10 +176,23 @@ impl Engine<'_> {
         for name in names(path)? {
             let text = name.to_string_lossy();
             let is_thread = threads.contains(&Some(name.as_os_str()));
-            if !is_thread && text != MANIFEST_FILE && !is_earlier(&text) {
-                let why = "no part of a session";
-                report.left_behind.push(left_behind(Path::new(&name), why));
+            if is_thread || text == MANIFEST_FILE || is_earlier(&text) {
+                continue;
             }
+            let from = path.join(&name);
+            let why = match is_renamed_thread(&from, &text) {
+                false => "no part of a session",
+                true if self.job.keeps_rest => {
+                    let folder = out.join(UNREADABLE);
+                    stage::create_folder(&folder)?;
+                    let to = free_path(&folder, &text, "")?;
+                    let left = stage::copy(&from, &to, self.job.durability)?;
+                    report.left_behind.extend(not_copied(path, left));
+                    "no thread's name: rename it to thread_N to have it read; a copy is in unreadable/"
+                }
+                true => "no thread's name: rename it to thread_N to have it read",
+            };
+            report.left_behind.push(left_behind(Path::new(&name), why));
         }
         Ok(())
     }
@@ -186,6 +204,16 @@ struct Recovery<'a> {
     action: Action,
     #[serde(flatten)]
     report: &'a SessionReport,
+}
+
+/// Whether this is the folder of a thread under a name that says nothing of its id.
+fn is_renamed_thread(path: &Path, name: &str) -> bool {
+    let is = |path: &Path, what: fn(&fs::FileType) -> bool| {
+        fs::symlink_metadata(path).is_ok_and(|metadata| what(&metadata.file_type()))
+    };
+    let has = |file: &str| is(&path.join(file), fs::FileType::is_file);
+    let is_one = name.starts_with(THREAD_FOLDER) || has(INDEX_FILE) || has(DETAIL_FILE);
+    is_one && is(path, fs::FileType::is_dir)
 }
 
 /// Whether an earlier rewriting left something of this name beside the threads.

@@ -1,6 +1,7 @@
 //! What a rewriting did: kept, set aside, dropped, and what was wrong.
 
 mod aside;
+pub(super) mod loss;
 mod note;
 mod text;
 
@@ -71,6 +72,8 @@ pub struct SessionReport {
     pub folder: String,
     /// Whether any file differs from the one that was read.
     pub changed: bool,
+    /// How many things were lost or changed, as [`Report::losses`] counts them.
+    pub losses: u64,
     /// Its threads in the order of their ids.
     pub threads: Vec<ThreadReport>,
     /// Its manifest; `None` for a thread's folder by itself.
@@ -164,6 +167,8 @@ pub struct LeftBehind {
     pub path: String,
     /// Why.
     pub why: String,
+    /// Whether it may be a part of the trace; strange files beside sessions are not.
+    pub is_loss: bool,
 }
 
 /// What became of the manifest.

@@ -144,8 +144,10 @@ pub enum Effect {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum What {
-    /// The file was not finalized, or its footer contradicts it.
+    /// The file was not finalized.
     NotFinalized,
+    /// The file is damaged: its footer contradicts it, or no event can begin where one should.
+    Damaged,
     /// A header says other than what is believed instead: the footer, the events, the other file.
     HeaderDisagrees,
     /// A link to a detail that is not there became none.
@@ -199,6 +201,8 @@ pub enum What {
     DetailDropped,
     /// A key of the manifest that is not known was left out.
     KeyDropped,
+    /// Events that a finalized header counts and the file does not have any more.
+    EventsMissing,
     /// A detail file that cannot be read; it is in `unreadable` as it was, except where the new
     /// trace is to hold no secrets.
     DetailFileUnreadable,
@@ -221,6 +225,7 @@ impl What {
     pub const fn effect(self) -> Effect {
         match self {
             Self::NotFinalized
+            | Self::Damaged
             | Self::HeaderDisagrees
             | Self::LinkToNothing
             | Self::LinkNotReturned
@@ -245,6 +250,7 @@ impl What {
             | Self::PayloadEmptied
             | Self::DetailDropped
             | Self::KeyDropped
+            | Self::EventsMissing
             | Self::DetailFileUnreadable
             | Self::RingNotRead => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,

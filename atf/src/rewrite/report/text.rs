@@ -1,21 +1,29 @@
 //! A report as text: one line for each fact, indented below what it is about.
 
-use std::fmt::{Display, Formatter, Result};
+use std::fmt::{Display, Formatter, Result, Write};
 
 use super::{
-    Action, Dropped, Effect, Kept, ManifestReport, Note, Place, Report, SessionReport, SetAside,
-    ThreadReport, What, Why,
+    Action, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Place, Report, SessionReport,
+    SetAside, ThreadReport, What, Why,
 };
+use crate::index::IndexEvent;
 use crate::thread::INDEX_FILE;
+
+const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 pub(super) fn report(report: &Report, f: &mut Formatter<'_>) -> Result {
     for item in &report.sessions {
         session(report.action, item, f)?;
     }
     for item in &report.left_behind {
-        writeln!(f, "{}: not taken: {}", item.path, item.why)?;
+        not_taken(item, "", f)?;
     }
     Ok(())
+}
+
+fn not_taken(item: &LeftBehind, indent: &str, f: &mut Formatter<'_>) -> Result {
+    let (path, why) = (Line(&item.path), Line(&item.why));
+    writeln!(f, "{indent}{path}: not taken: {why}")
 }
 
 fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Result {
@@ -32,7 +40,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         (true, Action::Convert) => "converted",
         (true, Action::Scrub) => "scrubbed",
     };
-    write!(f, "{name}: {state}, ")?;
+    write!(f, "{}: {state}, ", Line(name))?;
     match session.events() {
         0 => writeln!(f, "but there is no event in it")?,
         events => {
@@ -49,7 +57,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
         manifest(item, f)?;
     }
     for item in &session.left_behind {
-        writeln!(f, "  {}: not taken: {}", item.path, item.why)?;
+        not_taken(item, "  ", f)?;
     }
     Ok(())
 }
@@ -59,6 +67,7 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
         "" => "the thread",
         folder => folder,
     };
+    let folder = Line(folder);
     if let Some(why) = &thread.not_recovered {
         let kept = match action {
             Action::Recover | Action::Convert => "; what can be copied of it is in unreadable/",
@@ -109,7 +118,14 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
         file, offset, why, ..
     } = item;
     let size = counted(item.size, "byte");
-    write!(f, "    dropped: {why}: {file}: {size} (at {offset:#x}")?;
+    let events = counted(item.size / EVENT_SIZE, "event");
+    write!(f, "    dropped: ")?;
+    match why {
+        Why::BehindHole => write!(f, "{events} behind a hole, which salvage keeps")?,
+        Why::Hole => write!(f, "a hole, {events} of zeros")?,
+        _ => write!(f, "{why}")?,
+    }
+    write!(f, ": {file}: {size} (at {offset:#x}")?;
     if item.count > 1 {
         write!(
             f,
@@ -163,17 +179,31 @@ struct At<'a>(&'a Place);
 impl Display for At<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let place = self.0;
-        write!(f, "{}", place.file)?;
-        if !place.field.is_empty() {
-            write!(f, ": {}", place.field)?;
-        }
-        if !place.found.is_empty() {
-            write!(f, ": {}", place.found)?;
+        write!(f, "{}", Line(&place.file))?;
+        for text in [&place.field, &place.found] {
+            if !text.is_empty() {
+                write!(f, ": {}", Line(text))?;
+            }
         }
         match place.offset {
             Some(offset) => write!(f, " (at {offset:#x})"),
             None => Ok(()),
         }
+    }
+}
+
+/// Text of a file or its name, on one line: breaks of lines and other control characters escaped.
+struct Line<'a>(&'a str);
+
+impl Display for Line<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for letter in self.0.chars() {
+            match letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+                true => write!(f, "{}", letter.escape_unicode())?,
+                false => f.write_char(letter)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -208,6 +238,8 @@ impl Display for What {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             Self::NotFinalized => "the file was not finalized",
+            Self::Damaged => "the file is damaged",
+            Self::EventsMissing => "events that the header counts",
             Self::HeaderDisagrees => {
                 "a header disagreed with the events, the footer or the other file"
             }
@@ -222,7 +254,10 @@ impl Display for What {
             }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
             Self::OtherBuild => "names that are of another build, and were not taken",
-            Self::ChecksumBad => "the events are not those that the checksum was made of",
+            Self::ChecksumBad => {
+                "the events do not match their checksum: they changed since they were written; \
+                 the new checksum covers them as they are"
+            }
             Self::TimeGoesBack => "time goes back",
             Self::UnknownKind => "an unknown kind",
             Self::OtherThreadId => "an event of another thread_id",

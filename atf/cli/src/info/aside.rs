@@ -1,0 +1,103 @@
+//! What an earlier recovery left beside the files of a session, or of a thread.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::json::U64;
+
+/// A report is far smaller: it names the first places of each kind only.
+const LARGEST_REPORT: u64 = 16 << 20;
+
+/// That a trace was recovered, as `recovery.json` says it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Recovered {
+    /// The reports: one for each recovery that changed something.
+    pub(crate) reports: Vec<String>,
+    /// How many things were lost or changed, of those that say so.
+    pub(crate) losses: U64,
+    /// Whether files that could not be read stand in `unreadable`.
+    pub(crate) has_unreadable: bool,
+}
+
+/// A file with events that fit nowhere.
+#[derive(Debug, Serialize)]
+pub(crate) struct SetAside {
+    pub(crate) file: String,
+    /// `event` or `detail`.
+    pub(crate) what: &'static str,
+    /// How many; nothing where the file cannot be read.
+    pub(crate) event_count: Option<U64>,
+}
+
+impl Recovered {
+    /// What stands in a session's folder, or in that of a thread by itself.
+    pub(crate) fn of(folder: &Path) -> Option<Self> {
+        let reports = names(folder, |name| is_numbered(name, "recovery", ".json"));
+        let losses = reports.iter().filter_map(|name| losses(&folder.join(name)));
+        let losses = U64(losses.fold(0, u64::saturating_add));
+        (!reports.is_empty()).then(|| Self {
+            losses,
+            has_unreadable: folder.join("unreadable").is_dir(),
+            reports,
+        })
+    }
+}
+
+impl SetAside {
+    /// What stands in a thread's folder.
+    pub(crate) fn of(folder: &Path) -> Vec<Self> {
+        let salvaged = names(folder, |name| is_numbered(name, "salvaged", ".atf"));
+        let salvaged = salvaged.into_iter().map(|file| {
+            let reader = IndexReader::open(folder.join(&file));
+            let count = reader.map(|reader| reader.event_count());
+            (file, "event", count)
+        });
+        let orphans = names(folder, |name| is_numbered(name, "orphans", ".atf"));
+        let orphans = orphans.into_iter().map(|file| {
+            let reader = DetailReader::open(folder.join(&file));
+            let count = reader.map(|reader| reader.event_count());
+            (file, "detail", count)
+        });
+        let files = salvaged.chain(orphans);
+        let files = files.map(|(file, what, count)| Self {
+            file,
+            what,
+            event_count: count.ok().map(U64),
+        });
+        files.collect()
+    }
+}
+
+fn losses(report: &Path) -> Option<u64> {
+    let mut text = Vec::new();
+    let file = File::open(report).ok()?;
+    file.take(LARGEST_REPORT).read_to_end(&mut text).ok()?;
+    let report: Value = serde_json::from_slice(&text).ok()?;
+    report.get("losses")?.as_u64()
+}
+
+/// The names of regular files in a folder that are wanted, in their order.
+fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<_> = names.filter(|name| is_wanted(name)).collect();
+    names.sort();
+    names
+}
+
+/// Whether a recovery gives this name: `stem.extension`, `stem-2.extension`, …
+fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
+    let number = name.strip_prefix(stem);
+    let number = number.and_then(|name| name.strip_suffix(extension));
+    number.is_some_and(|number| {
+        let digits = number.strip_prefix('-');
+        number.is_empty() || digits.is_some_and(|digits| digits.parse::<u64>().is_ok())
+    })
+}

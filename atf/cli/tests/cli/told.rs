@@ -1,0 +1,219 @@
+//! What is lost, strange or not there is said, and the exit status tells it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::files::{DetailFile, IndexFile, patched};
+use super::{atf, clean, lines, samples, texts};
+
+/// A session with a thread 7 of nine events and three details, and what is given instead of its
+/// index.
+fn session(index: Option<&[u8]>) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let whole = IndexFile::finalized(1, 9).bytes();
+    thread(folder.path(), "thread_7", index.unwrap_or(&whole));
+    folder
+}
+
+fn thread(session: &Path, name: &str, index: &[u8]) {
+    let folder = session.join("s").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("index.atf"), index).unwrap();
+    let detail = DetailFile::finalized(1, 3).bytes();
+    fs::write(folder.join("detail.atf"), detail).unwrap();
+}
+
+/// Runs it: the exit status, output and messages.
+fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    let output = atf(folder.path(), arguments);
+    let (status, text, messages) = texts(&output);
+    (status, text.to_owned(), messages.to_owned())
+}
+
+#[test]
+fn events_cut_off_a_finalized_file_are_counted_by_all() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let folder = session(Some(&whole[..64 + 4 * 32]));
+    let (status, text, messages) = run(&folder, &["dump", "s"]);
+    assert_eq!((status, text.lines().count()), (1, 4));
+    let expected = "atf: s/thread_7/index.atf: cut: 4 of 9 events are there\n";
+    assert_eq!(messages, expected);
+    let (status, text, _) = run(&folder, &["info", "s"]);
+    assert!(status == 1 && text.contains("cut: 4 of 9 events"), "{text}");
+    let (_, text, _) = run(&folder, &["info", "--json", "s"]);
+    let info: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(info["threads"][0]["index"]["missing_events"], "5");
+
+    let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
+    assert!(status == 1 && text.contains("5 of 9, the file was cut at 0xc0"));
+    let text = clean(folder.path(), &["info", "out"]);
+    let expected = "recovered 1 thing was lost or changed, see recovery.json";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("set aside of thread 7: orphans.atf 1 detail\n"));
+    // A thread by itself is as damaged, and another one is not.
+    let (status, ..) = run(&folder, &["dump", "s/thread_7"]);
+    assert_eq!(status, 1);
+    thread(folder.path(), "thread_8", &whole);
+    assert_eq!(run(&folder, &["dump", "s/thread_8"]).0, 0);
+    assert_eq!(run(&folder, &["dump", "--thread", "8", "s"]).0, 0);
+}
+
+#[test]
+fn events_that_changed_are_said_with_the_exit_status() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let folder = session(Some(&patched(&whole, 64 + 8, &[0x55])));
+    let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
+    assert!(status == 1 && text.contains("do not match their checksum"));
+}
+
+#[test]
+fn a_hole_is_said_once_and_salvage_is_offered() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let folder = session(Some(&patched(&whole, 64 + 4 * 32, &[0; 2 * 32])));
+    for arguments in [&["dump", "s"][..], &["dump", "--json", "--last", "9", "s"]] {
+        let (status, text, messages) = run(&folder, arguments);
+        assert_eq!((status, text.lines().count()), (1, 9));
+        let said = "atf: thread 7: 2 events of zeros, first at events[4]";
+        assert!(messages.starts_with(said), "{messages}");
+        assert_eq!(messages.lines().count(), 1);
+    }
+    let hint = "run again with --salvage";
+    let (_, text, _) = run(&folder, &["recover", "s", "--out", "a"]);
+    assert!(text.lines().last().unwrap().contains(hint), "{text}");
+    let (_, text, _) = run(&folder, &["recover", "--salvage", "s", "--out", "b"]);
+    assert!(!text.contains(hint), "{text}");
+    let text = clean(folder.path(), &["info", "b"]);
+    assert!(text.contains("salvaged.atf 3 events"), "{text}");
+    let text = clean(folder.path(), &["dump", "b/thread_7/salvaged.atf"]);
+    assert_eq!(text.lines().count(), 3);
+}
+
+#[test]
+fn a_threads_folder_of_another_name_is_not_passed_over_in_silence() {
+    let folder = session(None);
+    thread(
+        folder.path(),
+        "thread_X",
+        &IndexFile::finalized(1, 2).bytes(),
+    );
+    let (status, text, messages) = run(&folder, &["dump", "s"]);
+    assert_eq!((status, text.lines().count()), (1, 9));
+    let expected = "atf: s/thread_X: not read; rename it to thread_N to have it read\n";
+    assert_eq!(messages, expected);
+    let (status, text, _) = run(&folder, &["info", "s"]);
+    assert!(
+        status == 1 && text.contains("rename it to thread_N"),
+        "{text}"
+    );
+    assert_eq!(run(&folder, &["dump", "--thread", "7", "s"]).0, 0);
+}
+
+#[test]
+fn why_nothing_is_written_is_said() {
+    let folder = session(None);
+    for (arguments, said) in [
+        (&["--function", "zzz"][..], "atf: no function matches zzz\n"),
+        (
+            &["--from", "+1s"],
+            "atf: no event matches; the trace goes from ",
+        ),
+        (
+            &["--function", "0x1", "--spans"],
+            "atf: no event matches; the trace goes",
+        ),
+        (
+            &["--kind", "9", "--last", "3"],
+            "atf: no event matches; the trace",
+        ),
+    ] {
+        let (status, text, messages) = run(&folder, &[&["dump", "s"], arguments].concat());
+        assert_eq!((status, &*text), (0, ""), "{arguments:?}");
+        assert!(messages.starts_with(said), "{messages}");
+        assert_eq!(messages.lines().count(), 1, "{messages}");
+    }
+    let (status, _, messages) = run(&folder, &["dump", "s", "--from", "+0.000001473"]);
+    assert!(status == 2 && messages.contains("for seconds write 0.000001473s"));
+    let (status, _, messages) = run(&folder, &["dump", "s", "--thread", "x"]);
+    assert!(status == 2 && messages.contains("thread_1"), "{messages}");
+}
+
+#[test]
+fn the_last_events_are_those_that_dump_ends_with() {
+    let all = clean(&samples(), &["dump", "sample-crashed"]);
+    let all: Vec<_> = all.lines().collect();
+    let of_1 = clean(
+        &samples(),
+        &["dump", "sample-crashed", "--thread", "thread_1"],
+    );
+    let of_1: Vec<_> = of_1.lines().collect();
+    for count in [0, 1, 20, 5000] {
+        let last = count.to_string();
+        let command = ["dump", "sample-crashed", "--last", &last];
+        let text = clean(&samples(), &command);
+        let found: Vec<_> = text.lines().collect();
+        assert_eq!(found, all[all.len().saturating_sub(count)..]);
+        let text = clean(&samples(), &[&command[..], &["--thread", "1"]].concat());
+        let found: Vec<_> = text.lines().collect();
+        assert_eq!(found, of_1[of_1.len().saturating_sub(count)..]);
+    }
+    // With a filter it is the last that the filter leaves, with their details.
+    let filter = [
+        "dump",
+        "--json",
+        "--details",
+        "sample-crashed",
+        "--function",
+        "load",
+    ];
+    let all = lines(&clean(&samples(), &filter));
+    let last = lines(&clean(
+        &samples(),
+        &[&filter[..], &["--last", "9"]].concat(),
+    ));
+    assert!(all[all.len() - 9..] == last);
+    let spans = ["dump", "sample-crashed", "--spans", "--thread", "1"];
+    let all = clean(&samples(), &spans);
+    let last = clean(&samples(), &[&spans[..], &["--last", "5"]].concat());
+    assert_eq!(last.lines().count(), 5);
+    assert!(all.ends_with(&last) && last.contains("(open at the end)"));
+}
+
+#[test]
+fn a_thread_of_a_session_has_the_sessions_names_and_times() {
+    let session = "sample-crashed/session_20260105_101500/pid_4243";
+    let one = clean(&samples(), &["dump", session, "--thread", "1"]);
+    let path = format!("{session}/thread_1");
+    assert!(clean(&samples(), &["dump", &path]) == one);
+    let inside = samples().join(&path);
+    assert!(clean(&inside, &["dump", "."]) == one);
+}
+
+#[test]
+fn what_a_missing_path_is_called_is_the_systems_word() {
+    let folder = TempDir::new().unwrap();
+    let expected = "atf: nowhere: No such file or directory (os error 2)\n";
+    for arguments in [
+        &["info", "nowhere"][..],
+        &["dump", "nowhere"],
+        &["explain", "nowhere"],
+        &["recover", "nowhere", "--out", "out"],
+    ] {
+        let (status, _, messages) = run(&folder, arguments);
+        assert_eq!(status, 2, "{arguments:?}");
+        if cfg!(unix) {
+            assert_eq!(messages, expected, "{arguments:?}");
+        }
+    }
+    let (_, _, messages) = run(&folder, &["dump", samples().to_str().unwrap()]);
+    assert_eq!(messages.lines().count(), 4, "{messages}");
+}
+
+#[test]
+fn what_a_finalized_session_links_wrongly_is_in_text_too() {
+    let text = clean(&samples(), &["info", "--verify", "sample-crashed"]);
+    assert!(text.contains("138 good, 5 to no detail event\n"), "{text}");
+    assert!(text.contains("says that thread 2 has details, but it has none"));
+}

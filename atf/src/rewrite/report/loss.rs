@@ -1,0 +1,55 @@
+//! What counts as a loss: something that was written once, and is not among the new events, or is
+//! not as it was written.
+
+use super::{LeftBehind, Report, SessionReport, ThreadReport, What, Why};
+use crate::thread::INDEX_FILE;
+
+impl Report {
+    /// How many things were lost or changed. What a crash leaves is none of them: an event that
+    /// never was whole, a footer that was never written; nor are strange files beside the sessions.
+    #[must_use]
+    pub fn losses(&self) -> u64 {
+        let sessions = self.sessions.iter().map(|session| session.losses);
+        sessions.fold(left_behind(&self.left_behind), u64::saturating_add)
+    }
+}
+
+/// Losses of a session's threads, and what stands in its folder and was not taken.
+pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
+    let threads = session.threads.iter().map(of_thread);
+    threads.fold(left_behind(&session.left_behind), u64::saturating_add)
+}
+
+fn left_behind(items: &[LeftBehind]) -> u64 {
+    items.iter().filter(|item| item.is_loss).count() as u64
+}
+
+fn of_thread(thread: &ThreadReport) -> u64 {
+    let noted = [
+        What::ChecksumBad,
+        What::EventsMissing,
+        What::DetailFileUnreadable,
+        What::RingNotRead,
+    ];
+    let noted = noted.iter().map(|what| thread.notes.count(*what));
+    let dropped = thread.dropped.iter().filter(|dropped| is_loss(dropped.why));
+    let aside = thread.set_aside.iter();
+    let aside = aside.filter(|aside| aside.from == INDEX_FILE);
+    let unread = u64::from(thread.not_recovered.is_some());
+    let counts = [unread, dropped.count() as u64, aside.count() as u64];
+    noted.chain(counts).fold(0, u64::saturating_add)
+}
+
+/// Whether bytes that are in no new file were events once, or may have been.
+fn is_loss(why: Why) -> bool {
+    match why {
+        Why::Hole | Why::BehindHole | Why::BehindFramingProblem | Why::Overlap => true,
+        Why::BetweenHeaderAndEvents
+        | Why::EventCutShort
+        | Why::FooterCutShort
+        | Why::ZeroTail
+        | Why::DamagedFooter
+        | Why::BehindFooter
+        | Why::Orphans => false,
+    }
+}

@@ -1,0 +1,172 @@
+//! What counts as a loss, and how the report says it.
+
+use atf::rewrite::{RecoverOptions, Report, What, recover};
+
+use crate::support::{DetailFile, IndexFile, patched};
+use crate::{Places, files};
+
+/// Recovers what was put at `in`.
+fn recovered(places: &Places) -> Report {
+    let (path, out) = (places.path("in"), places.path("out"));
+    recover(path, out, &RecoverOptions::default()).unwrap()
+}
+
+/// The same of thread 7 with these files; what was recovered is recovered without a loss.
+fn thread(index: &[u8], detail: &[u8]) -> Report {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index);
+    places.put("in/thread_7/detail.atf", detail);
+    let report = recovered(&places);
+    let path = places.path("out");
+    let second = recover(path, places.path("again"), &RecoverOptions::default()).unwrap();
+    assert!(!second.changed() && second.losses() == 0, "{second}");
+    report
+}
+
+fn count(report: &Report, what: What) -> u64 {
+    report.threads().next().unwrap().notes.count(what)
+}
+
+#[test]
+fn what_only_a_crash_leaves_is_no_loss() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).placeholder();
+        let index = index.without_footer();
+        let detail = DetailFile::finalized(version, 3).placeholder();
+        // In the middle of the last event.
+        let report = thread(&index[..index.len() - 5], &detail.without_footer());
+        assert_eq!((report.events(), report.losses()), (8, 0), "{report}");
+    }
+}
+
+#[test]
+fn events_that_changed_under_their_checksum_are_a_loss() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3).bytes();
+        assert_eq!(thread(&index, &detail).losses(), 0);
+        // The last byte of a function_id.
+        let changed = patched(&index, 64 + 15, &[0x55]);
+        let report = thread(&changed, &detail);
+        assert_eq!(report.losses(), 1, "{report}");
+        let text = report.to_string();
+        let said = "they changed since they were written; the new checksum covers them as they are";
+        assert!(text.contains(said), "{text}");
+        assert_eq!(report.sessions[0].losses, 1);
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["sessions"][0]["losses"], 1);
+    }
+}
+
+#[test]
+fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).bytes();
+        let detail = DetailFile::finalized(version, 3);
+        let whole = detail.bytes();
+        let report = thread(&index[..64 + 4 * 32 + 7], &whole);
+        assert_eq!(count(&report, What::EventsMissing), 1);
+        assert_eq!(count(&report, What::HeaderDisagrees), 0);
+        assert_eq!(report.losses(), 1, "{report}");
+        let said =
+            "lost: events that the header counts: index.atf: 5 of 9, the file was cut at 0xc7";
+        assert!(report.to_string().contains(said), "{report}");
+
+        // Zeros where the last events were.
+        let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
+        let report = thread(&zeros, &whole);
+        let said = "index.atf: 2 of 9, there is none from 0x120 on\n";
+        assert!(report.to_string().contains(said), "{report}");
+
+        let last = usize::try_from(detail.places()[2]).unwrap();
+        let report = thread(&index, &whole[..last]);
+        assert_eq!(report.losses(), 1, "{report}");
+        let said = format!("detail.atf: 1 of 3, the file was cut at {last:#x}\n");
+        assert!(report.to_string().contains(&said), "{report}");
+        // Only the footer and the header's numbers say how many there were.
+        let report = thread(&index[..64 + 9 * 32], &whole);
+        assert_eq!(report.losses(), 0, "{report}");
+    }
+}
+
+#[test]
+fn a_finalized_file_that_was_damaged_is_called_damaged() {
+    let index = IndexFile::finalized(1, 9).bytes();
+    let detail = DetailFile::finalized(1, 3);
+    let second = usize::try_from(detail.places()[1]).unwrap();
+    let report = thread(&index, &patched(&detail.bytes(), second, &[0xff; 4]));
+    assert_eq!(count(&report, What::Damaged), 1);
+    assert_eq!(count(&report, What::NotFinalized), 0, "{report}");
+    assert!(report.losses() > 0);
+}
+
+#[test]
+fn what_is_behind_a_hole_is_counted_in_events() {
+    let index = IndexFile::finalized(1, 9).bytes();
+    let index = patched(&index, 64 + 4 * 32, &[0; 2 * 32]);
+    let report = thread(&index, &DetailFile::finalized(1, 3).bytes());
+    let text = report.to_string();
+    for said in [
+        "dropped: a hole, 2 events of zeros: index.atf: 64 bytes (at 0xc0)\n",
+        "dropped: 3 events behind a hole, which salvage keeps: index.atf: 96 bytes (at 0x100)\n",
+    ] {
+        assert!(text.contains(said), "{text}");
+    }
+    // The hole, what is behind it, and the checksum.
+    assert_eq!(report.losses(), 3);
+}
+
+#[test]
+fn strange_files_beside_sessions_are_named_and_are_no_loss() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/session_1/pid_1/thread_7/index.atf", &index);
+    places.put("in/README.md", "x");
+    places.put("in/session_1/notes/a.txt", "x");
+    let report = recovered(&places);
+    assert_eq!(report.losses(), 0, "{report}");
+    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
+    assert_eq!(left, ["README.md", "session_1/notes"]);
+
+    // In a session's folder it may belong to the session.
+    places.put("in/session_1/pid_1/notes.txt", "x");
+    let (path, out) = (places.path("in"), places.path("again"));
+    let report = recover(path, out, &RecoverOptions::default()).unwrap();
+    assert_eq!((report.losses(), report.sessions[0].losses), (1, 1));
+}
+
+#[test]
+fn a_threads_folder_of_another_name_is_copied_and_called_by_what_to_do() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    for name in ["thread_7", "thread_X", "renamed"] {
+        places.put(&format!("in/{name}/index.atf"), &index);
+    }
+    let report = recovered(&places);
+    assert_eq!((report.events(), report.losses()), (9, 2), "{report}");
+    let found = files(&places.path("out"));
+    for name in ["thread_X", "renamed"] {
+        assert!(found[&format!("unreadable/{name}/index.atf")] == index);
+        let said = format!("  {name}: not taken: no thread's name: rename it to thread_N to have");
+        assert!(report.to_string().contains(&said), "{report}");
+    }
+    let (path, out) = (places.path("out"), places.path("again"));
+    let second = recover(path, out, &RecoverOptions::default()).unwrap();
+    assert!(!second.changed(), "{second}");
+}
+
+#[test]
+#[cfg(unix)]
+fn no_name_breaks_a_line_of_the_report() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/thread_7/index.atf", &index);
+    places.put("in/thread_7/a\nb", "x");
+    places.put("in/thread_\n2/index.atf", &index);
+    places.put("in/manifest.json", r#"{"a\nkey": 1}"#);
+    let text = recovered(&places).to_string();
+    assert!(text.contains("\n  thread_7/a\\u{a}b: not taken"), "{text}");
+    assert!(text.contains("\n  thread_\\u{a}2: not taken"), "{text}");
+    let indented = |line: &str| line.starts_with("  ") || line.starts_with("session: ");
+    assert!(text.lines().all(indented), "{text}");
+}
