@@ -30,6 +30,16 @@ impl Following {
         Self { child, lines }
     }
 
+    /// It says that there is nothing to follow yet.
+    fn waits(&mut self) {
+        let stderr = self.child.stderr.as_mut().unwrap();
+        let mut said = String::new();
+        // Byte by byte: what comes behind the line stays for `end`.
+        let mut bytes = BufReader::with_capacity(1, stderr);
+        bytes.read_line(&mut said).unwrap();
+        assert!(said.starts_with("atf: waiting for "), "{said}");
+    }
+
     fn next(&mut self) -> String {
         self.lines.next().unwrap().unwrap()
     }
@@ -96,6 +106,7 @@ fn events_are_written_as_they_come_until_the_thread_is_finalized() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("session/thread_5");
     let mut following = Following::new(&folder, &["--json", "--details"]);
+    following.waits();
     let mut writer = ThreadWriter::create(&folder, 5, &WriteOptions::default()).unwrap();
     for seq in 0..20 {
         let detail = Detail {
@@ -129,6 +140,7 @@ fn events_are_written_as_they_come_until_the_thread_is_finalized() {
 fn threads_of_a_session_come_as_they_come() {
     let folder = tempfile::tempdir().unwrap();
     let mut following = Following::new(folder.path(), &["--json"]);
+    following.waits();
     let mut writers = Vec::new();
     for id in 0..4 {
         let path = folder.path().join(format!("thread_{id}"));
