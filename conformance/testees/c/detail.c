@@ -1,0 +1,225 @@
+/* detail.atf: events of any size, each telling where the next one stands. */
+#include "bytes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "atf_wire.h"
+
+enum { HEADER = 64, EVENT_HEADER = 24, FOOTER = 64, PAYLOAD = 100 };
+
+/* Where a walk from event to event ended, and whether that is its aim. */
+typedef struct {
+    uint64_t count, end;
+    bool is_whole;
+} Walk;
+
+static uint64_t events_offset(const File *file) {
+    return atf_v1_detail_header_get_events_offset(place(file, 0));
+}
+
+static Walk walk(const File *file, uint64_t end) {
+    Walk walk = {0, events_offset(file), false};
+    while (end - walk.end >= EVENT_HEADER) {
+        uint32_t length = atf_v1_detail_event_header_get_total_length(place(file, walk.end));
+        if (length < EVENT_HEADER || length > end - walk.end) return walk;
+        walk.end += length;
+        walk.count++;
+    }
+    walk.is_whole = walk.end == end;
+    return walk;
+}
+
+static bool is_header_good(const File *file) {
+    if (file->size < HEADER) return false;
+    const AtfV1DetailHeader *at = place(file, 0);
+    if (memcmp(at->magic, ATF_V1_DETAIL_HEADER_MAGIC, 4) != 0) return false;
+    if (at->endian != ATF_V1_DETAIL_HEADER_ENDIAN) return false;
+    if (at->version != 1 && at->version != 2) return false;
+    return events_offset(file) >= HEADER && events_offset(file) <= file->size;
+}
+
+/* As a writer leaves it that was killed before it finalized. */
+static bool is_placeholder(const File *file) {
+    const AtfV1DetailHeader *at = place(file, 0);
+    return atf_v1_detail_header_get_event_count(at) == 0 &&
+           atf_v1_detail_header_get_bytes_length(at) == 0 &&
+           atf_v1_detail_header_get_index_seq_start(at) == 0 &&
+           atf_v1_detail_header_get_index_seq_end(at) == 0;
+}
+
+/* Where the header says that the footer stands; UINT64_MAX where that is no place at all. */
+static uint64_t stated_place(const File *file) {
+    uint64_t length = atf_v1_detail_header_get_bytes_length(place(file, 0));
+    uint64_t start = events_offset(file);
+    return length <= UINT64_MAX - start ? start + length : UINT64_MAX;
+}
+
+static bool has_magic(const AtfV1DetailFooter *footer) {
+    return memcmp(footer->magic, ATF_V1_DETAIL_FOOTER_MAGIC, 4) == 0;
+}
+
+static bool has_zero_reserved(const AtfV1DetailFooter *footer) {
+    return is_zero(footer->reserved, sizeof footer->reserved);
+}
+
+/* A footer is known by its magic and because it says where it stands. */
+static bool is_footer(const File *file, uint64_t at) {
+    uint64_t start = events_offset(file);
+    if (at < start || !has_room(file, at, FOOTER)) return false;
+    const AtfV1DetailFooter *footer = place(file, at);
+    return has_magic(footer) && atf_v1_detail_footer_get_bytes_length(footer) == at - start;
+}
+
+/* Where the header says, at the end, or in front of garbage; 0 if nowhere. */
+static uint64_t find_footer(const File *file) {
+    uint64_t at_end = file->size - FOOTER;
+    if (is_footer(file, stated_place(file))) return stated_place(file);
+    if (is_footer(file, at_end)) return at_end;
+    for (uint64_t at = events_offset(file); has_room(file, at, FOOTER);) {
+        if (is_footer(file, at)) return at;
+        uint32_t length = atf_v1_detail_event_header_get_total_length(place(file, at));
+        if (length < EVENT_HEADER || !has_room(file, at, length)) return 0;
+        at += length;
+    }
+    return 0;
+}
+
+/* Whether a footer stands there by all signs but one. It is neither to be trusted nor events. */
+static bool is_damaged_footer(const File *file, uint64_t at) {
+    uint64_t start = events_offset(file);
+    if (at < start || !has_room(file, at, FOOTER)) return false;
+    const AtfV1DetailFooter *footer = place(file, at);
+    if (is_zero(footer, FOOTER)) return false;
+    if (has_magic(footer) && has_zero_reserved(footer)) return true;
+    Walk events = walk(file, at);
+    bool header_fits = !is_placeholder(file) && at == stated_place(file) &&
+                       atf_v1_detail_header_get_event_count(place(file, 0)) == events.count;
+    bool footer_fits = atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
+                       atf_v1_detail_footer_get_event_count(footer) == events.count;
+    return events.is_whole && (header_fits || (has_zero_reserved(footer) && footer_fits));
+}
+
+/* ---- Document ---- */
+
+static void print_header(const AtfV1DetailHeader *at) {
+    printf("\"header\": {\"endian\": 1, \"version\": %u, \"arch\": %u, \"os\": %u, "
+           "\"flags\": %" PRIu32 ", \"thread_id\": %" PRIu32 ", \"events_offset\": \"%" PRIu64
+           "\", \"event_count\": \"%" PRIu64 "\", ",
+           at->version, at->arch,
+           at->os, atf_v1_detail_header_get_flags(at),
+           atf_v1_detail_header_get_thread_id(at), atf_v1_detail_header_get_events_offset(at),
+           atf_v1_detail_header_get_event_count(at));
+    printf("\"bytes_length\": \"%" PRIu64 "\", \"index_seq_start\": \"%" PRIu64
+           "\", \"index_seq_end\": \"%" PRIu64 "\"},\n",
+           atf_v1_detail_header_get_bytes_length(at), atf_v1_detail_header_get_index_seq_start(at),
+           atf_v1_detail_header_get_index_seq_end(at));
+}
+
+/* Registers and stack, where the length fits; the event's type promises nothing. */
+static void print_function(const void *at, uint64_t size) {
+    const AtfV1DetailFunctionPayload *payload = at;
+    if (size < PAYLOAD ||
+        size != PAYLOAD + (uint64_t)atf_v1_detail_function_payload_get_stack_size(payload)) {
+        printf("\"function\": null}");
+        return;
+    }
+    printf("\"function\": {\"function_id\": \"%" PRIu64 "\", \"x_regs\": [",
+           atf_v1_detail_function_payload_get_function_id(payload));
+    for (size_t k = 0; k < 8; k++) {
+        printf("%s\"%" PRIu64 "\"", k > 0 ? ", " : "",
+               atf_v1_detail_function_payload_get_x_regs(payload, k));
+    }
+    printf("], \"lr\": \"%" PRIu64 "\", \"fp\": \"%" PRIu64 "\", \"sp\": \"%" PRIu64
+           "\", \"stack_size\": %u, \"stack\": ",
+           atf_v1_detail_function_payload_get_lr(payload),
+           atf_v1_detail_function_payload_get_fp(payload),
+           atf_v1_detail_function_payload_get_sp(payload),
+           atf_v1_detail_function_payload_get_stack_size(payload));
+    print_hex((const uint8_t *)at + PAYLOAD, size - PAYLOAD);
+    printf("}}");
+}
+
+static void print_event(int wire, const uint8_t *at) {
+    const AtfV1DetailEventHeader *event = (const void *)at;
+    const AtfV2DetailEventHeader *event_v2 = (const void *)at;
+    uint32_t length = atf_v1_detail_event_header_get_total_length(event);
+    printf("{\"total_length\": %" PRIu32 ", \"event_type\": %u, \"flags\": %u, ", length,
+           atf_v1_detail_event_header_get_event_type(event),
+           atf_v1_detail_event_header_get_flags(event));
+    if (wire == 1) {
+        printf("\"index_seq\": \"%" PRIu32 "\", \"thread_id\": %" PRIu32 ", ",
+               atf_v1_detail_event_header_get_index_seq(event),
+               atf_v1_detail_event_header_get_thread_id(event));
+    } else {
+        printf("\"index_seq\": \"%" PRIu64 "\", ", 
+               atf_v2_detail_event_header_get_index_seq(event_v2));
+    }
+    printf("\"timestamp\": \"%" PRIu64 "\", \"payload\": ",
+           atf_v1_detail_event_header_get_timestamp(event));
+    print_hex(at + EVENT_HEADER, length - EVENT_HEADER);
+    printf(", ");
+    print_function(at + EVENT_HEADER, length - EVENT_HEADER);
+}
+
+static void print_footer(const AtfV1DetailFooter *footer) {
+    if (footer == NULL) {
+        printf("\"footer\": null,\n");
+        return;
+    }
+    printf("\"footer\": {\"checksum\": %" PRIu32 ", \"event_count\": \"%" PRIu64 "\", "
+           "\"bytes_length\": \"%" PRIu64 "\", \"time_start_ns\": \"%" PRIu64 "\", "
+           "\"time_end_ns\": \"%" PRIu64 "\"},\n",
+           atf_v1_detail_footer_get_checksum(footer), atf_v1_detail_footer_get_event_count(footer),
+           atf_v1_detail_footer_get_bytes_length(footer),
+           atf_v1_detail_footer_get_time_start_ns(footer),
+           atf_v1_detail_footer_get_time_end_ns(footer));
+}
+
+int read_detail(const File *file) {
+    if (!is_header_good(file)) return reject("detail");
+    int wire = ((const AtfV1DetailHeader *)place(file, 0))->version;
+    uint64_t start = events_offset(file);
+    uint64_t at = find_footer(file);
+    const AtfV1DetailFooter *footer = at != 0 ? place(file, at) : NULL;
+    const char *checksum = "not_checked";
+    bool is_accepted = false;
+    uint64_t rest;
+    Walk events;
+    if (footer != NULL) {
+        /* In a finalized file every event is whole, and their number is the footer's. */
+        uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
+        events = walk(file, at);
+        if (!events.is_whole || events.count != atf_v1_detail_footer_get_event_count(footer) ||
+            (stated != 0 && stated != crc32c(0, file->bytes + start, at - start))) {
+            return reject("detail");
+        }
+        checksum = stated != 0 ? "good" : "absent";
+        is_accepted = !is_placeholder(file) || events.count == 0;
+        rest = file->size - at - FOOTER;
+    } else {
+        /* Only a footer can prove that the events begin elsewhere. */
+        if (start != HEADER || is_damaged_footer(file, stated_place(file)) ||
+            is_damaged_footer(file, file->size - FOOTER)) {
+            return reject("detail");
+        }
+        uint64_t end = file->size;
+        if (!is_placeholder(file) && stated_place(file) < end) end = stated_place(file);
+        events = walk(file, end);
+        rest = file->size - events.end;
+    }
+
+    printf("{\"kind\": \"detail\", \"verdict\": \"%s\",\n", is_accepted ? "accept" : "recover");
+    print_header(place(file, 0));
+    printf("\"events\": [");
+    for (uint64_t next = start; next < events.end;) {
+        printf(next > start ? ",\n" : "\n");
+        print_event(wire, file->bytes + next);
+        next += atf_v1_detail_event_header_get_total_length(place(file, next));
+    }
+    printf("],\n");
+    print_footer(footer);
+    print_derived(events.count, footer != NULL ? "footer" : "framing", checksum, rest);
+    return 0;
+}

@@ -1,0 +1,281 @@
+/* index.atf: where the events end, which of them survived, what they are. */
+#include "bytes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "atf_wire.h"
+
+enum { HEADER = 64, EVENT = 32, FOOTER = 64 };
+
+/* The header of either wire version. */
+typedef struct {
+    int wire;
+    uint8_t arch, os, clock_type;
+    uint32_t flags, thread_id;
+    uint64_t event_count, events_offset, footer_offset, time_start_ns, time_end_ns;
+} Header;
+
+/* ---- Header ---- */
+
+static Header decode_header(const File *file) {
+    const AtfV1IndexHeader *at = place(file, 0);
+    const AtfV2IndexHeader *at_v2 = place(file, 0);
+    return (Header){
+        .wire = at->version,
+        .arch = at->arch,
+        .os = at->os,
+        .clock_type = at->clock_type,
+        .flags = atf_v1_index_header_get_flags(at),
+        .thread_id = atf_v1_index_header_get_thread_id(at),
+        .event_count = at->version == 1 ? atf_v1_index_header_get_event_count(at)
+                                        : atf_v2_index_header_get_event_count(at_v2),
+        .events_offset = atf_v1_index_header_get_events_offset(at),
+        .footer_offset = atf_v1_index_header_get_footer_offset(at),
+        .time_start_ns = atf_v1_index_header_get_time_start_ns(at),
+        .time_end_ns = atf_v1_index_header_get_time_end_ns(at),
+    };
+}
+
+static bool is_header_good(const File *file) {
+    if (file->size < HEADER) return false;
+    const AtfV1IndexHeader *at = place(file, 0);
+    if (memcmp(at->magic, ATF_V1_INDEX_HEADER_MAGIC, 4) != 0) return false;
+    if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return false;
+    /* Version 2 has its event size where version 1 has zeros: the layout of one version under the
+     * number of the other is refused, or 32 events would look like an event size. */
+    uint32_t size_v2 = atf_v2_index_header_get_event_size(place(file, 0));
+    switch (at->version) {
+    case 1: return size_v2 != EVENT && atf_v1_index_header_get_event_size(at) == EVENT;
+    case 2: return size_v2 == EVENT;
+    default: return false;
+    }
+}
+
+/* As a writer leaves it that was killed before it finalized. */
+static bool is_placeholder(const Header *header) {
+    return header->flags == 0 && header->event_count == 0 && header->time_start_ns == 0 &&
+           header->time_end_ns == 0 &&
+           (header->footer_offset == 0 || header->footer_offset == HEADER);
+}
+
+/* Whether a rewritten header says where the events end, twice. */
+static bool is_end_known(const Header *header) {
+    if (is_placeholder(header) || header->footer_offset < header->events_offset) return false;
+    uint64_t size = header->footer_offset - header->events_offset;
+    return size % EVENT == 0 && size / EVENT == header->event_count;
+}
+
+/* ---- Footer ---- */
+
+/* A footer stands behind the events that it counts, and says how many bytes they have. */
+static bool says_its_place(const AtfV1IndexFooter *footer, uint64_t size) {
+    return size % EVENT == 0 && atf_v1_index_footer_get_bytes_written(footer) == size &&
+           atf_v1_index_footer_get_event_count(footer) == size / EVENT;
+}
+
+static bool has_magic(const AtfV1IndexFooter *footer) {
+    return memcmp(footer->magic, ATF_V1_INDEX_FOOTER_MAGIC, 4) == 0;
+}
+
+static bool has_zero_reserved(const AtfV1IndexFooter *footer) {
+    return is_zero(footer->reserved, sizeof footer->reserved);
+}
+
+static bool is_footer(const File *file, const Header *header, uint64_t at) {
+    if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
+    const AtfV1IndexFooter *footer = place(file, at);
+    return has_magic(footer) && says_its_place(footer, at - header->events_offset);
+}
+
+/* Where the header says, at the end, or in front of garbage; 0 if nowhere. */
+static uint64_t find_footer(const File *file, const Header *header) {
+    uint64_t at_end = file->size - FOOTER;
+    if (is_footer(file, header, header->footer_offset)) return header->footer_offset;
+    if (is_footer(file, header, at_end)) return at_end;
+    for (uint64_t at = header->events_offset; has_room(file, at, FOOTER); at += EVENT) {
+        if (is_footer(file, header, at)) return at;
+    }
+    return 0;
+}
+
+/* Whether a footer stands there by all signs but one. It is neither to be trusted nor events. */
+static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_end) {
+    if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
+    const AtfV1IndexFooter *footer = place(file, at);
+    uint64_t size = at - header->events_offset;
+    if (is_zero(footer, FOOTER)) return false;
+    if (is_end_known(header) && at == header->footer_offset) return true;
+    if (!has_magic(footer)) return has_zero_reserved(footer) && says_its_place(footer, size);
+    bool fits = atf_v1_index_footer_get_bytes_written(footer) == size ||
+                (size % EVENT == 0 && atf_v1_index_footer_get_event_count(footer) == size / EVENT);
+    return has_zero_reserved(footer) && (is_end || fits);
+}
+
+static bool has_damaged_footer(const File *file, const Header *header) {
+    uint64_t at_end = file->size - FOOTER;
+    if (is_damaged_footer(file, header, at_end, true)) return true;
+    if (!is_placeholder(header) && is_damaged_footer(file, header, header->footer_offset, true)) {
+        return true;
+    }
+    for (uint64_t at = header->events_offset; has_room(file, at, FOOTER); at += EVENT) {
+        if (has_magic(place(file, at)) && is_damaged_footer(file, header, at, false)) return true;
+    }
+    return false;
+}
+
+/* ---- Events of a file without a footer ---- */
+
+/* Whether two fields agree as far as the file goes. */
+static bool agrees(const void *cut, const void *whole, size_t offset, size_t end, uint64_t size) {
+    if (size < end) end = size;
+    return end <= offset ||
+           memcmp((const uint8_t *)cut + offset, (const uint8_t *)whole + offset, end - offset) == 0;
+}
+
+/* Whether the bytes are the beginning of a footer behind so many events. */
+static bool begins_footer(const void *cut, uint64_t size, uint64_t seq) {
+    AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
+    atf_v1_index_footer_set_event_count(&whole, seq);
+    atf_v1_index_footer_set_bytes_written(&whole, seq * EVENT);
+    size_t count = offsetof(AtfV1IndexFooter, event_count);
+    size_t length = offsetof(AtfV1IndexFooter, bytes_written);
+    return size >= sizeof whole.magic && agrees(cut, &whole, 0, sizeof whole.magic, size) &&
+           agrees(cut, &whole, count, count + 8, size) &&
+           agrees(cut, &whole, length, length + 8, size);
+}
+
+static uint32_t kind(const File *file, const Header *header, uint64_t seq) {
+    uint64_t at = header->events_offset + seq * EVENT;
+    if (header->wire == 1) return atf_v1_index_event_get_event_kind(place(file, at));
+    return ((const AtfV2IndexEvent *)place(file, at))->event_kind;
+}
+
+static uint64_t surviving_events(const File *file, const Header *header) {
+    uint64_t data_end = file->size;
+    while (data_end > HEADER && file->bytes[data_end - 1] == 0) data_end--;
+    uint64_t whole = (file->size - HEADER) / EVENT;
+    uint64_t touched = (data_end - HEADER + EVENT - 1) / EVENT;
+    if (touched < whole) {
+        /* Space that was set aside, or blocks that never reached the disk, are no events, and an
+         * event of no kind in front of them was torn. */
+        whole = touched;
+        if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
+    }
+    if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
+    /* 32 to 63 bytes of a footer would make an event. */
+    for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
+        uint64_t at = HEADER + seq * EVENT;
+        if (at >= data_end || data_end - at >= FOOTER) continue;
+        if (begins_footer(place(file, at), data_end - at, seq)) return seq;
+    }
+    return whole;
+}
+
+static bool has_hole(const File *file, uint64_t start, uint64_t count) {
+    for (uint64_t seq = 0; seq < count; seq++) {
+        if (is_zero(place(file, start + seq * EVENT), EVENT)) return true;
+    }
+    return false;
+}
+
+/* ---- Document ---- */
+
+static void print_header(const Header *header) {
+    printf("\"header\": {\"endian\": 1, \"version\": %d, \"arch\": %u, \"os\": %u, "
+           "\"flags\": %" PRIu32 ", \"thread_id\": %" PRIu32 ", \"clock_type\": %u, "
+           "\"event_size\": 32, ",
+           header->wire, header->arch, header->os, header->flags, header->thread_id,
+           header->clock_type);
+    const char *quote = header->wire == 1 ? "" : "\"";
+    printf("\"event_count\": %s%" PRIu64 "%s, \"events_offset\": \"%" PRIu64 "\", "
+           "\"footer_offset\": \"%" PRIu64 "\", \"time_start_ns\": \"%" PRIu64 "\", "
+           "\"time_end_ns\": \"%" PRIu64 "\"},\n",
+           quote, header->event_count, quote, header->events_offset, header->footer_offset,
+           header->time_start_ns, header->time_end_ns);
+}
+
+static void print_link(uint64_t seq, uint64_t none) {
+    if (seq == none) {
+        printf("\"detail_seq\": null}");
+    } else {
+        printf("\"detail_seq\": \"%" PRIu64 "\"}", seq);
+    }
+}
+
+static void print_event(int wire, const void *at) {
+    const AtfV1IndexEvent *event = at;
+    const AtfV2IndexEvent *event_v2 = at;
+    printf("{\"timestamp_ns\": \"%" PRIu64 "\", \"function_id\": \"%" PRIu64 "\", ",
+           atf_v1_index_event_get_timestamp_ns(event), atf_v1_index_event_get_function_id(event));
+    if (wire == 1) {
+        printf("\"thread_id\": %" PRIu32 ", \"event_kind\": %" PRIu32 ", \"call_depth\": %" PRIu32
+               ", ",
+               atf_v1_index_event_get_thread_id(event), atf_v1_index_event_get_event_kind(event),
+               atf_v1_index_event_get_call_depth(event));
+        print_link(atf_v1_index_event_get_detail_seq(event), ATF_V1_NO_DETAIL_SEQ);
+    } else {
+        printf("\"event_kind\": %u, ", event_v2->event_kind);
+        print_link(atf_v2_index_event_get_detail_seq(event_v2), ATF_V2_NO_DETAIL_SEQ);
+    }
+}
+
+static void print_footer(const AtfV1IndexFooter *footer) {
+    if (footer == NULL) {
+        printf("\"footer\": null,\n");
+        return;
+    }
+    printf("\"footer\": {\"checksum\": %" PRIu32 ", \"event_count\": \"%" PRIu64 "\", "
+           "\"time_start_ns\": \"%" PRIu64 "\", \"time_end_ns\": \"%" PRIu64 "\", "
+           "\"bytes_written\": \"%" PRIu64 "\"},\n",
+           atf_v1_index_footer_get_checksum(footer), atf_v1_index_footer_get_event_count(footer),
+           atf_v1_index_footer_get_time_start_ns(footer),
+           atf_v1_index_footer_get_time_end_ns(footer),
+           atf_v1_index_footer_get_bytes_written(footer));
+}
+
+int read_index(const File *file) {
+    if (!is_header_good(file)) return reject("index");
+    Header header = decode_header(file);
+    uint64_t start = header.events_offset;
+    if (start < HEADER || start > file->size) return reject("index");
+
+    uint64_t at = find_footer(file, &header);
+    const AtfV1IndexFooter *footer = at != 0 ? place(file, at) : NULL;
+    const char *checksum = "not_checked";
+    uint64_t count, end;
+    bool is_whole = false;
+    if (footer != NULL) {
+        uint32_t stated = atf_v1_index_footer_get_checksum(footer);
+        if (stated != 0 && stated != crc32c(0, file->bytes + start, at - start)) {
+            return reject("index");
+        }
+        checksum = stated != 0 ? "good" : "absent";
+        count = (at - start) / EVENT;
+        end = at + FOOTER;
+        /* Without events, a placeholder differs from a rewritten header in its place only. */
+        bool says_all = count == 0 && header.footer_offset == at &&
+                        atf_v1_index_footer_get_time_start_ns(footer) == 0 &&
+                        atf_v1_index_footer_get_time_end_ns(footer) == 0;
+        is_whole = !is_placeholder(&header) || says_all;
+    } else {
+        /* Only a footer can prove that the events begin elsewhere. */
+        if (start != HEADER || has_damaged_footer(file, &header)) return reject("index");
+        count = surviving_events(file, &header);
+        end = start + count * EVENT;
+    }
+    bool is_accepted = is_whole && !has_hole(file, start, count);
+
+    printf("{\"kind\": \"index\", \"verdict\": \"%s\",\n", is_accepted ? "accept" : "recover");
+    print_header(&header);
+    printf("\"events\": [");
+    for (uint64_t seq = 0; seq < count; seq++) {
+        printf(seq > 0 ? ",\n" : "\n");
+        print_event(header.wire, place(file, start + seq * EVENT));
+    }
+    printf("],\n");
+    print_footer(footer);
+    print_derived(count, footer != NULL ? "footer" : "file_size", checksum, file->size - end);
+    return 0;
+}

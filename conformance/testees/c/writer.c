@@ -1,0 +1,307 @@
+/* Carries out a script of the conformance kit: one operation a line, one folder for each thread.
+ *
+ *     writer SCRIPT OUT
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "bytes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "atf_wire.h"
+
+enum { HEADER = 64, PATH_SIZE = 4096, UNSUPPORTED = 77 };
+
+/* One of a thread's two files: a header, events, and at the end a footer. */
+typedef struct {
+    FILE *stream;
+    uint32_t checksum;
+    uint64_t count, bytes, time_start, time_end;
+} Section;
+
+typedef struct Thread {
+    uint32_t id;
+    unsigned wire, clock, arch, os;
+    char folder[PATH_SIZE];
+    Section index, detail;
+    uint64_t index_seq_start, index_seq_end;
+    bool is_done;
+    struct Thread *next;
+} Thread;
+
+static void die(const char *what) {
+    fprintf(stderr, "writer: %s: %s\n", what, strerror(errno));
+    exit(3);
+}
+
+static void put(Section *section, const void *bytes, size_t size) {
+    if (fwrite(bytes, 1, size, section->stream) != size) die("write");
+}
+
+static void open_file(Section *section, const Thread *thread, const char *name) {
+    char path[PATH_SIZE + 16];
+    snprintf(path, sizeof path, "%s/%s", thread->folder, name);
+    section->stream = fopen(path, "wb");
+    if (section->stream == NULL) die(path);
+}
+
+/* An event's bytes are in the checksum as soon as they are in the file. */
+static void add(Section *section, const void *event, size_t size) {
+    put(section, event, size);
+    section->checksum = crc32c(section->checksum, event, size);
+    section->bytes += size;
+}
+
+static void count(Section *section, uint64_t time) {
+    if (section->count == 0) section->time_start = time;
+    section->time_end = time;
+    section->count++;
+}
+
+/* ---- Headers: placeholders at first, rewritten as the last act of finalizing ---- */
+
+static void put_index_header(Thread *thread, bool is_final) {
+    const Section *section = &thread->index;
+    union {
+        AtfV1IndexHeader v1;
+        AtfV2IndexHeader v2;
+    } header = {.v1 = {.magic = ATF_V1_INDEX_HEADER_MAGIC_INIT,
+                       .endian = ATF_V1_INDEX_HEADER_ENDIAN,
+                       .version = (uint8_t)thread->wire,
+                       .arch = (uint8_t)thread->arch,
+                       .os = (uint8_t)thread->os,
+                       .clock_type = (uint8_t)thread->clock}};
+    bool has_detail = is_final && thread->detail.stream != NULL;
+    atf_v1_index_header_set_flags(&header.v1, has_detail ? ATF_INDEX_FLAG_HAS_DETAIL_FILE : 0);
+    atf_v1_index_header_set_thread_id(&header.v1, thread->id);
+    atf_v1_index_header_set_events_offset(&header.v1, HEADER);
+    atf_v1_index_header_set_footer_offset(&header.v1, HEADER + (is_final ? section->bytes : 0));
+    atf_v1_index_header_set_time_start_ns(&header.v1, is_final ? section->time_start : 0);
+    atf_v1_index_header_set_time_end_ns(&header.v1, is_final ? section->time_end : 0);
+    uint64_t events = is_final ? section->count : 0;
+    if (thread->wire == 1) {
+        atf_v1_index_header_set_event_size(&header.v1, ATF_V1_INDEX_HEADER_EVENT_SIZE);
+        atf_v1_index_header_set_event_count(&header.v1, (uint32_t)events);
+    } else {
+        atf_v2_index_header_set_event_size(&header.v2, ATF_V2_INDEX_HEADER_EVENT_SIZE);
+        atf_v2_index_header_set_event_count(&header.v2, events);
+    }
+    put(&thread->index, &header, sizeof header);
+}
+
+static void put_detail_header(Thread *thread, bool is_final) {
+    const Section *section = &thread->detail;
+    AtfV1DetailHeader header = {.magic = ATF_V1_DETAIL_HEADER_MAGIC_INIT,
+                                .endian = ATF_V1_DETAIL_HEADER_ENDIAN,
+                                .version = (uint8_t)thread->wire,
+                                .arch = (uint8_t)thread->arch,
+                                .os = (uint8_t)thread->os};
+    atf_v1_detail_header_set_thread_id(&header, thread->id);
+    atf_v1_detail_header_set_events_offset(&header, HEADER);
+    if (is_final) {
+        atf_v1_detail_header_set_event_count(&header, section->count);
+        atf_v1_detail_header_set_bytes_length(&header, section->bytes);
+        atf_v1_detail_header_set_index_seq_start(&header, thread->index_seq_start);
+        atf_v1_detail_header_set_index_seq_end(&header, thread->index_seq_end);
+    }
+    put(&thread->detail, &header, sizeof header);
+}
+
+/* ---- Footers: the two have their fields in another order ---- */
+
+static void put_index_footer(Section *section) {
+    AtfV1IndexFooter footer = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
+    atf_v1_index_footer_set_checksum(&footer, section->checksum);
+    atf_v1_index_footer_set_event_count(&footer, section->count);
+    atf_v1_index_footer_set_time_start_ns(&footer, section->time_start);
+    atf_v1_index_footer_set_time_end_ns(&footer, section->time_end);
+    atf_v1_index_footer_set_bytes_written(&footer, section->bytes);
+    put(section, &footer, sizeof footer);
+}
+
+static void put_detail_footer(Section *section) {
+    AtfV1DetailFooter footer = {.magic = ATF_V1_DETAIL_FOOTER_MAGIC_INIT};
+    atf_v1_detail_footer_set_checksum(&footer, section->checksum);
+    atf_v1_detail_footer_set_event_count(&footer, section->count);
+    atf_v1_detail_footer_set_bytes_length(&footer, section->bytes);
+    atf_v1_detail_footer_set_time_start_ns(&footer, section->time_start);
+    atf_v1_detail_footer_set_time_end_ns(&footer, section->time_end);
+    put(section, &footer, sizeof footer);
+}
+
+/* ---- Operations ---- */
+
+static void open_thread(Thread *thread, const char *out) {
+    snprintf(thread->folder, sizeof thread->folder, "%s/thread_%" PRIu32, out, thread->id);
+    if (mkdir(thread->folder, 0777) != 0) die(thread->folder);
+    open_file(&thread->index, thread, "index.atf");
+    put_index_header(thread, false);
+}
+
+static void index_event(Thread *thread, uint64_t time, uint64_t function, uint32_t kind,
+                        uint32_t depth, const char *link) {
+    bool is_linked = strcmp(link, "-") != 0;
+    uint64_t seq = is_linked ? strtoull(link, NULL, 10) : 0;
+    union {
+        AtfV1IndexEvent v1;
+        AtfV2IndexEvent v2;
+    } event;
+    memset(&event, 0, sizeof event);
+    atf_v1_index_event_set_timestamp_ns(&event.v1, time);
+    atf_v1_index_event_set_function_id(&event.v1, function);
+    if (thread->wire == 1) {
+        atf_v1_index_event_set_thread_id(&event.v1, thread->id);
+        atf_v1_index_event_set_event_kind(&event.v1, kind);
+        atf_v1_index_event_set_call_depth(&event.v1, depth);
+        atf_v1_index_event_set_detail_seq(&event.v1,
+                                          is_linked ? (uint32_t)seq : ATF_V1_NO_DETAIL_SEQ);
+    } else {
+        atf_v2_index_event_set_detail_seq(&event.v2, is_linked ? seq : ATF_V2_NO_DETAIL_SEQ);
+        event.v2.event_kind = (uint8_t)kind;
+    }
+    add(&thread->index, &event, sizeof event);
+    count(&thread->index, time);
+}
+
+static int hex(char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return -1;
+}
+
+/* Bytes in place of their digits; their number. */
+static size_t unhex(char *text) {
+    size_t size = 0;
+    for (; hex(text[2 * size]) >= 0 && hex(text[2 * size + 1]) >= 0; size++) {
+        text[size] = (char)(hex(text[2 * size]) << 4 | hex(text[2 * size + 1]));
+    }
+    return size;
+}
+
+static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned type,
+                         unsigned flags, char *payload) {
+    Section *section = &thread->detail;
+    if (section->stream == NULL) {
+        open_file(section, thread, "detail.atf");
+        put_detail_header(thread, false);
+    }
+    size_t size = unhex(payload);
+    union {
+        AtfV1DetailEventHeader v1;
+        AtfV2DetailEventHeader v2;
+    } event;
+    memset(&event, 0, sizeof event);
+    atf_v1_detail_event_header_set_total_length(&event.v1, (uint32_t)(sizeof event + size));
+    atf_v1_detail_event_header_set_event_type(&event.v1, (uint16_t)type);
+    atf_v1_detail_event_header_set_flags(&event.v1, (uint16_t)flags);
+    atf_v1_detail_event_header_set_timestamp(&event.v1, time);
+    if (thread->wire == 1) {
+        atf_v1_detail_event_header_set_index_seq(&event.v1, (uint32_t)index);
+        atf_v1_detail_event_header_set_thread_id(&event.v1, thread->id);
+    } else {
+        atf_v2_detail_event_header_set_index_seq(&event.v2, index);
+    }
+    add(section, &event, sizeof event);
+    add(section, payload, size);
+    if (section->count == 0 || index < thread->index_seq_start) thread->index_seq_start = index;
+    if (section->count == 0 || index > thread->index_seq_end) thread->index_seq_end = index;
+    count(section, time);
+}
+
+/* Events, footer, header: after a crash between any two, a reader finds the events. Details go
+ * first, since the index says that they are there. */
+static void finalize(Thread *thread) {
+    if (thread->detail.stream != NULL) {
+        put_detail_footer(&thread->detail);
+        rewind(thread->detail.stream);
+        put_detail_header(thread, true);
+        if (fclose(thread->detail.stream) != 0) die("detail.atf");
+    }
+    put_index_footer(&thread->index);
+    rewind(thread->index.stream);
+    put_index_header(thread, true);
+    if (fclose(thread->index.stream) != 0) die("index.atf");
+    thread->is_done = true;
+}
+
+/* Who was not finalized was killed: the events are there, the footer is not. */
+static void flush(const Thread *thread) {
+    if (thread->is_done) return;
+    if (fflush(thread->index.stream) != 0) die("index.atf");
+    if (thread->detail.stream != NULL && fflush(thread->detail.stream) != 0) die("detail.atf");
+}
+
+static Thread *find(Thread *threads, uint32_t id) {
+    for (Thread *thread = threads; thread != NULL; thread = thread->next) {
+        if (thread->id == id && !thread->is_done) return thread;
+    }
+    fprintf(stderr, "writer: thread %" PRIu32 " is not open\n", id);
+    exit(3);
+}
+
+/* Carries out a line; false if it is the last. */
+static bool operation(char *line, Thread **threads, const char *out) {
+    uint32_t id, kind, depth;
+    uint64_t time, function, index;
+    unsigned type, flags;
+    char link[24];
+    int payload = 0;
+    Thread new = {0};
+    if (line[0] == '#' || strspn(line, " \t\r\n") == strlen(line)) return true;
+    if (strncmp(line, "abort", 5) == 0) return false;
+    if (sscanf(line, "open thread=%" SCNu32 " wire=%u clock=%u arch=%u os=%u", &new.id, &new.wire,
+               &new.clock, &new.arch, &new.os) == 5) {
+        Thread *thread = malloc(sizeof new);
+        if (thread == NULL) die("open");
+        if (new.wire != 1 && new.wire != 2) exit(UNSUPPORTED);
+        new.next = *threads;
+        *thread = new;
+        *threads = thread;
+        open_thread(thread, out);
+    } else if (sscanf(line,
+                      "index thread=%" SCNu32 " ts=%" SCNu64 " fn=%" SCNu64 " kind=%" SCNu32
+                      " depth=%" SCNu32 " detail=%23s",
+                      &id, &time, &function, &kind, &depth, link) == 6) {
+        index_event(find(*threads, id), time, function, kind, depth, link);
+    } else if (sscanf(line,
+                      "detail thread=%" SCNu32 " index=%" SCNu64 " ts=%" SCNu64
+                      " type=%u flags=%u payload=%n",
+                      &id, &index, &time, &type, &flags, &payload) == 5 &&
+               payload > 0) {
+        detail_event(find(*threads, id), index, time, type, flags, line + payload);
+    } else if (sscanf(line, "finalize thread=%" SCNu32, &id) == 1) {
+        finalize(find(*threads, id));
+    } else {
+        fprintf(stderr, "writer: no such operation: %s", line);
+        exit(UNSUPPORTED);
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3) {
+        fprintf(stderr, "usage: writer SCRIPT OUT\n");
+        return 2;
+    }
+    FILE *script = fopen(argv[1], "r");
+    if (script == NULL) die(argv[1]);
+    Thread *threads = NULL;
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, script) != -1 && operation(line, &threads, argv[2])) {
+    }
+    if (ferror(script)) die(argv[1]);
+    free(line);
+    while (threads != NULL) {
+        Thread *thread = threads;
+        flush(thread);
+        threads = thread->next;
+        free(thread);
+    }
+    return 0;
+}

@@ -1,0 +1,200 @@
+//! `detail.atf`.
+
+use serde_json::{Value, json};
+
+use crate::layout::{Layout, Record, View, is_zero};
+use crate::section::{Derived, between, is_checksum_good};
+
+/// A file whose header can be believed, as far as headers can.
+struct File<'a> {
+    bytes: &'a [u8],
+    header: View<'a>,
+    event: &'a Record,
+    payload: &'a Record,
+    footer: &'a Record,
+    /// Where the events begin.
+    start: u64,
+}
+
+/// What hopping from event to event came to.
+struct Walk {
+    /// Where each event begins.
+    places: Vec<u64>,
+    /// Where it ended.
+    end: u64,
+    is_whole: bool,
+}
+
+/// The document, or `None` where a reader refuses the file.
+pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
+    let file = File::open(layout, bytes)?;
+    let footer_at = file.find_footer();
+    let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
+    let (walk, end) = match (footer_at, &footer) {
+        (Some(at), Some(footer)) => {
+            // In a finalized file every event is whole, and their number is the footer's.
+            let walk = file.walk(at);
+            let is_counted = walk.places.len() as u64 == footer.number("event_count");
+            let section = between(bytes, file.start, at)?;
+            if !walk.is_whole || !is_counted || !is_checksum_good(footer, section) {
+                return None;
+            }
+            (walk, at.checked_add(file.footer.size as u64)?)
+        }
+        _ => {
+            // Only a footer can prove that the events begin elsewhere.
+            if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
+                return None;
+            }
+            let stated = file.stated_end().filter(|_| !file.is_placeholder());
+            let size = bytes.len() as u64;
+            let walk = file.walk(stated.map_or(size, |stated| stated.min(size)));
+            let end = walk.end;
+            (walk, end)
+        }
+    };
+    let is_finalized = footer.is_some() && (!file.is_placeholder() || walk.places.is_empty());
+    let derived = Derived {
+        event_count: walk.places.len(),
+        count_source: "framing",
+        trailing_bytes: (bytes.len() as u64).checked_sub(end)?,
+    };
+    let events: Option<Vec<_>> = walk.places.iter().map(|at| file.document(*at)).collect();
+    Some(json!({
+        "kind": "detail",
+        "verdict": if is_finalized { "accept" } else { "recover" },
+        "header": file.header.document(),
+        "footer": footer.map(|footer| footer.document()),
+        "derived": derived.document(footer.as_ref()),
+        "events": events?,
+    }))
+}
+
+impl<'a> File<'a> {
+    fn open(layout: &'a Layout, bytes: &'a [u8]) -> Option<Self> {
+        let header = |wire| layout.record("detail_header", wire).at(bytes, 0);
+        let wire = [1, 2]
+            .into_iter()
+            .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
+        let header = header(wire)?;
+        let start = header.number("events_offset");
+        let is_inside = start >= header.bytes.len() as u64 && start <= bytes.len() as u64;
+        is_inside.then_some(Self {
+            bytes,
+            header,
+            event: layout.record("detail_event_header", wire),
+            payload: layout.record("detail_function_payload", wire),
+            footer: layout.record("detail_footer", wire),
+            start,
+        })
+    }
+
+    /// The length of the event that begins there, if it is one and ends in front of `end`.
+    fn length(&self, at: u64, end: u64) -> Option<u64> {
+        let length = self.event.at(self.bytes, at)?.number("total_length");
+        let is_whole = length >= self.event.size as u64 && length <= end.checked_sub(at)?;
+        is_whole.then_some(length)
+    }
+
+    fn walk(&self, end: u64) -> Walk {
+        let mut at = self.start;
+        let mut places = Vec::new();
+        while let Some(length) = self.length(at, end) {
+            places.push(at);
+            at = at.saturating_add(length);
+        }
+        Walk {
+            places,
+            end: at,
+            is_whole: at == end,
+        }
+    }
+
+    fn is_placeholder(&self) -> bool {
+        let fields = [
+            "event_count",
+            "bytes_length",
+            "index_seq_start",
+            "index_seq_end",
+        ];
+        self.header.are_zero(&fields)
+    }
+
+    fn stated_end(&self) -> Option<u64> {
+        self.start.checked_add(self.header.number("bytes_length"))
+    }
+
+    fn at_end(&self) -> Option<u64> {
+        (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
+    }
+
+    /// A footer that may stand there, good or not.
+    fn footer_at(&self, at: u64) -> Option<View<'a>> {
+        self.footer.at(self.bytes, at).filter(|_| at >= self.start)
+    }
+
+    fn is_footer(&self, at: u64) -> bool {
+        self.footer_at(at).is_some_and(|footer| {
+            let end = footer.number("bytes_length").checked_add(self.start);
+            self.footer.has_magic(footer.bytes) && end == Some(at)
+        })
+    }
+
+    /// Where the header says, at the end, or in front of garbage.
+    fn find_footer(&self) -> Option<u64> {
+        let likely = [self.stated_end(), self.at_end()].into_iter().flatten();
+        if let Some(at) = { likely }.find(|at| self.is_footer(*at)) {
+            return Some(at);
+        }
+        let walk = self.walk(self.bytes.len() as u64);
+        let mut places = walk.places.into_iter().chain([walk.end]);
+        places.find(|at| self.is_footer(*at))
+    }
+
+    /// Whether something is a footer by all signs but one: neither to be trusted nor events.
+    fn has_damaged_footer(&self) -> bool {
+        let stated = self.stated_end().filter(|_| !self.is_placeholder());
+        [stated, self.at_end()].into_iter().flatten().any(|at| {
+            let Some(footer) = self.footer_at(at).filter(|footer| !is_zero(footer.bytes)) else {
+                return false;
+            };
+            let is_zero_padded = footer.is_zero("reserved");
+            if self.footer.has_magic(footer.bytes) && is_zero_padded {
+                return true;
+            }
+            let walk = self.walk(at);
+            let count = walk.places.len() as u64;
+            let header_fits = stated == Some(at) && self.header.number("event_count") == count;
+            let footer_fits = footer.number("bytes_length").checked_add(self.start) == Some(at)
+                && footer.number("event_count") == count;
+            walk.is_whole && (header_fits || (is_zero_padded && footer_fits))
+        })
+    }
+
+    fn document(&self, at: u64) -> Option<Value> {
+        let view = self.event.at(self.bytes, at)?;
+        let end = at.checked_add(view.number("total_length"))?;
+        let payload = between(self.bytes, at.checked_add(self.event.size as u64)?, end)?;
+        let mut event = view.document();
+        event.insert("payload".to_owned(), hex(payload).into());
+        event.insert("function".to_owned(), self.function(payload));
+        Some(event.into())
+    }
+
+    /// Registers and stack, where the length fits; the event's type promises nothing.
+    fn function(&self, payload: &[u8]) -> Value {
+        let stack = payload.get(self.payload.size..).unwrap_or_default();
+        match self.payload.at(payload, 0) {
+            Some(view) if view.number("stack_size") == stack.len() as u64 => {
+                let mut function = view.document();
+                function.insert("stack".to_owned(), hex(stack).into());
+                function.into()
+            }
+            _ => Value::Null,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

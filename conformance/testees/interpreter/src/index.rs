@@ -1,0 +1,215 @@
+//! `index.atf`.
+
+use serde_json::{Value, json};
+
+use crate::layout::{Layout, Record, View, is_zero};
+use crate::section::{Derived, between, is_checksum_good};
+
+/// A file whose header can be believed, as far as headers can.
+struct File<'a> {
+    bytes: &'a [u8],
+    header: View<'a>,
+    event: &'a Record,
+    footer: &'a Record,
+    /// Where the events begin.
+    start: u64,
+}
+
+/// The document, or `None` where a reader refuses the file.
+pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
+    let file = File::open(layout, bytes)?;
+    let footer_at = file.find_footer();
+    let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
+    let (count, end) = match (footer_at, &footer) {
+        (Some(at), Some(footer)) => {
+            if !is_checksum_good(footer, between(bytes, file.start, at)?) {
+                return None;
+            }
+            (
+                footer.number("event_count"),
+                at.checked_add(file.footer.size as u64)?,
+            )
+        }
+        _ => {
+            // Only a footer can prove that the events begin elsewhere.
+            if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
+                return None;
+            }
+            let count = file.survivors()?;
+            (count, file.event_at(count)?)
+        }
+    };
+    let events: Vec<_> = (0..count).map_while(|seq| file.view(seq)).collect();
+    let has_hole = events.iter().any(|event| is_zero(event.bytes));
+    let is_finalized = footer.is_some_and(|footer| !file.is_left_a_placeholder(&footer, footer_at));
+    let derived = Derived {
+        event_count: events.len(),
+        count_source: "file_size",
+        trailing_bytes: (bytes.len() as u64).checked_sub(end)?,
+    };
+    Some(json!({
+        "kind": "index",
+        "verdict": if is_finalized && !has_hole { "accept" } else { "recover" },
+        "header": file.header.document(),
+        "footer": footer.map(|footer| footer.document()),
+        "derived": derived.document(footer.as_ref()),
+        "events": events.iter().map(View::document).collect::<Vec<_>>(),
+    }))
+}
+
+impl<'a> File<'a> {
+    fn open(layout: &'a Layout, bytes: &'a [u8]) -> Option<Self> {
+        let header = |wire| layout.record("index_header", wire).at(bytes, 0);
+        let wire = [1, 2]
+            .into_iter()
+            .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
+        // With 32 events, version 2's layout has an event size where version 1 has one, too.
+        let later = layout.record("index_header", 2).field("event_size")?;
+        if wire == 1 && header(2)?.has_constant(later) {
+            return None;
+        }
+        let header = header(wire)?;
+        let start = header.number("events_offset");
+        let is_inside = start >= header.bytes.len() as u64 && start <= bytes.len() as u64;
+        is_inside.then_some(Self {
+            bytes,
+            header,
+            event: layout.record("index_event", wire),
+            footer: layout.record("index_footer", wire),
+            start,
+        })
+    }
+
+    /// Where the event of that position begins.
+    fn event_at(&self, seq: u64) -> Option<u64> {
+        seq.checked_mul(self.event.size as u64)?
+            .checked_add(self.start)
+    }
+
+    fn view(&self, seq: u64) -> Option<View<'a>> {
+        self.event.at(self.bytes, self.event_at(seq)?)
+    }
+
+    fn is_placeholder(&self) -> bool {
+        let offset = self.header.number("footer_offset");
+        let fields = ["flags", "event_count", "time_start_ns", "time_end_ns"];
+        self.header.are_zero(&fields) && (offset == 0 || offset == self.header.bytes.len() as u64)
+    }
+
+    /// Without events a rewritten header differs from a placeholder in nothing but its place.
+    fn is_left_a_placeholder(&self, footer: &View<'_>, at: Option<u64>) -> bool {
+        let says_all = footer.are_zero(&["event_count", "time_start_ns", "time_end_ns"])
+            && at == Some(self.header.number("footer_offset"));
+        self.is_placeholder() && !says_all
+    }
+
+    /// Whether a rewritten header says where the events end, twice.
+    fn is_end_known(&self) -> bool {
+        let end = self.event_at(self.header.number("event_count"));
+        !self.is_placeholder() && end == Some(self.header.number("footer_offset"))
+    }
+
+    /// A footer that may stand there, good or not.
+    fn footer_at(&self, at: u64) -> Option<View<'a>> {
+        self.footer.at(self.bytes, at).filter(|_| at >= self.start)
+    }
+
+    /// Whether a footer counts the events in front of it and their bytes.
+    fn says_its_place(&self, footer: &View<'_>, at: u64) -> bool {
+        self.event_at(footer.number("event_count")) == Some(at)
+            && footer.number("bytes_written").checked_add(self.start) == Some(at)
+    }
+
+    fn is_footer(&self, at: u64) -> bool {
+        self.footer_at(at).is_some_and(|footer| {
+            self.footer.has_magic(footer.bytes) && self.says_its_place(&footer, at)
+        })
+    }
+
+    /// All places where an event could end.
+    fn ends(&self) -> impl Iterator<Item = u64> {
+        let places = (0..).map_while(|seq| self.event_at(seq));
+        places.take_while(|at| *at <= self.bytes.len() as u64)
+    }
+
+    /// Where the footer stands if it stands at the file's end.
+    fn at_end(&self) -> Option<u64> {
+        (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
+    }
+
+    /// Where the header says, at the end, or in front of garbage.
+    fn find_footer(&self) -> Option<u64> {
+        let likely = [Some(self.header.number("footer_offset")), self.at_end()];
+        let mut places = likely.into_iter().flatten().chain(self.ends());
+        places.find(|at| self.is_footer(*at))
+    }
+
+    /// Whether something is a footer by all signs but one: neither to be trusted nor events.
+    fn has_damaged_footer(&self) -> bool {
+        let stated = self.header.number("footer_offset");
+        let stated = Some(stated).filter(|_| !self.is_placeholder());
+        let likely = [stated, self.at_end()];
+        let mut places = likely.into_iter().flatten().chain(self.ends());
+        places.any(|at| {
+            let Some(footer) = self.footer_at(at).filter(|footer| !is_zero(footer.bytes)) else {
+                return false;
+            };
+            if self.is_end_known() && stated == Some(at) {
+                return true;
+            }
+            let has_magic = self.footer.has_magic(footer.bytes);
+            let is_placed = likely.contains(&Some(at));
+            let counts = self.event_at(footer.number("event_count")) == Some(at);
+            let measures = footer.number("bytes_written").checked_add(self.start) == Some(at);
+            footer.is_zero("reserved")
+                && match has_magic {
+                    true => is_placed || counts || measures,
+                    false => is_placed && counts && measures,
+                }
+        })
+    }
+
+    /// How many whole events stand up to the end of a file without a footer.
+    fn survivors(&self) -> Option<u64> {
+        let size = self.event.size as u64;
+        let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
+        let data = rest
+            .len()
+            .checked_sub(rest.iter().rev().take_while(|byte| **byte == 0).count())?;
+        let mut whole = (rest.len() as u64).checked_div(size)?;
+        let touched = (data as u64).div_ceil(size);
+        if touched < whole {
+            // Space that was set aside, or blocks that never reached the disk, are no events,
+            // and an event of no kind in front of them was torn.
+            let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
+            let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
+            whole = touched.saturating_sub(u64::from(is_torn));
+        }
+        if self.is_end_known() {
+            whole = whole.min(self.header.number("event_count"));
+        }
+        // Half of a footer and more would make an event.
+        let mut ends = whole.saturating_sub(1)..=whole;
+        let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
+        Some(cut.unwrap_or(whole))
+    }
+
+    /// Whether what is left behind so many events is the beginning of a footer.
+    fn begins_footer(&self, data: &[u8], seq: u64) -> bool {
+        let at = seq.saturating_mul(self.event.size as u64);
+        let Some(cut) = between(data, at, data.len() as u64) else {
+            return false;
+        };
+        let agrees = |name: &str, value: u64| {
+            let offset = self.footer.field(name).map_or(0, |field| field.offset);
+            let left = cut.get(offset..).unwrap_or_default();
+            left.iter()
+                .zip(value.to_le_bytes())
+                .all(|(byte, expected)| *byte == expected)
+        };
+        cut.len() < self.footer.size
+            && self.footer.has_magic(cut)
+            && agrees("event_count", seq)
+            && agrees("bytes_written", at)
+    }
+}

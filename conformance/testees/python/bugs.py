@@ -1,0 +1,556 @@
+"""Mistakes that implementations make, each of them once in the field or in a review.
+
+Each replaces a function of the reader or the writer, and names the rule whose cases find it.
+"""
+
+import os
+import signal
+import time
+import zlib
+
+import detail
+import index
+import layout
+import manifest
+import session
+import writer
+from layout import EVENT_SIZE, FOOTER_SIZE, HEADER_SIZE, Reject
+
+BUGS = {}
+
+
+def bug(role, rule):
+    """Registers a mistake under its function's name; the doc string describes it."""
+    def register(plant):
+        BUGS[plant.__name__.replace("_", "-")] = (role, rule, plant)
+        return plant
+    return register
+
+
+def plant(name):
+    if name not in BUGS:
+        raise SystemExit(f"no such bug: {name}; --bugs lists them")
+    BUGS[name][2]()
+
+
+def table():
+    """One line each: name, role, rule, description."""
+    lines = (f"{name}\t{role}\t{rule}\t{plant.__doc__}"
+             for name, (role, rule, plant) in BUGS.items())
+    return "\n".join(lines) + "\n"
+
+
+def before(module, name, look):
+    """Lets `look` see the arguments of a function first."""
+    original = getattr(module, name)
+
+    def replaced(*arguments):
+        look(*arguments)
+        return original(*arguments)
+    setattr(module, name, replaced)
+
+
+def after(module, name, change):
+    """Lets `change` have the last word on what a function gives."""
+    original = getattr(module, name)
+    setattr(module, name, lambda *arguments, **named: change(
+        original(*arguments, **named), *arguments))
+
+
+def crash(number=signal.SIGSEGV):
+    os.kill(os.getpid(), number)
+
+
+def at_end(record, data):
+    """What stands in the last 64 bytes, read as a footer."""
+    return record.read(data, max(0, len(data) - FOOTER_SIZE))
+
+
+# ---- Readers: counts and places that are trusted ----
+
+@bug("read", "ATF-IFTR-002")
+def count_trusted():
+    """Reads as many events as the footer says, past the end of its mapping."""
+    def look(data, _):
+        if EVENT_SIZE * at_end(layout.INDEX_FOOTER, data)["event_count"] > 2**20 + len(data):
+            crash()
+    before(index, "find_footer", look)
+
+
+@bug("read", "ATF-IFTR-002")
+def count_allocated():
+    """Allocates by the footer's count before it looks at the file's size."""
+    def look(data, _):
+        footer = at_end(layout.INDEX_FOOTER, data)
+        if footer["magic"] == index.FOOTER_MAGIC:
+            room = min(EVENT_SIZE * footer["event_count"], 3 * 2**29)
+            taken = [b"\1" * 2**22 for _ in range(room >> 22)]
+            time.sleep(3 if taken else 0)
+    before(index, "find_footer", look)
+
+
+@bug("read", "ATF-IFTR-002")
+def count_phantom():
+    """Gives as many events as the footer says, the footer among them."""
+    index.says_its_place = lambda footer, size: True
+
+
+@bug("read", "ATF-DFTR-002")
+def detail_count_ignored():
+    """Takes the details that it walks along, whatever the footer counts."""
+    detail.whole_events = lambda data, header, footer, at: detail.walk(data, header, at)[0]
+
+
+@bug("read", "ATF-IHDR-014")
+def header_count_first():
+    """Goes by the header's count, though the footer's outranks it."""
+    def change(found, data, header, count):
+        return found[:header["event_count"]] if header["event_count"] else found
+    after(index, "events", change)
+
+
+@bug("read", "ATF-IHDR-015")
+def offset_wraps():
+    """Adds the footer's size to footer_offset in 64 bits, and reads where that leads."""
+    def look(data, header):
+        if (header["footer_offset"] + FOOTER_SIZE) % 2**64 < header["footer_offset"]:
+            crash(signal.SIGBUS)
+    before(index, "find_footer", look)
+
+
+@bug("read", "ATF-IHDR-007")
+def events_offset_ignored():
+    """Reads events from 64 on, wherever the header says they begin."""
+    def look(header, size):
+        header["events_offset"] = HEADER_SIZE
+    index.check_events_offset = look
+
+
+# ---- Readers: files without a footer ----
+
+@bug("read", "ATF-IHDR-017")
+def footer_as_events():
+    """Looks for a footer only where a rewritten header promises one: two phantom events."""
+    original = index.find_footer
+    index.find_footer = lambda data, header: (
+        None if index.is_placeholder(header) else original(data, header))
+    index.refuse_damaged_footer = lambda data, header: None
+
+
+@bug("read", "ATF-IFTR-001")
+def magic_is_enough():
+    """Takes a timestamp that begins as the footer's magic for a footer."""
+    after(index, "surviving_events", lambda count, data, header: min(
+        [count, *((at - HEADER_SIZE) // EVENT_SIZE for at in index.magics(data, header))]))
+
+
+@bug("read", "ATF-IFTR-012")
+def cut_footer_counted():
+    """Divides the file's size by 32: half a footer is an event."""
+    index.begins_footer = lambda cut, seq: False
+    index.is_end_known = lambda header: False
+
+
+@bug("read", "ATF-IFTR-011")
+def zero_tail_counted():
+    """Divides the file's size by 32: preallocated space is events."""
+    index.surviving_events = lambda data, header: (len(data) - HEADER_SIZE) // EVENT_SIZE
+
+
+@bug("read", "ATF-DFTR-001")
+def last_details_lost():
+    """Keeps 64 bytes back for a footer that is not there."""
+    detail.surviving_end = lambda data, header: max(HEADER_SIZE, len(data) - FOOTER_SIZE)
+
+
+@bug("read", "ATF-IEVT-006")
+def hole_dropped():
+    """Drops events of zeros, so that all behind them change their positions."""
+    after(index, "events", lambda found, *_: [e for e in found if not session.is_hole(e)])
+
+
+@bug("read", "ATF-IFTR-009")
+def garbage_behind_footer():
+    """Looks for the footer in the last 64 bytes and nowhere else."""
+    def find(data, header):
+        at = len(data) - FOOTER_SIZE
+        return at if index.is_footer(data, header, at) else None
+    index.find_footer = find
+
+
+# ---- Readers: checks that are missing, or too much ----
+
+@bug("read", "ATF-IHDR-005")
+def other_layout_read():
+    """Reads the layout of version 2 under the number 1: 32 events pass for an event size."""
+    index.refuse_other_layout = lambda data, version: None
+
+
+@bug("read", "ATF-IFTR-004")
+def checksum_ignored():
+    """Never verifies a checksum."""
+    index.check_checksum = detail.check_checksum = lambda footer, section: None
+
+
+@bug("read", "ATF-IFTR-005")
+def ieee_accepted():
+    """Takes the IEEE CRC-32 for good, as its own writer makes it."""
+    original = index.check_checksum
+
+    def check(footer, section):
+        if footer["checksum"] != zlib.crc32(section):
+            original(footer, section)
+    index.check_checksum = check
+
+
+@bug("read", "ATF-IEVT-003")
+def thread_ids_refused():
+    """Refuses a file for one event of another thread."""
+    def change(found, data, header, count):
+        if any(event.get("thread_id", header["thread_id"]) != header["thread_id"] for event in found):
+            raise Reject("ATF-IEVT-003")
+        return found
+    after(index, "events", change)
+
+
+@bug("read", "ATF-IHDR-012")
+def reserved_refused():
+    """Refuses a file whose reserved bytes are not 0."""
+    def change(header, data):
+        if any(header["_reserved1"]):
+            raise Reject("ATF-IHDR-012")
+        return header
+    after(index, "read_header", change)
+
+
+@bug("read", "ATF-IEVT-002")
+def unknown_kind_fails():
+    """Knows three kinds of events and stops at a fourth."""
+    def change(found, *_):
+        for event in found:
+            ("call", "return", "exception")[event["event_kind"] - 1]
+        return found
+    after(index, "events", change)
+
+
+@bug("read", "ATF-DFTR-007")
+def footer_order_swapped():
+    """Reads the detail footer in the order of the index footer: a length as a time."""
+    original = layout.DETAIL_FOOTER.document
+    layout.DETAIL_FOOTER.document = lambda values: original({
+        **values, "bytes_length": values["time_end_ns"], "time_start_ns": values["bytes_length"],
+        "time_end_ns": values["time_start_ns"]})
+
+
+# ---- Readers: detail events ----
+
+@bug("read", "ATF-DEVT-001")
+def zero_length_hangs():
+    """Goes on by a total_length of 0, for ever."""
+    def look(data, header, end):
+        start = header["events_offset"]
+        while end - start >= 24 and not any(data[start:start + 4]):
+            pass
+    before(detail, "walk", look)
+
+
+@bug("read", "ATF-DEVT-002")
+def length_past_end():
+    """Copies an event of any length, past the end of the file."""
+    def look(data, header, end):
+        at = header["events_offset"]
+        while len(data) - at >= 24:
+            length = int.from_bytes(data[at:at + 4], "little")
+            if length > len(data) - at and data[at:at + 4] != detail.FOOTER_MAGIC:
+                crash()
+            at += max(length, 24)
+    before(detail, "walk", look)
+
+
+@bug("read", "ATF-DEVT-002")
+def length_into_footer():
+    """Lets the last event reach into the footer."""
+    after(detail, "walk", lambda found, *_: (
+        found[0], found[1], None if found[2] == "ATF-DEVT-002" else found[2]))
+    detail.whole_events = lambda data, header, footer, at: detail.walk(data, header, at)[0]
+
+
+@bug("read", "ATF-DPAY-002")
+def payload_always_function():
+    """Reads every payload as registers, those that are shorter too."""
+    def look(payload):
+        if len(payload) < layout.PAYLOAD.size:
+            crash()
+    before(detail, "function", look)
+
+
+# ---- Readers: sessions ----
+
+@bug("read", "ATF-LINK-001")
+def links_not_followed():
+    """Never looks whether a link's other end is there and leads back."""
+    session.linked = lambda index_file, detail_file: (index_file, detail_file, [])
+    session.loose_ends = lambda index_events, detail_events: (0, 0)
+
+
+@bug("read", "ATF-LINK-001")
+def links_one_way():
+    """Follows links forward and never looks back: crossed and doubled ones pass."""
+    def linked(index_file, detail_file):
+        for event in session.events(index_file):
+            if int(event["detail_seq"] or 0) > len(session.events(detail_file)):
+                return session.judged(index_file, ["ATF-LINK-001"]), detail_file, []
+        return index_file, detail_file, []
+    session.linked = linked
+
+
+@bug("read", "ATF-IHDR-002")
+def one_corrupt_thread():
+    """Refuses the whole session for one thread that cannot be read."""
+    def change(result, threads, rules, used):
+        lost = any(entry["index"] and not session.is_read(entry["index"]) for entry in threads)
+        return "reject" if lost else result
+    after(session, "verdict", change)
+
+
+def listed_ids(folder):
+    """The ids in the manifest, as they stand there."""
+    try:
+        with open(os.path.join(folder, "manifest.json"), "rb") as file:
+            return [entry.get("id") for entry in manifest.parse(file.read())["threads"]]
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return None
+
+
+@bug("read", "ATF-MANI-004")
+def listed_twice():
+    """Goes by the manifest's list: a thread listed twice has its events twice."""
+    def change(found, folder):
+        names = dict(found)
+        ids = listed_ids(folder)
+        return found if ids is None else [(id_, names[id_]) for id_ in ids if id_ in names]
+    after(session, "thread_folders", change)
+
+
+@bug("read", "ATF-MANI-003")
+def path_in_id():
+    """Joins an id of the manifest to the session's path, dots and all."""
+    def change(found, folder):
+        paths = [id_ for id_ in listed_ids(folder) or [] if isinstance(id_, str)]
+        return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
+    after(session, "thread_folders", change)
+
+
+@bug("read", "ATF-SESS-003")
+def symbolic_links_followed():
+    """Follows symbolic links, out of the session as well."""
+    os.lstat = os.stat
+    os.path.islink = lambda path: False
+
+
+@bug("read", "ATF-MANI-002")
+def manifest_needed():
+    """Opens no session whose manifest it cannot use."""
+    after(session, "verdict", lambda result, threads, rules, used: (
+        result if used == "used" else "reject"))
+
+
+@bug("read", "ATF-MANI-008")
+def time_from_empty_thread():
+    """Lets a session's time begin at the 0 of a thread without events."""
+    def change(found, *_):
+        document, rules = found
+        indexes = [entry["index"] for entry in document["threads"]]
+        if any(session.is_read(file) and not file["events"] for file in indexes):
+            document["derived"]["time_start_ns"] = "0"
+        return document, rules
+    after(session, "read", change)
+
+
+# ---- Readers: processes that end in other ways than they should ----
+
+@bug("read", "ATF-IHDR-001")
+def short_header_aborts():
+    """Asserts that a header is there."""
+    def look(data):
+        if len(data) < HEADER_SIZE:
+            crash(signal.SIGABRT)
+    before(index, "read_header", look)
+
+
+@bug("read", "ATF-IFTR-010")
+def cut_event_hangs():
+    """Waits for the rest of an event that was cut, deaf to SIGTERM."""
+    def look(data, header):
+        if (len(data) - HEADER_SIZE) % EVENT_SIZE:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(3600)
+    before(index, "surviving_events", look)
+
+
+@bug("read", "ATF-IHDR-003")
+def garbage_printed():
+    """Prints a warning in front of its document."""
+    def look(data):
+        if data[4:5] != b"\1":
+            print("warning: byte order")
+    before(index, "read_header", look)
+
+
+# ---- Writers ----
+
+def fields(change):
+    """Changes what a record is written with: `change(record, values)` gives new values."""
+    original = layout.Record.write
+    layout.Record.write = lambda self, **values: original(self, **change(self, values))
+
+
+def index_footer(change):
+    fields(lambda record, values: (
+        {**values, **change(values)} if values.get("magic") == b"2ITA" else values))
+
+
+def index_header(change):
+    fields(lambda record, values: (
+        {**values, **change(values)} if values.get("magic") == b"ATI2" else values))
+
+
+@bug("write", "ATF-IFTR-005")
+def writes_ieee():
+    """Writes the IEEE CRC-32, since S0, S1 and S4 name no polynomial."""
+    writer.crc32c = lambda data: zlib.crc32(bytes(data))
+
+
+@bug("write", "ATF-IFTR-004")
+def writes_stale_checksum():
+    """Writes a checksum that misses the last bytes."""
+    original = writer.crc32c
+    writer.crc32c = lambda data: original(data[:-1])
+
+
+@bug("write", "ATF-IFTR-002")
+def writes_count_off_by_one():
+    """Counts one event too many in the footer."""
+    index_footer(lambda values: {"event_count": values["event_count"] + 1})
+
+
+@bug("write", "ATF-IFTR-003")
+def writes_other_footer():
+    """Writes the index footer in the order of the detail footer."""
+    index_footer(lambda values: {
+        "time_start_ns": values["bytes_written"], "time_end_ns": values["time_start_ns"],
+        "bytes_written": values["time_end_ns"]})
+
+
+@bug("write", "ATF-IFTR-007")
+def writes_no_times():
+    """Leaves the footer's times 0."""
+    index_footer(lambda values: {"time_start_ns": 0, "time_end_ns": 0})
+
+
+@bug("write", "ATF-IHDR-014")
+def writes_header_count_less():
+    """Counts one event less in the header."""
+    index_header(lambda values: {"event_count": max(0, values.get("event_count", 0) - 1)})
+
+
+@bug("write", "ATF-IHDR-005")
+def writes_other_version():
+    """Writes the number of the other wire version."""
+    index_header(lambda values: {"version": 3 - values["version"]})
+
+
+@bug("write", "ATF-IHDR-018")
+def writes_no_flag():
+    """Forgets to say that there are details."""
+    index_header(lambda values: {"flags": 0})
+
+
+@bug("write", "ATF-LINK-001")
+def writes_zero_for_none():
+    """Writes 0 for an event without details."""
+    writer.NO_DETAIL = {1: 0, 2: 0}
+
+
+@bug("write", "ATF-LINK-001")
+def writes_index_seq_from_1():
+    """Counts index events from 1 where details link back."""
+    fields(lambda record, values: (
+        {**values, "index_seq": values["index_seq"] + 1} if "index_seq" in values else values))
+
+
+@bug("write", "ATF-LINK-006")
+def writes_other_time():
+    """Takes the time of a detail anew, a nanosecond later."""
+    original = writer.Thread.detail
+    writer.Thread.detail = lambda self, values: original(
+        self, {**values, "ts": str(int(values["ts"]) + 1)})
+
+
+@bug("write", "ATF-DEVT-002")
+def writes_payload_length():
+    """Writes the payload's length for the event's."""
+    fields(lambda record, values: (
+        {**values, "total_length": max(24, values["total_length"] - 24)}
+        if "total_length" in values else values))
+
+
+@bug("write", "ATF-IEVT-003")
+def writes_thread_0():
+    """Writes thread 0 into every event."""
+    fields(lambda record, values: (
+        {**values, "thread_id": 0} if "call_depth" in values else values))
+
+
+@bug("write", "ATF-DHDR-011")
+def writes_open_range():
+    """Writes the position behind the last as the end of the range."""
+    fields(lambda record, values: (
+        {**values, "index_seq_end": values["index_seq_end"] + 1}
+        if "index_seq_end" in values else values))
+
+
+@bug("write", "ATF-DFTR-001")
+def writes_half_a_detail():
+    """Writes what it has buffered when it is stopped, half a detail too."""
+    original = writer.Thread.flush
+
+    def flush(self):
+        original(self)
+        if not self.is_done and self.details.count:
+            path = os.path.join(self.folder, "detail.atf")
+            os.truncate(path, os.path.getsize(path) - 1)
+    writer.Thread.flush = flush
+
+
+@bug("write", "ATF-IFTR-001")
+def writes_no_footer():
+    """Never finalizes."""
+    writer.Thread.finalize = lambda self: None
+
+
+@bug("write", "ATF-IHDR-017")
+def writes_placeholder():
+    """Forgets to rewrite the header."""
+    writer.Thread.index_summary = lambda self: {}
+
+
+@bug("write", "ATF-DEVT-002")
+def writes_crash():
+    """Has a buffer of 64 KiB for a payload, and no check."""
+    original = writer.Thread.detail
+
+    def write(self, values):
+        if len(values["payload"]) >= 2 * 2**16:
+            crash()
+        original(self, values)
+    writer.Thread.detail = write
+
+
+@bug("write", "ATF-IEVT-001")
+def writes_hang():
+    """Waits for the clock to move on between two events at one time."""
+    def look(self, values):
+        while self.events.count and int(values["ts"]) == self.events.last:
+            pass
+    before(writer.Thread, "index", look)

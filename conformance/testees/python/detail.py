@@ -1,0 +1,175 @@
+"""Reads detail.atf: events of any size, each telling where the next one stands."""
+
+from index import checksum_state
+from layout import (
+    DETAIL_EVENT, DETAIL_FOOTER, DETAIL_HEADER, FOOTER_SIZE, HEADER_SIZE, PAYLOAD, Reject, crc32c)
+
+MAGIC = b"ATD2"
+FOOTER_MAGIC = b"2DTA"
+
+
+def read(data):
+    """The document of a file and the rules that it breaks. Raises Reject."""
+    header = read_header(data)
+    start = header["events_offset"]
+    at = find_footer(data, header)
+    if at is None:
+        refuse_damaged_footer(data, header)
+        places, end, _ = walk(data, header, surviving_end(data, header))
+        footer, rules = None, ["ATF-DFTR-001"]
+        rest = len(data) - end
+    else:
+        footer = DETAIL_FOOTER.read(data, at)
+        places = whole_events(data, header, footer, at)
+        check_checksum(footer, data[start:at])
+        is_left = is_placeholder(header) and footer["event_count"] > 0
+        rules = ["ATF-DHDR-012"] if is_left else []
+        rest = len(data) - (at + FOOTER_SIZE)
+    document = {
+        "kind": "detail",
+        "verdict": "recover" if rules else "accept",
+        "header": DETAIL_HEADER[header["version"]].document(header),
+        "events": [event(data, header, at) for at in places],
+        "footer": footer and DETAIL_FOOTER.document(footer),
+        "derived": {
+            "event_count": str(len(places)),
+            "count_source": "footer" if footer else "framing",
+            "checksum": checksum_state(footer),
+            "trailing_bytes": str(rest),
+        },
+    }
+    return document, rules
+
+
+def read_header(data):
+    if len(data) < HEADER_SIZE:
+        raise Reject("ATF-DHDR-001")
+    if data[:4] != MAGIC:
+        raise Reject("ATF-DHDR-002")
+    if data[4] != 1:
+        raise Reject("ATF-DHDR-003")
+    if data[5] not in DETAIL_HEADER:
+        raise Reject("ATF-DHDR-004")
+    header = DETAIL_HEADER[data[5]].read(data, 0)
+    if not HEADER_SIZE <= header["events_offset"] <= len(data):
+        raise Reject("ATF-DHDR-005")
+    return header
+
+
+def is_placeholder(header):
+    fields = ("event_count", "bytes_length", "index_seq_start", "index_seq_end")
+    return not any(header[field] for field in fields)
+
+
+def stated_end(header):
+    return header["events_offset"] + header["bytes_length"]
+
+
+def walk(data, header, end):
+    """Hops from event to event: their places, where it ended, and the rule that ended it."""
+    record = DETAIL_EVENT[header["version"]]
+    at, places = header["events_offset"], []
+    while at < end:
+        if end - at < record.size:
+            return places, at, "ATF-DEVT-002"
+        length = record.read(data, at)["total_length"]
+        if length < record.size:
+            return places, at, "ATF-DEVT-001"
+        if length > end - at:
+            return places, at, "ATF-DEVT-002"
+        places.append(at)
+        at += length
+    return places, at, None
+
+
+def find_footer(data, header):
+    """The footer stands where the header says, at the end, or in front of garbage."""
+    for at in (stated_end(header), len(data) - FOOTER_SIZE):
+        if is_footer(data, header, at):
+            return at
+    places, end, _ = walk(data, header, len(data))
+    for at in (*places, end):
+        if is_footer(data, header, at):
+            return at
+    return None
+
+
+def is_within(data, header, at):
+    return header["events_offset"] <= at <= len(data) - FOOTER_SIZE
+
+
+def is_footer(data, header, at):
+    """A footer is known by its magic and because it says where it stands."""
+    if not is_within(data, header, at):
+        return False
+    footer = DETAIL_FOOTER.read(data, at)
+    return footer["magic"] == FOOTER_MAGIC and footer["bytes_length"] == at - header["events_offset"]
+
+
+def refuse_damaged_footer(data, header):
+    """What is a footer by all signs but one is neither to be trusted nor read as events."""
+    start = header["events_offset"]
+    if start != HEADER_SIZE:
+        raise Reject("ATF-DHDR-005")
+    at_end = len(data) - FOOTER_SIZE
+    stated = at_end if is_placeholder(header) else stated_end(header)
+    for at in (stated, at_end):
+        if not is_within(data, header, at) or not any(data[at:at + FOOTER_SIZE]):
+            continue
+        footer = DETAIL_FOOTER.read(data, at)
+        is_whole = not any(footer["reserved"])
+        if footer["magic"] == FOOTER_MAGIC and is_whole:
+            raise Reject("ATF-DFTR-003")
+        places, _, problem = walk(data, header, at)
+        ends = (at - start, len(places))
+        says = (footer["bytes_length"], footer["event_count"])
+        is_stated = not is_placeholder(header) and ends == (
+            header["bytes_length"], header["event_count"])
+        if problem is None and (is_stated or (is_whole and says == ends)):
+            raise Reject("ATF-DFTR-013")
+
+
+def surviving_end(data, header):
+    """Where the events of a file without a footer end at the latest."""
+    if is_placeholder(header):
+        return len(data)
+    return min(len(data), stated_end(header))
+
+
+def whole_events(data, header, footer, at):
+    """In a finalized file every event is whole, and their number is the footer's."""
+    places, _, problem = walk(data, header, at)
+    if problem is not None:
+        raise Reject(problem)
+    if footer["event_count"] != len(places):
+        raise Reject("ATF-DFTR-002")
+    return places
+
+
+def check_checksum(footer, section):
+    """0 was not computed."""
+    if footer["checksum"] and footer["checksum"] != crc32c(section):
+        raise Reject("ATF-DFTR-004")
+
+
+def event(data, header, at):
+    record = DETAIL_EVENT[header["version"]]
+    values = record.read(data, at)
+    payload = data[at + record.size:at + values["total_length"]]
+    found = record.document(values)
+    found["payload"] = payload.hex()
+    found["function"] = function(payload)
+    return found
+
+
+def function(payload):
+    """Registers and stack, where the length fits; the event's type promises nothing."""
+    if len(payload) < PAYLOAD.size:
+        return None
+    values = PAYLOAD.read(payload, 0)
+    if len(payload) != PAYLOAD.size + values["stack_size"]:
+        return None
+    held = PAYLOAD.document(values)
+    held["x_regs"] = [held.pop(f"x{k}") for k in range(8)]
+    held["stack"] = payload[PAYLOAD.size:].hex()
+    return held

@@ -1,0 +1,172 @@
+"""Reads a session: a folder of thread folders, and manifest.json."""
+
+import os
+import re
+import stat
+
+import detail
+import index
+import manifest
+from layout import Reject
+
+THREAD = re.compile(r"thread_[0-9]+\Z", re.ASCII)
+PROCESS = re.compile(r"pid_[0-9]+\Z", re.ASCII)
+
+
+def read(folder):
+    """The document of a session and the rules that its files break."""
+    folder = process_folder(folder)
+    found = [thread(os.path.join(folder, name), id_) for id_, name in thread_folders(folder)]
+    threads = [entry for entry, _ in found]
+    rules = [rule for _, broken in found for rule in broken]
+    used, broken = manifest.state(os.path.join(folder, "manifest.json"))
+    rules += broken
+    merged = merge(threads)
+    document = {
+        "kind": "session",
+        "verdict": verdict(threads, rules, used),
+        "threads": threads,
+        "derived": {
+            "manifest": used,
+            "event_count": str(sum(len(events(entry["index"])) for entry in threads)),
+            "detail_count": str(sum(len(events(entry["detail"])) for entry in threads)),
+            "time_start_ns": str(merged[0][0]) if merged else None,
+            "time_end_ns": str(merged[-1][0]) if merged else None,
+            "merged": [[thread_id, str(seq)] for _, thread_id, seq in merged],
+        },
+    }
+    return document, rules
+
+
+def verdict(threads, rules, used):
+    """An absent manifest is no fault of the files; a thread without an index that can be read is."""
+    if threads and not any(is_read(entry["index"]) for entry in threads):
+        return "reject"
+    faults = [rule for rule in rules if rule != "ATF-MANI-001"]
+    return "recover" if faults or used == "ignored" else "accept"
+
+
+def is_read(document):
+    return document is not None and document["verdict"] != "reject"
+
+
+def events(document):
+    return document["events"] if is_read(document) else []
+
+
+def process_folder(folder):
+    """A folder `session_…` with one folder `pid_N` stands for that one."""
+    names = os.listdir(folder)
+    processes = [name for name in names if PROCESS.match(name)]
+    if len(processes) == 1 and not any(THREAD.match(name) for name in names):
+        return os.path.join(folder, processes[0])
+    return folder
+
+
+def thread_folders(folder):
+    """Ids and names. The names are those that stand there; nothing is joined from the manifest."""
+    names = [name for name in os.listdir(folder) if THREAD.match(name)]
+    ids = [(int(name.removeprefix("thread_")), name) for name in names]
+    return sorted(entry for entry in ids if entry[0] < 2**32)
+
+
+def thread(folder, id_):
+    """A thread's entry and the rules that it breaks."""
+    rules = []
+    index_file = detail_file = None
+    kind = os.lstat(folder).st_mode
+    if stat.S_ISLNK(kind):
+        rules.append("ATF-SESS-003")
+    elif not stat.S_ISDIR(kind):
+        rules.append("ATF-SESS-002")
+    else:
+        index_file = member(os.path.join(folder, "index.atf"), index, rules)
+        if index_file is None and "ATF-SESS-003" not in rules:
+            rules.append("ATF-SESS-002")
+        detail_file = member(os.path.join(folder, "detail.atf"), detail, rules)
+    index_file, detail_file, broken = linked(index_file, detail_file)
+    rules += broken
+    dangling, orphans = loose_ends(events(index_file), events(detail_file))
+    entry = {
+        "thread_id": id_,
+        "index": index_file,
+        "detail": detail_file,
+        "derived": {"dangling_links": str(dangling), "orphan_details": str(orphans)},
+    }
+    return entry, rules
+
+
+def member(path, format_, rules):
+    """The document of one of the two files; None where it is not there. No link is followed."""
+    if os.path.islink(path):
+        rules.append("ATF-SESS-003")
+        return None
+    if not os.path.isfile(path):
+        return None
+    try:
+        with open(path, "rb") as file:
+            document, broken = format_.read(file.read())
+    except OSError:
+        return None
+    except Reject as refused:
+        rules.append(refused.rule)
+        return {"kind": format_.__name__, "verdict": "reject"}
+    rules += broken
+    return document
+
+
+def linked(index_file, detail_file):
+    """Both documents by the rules of links as well, and the rules that they break.
+
+    Links are followed where both files can be read, or where there is no detail file at all.
+    """
+    if not is_read(index_file) or (detail_file and not is_read(detail_file)):
+        return index_file, detail_file, []
+    if detail_file and detail_file["header"]["version"] != index_file["header"]["version"]:
+        return index_file, judged(detail_file, ["ATF-LINK-008"]), ["ATF-LINK-008"]
+    index_events, detail_events = events(index_file), events(detail_file)
+    forward, back = links(index_events, detail_events)
+    # The two files reach the disk apart from each other: a crash cuts them at different events.
+    is_whole = bool(index_file["footer"] and (detail_file is None or detail_file["footer"]))
+    holes = {seq for seq, event in enumerate(index_events) if is_hole(event)}
+    is_lost = lambda to, count: to >= count and not is_whole
+    ahead = ["ATF-LINK-002" if is_lost(to, len(detail_events)) else "ATF-LINK-001"
+             for seq, to in forward.items() if back.get(to) != seq]
+    behind = ["ATF-LINK-004" if to in holes or is_lost(to, len(index_events)) else "ATF-LINK-003"
+              for seq, to in back.items() if forward.get(to) != seq]
+    return judged(index_file, ahead), judged(detail_file, behind), ahead + behind
+
+
+def judged(document, rules):
+    """The document, once it is known to break these rules."""
+    if {"ATF-LINK-001", "ATF-LINK-003", "ATF-LINK-008"} & set(rules):
+        return {"kind": document["kind"], "verdict": "reject"}
+    return {**document, "verdict": "recover"} if rules else document
+
+
+def links(index_events, detail_events):
+    """Where each event with a link leads: {from: to}, forward and back."""
+    forward = {seq: int(event["detail_seq"]) for seq, event in enumerate(index_events)
+               if event["detail_seq"] is not None and not is_hole(event)}
+    back = {seq: int(event["index_seq"]) for seq, event in enumerate(detail_events)}
+    return forward, back
+
+
+def loose_ends(index_events, detail_events):
+    """How many index events link to no detail event that links back, and the other way."""
+    forward, back = links(index_events, detail_events)
+    dangling = sum(back.get(to) != seq for seq, to in forward.items())
+    orphans = sum(forward.get(to) != seq for seq, to in back.items())
+    return dangling, orphans
+
+
+def is_hole(event):
+    """An event of zeros is a block that never reached the disk."""
+    return not any(int(value) for value in event.values() if value is not None)
+
+
+def merge(threads):
+    """Time, thread and position of all events in their order; holes have no time."""
+    return sorted((int(event["timestamp_ns"]), entry["thread_id"], seq)
+                  for entry in threads for seq, event in enumerate(events(entry["index"]))
+                  if not is_hole(event))

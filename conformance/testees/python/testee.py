@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes, reads and validates ATF v2 for the conformance kit.
+
+    testee.py read PATH
+    testee.py validate PATH
+    testee.py write SCRIPT OUT
+    testee.py --bug NAME …      does it with a mistake that implementations make
+    testee.py --bugs            lists the mistakes
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+import bugs  # noqa: E402
+import detail  # noqa: E402
+import index  # noqa: E402
+import session  # noqa: E402
+import writer  # noqa: E402
+from layout import Reject  # noqa: E402
+
+
+def read(path):
+    """The document of a file or a session, and the rules that it breaks."""
+    if os.path.isdir(path):
+        return session.read(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    format_ = detail if data[:4] == detail.MAGIC or path.endswith("detail.atf") else index
+    try:
+        return format_.read(data)
+    except Reject as refused:
+        return {"kind": format_.__name__, "verdict": "reject"}, [refused.rule]
+
+
+def validate(path):
+    document, rules = read(path)
+    return {"verdict": document["verdict"], "rules": sorted(set(rules))}, rules
+
+
+def answer(document):
+    sys.stdout.write(json.dumps(document) + "\n")
+    return 1 if document["verdict"] == "reject" else 0
+
+
+def main(arguments):
+    if arguments[:1] == ["--bugs"]:
+        sys.stdout.write(bugs.table())
+        return 0
+    if arguments[:1] == ["--bug"] and len(arguments) > 1:
+        bugs.plant(arguments[1])
+        arguments = arguments[2:]
+    match arguments:
+        case ["read", path]:
+            return answer(read(path)[0])
+        case ["validate", path]:
+            return answer(validate(path)[0])
+        case ["write", script, out]:
+            writer.write(script, out)
+            return 0
+    sys.stderr.write(__doc__)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
