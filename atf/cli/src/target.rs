@@ -1,7 +1,7 @@
 //! What stands at a path: a file, a thread's folder, a session, or folders with sessions.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use atf::FileKind;
@@ -18,7 +18,7 @@ const DEPTH: usize = 3;
 pub(crate) enum Target {
     /// A file whose magic bytes are those of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file that is neither.
+    /// A file that is neither, and may have been: by its name, or since it is too short, or zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
@@ -35,7 +35,7 @@ impl Target {
         if !fs::metadata(path).map_err(failed)?.is_dir() {
             return Ok(match FileKind::of(path)? {
                 Some(kind) => Self::File(path.to_owned(), kind),
-                None => Self::OtherFile(path.to_owned()),
+                None => Self::other_file(path)?,
             });
         }
         // An error in listing the folder is told apart from a folder without a trace.
@@ -53,6 +53,26 @@ impl Target {
             return Err(Failure::Usage(format!("{}: {what}", path.display())));
         }
         Ok(Self::Sessions(sessions))
+    }
+}
+
+impl Target {
+    /// A damaged file, unless it is of another kind altogether.
+    fn other_file(path: &Path) -> Result<Self, Failure> {
+        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+        let mut begin = Vec::new();
+        let file = File::open(path).map_err(failed)?;
+        file.take(4).read_to_end(&mut begin).map_err(failed)?;
+        let extension = path.extension().unwrap_or_default();
+        let is_named_so = ["atf", "ati2", "atd2"]
+            .iter()
+            .any(|name| extension == *name);
+        if is_named_so || begin.len() < 4 || begin == [0; 4] {
+            return Ok(Self::OtherFile(path.to_owned()));
+        }
+        let begin = begin.escape_ascii();
+        let what = format!("no ATF file (it begins with \"{begin}\")");
+        Err(Failure::Usage(format!("{}: {what}", path.display())))
     }
 }
 

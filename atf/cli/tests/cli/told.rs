@@ -207,6 +207,12 @@ fn what_a_missing_path_is_called_is_the_systems_word() {
             assert_eq!(messages, expected, "{arguments:?}");
         }
     }
+    fs::write(folder.path().join("README.md"), "# ATF\n").unwrap();
+    for command in ["info", "dump"] {
+        let (status, _, messages) = run(&folder, &[command, "README.md"]);
+        let expected = "atf: README.md: no ATF file (it begins with \"# AT\")\n";
+        assert_eq!((status, &*messages), (2, expected));
+    }
     let (_, _, messages) = run(&folder, &["dump", samples().to_str().unwrap()]);
     assert_eq!(messages.lines().count(), 4, "{messages}");
 }
