@@ -42,6 +42,9 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     shared: Arc<Mutex<Shared>>,
+    /// Whether a manifest was written; held while one is. Taken before `shared`, so that the
+    /// threads' writers never wait for a manifest.
+    has_manifest: Mutex<bool>,
 }
 
 /// What a session's threads hold in the end.
@@ -127,6 +130,7 @@ impl SessionWriter {
             options: options.clone(),
             storage,
             shared: Arc::default(),
+            has_manifest: Mutex::default(),
         })
     }
 
@@ -138,28 +142,47 @@ impl SessionWriter {
 
     /// A writer for a thread; it can go to another thread of this program.
     ///
+    /// Where a manifest was written, the thread is listed in it before its folder is made.
+    ///
     /// # Errors
     ///
-    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], and as
-    /// [`ThreadWriter::create`].
+    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], as
+    /// [`ThreadWriter::create`], and as [`write_manifest`](Self::write_manifest). The thread can be
+    /// asked for again then.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
-        let refused = |kind| Err(Error::new(kind).with_path(Some(&path)));
-        let mut shared = lock(&self.shared);
-        if shared.is_finalized {
-            return refused(ErrorKind::AlreadyFinalized);
+        {
+            let refused = |kind| Err(Error::new(kind).with_path(Some(&path)));
+            let mut shared = lock(&self.shared);
+            if shared.is_finalized {
+                return refused(ErrorKind::AlreadyFinalized);
+            }
+            if shared.threads.contains_key(&thread_id) {
+                return refused(ErrorKind::ThreadHasWriter { id: thread_id });
+            }
+            shared.threads.insert(thread_id, Entry::default());
         }
-        if shared.threads.contains_key(&thread_id) {
-            return refused(ErrorKind::ThreadHasWriter { id: thread_id });
+        match self.list_and_create(&path, thread_id) {
+            Ok(mut writer) => {
+                writer.register(Registration {
+                    thread_id,
+                    shared: Arc::clone(&self.shared),
+                });
+                Ok(writer)
+            }
+            Err(error) => {
+                lock(&self.shared).threads.remove(&thread_id);
+                // The error that counts is the first one.
+                let _ = self.update_manifest();
+                Err(error)
+            }
         }
+    }
+
+    fn list_and_create(&self, path: &Path, thread_id: u32) -> Result<ThreadWriter> {
+        self.update_manifest()?;
         let storage = Arc::clone(&self.storage);
-        let mut writer = ThreadWriter::create_on(storage, &path, thread_id, &self.options)?;
-        shared.threads.insert(thread_id, Entry::default());
-        writer.register(Registration {
-            thread_id,
-            shared: Arc::clone(&self.shared),
-        });
-        Ok(writer)
+        ThreadWriter::create_on(storage, path, thread_id, &self.options)
     }
 
     /// Names the executables and libraries for the manifest.
@@ -189,15 +212,49 @@ impl SessionWriter {
         totals
     }
 
-    /// Writes `manifest.json` as far as it is known now, so that threads and symbols are not lost
-    /// in a crash. It replaces the one before in one step.
+    /// Writes `manifest.json` as far as it is known now, so that threads and names are not lost in
+    /// a crash. It replaces the one before in one step.
+    ///
+    /// From then on each [`thread`](Self::thread) that is opened writes it again, so that a process
+    /// that is killed leaves a manifest that lists its threads. What it does not know yet it does
+    /// not say: the times, and of open threads without details whether they have any. Names that
+    /// are set later it gets with the next thread, the next call, or
+    /// [`finalize`](Self::finalize).
+    ///
+    /// ```
+    /// use atf::write::{SessionWriter, WriteOptions};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let symbols = Vec::new();
+    ///
+    /// let session = SessionWriter::create(folder.path(), &WriteOptions::default())?;
+    /// session.set_symbols(symbols);
+    /// session.write_manifest()?; // Before the threads: names outlive a crash.
+    /// let thread = session.thread(0)?;
+    /// // … and here it is killed.
+    /// # drop((thread, session));
+    ///
+    /// let reader = atf::session::SessionReader::open(folder.path())?;
+    /// assert!(reader.threads()[0].is_listed());
+    /// # Ok::<(), atf::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Io`]; the manifest before it is still there then.
     pub fn write_manifest(&self) -> Result<()> {
-        let manifest = self.manifest();
-        self.replace_manifest(&manifest.encode())
+        let mut has_manifest = lock(&self.has_manifest);
+        self.replace_manifest(&self.manifest().encode())?;
+        *has_manifest = true;
+        Ok(())
+    }
+
+    /// Writes the manifest again where one was written.
+    fn update_manifest(&self) -> Result<()> {
+        let has_manifest = *lock(&self.has_manifest);
+        match has_manifest {
+            true => self.write_manifest(),
+            false => Ok(()),
+        }
     }
 
     /// Writes the manifest for good; no thread can be added after it.
@@ -235,9 +292,12 @@ impl SessionWriter {
         let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| ManifestThread {
             position,
             id: *id,
-            has_detail: Some(entry.has_detail),
+            has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
         };
-        let (start, end) = shared.time_range().unwrap_or((0, 0));
+        let times = match shared.threads.values().any(Entry::is_open) {
+            true => None,
+            false => Some(shared.time_range().unwrap_or((0, 0))),
+        };
         let version = match shared.symbols.is_empty() {
             true => "2.0",
             false => "2.1",
@@ -245,8 +305,8 @@ impl SessionWriter {
         Manifest {
             format_version: Some(version.to_owned()),
             threads: shared.threads.iter().enumerate().map(thread).collect(),
-            time_start_ns: Some(start),
-            time_end_ns: Some(end),
+            time_start_ns: times.map(|(start, _)| start),
+            time_end_ns: times.map(|(_, end)| end),
             clock_type: Some(self.options.clock_type),
             modules: shared.modules.clone(),
             symbols: shared.symbols.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
+use atf::manifest::{Manifest, Symbol};
 use atf::write::{
     Durability, Fate, Memory, SessionWriter, Step, Storage, ThreadWriter, WriteOptions,
 };
@@ -249,9 +250,16 @@ fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
         let session =
             SessionWriter::create_on(Arc::new(memory.clone()), "session", &options).unwrap();
         session.thread(3).unwrap().finalize().unwrap();
+        session.thread(4).unwrap().finalize().unwrap();
         session.write_manifest().unwrap();
         let before = memory.bytes("session/manifest.json").unwrap();
-        session.thread(4).unwrap().finalize().unwrap();
+        session.set_symbols(vec![Symbol {
+            position: 0,
+            function_id: 7,
+            module_id: None,
+            symbol_index: None,
+            name: Some("main".to_owned()),
+        }]);
         let mut step = 0;
         memory.decide(move |_, _| {
             step += 1;
@@ -275,4 +283,39 @@ fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
         assert_eq!(session.finalize().unwrap().threads, 2);
     }
     panic!("the manifest was never written");
+}
+
+#[test]
+fn a_thread_that_cannot_be_listed_or_made_is_not_listed_and_can_be_asked_for_again() {
+    let options = options(Wire::V1, Durability::Finalize);
+    for fault in 0..40 {
+        let memory = Memory::new();
+        let session =
+            SessionWriter::create_on(Arc::new(memory.clone()), "session", &options).unwrap();
+        session.write_manifest().unwrap();
+        let mut step = 0;
+        memory.decide(move |_, _| {
+            step += 1;
+            match step - 1 == fault {
+                true => Fate::Refused(io::ErrorKind::StorageFull),
+                false => Fate::Done,
+            }
+        });
+        let made = session.thread(3).map(drop);
+        let Err(error) = made else {
+            assert!(fault > 9, "the loop reached every step: {fault}");
+            return;
+        };
+        assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
+        let listed = || {
+            let manifest = memory.bytes("session/manifest.json").unwrap();
+            Manifest::parse(&manifest).threads.len()
+        };
+        assert_eq!(listed(), 0, "step {fault}");
+        assert_eq!(memory.folders(), [Path::new("session")], "step {fault}");
+        assert_eq!(session.totals().threads, 0);
+        drop(session.thread(3).unwrap());
+        assert_eq!(listed(), 1);
+    }
+    panic!("the thread was never made");
 }

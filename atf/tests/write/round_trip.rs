@@ -170,3 +170,38 @@ fn threads_of_a_session_are_written_side_by_side() {
         assert!(thread.disagreements().is_empty());
     }
 }
+
+#[test]
+fn once_there_is_a_manifest_it_lists_each_thread_that_is_opened() {
+    let root = tempfile::tempdir().unwrap();
+    let session = SessionWriter::create(root.path().join("s"), &options(Wire::V1, 0)).unwrap();
+    drop(session.thread(9).unwrap());
+    assert!(!session.path().join("manifest.json").exists());
+    session.write_manifest().unwrap();
+    let writers = std::thread::scope(|scope| {
+        let session = &session;
+        let opening = [3, 1, 2, 0].map(|id| scope.spawn(move || session.thread(id).unwrap()));
+        opening.map(|thread| thread.join().unwrap())
+    });
+    // As a process that is killed here leaves it.
+    let read = || {
+        let text = std::fs::read(session.path().join("manifest.json")).unwrap();
+        let manifest = atf::manifest::Manifest::parse(&text);
+        let threads = manifest.threads.iter().map(|t| (t.id, t.has_detail));
+        let times = manifest.time_start_ns.zip(manifest.time_end_ns);
+        (threads.collect::<Vec<_>>(), times)
+    };
+    let unknown = None;
+    let nine = (9, Some(false));
+    let open = (0..4).map(|id| (id, unknown));
+    assert_eq!(read(), (open.chain([nine]).collect(), None));
+
+    for mut writer in writers {
+        write(&mut writer, 4);
+        writer.finalize().unwrap();
+    }
+    session.finalize().unwrap();
+    let range = (event(0).timestamp_ns, event(3).timestamp_ns);
+    let all = (0..4).map(|id| (id, Some(true))).chain([nine]);
+    assert_eq!(read(), (all.collect(), Some(range)));
+}
