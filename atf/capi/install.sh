@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds libatf and installs it with its headers, its pkg-config file and its CMake package:
 #     atf/capi/install.sh [--profile PROFILE] PREFIX
-# DESTDIR is put before PREFIX, as ever.
+# DESTDIR is put before PREFIX, as ever. The build takes some minutes the first time.
 set -eu
 
 profile=release
@@ -21,9 +21,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 cargo=${CARGO:-cargo}
 manifest=$here/Cargo.toml
 
-# Cargo says which libraries of the system a program needs that links libatf.a.
-notes=$("$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" -- \
-    --print native-static-libs 2>&1) || { echo "$notes" >&2; exit 1; }
+# Cargo says which libraries of the system a program needs that links libatf.a. It says so again
+# when all is built, so the build itself can show how far it is.
+build() {
+    "$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" "$@" -- \
+        --print native-static-libs
+}
+build
+notes=$(build --color never 2>&1)
 libs=$(echo "$notes" | sed -n 's/^note: native-static-libs: //p' | tail -n 1)
 folder=$profile
 [ "$profile" != dev ] || folder=debug
@@ -59,6 +64,13 @@ fill() {
         -e "s|@SHARED@|$shared|g" "$here/$1" >"$2"
 }
 fill atf.pc.in "$lib/pkgconfig/atf.pc"
+fill atf-static.pc.in "$lib/pkgconfig/atf-static.pc"
 fill atf-config.cmake.in "$lib/cmake/atf/atf-config.cmake"
 fill atf-config-version.cmake.in "$lib/cmake/atf/atf-config-version.cmake"
-echo "libatf $version is in $prefix"
+cat <<END
+libatf $version is in $prefix. To compile a program that has the library inside of it:
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    cc program.c \$(pkg-config --cflags --libs atf-static) -pthread
+With the shared library, the program must find it when it runs:
+    cc program.c \$(pkg-config --cflags --libs atf) -Wl,-rpath,$prefix/lib -pthread
+END

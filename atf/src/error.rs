@@ -378,7 +378,7 @@ pub enum ErrorKind {
         id: u32,
     },
     /// Threads whose writers are neither finalized nor dropped.
-    #[error("{count} threads are still being written")]
+    #[error("{count} {} still being written", if *count == 1 { "thread is" } else { "threads are" })]
     ThreadsNotFinalized {
         /// How many.
         count: u64,

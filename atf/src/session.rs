@@ -32,6 +32,10 @@ const MOST_NAMED: usize = 100;
 ///
 /// A folder `session_…` with a single folder `pid_N` stands for that one.
 ///
+/// It is a snapshot: threads that appear later and names that are written later are not in it. Of a
+/// session that is still being written, [`SessionFollower`](crate::follow::SessionFollower) says
+/// what is new.
+///
 /// ```
 /// use atf::session::SessionReader;
 /// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
@@ -289,8 +293,9 @@ impl SessionSummary {
 
 /// What a session's folder holds.
 #[derive(Default)]
-struct Folders {
-    threads: BTreeMap<(u32, String), Presence>,
+pub(crate) struct Folders {
+    /// By id and name.
+    pub(crate) threads: BTreeMap<(u32, String), Presence>,
     unrecognized: Vec<String>,
     /// Folders `pid_N`, and whether they are symbolic links.
     processes: BTreeMap<(u32, String), bool>,
@@ -317,7 +322,7 @@ impl Folders {
         }
     }
 
-    fn list(path: &Path) -> Result<Self> {
+    pub(crate) fn list(path: &Path) -> Result<Self> {
         let mut this = Self::default();
         for entry in fs::read_dir(path).map_err(Error::io)? {
             let entry = entry.map_err(Error::io)?;

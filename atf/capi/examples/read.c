@@ -1,6 +1,6 @@
 /*
  * Prints the events of a session in the order of time, with names where the manifest has them.
- *     cc read.c $(pkg-config --cflags --libs atf) && ./a.out SESSION [START_NS [END_NS]]
+ *     cc read.c $(pkg-config --cflags --libs atf-static) && ./a.out SESSION [START_NS [END_NS]]
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
  * Traces itself: four threads write their calls and returns, each second call with its registers.
- *     cc tracer.c $(pkg-config --cflags --libs atf) -pthread && ./a.out FOLDER [CALLS]
+ * Killed at any moment, it leaves a session that can be recovered, names included.
+ *     cc tracer.c $(pkg-config --cflags --libs atf-static) -pthread && ./a.out FOLDER [CALLS]
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -50,9 +51,20 @@ int main(int argc, char **argv) {
     AtfSessionTotals totals;
     pthread_t threads[THREADS];
     Work work[THREADS];
-    if (argc < 2 || atf_session_writer_create_in(argv[1], NULL, &session) != ATF_OK) {
+    AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
+    options.survive_kill = 1;
+    if (argc < 2 || atf_session_writer_create_in(argv[1], &options, &session) != ATF_OK) {
         fprintf(stderr, "%s\n", argc < 2 ? "tracer FOLDER [CALLS]" : atf_last_error_message());
         return 2;
+    }
+    /* Names first: once the manifest is written they outlive a crash, as the events do. */
+    const AtfSymbol symbol = { (uint64_t)1 << 32, "run" };
+    const AtfModule module = { 1, 0, 0x400000, 0x1000, argv[0], NULL };
+    if (atf_session_writer_set_symbols(session, &symbol, 1) != ATF_OK ||
+        atf_session_writer_set_modules(session, &module, 1) != ATF_OK ||
+        atf_session_writer_write_manifest(session) != ATF_OK) {
+        fprintf(stderr, "%s\n", atf_last_error_message());
+        return 1;
     }
     for (uint32_t id = 0; id < THREADS; id++) {
         work[id].calls = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
@@ -71,11 +83,7 @@ int main(int argc, char **argv) {
         }
         atf_writer_close(work[id].writer);
     }
-    const AtfSymbol symbol = { (uint64_t)1 << 32, "run" };
-    const AtfModule module = { 1, 0, 0x400000, 0x1000, argv[0], NULL };
-    if (atf_session_writer_set_symbols(session, &symbol, 1) != ATF_OK ||
-        atf_session_writer_set_modules(session, &module, 1) != ATF_OK ||
-        atf_session_writer_finish(session, &totals, sizeof totals) != ATF_OK) {
+    if (atf_session_writer_finish(session, &totals, sizeof totals) != ATF_OK) {
         fprintf(stderr, "%s\n", atf_last_error_message());
         return 1;
     }

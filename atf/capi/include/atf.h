@@ -2,7 +2,13 @@
  * The C API of atf, which reads and writes ATF v2 (ADA Trace Format) function traces. C11, C++17.
  *
  * The records as they stand in the files are in atf_v1.h, which this header includes; atf_wire.h
- * has both wire versions. Link with libatf (pkg-config atf, or CMake's atf::atf).
+ * has both wire versions. Include it as <atf/atf.h> or as <atf.h>. Link with libatf: pkg-config atf
+ * or CMake's atf::atf; to have the library inside of the program, pkg-config atf-static or
+ * atf::atf_static.
+ *
+ * A tracer's way: atf_session_writer_create_in, atf_session_writer_set_symbols,
+ * atf_session_writer_write_manifest; for each thread atf_session_writer_thread, atf_writer_write,
+ * atf_writer_close; in the end atf_session_writer_finish and atf_session_writer_close.
  *
  * Words: an offset is in bytes from the start of a file, a size in bytes, a count in elements, a
  * seq is a position counted from 0. All times are in nanoseconds.
@@ -22,6 +28,13 @@
  *
  * Strings are const char * that end with NUL. A path is any bytes on Unix, UTF-8 on Windows.
  * Structs that can grow are passed with their size: sizeof, as the caller was compiled.
+ *
+ * Sources, the format's documents, cited in brackets:
+ *     S0: ATF Index File Format (BH-002)
+ *     S1: ADA Trace Format V2 (ATF v2)
+ *     S2: ATF Format Specification
+ *     S3: M1_E7_I1 Technical Design: ATF V2 Writer, which declares five functions of this header
+ *     S4: ATF Detail File Format (BH-003)
  */
 #ifndef ATF_H
 #define ATF_H
@@ -168,7 +181,7 @@ typedef struct AtfWriteOptions {
     uint8_t verbatim;
     /** 0. */
     uint8_t reserved[5];
-    /** Size of each file's buffer in bytes, at most 1 GiB. */
+    /** Size of each file's buffer in bytes: by default 128 KiB, at least 4 KiB, at most 1 GiB. */
     uint64_t buffer_size;
 } AtfWriteOptions;
 
@@ -222,8 +235,10 @@ AtfStatus atf_writer_open(const char *session_dir, uint32_t thread_id,
                           const AtfWriteOptions *options, AtfThreadWriter **writer);
 
 /**
- * Writes an event without details; timestamps must not go back, event_kind is ATF_EVENT_KIND_*,
- * call_depth begins at 1 and a return repeats its call's. index_seq may be NULL.
+ * Writes an event without details; timestamps must not go back, event_kind is ATF_EVENT_KIND_*.
+ * call_depth is 1 for the outermost call, and a return repeats its call's; other depths are written
+ * as they are, as by a tracer that begins in the midst of calls (atf-conformance check: advice
+ * ATF-IEVT-004). index_seq may be NULL.
  * After ATF_ERROR_REFUSED others may follow; after ATF_ERROR_IO every later call fails too.
  */
 AtfStatus atf_writer_write(AtfThreadWriter *writer, uint64_t timestamp_ns, uint64_t function_id,
@@ -276,11 +291,21 @@ AtfStatus atf_writer_error(const AtfThreadWriter *writer);
 /** What it was, or ""; holds until the writer is closed. */
 const char *atf_writer_error_message(const AtfThreadWriter *writer);
 
+/**
+ * Finalizes the files if that was not done, and frees the writer, however it was made; NULL is
+ * allowed. What fails in it tells atf_last_error_*: who must know calls atf_writer_finish first.
+ * (atf_session_writer_close finalizes nothing.) [S3]
+ */
+void atf_writer_close(AtfThreadWriter *writer);
+
 /** Frees a writer without finalizing; what was written stays and can be recovered. */
 AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 
-/* ---- Writing a thread, with the functions of S3 ---- */
-/* They take the handles of the functions above, and errors are kept: atf_writer_error. */
+/* ---- Writing a thread, with the functions of the writer's design, S3 ---- */
+/*
+ * They take the handles of the functions above, and errors are kept: atf_writer_error. The fifth of
+ * them is atf_writer_close.
+ */
 
 /** A writer for session_dir/thread_<thread_id>/ in wire version 1, or NULL. [S3] */
 AtfThreadWriter *atf_writer_create(const char *session_dir, uint32_t thread_id,
@@ -304,9 +329,6 @@ void atf_write_detail_event(AtfThreadWriter *writer, uint32_t index_seq, uint64_
 
 /** atf_writer_finish without an answer. [S3] */
 void atf_writer_finalize(AtfThreadWriter *writer);
-
-/** Finalizes the files if that was not done, and frees the writer; NULL is allowed. [S3] */
-void atf_writer_close(AtfThreadWriter *writer);
 
 /* ---- Writing a session ---- */
 
@@ -360,7 +382,10 @@ AtfStatus atf_session_writer_create_in(const char *root, const AtfWriteOptions *
 /** The session's folder, or ""; holds until the session is closed. */
 const char *atf_session_writer_path(const AtfSessionWriter *session);
 
-/** A writer for a thread, independent of the others. ATF_ERROR_EXISTS: the thread has one. */
+/**
+ * A writer for a thread, independent of the others. ATF_ERROR_EXISTS: the thread has one. Where a
+ * manifest was written, it is written again with this thread in it.
+ */
 AtfStatus atf_session_writer_thread(const AtfSessionWriter *session, uint32_t thread_id,
                                     AtfThreadWriter **writer);
 
@@ -372,7 +397,12 @@ AtfStatus atf_session_writer_set_modules(const AtfSessionWriter *session,
 AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
-/** Writes the manifest as far as it is known now, so that it outlives a crash. */
+/**
+ * Writes the manifest as far as it is known now, so that it outlives a crash: call it when modules
+ * and symbols are set, before threads are opened. From then on each thread that is opened writes it
+ * again; names that are set later are in it after the next call, thread, or
+ * atf_session_writer_finish.
+ */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
 /**
@@ -382,7 +412,10 @@ AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 AtfStatus atf_session_writer_finish(const AtfSessionWriter *session, AtfSessionTotals *totals,
                                     size_t totals_size);
 
-/** Frees a session's writer without writing its manifest; its threads' writers go on. */
+/**
+ * Frees a session's writer without writing its manifest, which atf_session_writer_finish does; its
+ * threads' writers go on. (atf_writer_close, other than this, finalizes.)
+ */
 AtfStatus atf_session_writer_close(AtfSessionWriter *session);
 
 /* ---- Reading ---- */

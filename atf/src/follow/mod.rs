@@ -5,6 +5,7 @@
 //! | an `index.atf` | [`IndexFollower`] |
 //! | a `detail.atf` | [`DetailFollower`] |
 //! | a folder `thread_N` | [`ThreadFollower`]: each event with its details |
+//! | a session's folder | [`SessionFollower`]: its threads as they appear, and its manifest |
 //!
 //! A follower is asked again and again, at whatever pace its caller likes: `poll` never waits, and
 //! says what has become certain since the last time ([`Polled`]). Over time it gives the events
@@ -35,10 +36,12 @@
 mod detail;
 mod head;
 mod index;
+mod session;
 mod thread;
 
 pub use detail::DetailFollower;
 pub use index::IndexFollower;
+pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
 /// What one look at a growing file gave.

@@ -14,7 +14,7 @@ use std::io;
 pub use file::FileSource;
 use followed::Followed;
 pub(crate) use growing::Growing;
-use identity::Identity;
+pub(crate) use identity::Identity;
 pub(crate) use input::Input;
 pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;

@@ -9,6 +9,7 @@ mod detail;
 mod faults;
 mod index;
 mod killed;
+mod session;
 mod thread;
 
 use std::fs::{File, OpenOptions};

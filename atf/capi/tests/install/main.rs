@@ -31,33 +31,31 @@ fn a_program_finds_the_installed_library_by_pkg_config_and_by_cmake() {
     install(&prefix);
     let source = package("examples/tracer.c");
 
-    let shared = prefix.join("lib/libatf.so");
     if has("pkg-config") {
-        for is_static in [false, true] {
+        let path = format!("-Wl,-rpath,{}", prefix.join("lib").display());
+        for (package, more) in [("atf", Some(path)), ("atf-static", None)] {
             let config = |what: &str| {
                 let mut command = Command::new("pkg-config");
                 command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-                if is_static {
-                    command.arg("--static");
-                }
-                words(&run(command.args([what, "atf"])))
+                words(&run(command.args([what, package])))
             };
-            if is_static {
-                // The linker takes the archive where there is no shared library beside it.
-                fs::remove_file(&shared).unwrap();
-            }
-            let program = folder.path().join(format!("program_{is_static}"));
+            let program = folder.path().join(format!("program_{package}"));
             let mut compile = Command::new("gcc");
             compile.arg(&source).args(config("--cflags"));
-            compile.args(config("--libs")).arg("-pthread");
+            compile.args(config("--libs")).args(more).arg("-pthread");
             run(compile.arg("-o").arg(&program));
 
-            let mut command = Command::new(&program);
-            if !is_static {
-                command.env("LD_LIBRARY_PATH", prefix.join("lib"));
-            }
-            let printed = run(command.arg(folder.path().join(format!("out_{is_static}"))));
+            let out = folder.path().join(format!("out_{package}"));
+            let printed = run(Command::new(&program).arg(out));
             accepted(Path::new(printed.lines().last().unwrap()));
+
+            for include in ["<atf.h>", "<atf/atf.h>", "<atf/atf_v2.h>"] {
+                let source = folder.path().join("include.c");
+                fs::write(&source, format!("#include {include}\nint one;\n")).unwrap();
+                let mut compile = Command::new("gcc");
+                compile.args(config("--cflags")).arg("-fsyntax-only");
+                run(compile.arg(source));
+            }
         }
     }
 
@@ -65,9 +63,11 @@ fn a_program_finds_the_installed_library_by_pkg_config_and_by_cmake() {
         let project = folder.path().join("project");
         fs::create_dir(&project).unwrap();
         fs::copy(&source, project.join("tracer.c")).unwrap();
+        let both = "#include <atf.h>\n#include <atf/atf.h>\nint both;\n";
+        fs::write(project.join("both.c"), both).unwrap();
         let text = "cmake_minimum_required(VERSION 3.16)\nproject(tracer C)\n\
             find_package(Threads REQUIRED)\nfind_package(atf 0.1 REQUIRED)\n\
-            foreach(kind atf atf_static)\n  add_executable(tracer_${kind} tracer.c)\n\
+            foreach(kind atf atf_static)\n  add_executable(tracer_${kind} tracer.c both.c)\n\
             \x20 target_link_libraries(tracer_${kind} PRIVATE atf::${kind} Threads::Threads)\n\
             endforeach()\n";
         fs::write(project.join("CMakeLists.txt"), text).unwrap();

@@ -1,14 +1,16 @@
 //! Events of files that are still being written, as they come.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use atf::detail::DetailEvent;
-use atf::follow::{DetailFollower, IndexFollower, Polled, ThreadEvent, ThreadFollower};
+use atf::follow::{
+    DetailFollower, FollowedThread, IndexFollower, Polled, SessionFollower, ThreadEvent,
+    ThreadFollower,
+};
 use atf::{Error, FileKind, Wire};
 
 use super::detail::Detail;
@@ -35,7 +37,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
         sleep(interval);
     };
-    let (trace, mut folders, mut threads) = match target {
+    let (trace, mut session, mut threads) = match target {
         Target::File(path, FileKind::Detail) => {
             dump.check_details_alone(&path)?;
             return details(dump, interval, sink, &path);
@@ -51,13 +53,13 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             (Trace::of_thread(path), None, vec![thread])
         }
         Target::Session(path) => {
-            let folders = Folders::new(&path);
-            (Trace::of_session(&path)?, Some(folders), Vec::new())
+            let session = SessionFollower::new(&path);
+            (Trace::of_session(&path)?, Some(session), Vec::new())
         }
         Target::Sessions(paths) => match paths.as_slice() {
             [path] => {
-                let folders = Folders::new(path);
-                (Trace::of_session(path)?, Some(folders), Vec::new())
+                let session = SessionFollower::new(path);
+                (Trace::of_session(path)?, Some(session), Vec::new())
             }
             paths => return Err(several(dump.path, paths)),
         },
@@ -74,8 +76,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     let mut has_threads = false;
     loop {
         let mut is_quiet = true;
-        if let Some(folders) = &mut folders {
-            threads.extend(folders.new_threads(dump)?);
+        if let Some(session) = &mut session {
+            threads.extend(new_threads(dump, session)?);
         }
         has_threads |= !threads.is_empty();
         let mut still = Vec::with_capacity(threads.len());
@@ -113,47 +115,16 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
     }
 }
 
-/// The threads of a session whose folders were seen.
-struct Folders {
-    session: PathBuf,
-    seen: BTreeSet<PathBuf>,
-}
-
-impl Folders {
-    fn new(session: &Path) -> Self {
-        Self {
-            session: session.to_owned(),
-            seen: BTreeSet::new(),
-        }
-    }
-
-    /// The threads whose folders are new, by their names. Symbolic links are not followed.
-    fn new_threads(&mut self, dump: &Dump<'_>) -> Result<Vec<Thread>, Failure> {
-        let session = &self.session;
-        let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", session.display()));
-        let mut new = BTreeSet::new();
-        for entry in fs::read_dir(session).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let name = entry.file_name();
-            let digits = name.to_str().and_then(|name| name.strip_prefix("thread_"));
-            let id = digits.and_then(|digits| digits.parse::<u32>().ok());
-            let Some(id) = id.filter(|id| dump.threads.is_empty() || dump.threads.contains(id))
-            else {
-                continue;
-            };
-            let path = entry.path();
-            if !self.seen.contains(&path) && entry.file_type().map_err(failed)?.is_dir() {
-                new.insert((id, path));
-            }
-        }
-        let thread = |(id, path): (u32, PathBuf)| {
-            let source = Source::of_folder(&path, dump.details);
-            self.seen.insert(path);
-            let id = Some(id);
-            Thread { id, source }
-        };
-        Ok(new.into_iter().map(thread).collect())
-    }
+/// The threads of a session that are new, without those that were not asked for.
+fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thread>, Error> {
+    let is_wanted = |id| dump.threads.is_empty() || dump.threads.contains(&id);
+    let new = session.poll_threads()?.into_iter();
+    let new = new.filter(|thread| is_wanted(thread.id()));
+    let thread = |new: FollowedThread| Thread {
+        id: Some(new.id()),
+        source: Source::of_folder(new.path(), dump.details),
+    };
+    Ok(new.map(thread).collect())
 }
 
 /// A thread that is followed.
