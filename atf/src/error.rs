@@ -108,6 +108,17 @@ pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
     Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
 }
 
+/// The first few of many names.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 5;
+    let first = names.iter().take(FEW).map(String::as_str);
+    let first = first.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(FEW) {
+        0 => first,
+        more => format!("{first}, and {more} more"),
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = &self.0.path {
@@ -387,6 +398,12 @@ pub enum ErrorKind {
     /// The folder has neither a manifest nor thread folders.
     #[error("no session: neither a manifest.json nor a folder thread_N")]
     NotASession,
+    /// The folder is no session, but there are some below it, of which one is to be opened.
+    #[error("no session, but there are some below it: {}", few(folders))]
+    SessionsBelow {
+        /// Their paths from the folder on; the first 100.
+        folders: Vec<String>,
+    },
     /// The folder has the sessions of several processes, and one is to be opened.
     #[error("has several processes: {}", folders.join(", "))]
     SeveralProcesses {

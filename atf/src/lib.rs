@@ -9,9 +9,10 @@
 //! | a session's folder | all threads and `manifest.json` | [`session::SessionReader`] | [`write::SessionWriter`] |
 //!
 //! [`merge`] brings the events of all threads into one order, [`spans`] pairs calls with their
-//! returns, [`symbols`] names functions, [`rewrite`] recovers crashed traces, converts them and
-//! strips what is secret, [`record`] takes events from a traced thread to the one that writes,
-//! [`clock`] gives the timestamps.
+//! returns, [`symbols`] names functions, [`follow`] reads files and sessions while they are being
+//! written, [`manifest`] reads and writes `manifest.json`, [`rewrite`] recovers crashed traces,
+//! converts them and strips what is secret, [`record`] takes events from a traced thread to the one
+//! that writes, [`clock`] gives the timestamps.
 //!
 //! Two incompatible layouts carry the name ATF v2. The header's `version` byte tells them apart,
 //! and each reader reads both into one set of types: see [`Wire`].

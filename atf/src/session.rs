@@ -1,5 +1,7 @@
 //! A traced process: its threads and its manifest.
 
+mod below;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +68,8 @@ impl SessionReader {
     ///
     /// [`ErrorKind::Io`] where the folder cannot be listed; [`ErrorKind::NotASession`] where it
     /// has neither a manifest nor a folder `thread_N`, nor folders `pid_N`;
-    /// [`ErrorKind::SeveralProcesses`] where it has more than one of those.
+    /// [`ErrorKind::SessionsBelow`] where it has none of these either, but sessions further below;
+    /// [`ErrorKind::SeveralProcesses`] where it has more than one folder `pid_N`.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
@@ -307,7 +310,11 @@ impl Folders {
         let error = |kind, path| Err(Error::new(kind).with_path(Some(path)));
         let mut processes = self.processes.into_iter();
         let Some(((_, first), is_link)) = processes.next() else {
-            return error(ErrorKind::NotASession, session);
+            let folders = below::sessions_below(session, MOST_NAMED);
+            return match folders.is_empty() {
+                true => error(ErrorKind::NotASession, session),
+                false => error(ErrorKind::SessionsBelow { folders }, session),
+            };
         };
         if processes.len() > 0 {
             let others = processes.map(|((_, name), _)| name);

@@ -159,6 +159,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
     match kind {
         ErrorKind::Io(io::ErrorKind::NotFound)
         | ErrorKind::NotASession
+        | ErrorKind::SessionsBelow { .. }
         | ErrorKind::MissingFolder => AtfStatus::NotFound,
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => AtfStatus::Exists,
         ErrorKind::Io(_) | ErrorKind::UnexpectedEnd { .. } => AtfStatus::Io,

@@ -137,6 +137,10 @@ impl Merge {
 
     /// Leaves out, of each thread, the events whose timestamp in nanoseconds is not in this range.
     ///
+    /// A call that began before the range has its return in it, and one that ends behind it only
+    /// its call: who adds up calls pairs all events and clips the
+    /// [spans](crate::spans#in-a-range-of-time) instead.
+    ///
     /// The files are searched where they are in order. Whether they are, the first iteration
     /// learns by reading them once; from a file that is not, all events are looked at.
     #[must_use]

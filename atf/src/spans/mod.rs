@@ -29,6 +29,40 @@
 //! assert!(longest > 0);
 //! # Ok::<(), atf::Error>(())
 //! ```
+//!
+//! # In a range of time
+//!
+//! What happened in a range is not told by the events in it alone: a call that began before it or
+//! returned behind it has one of its two events outside. So pair all events, and clip the spans to
+//! the range: [`Span::ns_within`]. A [`Merge`](crate::merge::Merge) for that has no
+//! [`time_range`](crate::merge::Merge::time_range).
+//!
+//! ```
+//! use atf::spans::{CallStack, Paired};
+//! use std::collections::BTreeMap;
+//! # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
+//!
+//! let session = atf::session::SessionReader::open(path)?;
+//! let range = 1_234_567_890_200_000..1_234_567_890_300_000;
+//! // By function, and by thread.
+//! let mut totals: BTreeMap<u64, u64> = BTreeMap::new();
+//! let mut stacks: BTreeMap<u32, CallStack> = BTreeMap::new();
+//! let mut add = |paired: Paired| {
+//!     if let Paired::Span(span) = paired {
+//!         *totals.entry(span.function_id).or_default() += span.ns_within(&range);
+//!     }
+//! };
+//! for event in session.merge().events() {
+//!     let event = event?;
+//!     let stack = stacks.entry(event.thread).or_default();
+//!     stack.push(event.seq, &event.event, &mut add);
+//! }
+//! for mut stack in stacks.into_values() {
+//!     stack.finish(&mut add); // What never returned.
+//! }
+//! # assert!(totals.values().any(|total| *total > 0));
+//! # Ok::<(), atf::Error>(())
+//! ```
 
 mod depths;
 mod stack;
@@ -36,6 +70,7 @@ mod stack;
 use std::collections::VecDeque;
 use std::fmt;
 use std::iter::FusedIterator;
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::index::IndexEvent;
@@ -69,6 +104,26 @@ impl Span {
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.end_ns?.checked_sub(self.start_ns)
+    }
+
+    /// How much of it lies in a range of timestamps, in nanoseconds. One that no event ended goes
+    /// on to the end of the range.
+    ///
+    /// ```
+    /// # use atf::spans::{Depth, Span, SpanEnd};
+    /// # let (function_id, depth) = (7, Depth::Derived(1));
+    /// # let (start_seq, end_seq, end) = (0, Some(1), SpanEnd::Return);
+    /// # let (start_ns, end_ns) = (100, Some(250));
+    /// # let span = Span { function_id, depth, start_seq, end_seq, end, start_ns, end_ns };
+    /// // A call from 100 to 250.
+    /// assert_eq!(span.ns_within(&(200..300)), 50);
+    /// assert_eq!(span.ns_within(&(300..400)), 0);
+    /// ```
+    #[must_use]
+    pub fn ns_within(&self, range: &Range<u64>) -> u64 {
+        let start = self.start_ns.max(range.start);
+        let end = self.end_ns.unwrap_or(u64::MAX).min(range.end);
+        end.saturating_sub(start)
     }
 }
 

@@ -6,7 +6,8 @@ use super::{Depth, Paired, Span, SpanEnd, Unmatched};
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
 
-/// The open calls of one thread: pairs its events one by one.
+/// The open calls of one thread: pairs its events one by one, from the first one on. Of a part of
+/// them see [In a range of time](crate::spans#in-a-range-of-time).
 ///
 /// ```
 /// use atf::spans::{CallStack, Paired};

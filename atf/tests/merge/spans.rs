@@ -126,6 +126,33 @@ fn a_return_ends_the_innermost_call_of_its_function_and_what_is_inside() {
 }
 
 #[test]
+fn what_of_a_span_lies_in_a_range_is_counted_once() {
+    // 1 from 10 to 60, in it 2 from 20 to 40, then 3 from 70 on.
+    let of = [
+        (CALL, 1),
+        (CALL, 2),
+        (0, 9),
+        (RETURN, 2),
+        (0, 9),
+        (RETURN, 1),
+        (CALL, 3),
+    ];
+    let spans: Vec<Span> = Spans::new(events(&of))
+        .map(|paired| match paired.unwrap() {
+            Paired::Span(span) => span,
+            Paired::Unmatched(_) => panic!("each return has its call"),
+        })
+        .collect();
+    let within = |range| [0, 1, 2].map(|place: usize| spans[place].ns_within(&range));
+    // In the order of their ends: 2, 1, 3.
+    assert_eq!(within(0..1000), [20, 50, 930]);
+    assert_eq!(within(30..50), [10, 20, 0]);
+    assert_eq!(within(40..75), [0, 20, 5]);
+    assert_eq!(within(60..70), [0, 0, 0]);
+    assert_eq!(within(25..25), [0, 0, 0]);
+}
+
+#[test]
 fn recursion_pairs_inside_out_and_an_exception_ends_its_call() {
     let found = pair(&[(CALL, 7), (CALL, 7), (EXCEPTION, 7), (CALL, 8)]);
     let expected = [

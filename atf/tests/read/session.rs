@@ -213,6 +213,38 @@ fn several_processes_are_named_and_not_mixed() {
 }
 
 #[test]
+fn sessions_below_a_folder_are_named_the_nearest_first() {
+    let folder = TempDir::new().unwrap();
+    let names = [
+        "crashed/session_20260105_101500/pid_10",
+        "crashed/session_20260105_101500/pid_9",
+        "run",
+        "a/b/c/too_deep",
+    ];
+    for name in names {
+        let session = folder.path().join(name);
+        fs::create_dir_all(&session).unwrap();
+        add_thread(&session, 4, &IndexFile::finalized(1, 5));
+    }
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let error = SessionReader::open(folder.path()).unwrap_err();
+    let folders = [names[2], names[0], names[1]].map(str::to_owned).to_vec();
+    assert_eq!(error.kind(), &ErrorKind::SessionsBelow { folders });
+    assert_eq!(error.path(), Some(folder.path()));
+
+    for id in 0..200 {
+        fs::create_dir_all(folder.path().join(format!("crowd/{id:03}/thread_1"))).unwrap();
+    }
+    let error = SessionReader::open(folder.path().join("crowd")).unwrap_err();
+    let ErrorKind::SessionsBelow { folders } = error.kind() else {
+        panic!("{error}");
+    };
+    assert_eq!(folders.len(), 100);
+    let few = "000, 001, 002, 003, 004, and 95 more";
+    assert!(error.to_string().ends_with(few), "{error}");
+}
+
+#[test]
 fn threads_beside_a_process_folder_come_first() {
     let folder = processes(&["pid_1"]);
     add_thread(folder.path(), 8, &IndexFile::finalized(1, 2));

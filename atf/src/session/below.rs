@@ -1,0 +1,53 @@
+//! Sessions below a folder that is none itself, for the error that says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Folders, MANIFEST_FILE};
+
+/// How far below: `NAME/session_…/pid_N`.
+const DEPTH: usize = 3;
+/// How many folders are looked at: somebody may have named a whole disk.
+const MOST_LOOKED_AT: usize = 1000;
+
+/// The paths of sessions from `folder` on, the nearest first, then by name; at most `most`, and as
+/// far as folders can be listed. Symbolic links are not followed.
+pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
+    let mut sessions = Vec::new();
+    let mut looked_at = 0_usize;
+    let mut level = vec![PathBuf::new()];
+    for _ in 0..DEPTH {
+        let mut next = Vec::new();
+        for above in level {
+            for path in folders_in(folder, &above) {
+                looked_at = looked_at.saturating_add(1);
+                if looked_at > MOST_LOOKED_AT || sessions.len() >= most {
+                    return sessions;
+                }
+                match is_session(&folder.join(&path)) {
+                    true => sessions.push(path.display().to_string()),
+                    false => next.push(path),
+                }
+            }
+        }
+        level = next;
+    }
+    sessions
+}
+
+/// The folders right in `root/path`, as paths from `root` on.
+fn folders_in(root: &Path, path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root.join(path)).into_iter().flatten();
+    let folders = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|what| what.is_dir()))
+        .map(|entry| path.join(entry.file_name()));
+    let mut folders: Vec<_> = folders.take(MOST_LOOKED_AT).collect();
+    folders.sort();
+    folders
+}
+
+fn is_session(path: &Path) -> bool {
+    fs::symlink_metadata(path.join(MANIFEST_FILE)).is_ok()
+        || Folders::list(path).is_ok_and(|folders| !folders.threads.is_empty())
+}
