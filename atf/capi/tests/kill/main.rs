@@ -20,9 +20,10 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use atf::{Completeness, DetailEventType, Error, ErrorKind, EventKind};
+use atf_conformance::rules::Severity;
 use tempfile::TempDir;
 
-use support::{Link, accepted, compile, package, present};
+use support::{Link, accepted, compile, graded, package, present};
 
 const THREADS: usize = 4;
 /// Kills while it writes.
@@ -263,6 +264,12 @@ fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
             break;
         }
         let killed = kill(&tracer, round, true, &mut moments);
+        if killed.was_writing {
+            // Its manifest lists the threads that were there, and has the names.
+            graded(&killed.session(), Severity::Must);
+            let session = SessionReader::open(killed.session()).unwrap();
+            assert_eq!(session.symbols().function(1).name, Some("a name"));
+        }
         let recovered = recovered(&killed);
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {

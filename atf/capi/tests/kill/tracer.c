@@ -67,6 +67,9 @@ int main(int argc, char **argv) {
     options.buffer_size = strtoull(argv[4], NULL, 10);
     AtfSessionWriter *session;
     expect(atf_session_writer_create(argv[1], &options, &session));
+    const AtfSymbol symbol = { 1, "a name" };
+    expect(atf_session_writer_set_symbols(session, &symbol, 1));
+    expect(atf_session_writer_write_manifest(session));
     pthread_t handles[THREADS];
     Thread threads[THREADS];
     for (uint32_t id = 0; id < THREADS; id++) {
