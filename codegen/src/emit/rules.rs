@@ -81,6 +81,10 @@ fn rule(rule: &RuleSpec) -> TokenStream {
         Some(note) => quote!(Some(#note)),
         None => quote!(None),
     };
+    let untestable = match &rule.untestable {
+        Some(why) => quote!(Some(#why)),
+        None => quote!(None),
+    };
     quote! {
         #[doc = #doc]
         pub static #name: Rule = Rule {
@@ -93,6 +97,7 @@ fn rule(rule: &RuleSpec) -> TokenStream {
             about: &[#(#about),*],
             sources: &[#(#sources),*],
             note: #note,
+            untestable: #untestable,
         };
     }
 }

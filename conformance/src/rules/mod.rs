@@ -27,6 +27,8 @@ pub struct Rule {
     pub sources: &'static [&'static str],
     /// What else there is to know.
     pub note: Option<&'static str>,
+    /// Why no file can be a case of it; all others have cases that meet and that break them.
+    pub untestable: Option<&'static str>,
 }
 
 /// How strict a rule is.

@@ -14,6 +14,7 @@ pub static ATF_DEVT_001: Rule = Rule {
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// The event ends within the events section.
 pub static ATF_DEVT_002: Rule = Rule {
@@ -26,6 +27,7 @@ pub static ATF_DEVT_002: Rule = Rule {
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// `event_type` is a known type.
 pub static ATF_DEVT_003: Rule = Rule {
@@ -38,6 +40,7 @@ pub static ATF_DEVT_003: Rule = Rule {
     about: &["detail_event_header.event_type", "detail_event"],
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// `thread_id` is the header's.
 pub static ATF_DEVT_004: Rule = Rule {
@@ -50,6 +53,7 @@ pub static ATF_DEVT_004: Rule = Rule {
     about: &["detail_event_header.thread_id", "detail_header.thread_id"],
     sources: &["S1", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// flags is 0.
 pub static ATF_DEVT_005: Rule = Rule {
@@ -62,6 +66,7 @@ pub static ATF_DEVT_005: Rule = Rule {
     about: &["detail_event_header.flags"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// A file that its writer finalized ends with a footer.
 pub static ATF_DFTR_001: Rule = Rule {
@@ -74,6 +79,7 @@ pub static ATF_DFTR_001: Rule = Rule {
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
     note: Some("Without one, complete events up to the end are what survived."),
+    untestable: None,
 };
 /// `event_count` is the number of events in the section.
 pub static ATF_DFTR_002: Rule = Rule {
@@ -86,6 +92,7 @@ pub static ATF_DFTR_002: Rule = Rule {
     about: &["detail_footer.event_count"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// The footer stands at `events_offset` + `bytes_length`.
 pub static ATF_DFTR_003: Rule = Rule {
@@ -98,6 +105,7 @@ pub static ATF_DFTR_003: Rule = Rule {
     about: &["detail_footer.bytes_length"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// A checksum that is not 0 is the CRC-32C of the events section.
 pub static ATF_DFTR_004: Rule = Rule {
@@ -110,6 +118,7 @@ pub static ATF_DFTR_004: Rule = Rule {
     about: &["detail_footer.checksum"],
     sources: &["S1", "S2", "S4"],
     note: Some("Readers still give the events when asked."),
+    untestable: None,
 };
 /// The checksum is not the IEEE CRC-32 of the events section.
 pub static ATF_DFTR_005: Rule = Rule {
@@ -124,6 +133,7 @@ pub static ATF_DFTR_005: Rule = Rule {
     note: Some(
         "Named apart from other mismatches, since it tells a tracer's author what to mend.",
     ),
+    untestable: None,
 };
 /// The checksum is computed, not 0.
 pub static ATF_DFTR_006: Rule = Rule {
@@ -136,6 +146,7 @@ pub static ATF_DFTR_006: Rule = Rule {
     about: &["detail_footer.checksum"],
     sources: &["S2"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
+    untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_DFTR_007: Rule = Rule {
@@ -148,6 +159,7 @@ pub static ATF_DFTR_007: Rule = Rule {
     about: &["detail_footer.time_start_ns", "detail_footer.time_end_ns"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// Reserved bytes are 0.
 pub static ATF_DFTR_008: Rule = Rule {
@@ -160,6 +172,7 @@ pub static ATF_DFTR_008: Rule = Rule {
     about: &["detail_footer.reserved"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Nothing follows the footer.
 pub static ATF_DFTR_009: Rule = Rule {
@@ -172,6 +185,7 @@ pub static ATF_DFTR_009: Rule = Rule {
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// In a file without a footer the last event is complete.
 pub static ATF_DFTR_010: Rule = Rule {
@@ -184,6 +198,7 @@ pub static ATF_DFTR_010: Rule = Rule {
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     note: Some("The trailing bytes of a cut event are not an event."),
+    untestable: None,
 };
 /// A file without a footer does not end in zeros.
 pub static ATF_DFTR_011: Rule = Rule {
@@ -196,6 +211,7 @@ pub static ATF_DFTR_011: Rule = Rule {
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
     note: Some("Preallocated space, or blocks that never reached the disk."),
+    untestable: None,
 };
 /// A footer is not cut short.
 pub static ATF_DFTR_012: Rule = Rule {
@@ -208,6 +224,7 @@ pub static ATF_DFTR_012: Rule = Rule {
     about: &["detail_footer"],
     sources: &["S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// magic is "2DTA".
 pub static ATF_DFTR_013: Rule = Rule {
@@ -220,6 +237,7 @@ pub static ATF_DFTR_013: Rule = Rule {
     about: &["detail_footer.magic"],
     sources: &["S1", "S2", "S4"],
     note: Some("Where the header or the numbers show that a footer stands there."),
+    untestable: None,
 };
 /// `stack_size` is at most 256.
 pub static ATF_DPAY_001: Rule = Rule {
@@ -232,6 +250,7 @@ pub static ATF_DPAY_001: Rule = Rule {
     about: &["detail_function_payload.stack_size"],
     sources: &["S1", "S4"],
     note: None,
+    untestable: None,
 };
 /// The payload of a function's event has 100 + `stack_size` bytes.
 pub static ATF_DPAY_002: Rule = Rule {
@@ -244,6 +263,7 @@ pub static ATF_DPAY_002: Rule = Rule {
     about: &["detail_function_payload"],
     sources: &["S1", "S4"],
     note: Some("Any other payload stays opaque bytes; it is no fault of the file."),
+    untestable: None,
 };
 /// Reserved bytes are 0.
 pub static ATF_DPAY_003: Rule = Rule {
@@ -256,6 +276,7 @@ pub static ATF_DPAY_003: Rule = Rule {
     about: &["detail_function_payload._reserved"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// The file begins with a whole header of 64 bytes.
 pub static ATF_DHDR_001: Rule = Rule {
@@ -268,6 +289,7 @@ pub static ATF_DHDR_001: Rule = Rule {
     about: &["detail_header"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// magic is "ATD2".
 pub static ATF_DHDR_002: Rule = Rule {
@@ -280,6 +302,7 @@ pub static ATF_DHDR_002: Rule = Rule {
     about: &["detail_header.magic"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// endian is 1.
 pub static ATF_DHDR_003: Rule = Rule {
@@ -292,6 +315,7 @@ pub static ATF_DHDR_003: Rule = Rule {
     about: &["detail_header.endian"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// version is 1 or 2.
 pub static ATF_DHDR_004: Rule = Rule {
@@ -304,6 +328,7 @@ pub static ATF_DHDR_004: Rule = Rule {
     about: &["detail_header.version"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// `events_offset` is 64, or a greater place within the file that a verified footer proves.
 pub static ATF_DHDR_005: Rule = Rule {
@@ -316,6 +341,7 @@ pub static ATF_DHDR_005: Rule = Rule {
     about: &["detail_header.events_offset"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// arch is a known architecture.
 pub static ATF_DHDR_006: Rule = Rule {
@@ -328,6 +354,7 @@ pub static ATF_DHDR_006: Rule = Rule {
     about: &["detail_header.arch", "arch"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// os is a known operating system.
 pub static ATF_DHDR_007: Rule = Rule {
@@ -340,6 +367,7 @@ pub static ATF_DHDR_007: Rule = Rule {
     about: &["detail_header.os", "os"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// Reserved bytes and flags are 0.
 pub static ATF_DHDR_008: Rule = Rule {
@@ -356,6 +384,7 @@ pub static ATF_DHDR_008: Rule = Rule {
     ],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// In a finalized file `event_count` is the footer's.
 pub static ATF_DHDR_009: Rule = Rule {
@@ -368,6 +397,7 @@ pub static ATF_DHDR_009: Rule = Rule {
     about: &["detail_header.event_count", "detail_footer.event_count"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// In a finalized file `bytes_length` is the footer's.
 pub static ATF_DHDR_010: Rule = Rule {
@@ -380,6 +410,7 @@ pub static ATF_DHDR_010: Rule = Rule {
     about: &["detail_header.bytes_length", "detail_footer.bytes_length"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// In a finalized file `index_seq_start` and `index_seq_end` are the least and the greatest `index_seq` of its events, or 0 without events.
 pub static ATF_DHDR_011: Rule = Rule {
@@ -392,6 +423,7 @@ pub static ATF_DHDR_011: Rule = Rule {
     about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
     sources: &["S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// Once the footer stands, the header is no placeholder any more.
 pub static ATF_DHDR_012: Rule = Rule {
@@ -404,6 +436,7 @@ pub static ATF_DHDR_012: Rule = Rule {
     about: &["detail_header"],
     sources: &["S3"],
     note: None,
+    untestable: None,
 };
 /// Timestamps do not go back.
 pub static ATF_IEVT_001: Rule = Rule {
@@ -416,6 +449,7 @@ pub static ATF_IEVT_001: Rule = Rule {
     about: &["index_event.timestamp_ns"],
     sources: &["S0", "S1"],
     note: None,
+    untestable: None,
 };
 /// `event_kind` is a known kind.
 pub static ATF_IEVT_002: Rule = Rule {
@@ -428,6 +462,7 @@ pub static ATF_IEVT_002: Rule = Rule {
     about: &["index_event.event_kind", "event_kind"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// `thread_id` is the header's.
 pub static ATF_IEVT_003: Rule = Rule {
@@ -440,6 +475,7 @@ pub static ATF_IEVT_003: Rule = Rule {
     about: &["index_event.thread_id", "index_header.thread_id"],
     sources: &["S0", "S1", "S3"],
     note: None,
+    untestable: None,
 };
 /// `call_depth` starts at 1, a call within a call is one deeper, and a return or exception repeats its call's depth.
 pub static ATF_IEVT_004: Rule = Rule {
@@ -452,6 +488,7 @@ pub static ATF_IEVT_004: Rule = Rule {
     about: &["index_event.call_depth"],
     sources: &["S0", "S1", "S3"],
     note: None,
+    untestable: None,
 };
 /// Reserved bytes are 0.
 pub static ATF_IEVT_005: Rule = Rule {
@@ -464,6 +501,7 @@ pub static ATF_IEVT_005: Rule = Rule {
     about: &["index_event._reserved"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// No event is all zeros.
 pub static ATF_IEVT_006: Rule = Rule {
@@ -478,6 +516,7 @@ pub static ATF_IEVT_006: Rule = Rule {
     note: Some(
         "Such a hole is a block that never reached the disk. Its records stay where they are.",
     ),
+    untestable: None,
 };
 /// A file that its writer finalized ends with a footer.
 pub static ATF_IFTR_001: Rule = Rule {
@@ -490,6 +529,7 @@ pub static ATF_IFTR_001: Rule = Rule {
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
     note: Some("Without one, complete events up to the end are what survived."),
+    untestable: None,
 };
 /// `event_count` is the number of events in the section.
 pub static ATF_IFTR_002: Rule = Rule {
@@ -502,6 +542,7 @@ pub static ATF_IFTR_002: Rule = Rule {
     about: &["index_footer.event_count"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// The footer stands at `events_offset` + `bytes_written`.
 pub static ATF_IFTR_003: Rule = Rule {
@@ -514,6 +555,7 @@ pub static ATF_IFTR_003: Rule = Rule {
     about: &["index_footer.bytes_written"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// A checksum that is not 0 is the CRC-32C of the events section.
 pub static ATF_IFTR_004: Rule = Rule {
@@ -526,6 +568,7 @@ pub static ATF_IFTR_004: Rule = Rule {
     about: &["index_footer.checksum"],
     sources: &["S0", "S1", "S2"],
     note: Some("Readers still give the events when asked."),
+    untestable: None,
 };
 /// The checksum is not the IEEE CRC-32 of the events section.
 pub static ATF_IFTR_005: Rule = Rule {
@@ -540,6 +583,7 @@ pub static ATF_IFTR_005: Rule = Rule {
     note: Some(
         "Named apart from other mismatches, since it tells a tracer's author what to mend.",
     ),
+    untestable: None,
 };
 /// The checksum is computed, not 0.
 pub static ATF_IFTR_006: Rule = Rule {
@@ -552,6 +596,7 @@ pub static ATF_IFTR_006: Rule = Rule {
     about: &["index_footer.checksum"],
     sources: &["S2"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
+    untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_IFTR_007: Rule = Rule {
@@ -564,6 +609,7 @@ pub static ATF_IFTR_007: Rule = Rule {
     about: &["index_footer.time_start_ns", "index_footer.time_end_ns"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// Reserved bytes are 0.
 pub static ATF_IFTR_008: Rule = Rule {
@@ -576,6 +622,7 @@ pub static ATF_IFTR_008: Rule = Rule {
     about: &["index_footer.reserved"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Nothing follows the footer.
 pub static ATF_IFTR_009: Rule = Rule {
@@ -588,6 +635,7 @@ pub static ATF_IFTR_009: Rule = Rule {
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// In a file without a footer the last event is complete.
 pub static ATF_IFTR_010: Rule = Rule {
@@ -600,6 +648,7 @@ pub static ATF_IFTR_010: Rule = Rule {
     about: &["index_event"],
     sources: &["S2", "S3"],
     note: Some("The trailing bytes of a cut event are not an event."),
+    untestable: None,
 };
 /// A file without a footer does not end in zeros.
 pub static ATF_IFTR_011: Rule = Rule {
@@ -612,6 +661,7 @@ pub static ATF_IFTR_011: Rule = Rule {
     about: &["index_event"],
     sources: &["S2", "S3"],
     note: Some("Preallocated space, or blocks that never reached the disk."),
+    untestable: None,
 };
 /// A footer is not cut short.
 pub static ATF_IFTR_012: Rule = Rule {
@@ -624,6 +674,7 @@ pub static ATF_IFTR_012: Rule = Rule {
     about: &["index_footer"],
     sources: &["S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// magic is "2ITA".
 pub static ATF_IFTR_013: Rule = Rule {
@@ -636,6 +687,7 @@ pub static ATF_IFTR_013: Rule = Rule {
     about: &["index_footer.magic"],
     sources: &["S0", "S1", "S2"],
     note: Some("Where the header or the numbers show that a footer stands there."),
+    untestable: None,
 };
 /// The file begins with a whole header of 64 bytes.
 pub static ATF_IHDR_001: Rule = Rule {
@@ -648,6 +700,7 @@ pub static ATF_IHDR_001: Rule = Rule {
     about: &["index_header"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// magic is "ATI2".
 pub static ATF_IHDR_002: Rule = Rule {
@@ -660,6 +713,7 @@ pub static ATF_IHDR_002: Rule = Rule {
     about: &["index_header.magic"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// endian is 1.
 pub static ATF_IHDR_003: Rule = Rule {
@@ -672,6 +726,7 @@ pub static ATF_IHDR_003: Rule = Rule {
     about: &["index_header.endian"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// version is 1 or 2.
 pub static ATF_IHDR_004: Rule = Rule {
@@ -684,6 +739,7 @@ pub static ATF_IHDR_004: Rule = Rule {
     about: &["index_header.version"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// The header has the layout of its version: in version 1 the u32 at 20 is not 32, in version 2 it is not 0.
 pub static ATF_IHDR_005: Rule = Rule {
@@ -700,6 +756,7 @@ pub static ATF_IHDR_005: Rule = Rule {
     ],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// `event_size` is 32.
 pub static ATF_IHDR_006: Rule = Rule {
@@ -712,6 +769,7 @@ pub static ATF_IHDR_006: Rule = Rule {
     about: &["index_header.event_size"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// `events_offset` is 64, or a greater place within the file that a verified footer proves.
 pub static ATF_IHDR_007: Rule = Rule {
@@ -724,6 +782,7 @@ pub static ATF_IHDR_007: Rule = Rule {
     about: &["index_header.events_offset"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// arch is a known architecture.
 pub static ATF_IHDR_008: Rule = Rule {
@@ -736,6 +795,7 @@ pub static ATF_IHDR_008: Rule = Rule {
     about: &["index_header.arch", "arch"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// os is a known operating system.
 pub static ATF_IHDR_009: Rule = Rule {
@@ -748,6 +808,7 @@ pub static ATF_IHDR_009: Rule = Rule {
     about: &["index_header.os", "os"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// `clock_type` is a known clock.
 pub static ATF_IHDR_010: Rule = Rule {
@@ -760,6 +821,7 @@ pub static ATF_IHDR_010: Rule = Rule {
     about: &["index_header.clock_type", "clock"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// `clock_type` is a clock that os has: `mach_continuous` on iOS and macOS, qpc on Windows, boottime on Linux and Android.
 pub static ATF_IHDR_011: Rule = Rule {
@@ -772,6 +834,7 @@ pub static ATF_IHDR_011: Rule = Rule {
     about: &["index_header.clock_type", "index_header.os"],
     sources: &["S0", "S1"],
     note: Some("A tracer in the field writes 1 on every os."),
+    untestable: None,
 };
 /// Reserved bytes are 0.
 pub static ATF_IHDR_012: Rule = Rule {
@@ -784,6 +847,7 @@ pub static ATF_IHDR_012: Rule = Rule {
     about: &["index_header._reserved1", "index_header._reserved2"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Bits of flags without a meaning are 0.
 pub static ATF_IHDR_013: Rule = Rule {
@@ -796,6 +860,7 @@ pub static ATF_IHDR_013: Rule = Rule {
     about: &["index_header.flags", "index_flag"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// In a finalized file `event_count` is the footer's.
 pub static ATF_IHDR_014: Rule = Rule {
@@ -808,6 +873,7 @@ pub static ATF_IHDR_014: Rule = Rule {
     about: &["index_header.event_count", "index_footer.event_count"],
     sources: &["S0", "S1", "S2"],
     note: Some("The footer's count holds."),
+    untestable: None,
 };
 /// In a finalized file `footer_offset` is where the footer stands.
 pub static ATF_IHDR_015: Rule = Rule {
@@ -820,6 +886,7 @@ pub static ATF_IHDR_015: Rule = Rule {
     about: &["index_header.footer_offset"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// In a finalized file `time_start_ns` and `time_end_ns` are the first and the last event's timestamps, or 0 without events.
 pub static ATF_IHDR_016: Rule = Rule {
@@ -832,6 +899,7 @@ pub static ATF_IHDR_016: Rule = Rule {
     about: &["index_header.time_start_ns", "index_header.time_end_ns"],
     sources: &["S0", "S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// Once the footer stands, the header is no placeholder any more.
 pub static ATF_IHDR_017: Rule = Rule {
@@ -846,6 +914,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     note: Some(
         "A crash between the two leaves it; the footer says what the header would.",
     ),
+    untestable: None,
 };
 /// In a finalized file the flag `has_detail_file` is set if and only if detail.atf stands beside it.
 pub static ATF_IHDR_018: Rule = Rule {
@@ -858,6 +927,7 @@ pub static ATF_IHDR_018: Rule = Rule {
     about: &["index_header.flags"],
     sources: &["S0", "S1", "S2", "S4"],
     note: None,
+    untestable: None,
 };
 /// A `detail_seq` names an event of detail.atf that links back to it; ATF-LINK-002 says when the event may be missing.
 pub static ATF_LINK_001: Rule = Rule {
@@ -870,6 +940,7 @@ pub static ATF_LINK_001: Rule = Rule {
     about: &["index_event.detail_seq"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// The event that a `detail_seq` names is missing only where one of the two files was not finalized or is damaged.
 pub static ATF_LINK_002: Rule = Rule {
@@ -882,6 +953,7 @@ pub static ATF_LINK_002: Rule = Rule {
     about: &["index_event.detail_seq"],
     sources: &["S2", "S3"],
     note: Some("The index event stays; its detail is lost."),
+    untestable: None,
 };
 /// A detail event's `index_seq` names an event of index.atf that links to it; ATF-LINK-004 says when the event may be missing.
 pub static ATF_LINK_003: Rule = Rule {
@@ -894,6 +966,7 @@ pub static ATF_LINK_003: Rule = Rule {
     about: &["detail_event_header.index_seq", "index_event.detail_seq"],
     sources: &["S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// The event that an `index_seq` names is missing only where one of the two files was not finalized or is damaged.
 pub static ATF_LINK_004: Rule = Rule {
@@ -908,6 +981,7 @@ pub static ATF_LINK_004: Rule = Rule {
     note: Some(
         "The detail is an orphan: whole, but of an unknown function unless its payload says.",
     ),
+    untestable: None,
 };
 /// The values of `detail_seq` count 0, 1, 2 and so on along the index.
 pub static ATF_LINK_005: Rule = Rule {
@@ -920,6 +994,7 @@ pub static ATF_LINK_005: Rule = Rule {
     about: &["index_event.detail_seq"],
     sources: &["S1", "S3"],
     note: None,
+    untestable: None,
 };
 /// A detail event has its index event's timestamp.
 pub static ATF_LINK_006: Rule = Rule {
@@ -932,6 +1007,7 @@ pub static ATF_LINK_006: Rule = Rule {
     about: &["detail_event_header.timestamp", "index_event.timestamp_ns"],
     sources: &["S1", "S2", "S3"],
     note: None,
+    untestable: None,
 };
 /// A call's detail event has type 3, a return's type 4.
 pub static ATF_LINK_007: Rule = Rule {
@@ -944,6 +1020,7 @@ pub static ATF_LINK_007: Rule = Rule {
     about: &["detail_event_header.event_type", "index_event.event_kind"],
     sources: &["S1", "S2", "S3", "S4"],
     note: Some("Types are open, and an exception has none of its own."),
+    untestable: None,
 };
 /// The two files of a thread have the same wire version.
 pub static ATF_LINK_008: Rule = Rule {
@@ -956,6 +1033,7 @@ pub static ATF_LINK_008: Rule = Rule {
     about: &["detail_header.version", "index_header.version"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// The two files of a thread have the same `thread_id`.
 pub static ATF_LINK_009: Rule = Rule {
@@ -968,6 +1046,7 @@ pub static ATF_LINK_009: Rule = Rule {
     about: &["detail_header.thread_id", "index_header.thread_id"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// The two files of a thread have the same arch and os.
 pub static ATF_LINK_010: Rule = Rule {
@@ -980,6 +1059,7 @@ pub static ATF_LINK_010: Rule = Rule {
     about: &["detail_header.arch", "detail_header.os"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
     note: None,
+    untestable: None,
 };
 /// A function payload has its index event's `function_id`.
 pub static ATF_LINK_011: Rule = Rule {
@@ -992,6 +1072,7 @@ pub static ATF_LINK_011: Rule = Rule {
     about: &["detail_function_payload.function_id", "index_event.function_id"],
     sources: &["S1", "S4"],
     note: None,
+    untestable: None,
 };
 /// A session has a manifest.json.
 pub static ATF_MANI_001: Rule = Rule {
@@ -1004,6 +1085,7 @@ pub static ATF_MANI_001: Rule = Rule {
     about: &["manifest.json"],
     sources: &["S0", "S1"],
     note: Some("Missing after a crash; the session opens from its folders."),
+    untestable: None,
 };
 /// It is one JSON object in UTF-8, without a byte-order mark, and no key occurs twice.
 pub static ATF_MANI_002: Rule = Rule {
@@ -1016,6 +1098,7 @@ pub static ATF_MANI_002: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Every value has the type that the schema gives it.
 pub static ATF_MANI_003: Rule = Rule {
@@ -1028,6 +1111,7 @@ pub static ATF_MANI_003: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: Some("An id that is no integer is never joined to a path."),
+    untestable: None,
 };
 /// No thread is listed twice.
 pub static ATF_MANI_004: Rule = Rule {
@@ -1040,6 +1124,7 @@ pub static ATF_MANI_004: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Every listed thread has a folder.
 pub static ATF_MANI_005: Rule = Rule {
@@ -1052,6 +1137,7 @@ pub static ATF_MANI_005: Rule = Rule {
     about: &["manifest.json"],
     sources: &["S0", "S1"],
     note: None,
+    untestable: None,
 };
 /// Every thread folder is listed.
 pub static ATF_MANI_006: Rule = Rule {
@@ -1064,6 +1150,7 @@ pub static ATF_MANI_006: Rule = Rule {
     about: &["manifest.json"],
     sources: &["S0", "S1"],
     note: None,
+    untestable: None,
 };
 /// `has_detail` says whether the thread has a detail.atf.
 pub static ATF_MANI_007: Rule = Rule {
@@ -1076,6 +1163,7 @@ pub static ATF_MANI_007: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: Some("A tracer in the field always writes true."),
+    untestable: None,
 };
 /// `time_start_ns` and `time_end_ns` are the session's least and greatest timestamps.
 pub static ATF_MANI_008: Rule = Rule {
@@ -1088,6 +1176,7 @@ pub static ATF_MANI_008: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: Some("A tracer in the field writes 0."),
+    untestable: None,
 };
 /// `clock_type` is the index headers'.
 pub static ATF_MANI_009: Rule = Rule {
@@ -1100,6 +1189,7 @@ pub static ATF_MANI_009: Rule = Rule {
     about: &["manifest.json", "index_header.clock_type"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// A symbol's `module_id` and `symbol_index` are the halves of its `function_id`.
 pub static ATF_MANI_010: Rule = Rule {
@@ -1112,6 +1202,7 @@ pub static ATF_MANI_010: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: None,
+    untestable: None,
 };
 /// Its keys are those of the schema.
 pub static ATF_MANI_011: Rule = Rule {
@@ -1124,6 +1215,97 @@ pub static ATF_MANI_011: Rule = Rule {
     about: &["manifest.json"],
     sources: &[],
     note: None,
+    untestable: None,
+};
+/// A reader gives every complete event of a file without a footer.
+pub static ATF_RDER_001: Rule = Rule {
+    id: "ATF-RDER-001",
+    rule: "A reader gives every complete event of a file without a footer.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Recover,
+    about: &["index_event", "detail_event_header"],
+    sources: &["S2", "S3"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases of ATF-IFTR-001 and ATF-DFTR-001 show what a reader gives.",
+    ),
+};
+/// Where header and footer differ, a reader goes by the footer that verifies.
+pub static ATF_RDER_002: Rule = Rule {
+    id: "ATF-RDER-002",
+    rule: "Where header and footer differ, a reader goes by the footer that verifies.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Warn,
+    about: &["index_footer", "detail_footer"],
+    sources: &["S0", "S1", "S2"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases of ATF-IHDR-014 and ATF-DHDR-009 show what a reader gives.",
+    ),
+};
+/// A thread that cannot be read keeps a reader from no other.
+pub static ATF_RDER_003: Rule = Rule {
+    id: "ATF-RDER-003",
+    rule: "A thread that cannot be read keeps a reader from no other.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Recover,
+    about: &["session"],
+    sources: &["S0", "S1"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases with the flag one-corrupt-thread show what a reader gives.",
+    ),
+};
+/// A reader merges threads by timestamp, then by thread id, then by position.
+pub static ATF_RDER_004: Rule = Rule {
+    id: "ATF-RDER-004",
+    rule: "A reader merges threads by timestamp, then by thread id, then by position.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event.timestamp_ns"],
+    sources: &[],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The case session-of-ties shows what a reader gives.",
+    ),
+};
+/// A reader does not verify a checksum of 0.
+pub static ATF_RDER_005: Rule = Rule {
+    id: "ATF-RDER-005",
+    rule: "A reader does not verify a checksum of 0.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Ignore,
+    about: &["index_footer.checksum", "detail_footer.checksum"],
+    sources: &["S2"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases of ATF-IFTR-006 and ATF-DFTR-006 show what a reader gives.",
+    ),
+};
+/// A reader looks for detail.atf whatever the flag of a file says that was not finalized.
+pub static ATF_RDER_006: Rule = Rule {
+    id: "ATF-RDER-006",
+    rule: "A reader looks for detail.atf whatever the flag of a file says that was not finalized.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Recover,
+    about: &["index_header.flags"],
+    sources: &[],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases that meet ATF-IHDR-018 show what a reader gives.",
+    ),
 };
 /// A thread's folder is named `thread_` and its `thread_id`.
 pub static ATF_SESS_001: Rule = Rule {
@@ -1136,6 +1318,7 @@ pub static ATF_SESS_001: Rule = Rule {
     about: &["session", "index_header.thread_id"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// A thread's folder holds index.atf.
 pub static ATF_SESS_002: Rule = Rule {
@@ -1148,6 +1331,7 @@ pub static ATF_SESS_002: Rule = Rule {
     about: &["session"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
 };
 /// Thread folders, their files and manifest.json are not symbolic links.
 pub static ATF_SESS_003: Rule = Rule {
@@ -1162,6 +1346,7 @@ pub static ATF_SESS_003: Rule = Rule {
     note: Some(
         "A reader does not follow one unless asked: it may lead out of the session. What it leads to is missing.",
     ),
+    untestable: None,
 };
 /// A name that begins with `thread_` goes on with a decimal number of 32 bits without leading zeros.
 pub static ATF_SESS_004: Rule = Rule {
@@ -1174,6 +1359,121 @@ pub static ATF_SESS_004: Rule = Rule {
     about: &["session"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
+};
+/// A writer appends the footer before it rewrites the header.
+pub static ATF_WRTR_001: Rule = Rule {
+    id: "ATF-WRTR-001",
+    rule: "A writer appends the footer before it rewrites the header.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &["index_footer", "detail_footer"],
+    sources: &["S0", "S1", "S3"],
+    note: None,
+    untestable: Some(
+        "A finished file is the same in either order, and a rewritten header without a footer may also be a file that was cut. What a crash in between leaves is a case of ATF-IHDR-017 and ATF-DHDR-012.",
+    ),
+};
+/// A writer only appends, but for the header rewrite.
+pub static ATF_WRTR_002: Rule = Rule {
+    id: "ATF-WRTR-002",
+    rule: "A writer only appends, but for the header rewrite.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["index_header", "detail_header"],
+    sources: &["S0", "S1", "S3", "S4"],
+    note: None,
+    untestable: Some("The order of writes leaves no trace in a finished file."),
+};
+/// Until it is finalized, a file has a placeholder header of counts, times and flags of 0.
+pub static ATF_WRTR_003: Rule = Rule {
+    id: "ATF-WRTR-003",
+    rule: "Until it is finalized, a file has a placeholder header of counts, times and flags of 0.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &["index_header", "detail_header"],
+    sources: &["S0", "S1", "S3"],
+    note: None,
+    untestable: Some(
+        "A header with counts and no footer may be that of a finalized file that was cut. Scripts that end with abort show what a writer leaves.",
+    ),
+};
+/// Closing a writer finalizes its files.
+pub static ATF_WRTR_004: Rule = Rule {
+    id: "ATF-WRTR-004",
+    rule: "Closing a writer finalizes its files.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &["session"],
+    sources: &["S3"],
+    note: None,
+    untestable: Some(
+        "A file without a footer does not say whether its writer was closed or died.",
+    ),
+};
+/// A full disk ends the trace and not the traced process.
+pub static ATF_WRTR_005: Rule = Rule {
+    id: "ATF-WRTR-005",
+    rule: "A full disk ends the trace and not the traced process.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &["session"],
+    sources: &["S3"],
+    note: None,
+    untestable: Some(
+        "It takes a full disk and a traced process; a file shows only that it ends early.",
+    ),
+};
+/// Timestamps come from a clock that goes on while the machine sleeps.
+pub static ATF_WRTR_006: Rule = Rule {
+    id: "ATF-WRTR-006",
+    rule: "Timestamps come from a clock that goes on while the machine sleeps.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event.timestamp_ns", "index_header.clock_type"],
+    sources: &["S0", "S1"],
+    note: None,
+    untestable: Some("Numbers do not say which clock they were read from."),
+};
+/// In version 1 a writer refuses the event that the header cannot count any more, and the detail whose position would mean none.
+pub static ATF_WRTR_007: Rule = Rule {
+    id: "ATF-WRTR-007",
+    rule: "In version 1 a writer refuses the event that the header cannot count any more, and the detail whose position would mean none.",
+    wires: &[1u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["index_header.event_count", "index_event.detail_seq"],
+    sources: &[],
+    note: None,
+    untestable: Some("The least file that shows it has 128 GiB."),
+};
+/// The index file has all events of the thread.
+pub static ATF_WRTR_008: Rule = Rule {
+    id: "ATF-WRTR-008",
+    rule: "The index file has all events of the thread.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event"],
+    sources: &["S0", "S1", "S2"],
+    note: None,
+    untestable: Some(
+        "A file does not show what is missing; scripts do, since what they ask for is known.",
+    ),
 };
 /// The rules of the spec, in its order.
 pub static ALL: &[&Rule] = &[
@@ -1269,8 +1569,22 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_009,
     &ATF_MANI_010,
     &ATF_MANI_011,
+    &ATF_RDER_001,
+    &ATF_RDER_002,
+    &ATF_RDER_003,
+    &ATF_RDER_004,
+    &ATF_RDER_005,
+    &ATF_RDER_006,
     &ATF_SESS_001,
     &ATF_SESS_002,
     &ATF_SESS_003,
     &ATF_SESS_004,
+    &ATF_WRTR_001,
+    &ATF_WRTR_002,
+    &ATF_WRTR_003,
+    &ATF_WRTR_004,
+    &ATF_WRTR_005,
+    &ATF_WRTR_006,
+    &ATF_WRTR_007,
+    &ATF_WRTR_008,
 ];

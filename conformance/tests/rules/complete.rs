@@ -9,9 +9,6 @@ use atf_conformance::{FileReport, Kind, Place};
 
 use crate::support::{Outcome, Trace};
 
-/// Rules that no case can break or meet, with the reason.
-const UNTESTABLE: [(&str, &str); 0] = [];
-
 /// The rules that some case breaks, or meets, with the wire versions.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
     let recipes = recipes().into_iter();
@@ -28,9 +25,7 @@ fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
 
 #[test]
 fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
-    let testable = table::ALL
-        .iter()
-        .filter(|rule| UNTESTABLE.iter().all(|(id, _)| *id != rule.id));
+    let testable = table::ALL.iter().filter(|rule| rule.untestable.is_none());
     let all: BTreeSet<_> = testable
         .flat_map(|rule| rule.wires.iter().map(|wire| (rule.id, *wire)))
         .collect();
@@ -46,13 +41,6 @@ fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
             excess.is_empty(),
             "no such rule in that wire version: {excess:?}"
         );
-    }
-}
-
-#[test]
-fn a_rule_is_untestable_only_if_it_exists() {
-    for (id, reason) in UNTESTABLE {
-        assert!(atf_conformance::rules::find(id).is_some(), "{id}: {reason}");
     }
 }
 

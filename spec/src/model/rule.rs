@@ -45,6 +45,9 @@ pub struct RuleSpec {
     pub settled_by: List<At<String>>,
     /// What else there is to know.
     pub note: Option<String>,
+    /// Why no file can be a case of it. A rule without this has cases that meet it and cases that
+    /// break it.
+    pub untestable: Option<String>,
 }
 
 /// How strict a rule is.

@@ -37,6 +37,7 @@ struct Rule<'a> {
     sources: Vec<&'a str>,
     settled_by: Vec<Link>,
     note: Option<&'a str>,
+    untestable: Option<&'a str>,
 }
 
 /// A rule in the table of another page.
@@ -123,5 +124,6 @@ fn rule<'a>(spec: &'a Spec, rule: &'a RuleSpec) -> Rule<'a> {
             .map(|name| links::topic(name))
             .collect(),
         note: rule.note.as_deref(),
+        untestable: rule.untestable.as_deref(),
     }
 }
