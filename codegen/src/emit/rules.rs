@@ -18,6 +18,11 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
     let rules = spec.all_rules().map(|(_, rule)| self::rule(rule));
     let doc = " The rules of the spec, in its order.";
+    let groups_doc = " What the ids begin with, and what such rules are about.";
+    let groups = spec.rules.iter().map(|file| {
+        let (prefix, title) = (&file.prefix.value, &file.title);
+        quote!((#prefix, #title))
+    });
     let tokens = quote! {
         use super::{Party, ReaderDoes, Rule, Severity};
 
@@ -25,6 +30,9 @@ pub fn table(spec: &Spec) -> GeneratedFile {
 
         #[doc = #doc]
         pub static ALL: &[&Rule] = &[#(&#names),*];
+
+        #[doc = #groups_doc]
+        pub static GROUPS: &[(&str, &str)] = &[#(#groups),*];
     };
     let file = syn::parse2(tokens).expect("the table is a Rust file");
     let doc = "//! All rules of the format, one static for each id.";

@@ -1,7 +1,7 @@
 //! Text from files, names and programs, as a report may show it.
 
 /// Text that may come from a file or its name, without what could steer a terminal: control
-/// characters, breaks of a line, marks that turn the direction of writing.
+/// characters, breaks of a line, marks that turn the direction of writing, and what XML has no way to write.
 #[derive(Debug)]
 pub struct Printable<T>(pub T);
 
@@ -22,7 +22,7 @@ fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(
             letter,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}'
         )
 }
 

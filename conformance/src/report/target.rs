@@ -23,15 +23,21 @@ pub enum Form {
     Junit,
     /// One JSON object.
     Json,
+    /// One page for a browser, without any other file.
+    Html,
+    /// A small picture for a README, SVG.
+    Badge,
 }
 
 impl Form {
     /// All forms with the words that ask for them.
-    const ALL: [(&'static str, Self); 4] = [
+    const ALL: [(&'static str, Self); 6] = [
         ("text", Self::Text),
         ("tap", Self::Tap),
         ("junit", Self::Junit),
         ("json", Self::Json),
+        ("html", Self::Html),
+        ("badge", Self::Badge),
     ];
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::printable::Printable;
 
-/// Text between tags, of one line or several; what XML forbids and what steers a terminal is spelt out.
+/// Text between tags, of one line or several; what steers a terminal or XML forbids is spelt out.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 
@@ -37,8 +37,6 @@ fn escaped(text: &str, f: &mut Formatter<'_>) -> fmt::Result {
             '<' => f.write_str("&lt;"),
             '>' => f.write_str("&gt;"),
             '"' => f.write_str("&quot;"),
-            // XML 1.0 has no way to write these two.
-            '\u{fffe}' | '\u{ffff}' => write!(f, "{}", letter.escape_unicode()),
             _ => f.write_char(letter),
         }?;
     }

@@ -1588,3 +1588,16 @@ pub static ALL: &[&Rule] = &[
     &ATF_WRTR_007,
     &ATF_WRTR_008,
 ];
+/// What the ids begin with, and what such rules are about.
+pub static GROUPS: &[(&str, &str)] = &[
+    ("ATF-DEVT", "Detail events"),
+    ("ATF-DFTR", "Detail footer and the end of the detail file"),
+    ("ATF-DPAY", "Detail function payload"),
+    ("ATF-DHDR", "Detail header"),
+    ("ATF-IEVT", "Index events"),
+    ("ATF-IFTR", "Index footer and the end of the index file"),
+    ("ATF-IHDR", "Index header"),
+    ("ATF-LINK", "Links between the two files of a thread"),
+    ("ATF-MANI", "manifest.json"),
+    ("ATF-SESS", "Session folder"),
+];

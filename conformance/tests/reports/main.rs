@@ -1,8 +1,11 @@
 //! The reports of a run, from results that were typed by hand.
 
+mod badge;
+mod browser;
 mod demo;
 mod forms;
 mod hostile;
+mod html;
 mod terminal;
 
 use atf_conformance::report::{Form, run};
@@ -18,4 +21,24 @@ fn report(results: &Results, form: Form) -> String {
 /// The same without colours.
 fn plain(results: &Results, form: Form) -> String {
     anstream::adapter::strip_str(&report(results, form)).to_string()
+}
+
+/// `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test reports -- --ignored` writes them there.
+#[test]
+#[ignore = "writes reports for someone to look at"]
+fn reports_to_look_at() {
+    let folder = std::env::var_os("ATF_REPORTS").expect("ATF_REPORTS names a folder");
+    let folder = std::path::Path::new(&folder);
+    std::fs::create_dir_all(folder).unwrap();
+    for (name, results) in [
+        ("demo", demo::demo()),
+        ("hostile", demo::hostile()),
+        ("many", html::many(0)),
+        ("failing", html::many(10_000)),
+    ] {
+        for (form, extension) in [(Form::Html, "html"), (Form::Text, "txt")] {
+            let path = folder.join(format!("{name}.{extension}"));
+            std::fs::write(path, report(&results, form)).unwrap();
+        }
+    }
 }

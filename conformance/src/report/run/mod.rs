@@ -1,10 +1,13 @@
 //! The forms of a run's report, all from one model, [`Results`].
 
+mod badge;
+mod html;
 mod json;
 mod junit;
 mod tally;
 mod tap;
 mod terminal;
+mod verdict;
 mod words;
 
 use std::fs::File;
@@ -29,6 +32,8 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
         Form::Tap => tap::write(results, out),
         Form::Junit => junit::write(results, out),
         Form::Json => json::write(results, out),
+        Form::Badge => badge::write(results, out),
+        Form::Html => html::write(results, out),
     }
 }
 
@@ -62,15 +67,27 @@ pub fn write_all(results: &Results, targets: &[Target]) -> io::Result<()> {
 }
 
 fn to_file(results: &Results, form: Form, path: &Path) -> io::Result<()> {
-    let mut out = BufWriter::new(StripStream::new(File::create(path)?));
-    write(results, form, &mut out)?;
-    out.flush()
+    let file = File::create(path)?;
+    match form {
+        Form::Text => finished(results, form, StripStream::new(file)),
+        _ => finished(results, form, file),
+    }
 }
 
 fn to_stdout(results: &Results, form: Form) -> io::Result<()> {
-    let mut out = BufWriter::new(AutoStream::auto(io::stdout().lock()));
-    match write(results, form, &mut out).and_then(|()| out.flush()) {
+    let out = io::stdout().lock();
+    let written = match form {
+        Form::Text => finished(results, form, AutoStream::auto(out)),
+        _ => finished(results, form, out),
+    };
+    match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+fn finished(results: &Results, form: Form, out: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    write(results, form, &mut out)?;
+    out.flush()
 }

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::tally::{Column, Tally, columns, group, matrix};
-use super::words;
+use super::{verdict, words};
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Outcome, Results, State};
@@ -186,14 +186,11 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         skipped,
     } = Tally::of(&results.cases);
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
-    let is_good = failed == 0
-        && cross == 0
-        && results.stale.is_empty()
-        && results
-            .testees
-            .iter()
-            .all(|testee| testee.refused.is_none());
-    let style = if is_good { GREEN } else { RED };
+    let style = if verdict::is_good(results) {
+        GREEN
+    } else {
+        RED
+    };
     let rules: BTreeSet<_> = results.cases.iter().flat_map(|case| &case.rules).collect();
     write!(
         out,

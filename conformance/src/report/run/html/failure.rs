@@ -1,0 +1,213 @@
+//! A failure: why it matters, where it differs, and what the testee said.
+
+use serde::Serialize;
+
+use super::page::{shown, wire};
+use crate::report::hexdump::{self, Line};
+use crate::report::printable::{Printable, clipped};
+use crate::report::run::words;
+use crate::results::{CaseResult, Difference, Outcome, Results, Role};
+use crate::rules;
+
+/// How much of a value and of standard error is shown; JSON has all.
+const VALUE_LETTERS: usize = 1000;
+const STDERR_LETTERS: usize = 4000;
+
+/// How many bytes of details a page holds; later failures go without, and say so.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(2_000_000)
+    }
+}
+
+impl Budget {
+    /// What a part takes on the page at most: markup, and letters that are spelt out.
+    fn take(&mut self, bytes: usize) -> bool {
+        let rest = self.0.checked_sub(bytes);
+        self.0 = rest.unwrap_or(0);
+        rest.is_some()
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct FailureView {
+    seq: usize,
+    state: &'static str,
+    testee: usize,
+    name: String,
+    role: &'static str,
+    case: String,
+    wire: Option<String>,
+    class: &'static str,
+    message: String,
+    listed: Option<String>,
+    /// For the filters.
+    rules: String,
+    details: Option<Details>,
+    /// What shows its files, where the corpus has them.
+    is_in_corpus: bool,
+}
+
+#[derive(Serialize)]
+struct RuleView {
+    id: String,
+    rule: &'static str,
+}
+
+#[derive(Serialize)]
+struct Details {
+    note: String,
+    rules: Vec<RuleView>,
+    difference: Option<DifferenceView>,
+    stderr: String,
+}
+
+#[derive(Serialize)]
+struct DifferenceView {
+    place: String,
+    expected: String,
+    got: String,
+    rule: Option<String>,
+    dump: Option<DumpView>,
+}
+
+#[derive(Serialize)]
+struct DumpView {
+    file: String,
+    offset: String,
+    size: u64,
+    lines: Vec<LineView>,
+}
+
+/// A line in runs of bytes, each the field's or not.
+#[derive(Serialize)]
+struct LineView {
+    offset: String,
+    numbers: Vec<(bool, String)>,
+    letters: Vec<(bool, String)>,
+}
+
+impl FailureView {
+    pub(super) fn new(
+        results: &Results,
+        seq: usize,
+        case: &CaseResult,
+        budget: &mut Budget,
+    ) -> Self {
+        let (class, message, difference) = match &case.outcome {
+            Outcome::Failed {
+                class,
+                message,
+                difference,
+            } => (class.name(), message.as_str(), difference.as_deref()),
+            Outcome::Passed | Outcome::Skipped { .. } => ("", "", None),
+        };
+        let details = Details {
+            note: shown_value(&case.note),
+            rules: case.rules.iter().map(|id| rule(id)).collect(),
+            difference: difference.map(self::difference),
+            stderr: stderr(&case.stderr),
+        };
+        Self {
+            seq,
+            state: case.state().name(),
+            testee: case.testee,
+            name: shown(&words::name(results, case.testee)),
+            role: case.role.name(),
+            case: shown(&case.case),
+            wire: wire(&case.case),
+            class,
+            message: shown(message),
+            listed: case.listed.as_deref().map(shown),
+            rules: shown(&case.rules.join(" ")),
+            details: budget.take(details.size()).then_some(details),
+            is_in_corpus: case.role != Role::Write,
+        }
+    }
+}
+
+fn rule(id: &str) -> RuleView {
+    RuleView {
+        id: shown(id),
+        rule: rules::find(id).map_or("", |rule| rule.rule),
+    }
+}
+
+fn shown_value(text: &str) -> String {
+    Printable(clipped(text, VALUE_LETTERS)).to_string()
+}
+
+fn stderr(text: &str) -> String {
+    let lines = clipped(text, STDERR_LETTERS);
+    let lines = lines.lines().map(|line| Printable(line).to_string());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn difference(difference: &Difference) -> DifferenceView {
+    DifferenceView {
+        place: shown(&difference.place),
+        expected: shown_value(&difference.expected),
+        got: shown_value(&difference.got),
+        rule: difference.rule.as_deref().map(shown),
+        dump: difference.hexdump.as_ref().map(|dump| DumpView {
+            file: shown(&dump.file),
+            offset: format!("{:#x}", dump.field_offset),
+            size: dump.field_size,
+            lines: hexdump::lines(dump).iter().map(line).collect(),
+        }),
+    }
+}
+
+fn line(line: &Line) -> LineView {
+    let number = |byte| format!("{byte:02x} ");
+    LineView {
+        offset: format!("{:08x}", line.offset),
+        numbers: runs(line, "   ", number),
+        letters: runs(line, " ", |byte| Line::letter(byte).to_string()),
+    }
+}
+
+/// The line's bytes as text, in runs that are the field's and runs that are not.
+fn runs(line: &Line, blank: &str, text: impl Fn(u8) -> String) -> Vec<(bool, String)> {
+    let mut runs: Vec<(bool, String)> = Vec::new();
+    for byte in line.bytes {
+        let (is_marked, text) = match byte {
+            Some((byte, is_marked)) => (is_marked, text(byte)),
+            None => (false, blank.to_owned()),
+        };
+        match runs.last_mut() {
+            Some((marked, run)) if *marked == is_marked => run.push_str(&text),
+            _ => runs.push((is_marked, text)),
+        }
+    }
+    runs
+}
+
+impl Details {
+    /// About as many bytes as it takes on the page.
+    fn size(&self) -> usize {
+        const LINE: usize = 140;
+        let difference = self.difference.as_ref().map_or(0, |difference| {
+            let lines = difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
+            let texts = [&difference.place, &difference.expected, &difference.got];
+            texts.map(|text| escaped(text)).iter().sum::<usize>() + lines * LINE + 400
+        });
+        let rules = self
+            .rules
+            .iter()
+            .map(|rule| escaped(&rule.id) + rule.rule.len() + 50);
+        escaped(&self.note) + rules.sum::<usize>() + difference + escaped(&self.stderr)
+    }
+}
+
+/// How long a text is once HTML has escaped it.
+fn escaped(text: &str) -> usize {
+    let long = |letter: char| match letter {
+        '<' | '>' | '&' | '"' | '\'' | '/' => 6,
+        _ => letter.len_utf8(),
+    };
+    text.chars().map(long).sum()
+}

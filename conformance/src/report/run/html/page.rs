@@ -1,0 +1,185 @@
+//! What the page shows, in the order in which it shows it.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::failure::{Budget, FailureView};
+use super::matrix::{CrossView, GroupView, cross, groups};
+use crate::report::printable::{Printable, clipped};
+use crate::report::run::tally::{Tally, columns};
+use crate::report::run::{verdict, words};
+use crate::results::{CaseResult, Outcome, Results, State, Testee};
+
+/// How much of a name is shown.
+const NAME_LETTERS: usize = 160;
+
+/// A text as the page shows it: harmless, and not longer than anyone reads.
+pub(super) fn shown(text: &str) -> String {
+    Printable(clipped(text, NAME_LETTERS)).to_string()
+}
+
+#[derive(Serialize)]
+pub(super) struct Page {
+    is_good: bool,
+    headline: String,
+    tally: Tally,
+    editions: Vec<(&'static str, String)>,
+    seconds: String,
+    testees: Vec<TesteeView>,
+    stale: Vec<String>,
+    columns: Vec<ColumnView>,
+    groups: Vec<GroupView>,
+    cross: Option<CrossView>,
+    failures: Vec<FailureView>,
+    results: Vec<ResultView>,
+    roles: BTreeSet<&'static str>,
+    wires: BTreeSet<String>,
+    rules: BTreeSet<String>,
+}
+
+#[derive(Serialize)]
+struct TesteeView {
+    name: String,
+    version: String,
+    url: Option<String>,
+    roles: String,
+    wire: String,
+    features: String,
+    refused: Option<String>,
+    tally: Tally,
+}
+
+/// A testee in a role.
+#[derive(Serialize)]
+struct ColumnView {
+    name: String,
+    role: &'static str,
+}
+
+/// A line of the table of all results.
+#[derive(Serialize)]
+struct ResultView {
+    state: &'static str,
+    testee: usize,
+    name: String,
+    role: &'static str,
+    case: String,
+    wire: Option<String>,
+    rules: String,
+    milliseconds: String,
+    /// The failure's number on the page.
+    failure: Option<usize>,
+    why: Option<String>,
+}
+
+impl Page {
+    pub(super) fn new(results: &Results) -> Self {
+        let tally = Tally::of(&results.cases);
+        let mut budget = Budget::default();
+        let mut failures = Vec::new();
+        // A failure nobody expected comes before one that is known.
+        for state in [State::Failed, State::Known] {
+            for (seq, case) in results.cases.iter().enumerate() {
+                if case.state() == state {
+                    failures.push(FailureView::new(results, seq, case, &mut budget));
+                }
+            }
+        }
+        let editions = &results.editions;
+        let cases = &results.cases;
+        Self {
+            is_good: verdict::is_good(results),
+            headline: verdict::headline(results),
+            tally,
+            editions: vec![
+                ("kit", shown(&editions.kit)),
+                ("spec", shown(&editions.spec)),
+                ("rules", shown(&editions.rules)),
+                ("corpus", shown(&editions.corpus)),
+            ],
+            seconds: format!("{:.1}", results.elapsed.as_secs_f64()),
+            testees: testees(results),
+            stale: results.stale.iter().map(|line| shown(line)).collect(),
+            columns: columns(results)
+                .into_iter()
+                .map(|(testee, role)| ColumnView {
+                    name: shown(&words::name(results, testee)),
+                    role: role.name(),
+                })
+                .collect(),
+            groups: groups(results),
+            cross: cross(results),
+            failures,
+            results: cases
+                .iter()
+                .enumerate()
+                .map(|(seq, case)| result(results, seq, case))
+                .collect(),
+            roles: cases.iter().map(|case| case.role.name()).collect(),
+            wires: cases.iter().filter_map(|case| wire(&case.case)).collect(),
+            rules: cases
+                .iter()
+                .flat_map(|case| &case.rules)
+                .map(|rule| shown(rule))
+                .collect(),
+        }
+    }
+}
+
+fn testees(results: &Results) -> Vec<TesteeView> {
+    let mut tallies = vec![Tally::default(); results.testees.len()];
+    for case in &results.cases {
+        if let Some(tally) = tallies.get_mut(case.testee) {
+            tally.add(case.state());
+        }
+    }
+    let testees = results.testees.iter().zip(tallies);
+    testees
+        .map(|(testee, tally)| self::testee(testee, tally))
+        .collect()
+}
+
+fn testee(testee: &Testee, tally: Tally) -> TesteeView {
+    let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
+    let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
+    // A link from a manifest may lead to a page and do nothing else.
+    let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
+    TesteeView {
+        name: shown(&testee.name),
+        version: shown(&testee.version),
+        url: testee.url.as_ref().filter(is_page).cloned(),
+        roles: roles.join(", "),
+        wire: wires.join(", "),
+        features: shown(&testee.features.join(", ")),
+        refused: testee.refused.as_deref().map(shown),
+        tally,
+    }
+}
+
+fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
+    let state = case.state();
+    let is_failure = matches!(state, State::Failed | State::Known);
+    ResultView {
+        state: state.name(),
+        testee: case.testee,
+        name: shown(&words::name(results, case.testee)),
+        role: case.role.name(),
+        case: shown(&case.case),
+        wire: wire(&case.case),
+        rules: shown(&case.rules.join(" ")),
+        milliseconds: format!("{:.0}", case.elapsed.as_secs_f64() * 1000.0),
+        failure: is_failure.then_some(seq),
+        why: match &case.outcome {
+            Outcome::Passed => None,
+            Outcome::Skipped { why } => Some(shown(why)),
+            Outcome::Failed { class, .. } => Some(class.name().to_owned()),
+        },
+    }
+}
+
+/// The wire version in a case's name: 1 of `v1/iftr-004-one-bit-off`.
+pub(super) fn wire(case: &str) -> Option<String> {
+    let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
+    wire.parse::<u8>().ok().map(|wire| wire.to_string())
+}

@@ -1,0 +1,41 @@
+//! Whether a run was as expected, in a line.
+
+use super::tally::Tally;
+use crate::results::Results;
+
+/// Whether everything was as expected.
+pub(super) fn is_good(results: &Results) -> bool {
+    faults(results).is_empty()
+}
+
+/// What was not as expected, counted.
+fn faults(results: &Results) -> Vec<String> {
+    let failed = Tally::of(&results.cases).failed;
+    let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
+    let refused = results
+        .testees
+        .iter()
+        .filter(|testee| testee.refused.is_some());
+    let faults = [
+        (failed, "failed"),
+        (cross as u64, "failed between writers and readers"),
+        (refused.count() as u64, "not graded"),
+        (results.stale.len() as u64, "stale in failure lists"),
+    ];
+    let faults = faults.into_iter().filter(|(count, _)| *count > 0);
+    faults
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect()
+}
+
+/// The faults, or how many passed.
+pub(super) fn headline(results: &Results) -> String {
+    let Tally { passed, known, .. } = Tally::of(&results.cases);
+    let faults = faults(results);
+    match (faults.is_empty(), known) {
+        (false, _) => faults.join(", "),
+        (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
+        (true, 0) => format!("All {passed} passed"),
+        (true, _) => format!("As expected: {passed} passed, known failures: {known}"),
+    }
+}

@@ -1,0 +1,106 @@
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const id = (name) => document.getElementById(name);
+
+  // Colours: as the system has them, or as chosen here.
+  const theme = id("theme");
+  const themes = ["automatic", "light", "dark"];
+  const stored = () => { try { return localStorage.getItem("atf-theme"); } catch { return null; } };
+  const setTheme = (name) => {
+    root.dataset.theme = name;
+    theme.textContent = `Colours: ${name}`;
+    try { localStorage.setItem("atf-theme", name); } catch { /* a page from a file may have no storage */ }
+  };
+  setTheme(themes.includes(stored()) ? stored() : "automatic");
+  theme.addEventListener("click", () => {
+    setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]);
+  });
+
+  // Filters: what is left of results and failures. They stand in the address, so that a view can be sent.
+  const form = id("filters");
+  if (!form) return;
+  const names = ["text", "state", "testee", "role", "wire", "rule"];
+  const facts = (element, state, role, rules) => {
+    const { t: testee, c: wire } = element.dataset;
+    return { element, state, testee, role, wire, rules: ` ${rules} `, text: element.textContent.toLowerCase() };
+  };
+  const lines = [...id("results").tBodies[0].rows].map((row) =>
+    facts(row, row.className, row.cells[3].textContent, row.cells[4].textContent));
+  const failures = [...document.querySelectorAll("details[data-s]")].map((one) =>
+    facts(one, one.dataset.s, one.dataset.r, one.dataset.u));
+  const fits = (one, want) =>
+    (!want.state || want.state.split(" ").includes(one.state)) &&
+    (!want.testee || one.testee === want.testee) &&
+    (!want.role || one.role === want.role) &&
+    (!want.wire || one.wire === want.wire) &&
+    (!want.rule || one.rules.includes(` ${want.rule} `)) &&
+    (!want.text || one.text.includes(want.text.toLowerCase()));
+  const show = (all, want) => {
+    let count = 0;
+    for (const one of all) {
+      const fit = fits(one, want);
+      if (one.element.hidden === fit) one.element.hidden = !fit;
+      if (fit) count += 1;
+    }
+    return count;
+  };
+  const wanted = () => Object.fromEntries(names.map((name) => [name, form.elements[name].value.trim()]));
+  const apply = () => {
+    const want = wanted();
+    const [shown, bad] = [show(lines, want), show(failures, want)];
+    id("count").textContent = `${shown} of ${lines.length} results, ${bad} of ${failures.length} failures`;
+    const set = Object.entries(want).filter(([, value]) => value);
+    const hash = set.length ? `#?${new URLSearchParams(set)}` : "#";
+    if (hash !== location.hash && !(hash === "#" && !location.hash.startsWith("#?"))) {
+      history.replaceState(null, "", hash);
+    }
+  };
+  const set = (values) => {
+    for (const name of names) form.elements[name].value = values[name] ?? "";
+    apply();
+  };
+  let waiting = 0;
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(apply, 120);
+  });
+  form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
+  form.addEventListener("reset", () => setTimeout(apply));
+
+  // A cell of the matrix shows its results; its failure, if it has one, is opened.
+  id("matrix")?.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-u]");
+    if (!link) return;
+    const { t: testee, r: role, u: rule } = link.dataset;
+    set({ testee, role, rule });
+  });
+  const open = () => {
+    if (location.hash.startsWith("#?")) {
+      set(Object.fromEntries(new URLSearchParams(location.hash.slice(2))));
+      return;
+    }
+    const target = location.hash && id(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) {
+      if (target.hidden) set({});
+      target.open = true;
+      target.querySelector("summary").focus();
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", open);
+  // A second click on the same link changes no address.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('a[href^="#f"]');
+    if (link && link.hash === location.hash) open();
+  });
+
+  const toggle = (isOpen) => { for (const one of failures) if (!one.element.hidden) one.element.open = isOpen; };
+  id("open-all")?.addEventListener("click", () => toggle(true));
+  id("close-all")?.addEventListener("click", () => toggle(false));
+  addEventListener("beforeprint", () => toggle(true));
+  // Filters in the address come before the form's, which are empty.
+  if (!location.hash.startsWith("#?")) apply();
+  open();
+})();

@@ -1,0 +1,61 @@
+//! The badge: its words, and room for them.
+
+use atf_conformance::report::Form;
+use atf_conformance::results::{Failure, Outcome, Results};
+use roxmltree::{Document, Node};
+
+use crate::demo::{case, demo, empty, failed, hostile};
+use crate::report;
+
+fn words(results: &Results) -> String {
+    let text = report(results, Form::Badge);
+    let document = Document::parse(&text).unwrap();
+    let svg = document.root_element();
+    let number = |node: Node<'_, '_>, name| node.attribute(name).unwrap().parse::<u32>().unwrap();
+    let texts: Vec<_> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .collect();
+    let papers: Vec<_> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("rect") && node.attribute("fill").is_some())
+        .collect();
+    assert_eq!((texts.len(), papers.len()), (2, 2));
+    // Each text stands on its own paper, and the papers fill the picture.
+    let start = |node: Node<'_, '_>| node.attribute("x").map_or(0, |x| x.parse().unwrap());
+    let end = |node, length| start(node) + number(node, length);
+    for (text, paper) in texts.iter().zip(&papers) {
+        assert!(start(*text) > start(*paper) && end(*text, "textLength") < end(*paper, "width"));
+    }
+    assert_eq!(end(papers[0], "width"), start(papers[1]));
+    assert_eq!(end(papers[1], "width"), number(svg, "width"));
+    let words = texts[1].text().unwrap();
+    let label = svg.attribute("aria-label").unwrap();
+    assert_eq!(label, format!("ATF v2 conformance: {words}"));
+    words.to_owned()
+}
+
+#[test]
+fn a_badge_says_how_it_went() {
+    let mut results = empty();
+    assert_eq!(words(&results), "nothing graded");
+    results.cases = vec![case("v1/a", &[], Outcome::Passed); 412];
+    assert_eq!(words(&results), "412 passed");
+    let mut known = case("v1/b", &[], failed(Failure::Crash));
+    known.listed = Some("#1".to_owned());
+    results.cases.push(known.clone());
+    assert_eq!(words(&results), "412 passed, 1 known");
+    results.stale = vec!["a line".to_owned()];
+    assert_eq!(words(&results), "1 stale in failure lists");
+    known.listed = None;
+    results.cases.push(known);
+    assert_eq!(words(&results), "1 of 414 failed");
+}
+
+#[test]
+fn a_badge_holds_no_text_of_a_testee() {
+    assert_eq!(
+        report(&hostile(), Form::Badge),
+        report(&demo(), Form::Badge)
+    );
+}

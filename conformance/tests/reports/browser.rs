@@ -1,0 +1,133 @@
+//! The page in a browser: Chromium, where it is installed, without a window.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use atf_conformance::report::Form;
+use atf_conformance::results::Results;
+use tempfile::TempDir;
+
+use crate::demo::{demo, hostile};
+use crate::html::{many, markup};
+use crate::report;
+
+/// Debian's name of it, and others'.
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH")?;
+    let mut found = std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .filter(|program| program.is_file());
+    let program = found.next();
+    if program.is_none() {
+        eprintln!("SKIPPED: no chromium, so the page was not opened in a browser");
+    }
+    program
+}
+
+/// The page as the browser has it after its script ran; `None` without a browser.
+fn opened(results: &Results, fragment: &str) -> Option<String> {
+    let chromium = chromium()?;
+    let folder = TempDir::new().unwrap();
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, report(results, Form::Html)).unwrap();
+    let output = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--enable-logging=stderr",
+            "--dump-dom",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.path().join("profile").display()
+        ))
+        .arg(format!("file://{}{fragment}", page.display()))
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+    // What a script throws, and what the page's policy forbids, is said there.
+    let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
+    assert_eq!(said.collect::<Vec<_>>(), [""; 0]);
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn count(page: &str) -> &str {
+    let (_, rest) = page
+        .split_once("<output id=\"count\" role=\"status\">")
+        .unwrap();
+    rest.split_once("</output>").unwrap().0
+}
+
+/// The ids of failures that are shown, and whether each is open.
+fn shown(page: &str) -> Vec<(&str, bool)> {
+    let failures = page.split("<details id=\"").skip(1);
+    let tags = failures.map(|rest| rest.split_once('>').unwrap().0);
+    let shown = tags.filter(|tag| tag.starts_with('f') && !tag.contains(" hidden="));
+    shown
+        .map(|tag| (tag.split_once('"').unwrap().0, tag.contains(" open=")))
+        .collect()
+}
+
+#[test]
+fn a_browser_filters_what_the_address_asks_for() {
+    let all = ["f0", "f2", "f3", "f4", "f5", "f6", "f7", "f1"];
+    for (fragment, text, failures) in [
+        ("", "11 of 11 results, 8 of 8 failures", &all[..]),
+        (
+            "#?state=failed&role=write",
+            "2 of 11 results, 2 of 8 failures",
+            &["f6", "f7"],
+        ),
+        (
+            "#?state=failed+known&text=WRONG-VERDICT",
+            "1 of 11 results, 1 of 8 failures",
+            &["f4"],
+        ),
+        ("#?testee=1", "1 of 11 results, 0 of 8 failures", &[]),
+    ] {
+        let Some(page) = opened(&demo(), fragment) else {
+            return;
+        };
+        assert_eq!(count(&page), text, "{fragment}");
+        let closed: Vec<_> = failures.iter().map(|id| (*id, false)).collect();
+        assert_eq!(shown(&page), closed, "{fragment}");
+    }
+}
+
+#[test]
+fn a_browser_opens_the_failure_that_a_link_names() {
+    let Some(page) = opened(&demo(), "#f4") else {
+        return;
+    };
+    let open: Vec<_> = shown(&page).into_iter().filter(|(_, open)| *open).collect();
+    assert_eq!(open, [("f4", true)]);
+}
+
+#[test]
+fn a_browser_runs_no_text_of_a_testee() {
+    let Some(page) = opened(&hostile(), "") else {
+        return;
+    };
+    // What the browser made of it has no element that the page had not.
+    let ours = markup(&report(&hostile(), Form::Html));
+    for tag in ["<script", "<img", "<a "] {
+        let count = |page: &str| page.matches(tag).count();
+        assert_eq!(
+            count(&page),
+            count(&ours) + usize::from(tag == "<script"),
+            "{tag}"
+        );
+    }
+}
+
+#[test]
+fn a_browser_opens_ten_thousand_results() {
+    let Some(page) = opened(&many(1_000), "#?text=name-77&state=failed") else {
+        return;
+    };
+    // 77, and 770 to 779: those that failed.
+    assert_eq!(count(&page), "11 of 10000 results, 11 of 1000 failures");
+}

@@ -1,0 +1,342 @@
+//! The page: well-formed, harmless, readable by those who see, those who do not, and on paper.
+
+use std::collections::BTreeMap;
+
+use atf_conformance::report::Form;
+use atf_conformance::results::{Failure, Outcome, Results};
+use roxmltree::{Document, Node};
+
+use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
+use crate::report;
+
+/// The page without its style and its script, which makes it XML.
+pub(crate) fn markup(page: &str) -> String {
+    let page = page.strip_prefix("<!DOCTYPE html>\n").unwrap();
+    let (page, style) = without(page, "style");
+    let (page, script) = without(&page, "script");
+    assert_eq!(style, include_str!("../../templates/report.css").trim());
+    assert_eq!(script, include_str!("../../templates/report.js").trim());
+    page
+}
+
+/// Takes out the one element of that name.
+fn without(page: &str, tag: &str) -> (String, String) {
+    let (start, rest) = page.split_once(&format!("<{tag}>")).unwrap();
+    let (content, end) = rest.split_once(&format!("</{tag}>")).unwrap();
+    assert!(!end.contains(&format!("<{tag}")));
+    (format!("{start}{end}"), content.trim().to_owned())
+}
+
+fn page(results: &Results) -> String {
+    markup(&report(results, Form::Html))
+}
+
+/// What is said aloud of an element: its label or its text.
+fn spoken(node: Node<'_, '_>) -> String {
+    match node.attribute("aria-label") {
+        Some(label) => label.to_owned(),
+        None => node
+            .descendants()
+            .filter(Node::is_text)
+            .filter_map(|node| node.text())
+            .collect::<String>()
+            .trim()
+            .to_owned(),
+    }
+}
+
+fn of<'a, 'i>(document: &'a Document<'i>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+    document
+        .descendants()
+        .filter(move |node| node.has_tag_name(tag))
+}
+
+#[test]
+fn the_page_is_well_formed_and_every_link_within_it_leads_somewhere() {
+    for results in [demo(), hostile(), empty()] {
+        let page = page(&results);
+        let document = Document::parse(&page).unwrap();
+        let mut ids = BTreeMap::new();
+        for node in document.descendants() {
+            if let Some(id) = node.attribute("id") {
+                assert_eq!(ids.insert(id.to_owned(), node), None, "{id}");
+            }
+        }
+        let links: Vec<_> = of(&document, "a")
+            .map(|node| node.attribute("href").unwrap())
+            .collect();
+        for link in links {
+            match link.strip_prefix('#') {
+                Some(id) => assert!(ids.contains_key(id), "{link}"),
+                None => assert_eq!(link, "https://example.org/ada"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_needs_and_runs_nothing_from_elsewhere() {
+    for results in [demo(), hostile()] {
+        let page = page(&results);
+        let document = Document::parse(&page).unwrap();
+        let policy = of(&document, "meta")
+            .find(|node| node.attribute("http-equiv").is_some())
+            .unwrap();
+        assert!(
+            policy
+                .attribute("content")
+                .unwrap()
+                .starts_with("default-src 'none'; ")
+        );
+        for node in document.descendants().filter(Node::is_element) {
+            let tag = node.tag_name().name();
+            assert!(
+                !["img", "link", "iframe", "object", "script", "style"].contains(&tag),
+                "{tag}"
+            );
+            for attribute in node.attributes() {
+                let name = attribute.name();
+                assert!(
+                    !name.starts_with("on") && name != "src" && name != "style",
+                    "{name}"
+                );
+                assert!(!attribute.value().starts_with("javascript:"));
+            }
+        }
+    }
+    let css = include_str!("../../templates/report.css");
+    assert!(!css.contains("url(") && !css.contains("@import"));
+}
+
+#[test]
+fn texts_that_mean_harm_are_shown_as_texts() {
+    let page = page(&hostile());
+    let document = Document::parse(&page).unwrap();
+    let text: String = document
+        .descendants()
+        .filter(Node::is_text)
+        .filter_map(|node| node.text())
+        .collect();
+    for harm in [
+        HOSTILE[0],
+        HOSTILE[1],
+        "\\u{202e}desrever",
+        "\\u{1b}[31mred",
+        HOSTILE[7],
+    ] {
+        assert!(text.contains(harm), "{harm}");
+    }
+    let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+    assert_eq!(page.chars().find(|letter| steers(*letter)), None);
+}
+
+#[test]
+fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
+    let page = page(&demo());
+    let document = Document::parse(&page).unwrap();
+    let links = of(&document, "a").filter(|node| node.attribute("href") == Some("#f4"));
+    let links: Vec<_> = links.map(spoken).collect();
+    assert_eq!(
+        links,
+        ["ada-c read, ATF-IFTR-005: 1 failed of 1", "v1/iftr-004-off"]
+    );
+    let failure = document
+        .descendants()
+        .find(|node| node.attribute("id") == Some("f4"))
+        .unwrap();
+    assert!(failure.has_tag_name("details"));
+    let text = spoken(failure);
+    for part in [
+        "wrong-verdict",
+        "One bit of the checksum is off",
+        "The checksum is not the IEEE CRC-32 of the events section.",
+        "footer.checksum (ATF-IFTR-004)",
+        "\"reject\"",
+        "\"accept\"",
+        "4 bytes at 0x64",
+        "warning: footer\nwarning: count",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let marks = failure
+        .descendants()
+        .filter(|node| node.has_tag_name("mark"));
+    let marks: Vec<_> = marks.map(|node| node.text().unwrap().trim()).collect();
+    assert_eq!(marks, ["de ad be ef", "...."]);
+}
+
+#[test]
+fn what_is_known_skipped_refused_and_stale_is_said_in_words() {
+    let page = page(&demo());
+    let document = Document::parse(&page).unwrap();
+    let text = spoken(document.root_element());
+    for part in [
+        "✗ 7 failed, 1 failed between writers and readers, 1 not graded, 1 stale in failure lists",
+        "hangs on a count of 0, #12",
+        "wire version 2",
+        "Not graded: ./v: No such file or directory (os error 2)",
+        "ada-c/failures.txt:3: crash v1/nothing-*: matches no case",
+        "events[3]: depth 1, asked for 2",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(report(&empty(), Form::Html).contains("Nothing was graded"));
+}
+
+#[test]
+fn whoever_hears_the_page_hears_what_each_thing_is() {
+    let page = page(&demo());
+    let document = Document::parse(&page).unwrap();
+    let html = document.root_element();
+    assert_eq!(html.attribute("lang"), Some("en"));
+    let one = |tag| assert_eq!(of(&document, tag).count(), 1, "{tag}");
+    ["title", "main", "h1", "header"].into_iter().for_each(one);
+    for tag in ["a", "button", "summary", "th", "option"] {
+        for node in of(&document, tag) {
+            assert!(!spoken(node).is_empty(), "{tag}: {node:?}");
+        }
+    }
+    for tag in ["input", "select"] {
+        for node in of(&document, tag) {
+            let label = node.parent().unwrap();
+            assert!(label.has_tag_name("label") && !label.text().unwrap().trim().is_empty());
+        }
+    }
+    for table in of(&document, "table") {
+        let heads = table.descendants().filter(|node| node.has_tag_name("th"));
+        let mut scopes: Vec<_> = heads.map(|node| node.attribute("scope").unwrap()).collect();
+        scopes.sort_unstable();
+        scopes.dedup();
+        assert!(
+            scopes.contains(&"col") && scopes.contains(&"row"),
+            "{scopes:?}"
+        );
+        // What scrolls can be reached without a mouse, and has a name.
+        let region = table.parent().unwrap();
+        assert_eq!(
+            (region.attribute("tabindex"), region.attribute("role")),
+            (Some("0"), Some("region"))
+        );
+        let name = region.attribute("aria-labelledby").unwrap();
+        assert!(
+            document
+                .descendants()
+                .any(|node| node.attribute("id") == Some(name))
+        );
+    }
+    // No outcome is told by its colour alone.
+    for cell in of(&document, "td") {
+        if let Some("failed" | "known" | "passed" | "skipped") = cell.attribute("class") {
+            assert!(
+                spoken(cell).starts_with(['✗', '~', '✓', '–'])
+                    || cell
+                        .descendants()
+                        .any(|node| { node.attribute("aria-label").is_some() })
+            );
+        }
+    }
+}
+
+/// The two colours of each name in the style: light, dark.
+fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
+    let mut colours = BTreeMap::new();
+    for line in include_str!("../../templates/report.css").lines() {
+        let Some((name, value)) = line.trim().split_once(": light-dark(") else {
+            continue;
+        };
+        let (light, dark) = value.strip_suffix(");").unwrap().split_once(", ").unwrap();
+        let rgb = |text: &str| {
+            let number = u32::from_str_radix(text.strip_prefix('#').unwrap(), 16).unwrap();
+            [16, 8, 0].map(|shift| f64::from((number >> shift) & 0xff) / 255.0)
+        };
+        colours.insert(name.to_owned(), [rgb(light), rgb(dark)]);
+    }
+    colours
+}
+
+/// WCAG 2.2's relative luminance.
+fn luminance(rgb: [f64; 3]) -> f64 {
+    let linear = rgb.map(|part| match part <= 0.04045 {
+        true => part / 12.92,
+        false => ((part + 0.055) / 1.055).powf(2.4),
+    });
+    0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+}
+
+fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+#[test]
+fn every_text_stands_out_from_its_paper_in_light_and_in_dark() {
+    assert!((contrast([1.0; 3], [0.0; 3]) - 21.0).abs() < 1e-9);
+    let colours = colours();
+    let pairs = [
+        ("ink", "paper", 7.0),
+        ("ink", "panel", 7.0),
+        ("faint", "paper", 4.5),
+        ("faint", "panel", 4.5),
+        ("link", "paper", 4.5),
+        ("passed", "passed-paper", 4.5),
+        ("failed", "failed-paper", 4.5),
+        ("known", "known-paper", 4.5),
+        ("ink", "field", 4.5),
+        // The edges of controls, and what has the focus.
+        ("edge", "paper", 3.0),
+        ("link", "panel", 3.0),
+    ];
+    for (ink, paper, least) in pairs {
+        for scheme in 0..2 {
+            let pair = [ink, paper].map(|name| colours[&format!("--{name}")][scheme]);
+            let found = contrast(pair[0], pair[1]);
+            assert!(found >= least, "{ink} on {paper}: {found:.2}");
+        }
+    }
+}
+
+/// Ten thousand results; the first ones fail, with all that a failure can have.
+pub(crate) fn many(failing: usize) -> Results {
+    let mut results = demo();
+    results.cases = (0..10_000)
+        .map(|seq: usize| {
+            let class = CLASSES[seq % CLASSES.len()];
+            let outcome = match seq < failing {
+                true => with_difference(class),
+                false => Outcome::Passed,
+            };
+            let rule = ["ATF-IHDR-001", "ATF-IFTR-004", "ATF-LINK-002"][seq % 3];
+            let mut case = case(
+                &format!("v1/some-case-with-a-long-name-{seq}"),
+                &[rule],
+                outcome,
+            );
+            case.testee = seq % 2;
+            case.stderr = "<stderr> & more of it\n".repeat(100);
+            case
+        })
+        .collect();
+    results
+}
+
+fn with_difference(class: Failure) -> Outcome {
+    let mut outcome = failed(class);
+    if let Outcome::Failed {
+        difference: slot, ..
+    } = &mut outcome
+    {
+        *slot = Some(Box::new(difference()));
+    }
+    outcome
+}
+
+#[test]
+fn ten_thousand_results_make_a_page_below_ten_megabytes() {
+    for failing in [0, 10_000] {
+        let page = report(&many(failing), Form::Html);
+        assert!(page.len() < 10_000_000, "{}", page.len());
+        Document::parse(&markup(&page)).unwrap();
+        assert_eq!(page.contains("Left out for the page's size"), failing > 0);
+        assert_eq!(page.matches("<details id=\"f").count(), failing);
+    }
+}
