@@ -44,7 +44,7 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<Role>,
-    /// Write a report: text, tap, junit or json, to a file or, without one, to standard output
+    /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
     /// Write the testees' failure lists anew: what does not hold any more goes, new failures come,

@@ -197,6 +197,7 @@ pub(crate) fn hostile() -> Results {
         case.rules.push(all.clone());
         case.note.clone_from(&all);
         case.stderr.clone_from(&all);
+        case.notes = vec![all.clone()];
         case.listed = case.listed.take().map(|_| all.clone());
         match &mut case.outcome {
             Outcome::Passed => {}

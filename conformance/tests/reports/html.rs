@@ -331,12 +331,10 @@ fn with_difference(class: Failure) -> Outcome {
 }
 
 #[test]
-fn ten_thousand_results_make_a_page_below_ten_megabytes() {
-    for failing in [0, 10_000] {
-        let page = report(&many(failing), Form::Html);
-        assert!(page.len() < 10_000_000, "{}", page.len());
-        Document::parse(&markup(&page)).unwrap();
-        assert_eq!(page.contains("Left out for the page's size"), failing > 0);
-        assert_eq!(page.matches("<details id=\"f").count(), failing);
-    }
+fn ten_thousand_failures_make_a_page_below_ten_megabytes() {
+    let page = report(&many(10_000), Form::Html);
+    assert!(page.len() < 10_000_000, "{}", page.len());
+    Document::parse(&markup(&page)).unwrap();
+    assert!(page.contains("Left out for the page's size"));
+    assert_eq!(page.matches("<details id=\"f").count(), 10_000);
 }

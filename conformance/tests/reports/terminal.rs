@@ -149,3 +149,14 @@ fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
     assert_eq!(caret.trim(), "^^ ^^");
     assert_eq!(caret.find('^'), Some(4 + 8 + 2 + 8 * 3));
 }
+
+#[test]
+fn what_a_passing_writer_should_do_otherwise_is_said() {
+    let mut results = demo();
+    results.cases[10].notes = vec!["ATF-IFTR-006: checksum 0".to_owned()];
+    let text = plain(&results, Form::Text);
+    let lines =
+        "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006: checksum 0\n\n";
+    assert!(text.contains(lines), "{text}");
+    assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006: checksum 0"));
+}

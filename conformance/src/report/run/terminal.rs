@@ -35,7 +35,13 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for case in of(State::Known) {
         known(results, case, out)?;
     }
-    if of(State::Known).next().is_some() {
+    let mut noted = of(State::Passed)
+        .filter(|case| !case.notes.is_empty())
+        .peekable();
+    if of(State::Known).next().is_some() || noted.peek().is_some() {
+        for case in noted {
+            notes(results, case, out)?;
+        }
         writeln!(out)?;
     }
     cross_failures(results, out)?;
@@ -67,6 +73,19 @@ fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Resul
         "{YELLOW}known{YELLOW:#}  {title}: {class} ({})",
         Printable(reason)
     )
+}
+
+/// What a writer should have done otherwise, where nothing failed.
+fn notes(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{YELLOW}passed{YELLOW:#} {}, with notes",
+        words::title(results, case)
+    )?;
+    for line in words::notes(case) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
 }
 
 fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {

@@ -55,8 +55,15 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     {
         self::difference(difference, &mut lines);
     }
+    lines.extend(notes(case));
     lines.extend(stderr(&case.stderr));
     lines
+}
+
+/// The SHOULDs that a writer's files break.
+pub(super) fn notes(case: &CaseResult) -> Vec<String> {
+    let short = |note: &String| format!("should: {}", Printable(clipped(note, VALUE_LETTERS)));
+    case.notes.iter().map(short).collect()
 }
 
 fn difference(difference: &Difference, lines: &mut Vec<String>) {

@@ -61,6 +61,7 @@ struct RuleView {
 struct Details {
     note: String,
     rules: Vec<RuleView>,
+    notes: Vec<String>,
     difference: Option<DifferenceView>,
     stderr: String,
 }
@@ -108,6 +109,7 @@ impl FailureView {
         let details = Details {
             note: shown_value(&case.note),
             rules: case.rules.iter().map(|id| rule(id)).collect(),
+            notes: words::notes(case),
             difference: difference.map(self::difference),
             stderr: stderr(&case.stderr),
         };
@@ -199,7 +201,12 @@ impl Details {
             .rules
             .iter()
             .map(|rule| escaped(&rule.id) + rule.rule.len() + 50);
-        escaped(&self.note) + rules.sum::<usize>() + difference + escaped(&self.stderr)
+        let notes = self.notes.iter().map(|note| escaped(note) + 10);
+        escaped(&self.note)
+            + notes.sum::<usize>()
+            + rules.sum::<usize>()
+            + difference
+            + escaped(&self.stderr)
     }
 }
 
