@@ -6,12 +6,13 @@ mod events;
 mod index;
 mod link;
 mod manifest;
+mod parallel;
 mod session;
 mod thread;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
@@ -20,6 +21,8 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::finding::{FileReport, Kind};
 
+pub use parallel::check_all;
+
 /// Where a check's results go, one by one, so that no number of files needs memory for all.
 pub trait Output {
     /// Takes the report of a file.
@@ -27,16 +30,53 @@ pub trait Output {
 
     /// Takes a path that could not be read, and why.
     fn unreadable(&mut self, path: &Path, why: &str);
+
+    /// Whether nothing more is wanted, since what was given cannot be written, say.
+    fn is_done(&self) -> bool {
+        false
+    }
 }
 
 /// Checks what is at a path: a file, a thread's folder, a session, or a folder with such things
 /// below it. The results go to `output`; nothing that is wrong with one file hides another.
 pub fn check(path: &Path, output: &mut dyn Output) {
+    units(path, &mut |unit| {
+        unit.check(output);
+        !output.is_done()
+    });
+}
+
+/// What is checked by itself, without a look at anything else.
+#[derive(Debug)]
+enum Unit {
+    Thread(PathBuf),
+    Session(PathBuf),
+    File(PathBuf),
+    Unreadable(PathBuf, String),
+}
+
+impl Unit {
+    fn check(&self, output: &mut dyn Output) {
+        match self {
+            Self::Thread(path) => thread::folder(path, output),
+            Self::Session(path) => session::folder(path, output),
+            Self::File(path) => file(path, output),
+            Self::Unreadable(path, why) => output.unreadable(path, why),
+        }
+    }
+}
+
+/// What is to be checked at a path, in the order of the names; whether `take` wants more.
+fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
+    let own = || path.to_owned();
     match fs::metadata(path) {
-        Err(error) => output.unreadable(path, &why_not_there(path, &error)),
-        Ok(meta) if meta.is_dir() => folder(path, output),
-        Ok(meta) if meta.is_file() => file(path, output),
-        Ok(_) => output.unreadable(path, "neither a regular file nor a folder"),
+        Err(error) => take(Unit::Unreadable(own(), why_not_there(path, &error))),
+        Ok(meta) if meta.is_dir() => folder(path, take),
+        Ok(meta) if meta.is_file() => take(Unit::File(own())),
+        Ok(_) => {
+            let why = "neither a regular file nor a folder";
+            take(Unit::Unreadable(own(), why.to_owned()))
+        }
     }
 }
 
@@ -66,48 +106,46 @@ fn file(path: &Path, output: &mut dyn Output) {
     }
 }
 
-fn folder(path: &Path, output: &mut dyn Output) {
+/// Goes through a folder and gives `take` what there is to check, until that wants no more.
+fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let mut found = false;
     let mut walk = WalkDir::new(path).sort_by_file_name().into_iter();
     while let Some(entry) = walk.next() {
-        match entry {
+        let is_wanted = match entry {
             Err(error) => {
                 found = true;
                 let at = error.path().unwrap_or(path).to_owned();
                 let why = error
                     .io_error()
                     .map_or_else(|| error.to_string(), ToString::to_string);
-                output.unreadable(&at, &why);
+                take(Unit::Unreadable(at, why))
             }
             Ok(entry) if entry.depth() > 0 && is_elsewhere(&entry) => {
                 walk.skip_current_dir();
+                true
             }
             Ok(entry) if entry.file_type().is_dir() || entry.depth() == 0 => {
                 let (is_thread, is_session) = (is_thread(entry.path()), is_session(entry.path()));
                 found |= is_thread || is_session;
                 if is_thread {
-                    thread::folder(entry.path(), output);
-                }
-                if is_session {
-                    session::folder(entry.path(), output);
-                }
-                if is_thread {
                     walk.skip_current_dir();
                 }
+                let path = || entry.path().to_owned();
+                (!is_thread || take(Unit::Thread(path())))
+                    && (!is_session || take(Unit::Session(path())))
             }
             Ok(entry) if entry.file_type().is_file() && has_extension(entry.path()) => {
                 found = true;
-                file(entry.path(), output);
+                take(Unit::File(entry.path().to_owned()))
             }
-            Ok(_) => {}
+            Ok(_) => true,
+        };
+        if !is_wanted {
+            return false;
         }
     }
-    if !found {
-        output.unreadable(
-            path,
-            "no thread folder, no manifest.json and no ATF file in it or below",
-        );
-    }
+    let why = "no thread folder, no manifest.json and no ATF file in it or below";
+    found || take(Unit::Unreadable(path.to_owned(), why.to_owned()))
 }
 
 /// A folder that holds a thread's files itself.

@@ -1,15 +1,17 @@
 //! `check`: verdicts on captured sessions.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
 use std::time::Duration;
 
 use anstream::AutoStream;
 use atf_conformance::report::Printable;
 use atf_conformance::report::check::{Json, Terminal};
 use atf_conformance::rules::Severity;
-use atf_conformance::{FileReport, Output, Summary, check::check};
+use atf_conformance::{FileReport, Output, Summary, check::check_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const AFTER_HELP: &str = "\
@@ -43,6 +45,10 @@ pub(super) struct Options {
     /// Exit with status 1 for broken rules of this severity and stricter ones
     #[arg(long, value_name = "SEVERITY", default_value = "must")]
     deny: Deny,
+    /// How many sessions are checked side by side; the report is the same [default: as many as there
+    /// are processors]
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
 }
 
 /// A severity, on the command line.
@@ -65,12 +71,14 @@ impl From<Deny> for Severity {
 
 pub(super) fn run(options: &Options) -> ExitCode {
     let mut run = Run::new(options.json);
-    for path in &options.paths {
-        check(path, &mut run);
-        if run.failure.is_some() {
-            break;
-        }
-    }
+    let jobs = options
+        .jobs
+        .or_else(|| thread::available_parallelism().ok());
+    check_all(
+        &options.paths,
+        jobs.unwrap_or(NonZero::<usize>::MIN),
+        &mut run,
+    );
     run.finish(options.deny.into())
 }
 
@@ -130,6 +138,10 @@ impl Run {
 }
 
 impl Output for Run {
+    fn is_done(&self) -> bool {
+        self.failure.is_some()
+    }
+
     fn file(&mut self, report: FileReport) {
         self.summary.add(&report);
         self.progress.inc(1);

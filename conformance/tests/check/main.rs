@@ -6,6 +6,7 @@
 mod support;
 
 mod bad_input;
+mod parallel;
 mod report;
 mod samples;
 #[cfg(unix)]

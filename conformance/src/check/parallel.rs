@@ -1,0 +1,79 @@
+//! Several things checked side by side, their results in the order that one after the other gives.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use super::{Output, Unit, units};
+use crate::finding::FileReport;
+
+/// How many reports of one thing may wait for their turn.
+const WAITING: usize = 64;
+
+enum Found {
+    File(FileReport),
+    Unreadable(PathBuf, String),
+}
+
+/// Checks what is at several paths as [`check`](super::check) does, up to `jobs` sessions, threads or
+/// files at a time. The results come in the same order for any number of jobs.
+///
+/// Memory does not grow with what there is to check: a check whose results nobody has taken yet waits.
+pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Output) {
+    let ahead = jobs.get().saturating_mul(2);
+    // Each thing has a channel of its own. They are emptied in the order in which they were queued,
+    // and the first that is not done was taken by a job before any behind it: it is never waited
+    // for in vain.
+    let (queue, queued) = sync_channel::<(Unit, SyncSender<Found>)>(ahead);
+    let (order, ordered) = sync_channel::<Receiver<Found>>(ahead);
+    let queued = Mutex::new(queued);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut take = |unit| {
+                let (found, results) = sync_channel(WAITING);
+                order.send(results).is_ok() && queue.send((unit, found)).is_ok()
+            };
+            paths.iter().all(|path| units(path, &mut take))
+        });
+        for _ in 0..jobs.get() {
+            scope.spawn(|| {
+                while let Some((unit, found)) = next(&queued) {
+                    unit.check(&mut Sent(found));
+                }
+            });
+        }
+        for results in ordered {
+            for found in results {
+                match found {
+                    Found::File(report) => output.file(report),
+                    Found::Unreadable(path, why) => output.unreadable(&path, &why),
+                }
+                if output.is_done() {
+                    return;
+                }
+            }
+        }
+    });
+}
+
+/// The next thing to check; `None` where there is no more.
+fn next<T>(queued: &Mutex<Receiver<T>>) -> Option<T> {
+    queued.lock().ok()?.recv().ok()
+}
+
+/// Results on their way. Where nobody takes them any more, they are lost, as they should be.
+struct Sent(SyncSender<Found>);
+
+impl Output for Sent {
+    fn file(&mut self, report: FileReport) {
+        let _ = self.0.send(Found::File(report));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        let _ = self
+            .0
+            .send(Found::Unreadable(path.to_owned(), why.to_owned()));
+    }
+}

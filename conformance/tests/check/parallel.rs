@@ -1,0 +1,55 @@
+//! Many sessions, side by side.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::support::{DETAIL, INDEX, Trace};
+use crate::{check, texts};
+
+/// Forty sessions, some of them damaged, some with files that cannot be read, and folders with nothing.
+fn forest(folder: &Path) {
+    for seq in 0..40 {
+        let path = folder.join(format!("group_{}/session_{seq}", seq % 3));
+        let mut trace = Trace::clean(1 + u8::from(seq % 2 == 1));
+        match seq % 5 {
+            1 => trace.patch(INDEX, 261, &[1]),
+            2 => trace.cut(DETAIL, 400),
+            _ => {}
+        }
+        trace.write(&path).unwrap();
+        if seq % 7 == 0 {
+            fs::create_dir(path.join("stray.atf")).unwrap();
+            fs::write(path.join("odd.atf"), "no trace").unwrap();
+        }
+    }
+    fs::create_dir(folder.join("empty")).unwrap();
+}
+
+#[test]
+fn any_number_of_jobs_gives_the_same_report() {
+    let folder = TempDir::new().unwrap();
+    forest(folder.path());
+    let paths = ["group_2", "nothing", "empty", "."];
+    for form in [&[][..], &["--json"]] {
+        let run = |jobs: &str| {
+            let output = check(folder.path(), &[form, &["--jobs", jobs], &paths].concat());
+            let (status, text, messages) = texts(&output);
+            assert_eq!(messages, "");
+            (status, text.to_owned())
+        };
+        let one = run("1");
+        assert_eq!(one.0, 2);
+        assert!(one.1.lines().count() > 200, "{}", one.1);
+        for jobs in ["2", "3", "16"] {
+            assert!(one == run(jobs), "{jobs} jobs");
+        }
+    }
+}
+
+#[test]
+fn no_jobs_at_all_is_a_usage_error() {
+    let output = check(Path::new("."), &["--jobs", "0", "."]);
+    assert_eq!(texts(&output).0, 2);
+}
