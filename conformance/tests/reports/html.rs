@@ -287,9 +287,9 @@ fn every_text_stands_out_from_its_paper_in_light_and_in_dark() {
         ("link", "panel", 3.0),
     ];
     for (ink, paper, least) in pairs {
-        for scheme in 0..2 {
-            let pair = [ink, paper].map(|name| colours[&format!("--{name}")][scheme]);
-            let found = contrast(pair[0], pair[1]);
+        let of = |name: &str| colours[&format!("--{name}")];
+        for (ink_colour, paper_colour) in of(ink).into_iter().zip(of(paper)) {
+            let found = contrast(ink_colour, paper_colour);
             assert!(found >= least, "{ink} on {paper}: {found:.2}");
         }
     }
