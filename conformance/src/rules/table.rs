@@ -1599,5 +1599,7 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("ATF-IHDR", "Index header"),
     ("ATF-LINK", "Links between the two files of a thread"),
     ("ATF-MANI", "manifest.json"),
+    ("ATF-RDER", "What a reader does"),
     ("ATF-SESS", "Session folder"),
+    ("ATF-WRTR", "What a writer does"),
 ];
