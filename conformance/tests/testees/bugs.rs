@@ -1,0 +1,250 @@
+//! What is wrong is caught, and the rule is named.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::programs::{self, Testee};
+
+/// A planted bug, a case or script that must catch it, and how it fails there.
+const TABLE: &[(&str, &str, &str)] = &[
+    ("count-trusted", "v1/iftr-002-a-billion", "crash"),
+    ("count-allocated", "v1/iftr-002-a-billion", "memory"),
+    ("count-phantom", "v1/iftr-002-one-too-many", "wrong-verdict"),
+    (
+        "detail-count-ignored",
+        "v1/dftr-002-one-too-many",
+        "wrong-verdict",
+    ),
+    ("header-count-first", "v1/ihdr-014-5", "wrong-decode"),
+    (
+        "offset-wraps",
+        "v1/ihdr-015-2-64-64-which-wraps-when-the-footer-is-added",
+        "crash",
+    ),
+    (
+        "events-offset-ignored",
+        "v1/ihdr-007-65-and-the-footer-says-otherwise",
+        "wrong-verdict",
+    ),
+    (
+        "footer-as-events",
+        "v1/ihdr-017-a-placeholder-with-footer-offset-64",
+        "wrong-decode",
+    ),
+    (
+        "magic-is-enough",
+        "v1/iftr-001-and-a-first-timestamp-that-begins-as-a-footer",
+        "wrong-decode",
+    ),
+    (
+        "cut-footer-counted",
+        "v1/iftr-012-32-of-its-bytes-under-a-placeholder",
+        "wrong-decode",
+    ),
+    (
+        "zero-tail-counted",
+        "v1/iftr-011-64-kib-of-zeros",
+        "wrong-decode",
+    ),
+    (
+        "last-details-lost",
+        "v1/dftr-001-never-finalized",
+        "wrong-decode",
+    ),
+    (
+        "hole-dropped",
+        "v1/ievt-006-one-event-without-a-link",
+        "wrong-decode",
+    ),
+    (
+        "garbage-behind-footer",
+        "v1/iftr-009-one-byte",
+        "wrong-verdict",
+    ),
+    (
+        "other-layout-read",
+        "v1/ihdr-005-the-layout-of-version-2-with-32-events",
+        "wrong-verdict",
+    ),
+    (
+        "checksum-ignored",
+        "v1/iftr-004-one-bit-off",
+        "wrong-verdict",
+    ),
+    (
+        "ieee-accepted",
+        "v1/iftr-005-the-ieee-crc-32",
+        "wrong-verdict",
+    ),
+    ("thread-ids-refused", "v1/ievt-003-8", "wrong-verdict"),
+    (
+        "reserved-refused",
+        "v1/ihdr-012-the-last-of-three-bytes",
+        "wrong-verdict",
+    ),
+    ("unknown-kind-fails", "v1/ievt-002-4", "crash"),
+    (
+        "footer-order-swapped",
+        "v1/dftr-007-a-nanosecond-early",
+        "wrong-decode",
+    ),
+    ("zero-length-hangs", "v1/devt-001-0", "timeout"),
+    (
+        "length-past-end",
+        "v1/devt-002-past-the-end-of-the-file",
+        "crash",
+    ),
+    (
+        "length-into-footer",
+        "v1/devt-002-one-byte-into-the-footer",
+        "wrong-verdict",
+    ),
+    ("payload-always-function", "v1/dpay-002-none", "crash"),
+    (
+        "links-not-followed",
+        "v1/link-001-to-an-event-behind-the-last",
+        "wrong-verdict",
+    ),
+    (
+        "links-one-way",
+        "v1/link-001-to-anothers-event",
+        "wrong-verdict",
+    ),
+    (
+        "one-corrupt-thread",
+        "v1/ihdr-002-nonsense-in-one-thread-of-two",
+        "wrong-verdict",
+    ),
+    ("listed-twice", "v1/mani-004-thread-7-twice", "wrong-decode"),
+    (
+        "path-in-id",
+        "v1/mani-003-a-path-to-a-thread-elsewhere",
+        "wrong-decode",
+    ),
+    (
+        "symbolic-links-followed",
+        "v1/sess-003-a-link-to-a-threads-folder",
+        "wrong-verdict",
+    ),
+    ("manifest-needed", "v1/mani-002-empty", "wrong-verdict"),
+    (
+        "time-from-empty-thread",
+        "v1/mani-008-a-thread-without-events-beside-others",
+        "wrong-decode",
+    ),
+    ("short-header-aborts", "v1/ihdr-001-63-bytes", "crash"),
+    (
+        "cut-event-hangs",
+        "v1/iftr-010-one-byte-of-the-sixth",
+        "timeout",
+    ),
+    ("garbage-printed", "v1/ihdr-003-0", "garbage"),
+    ("writes-ieee", "v1/write-exception", "rule"),
+    ("writes-stale-checksum", "v1/write-exception", "rule"),
+    ("writes-count-off-by-one", "v1/write-exception", "rule"),
+    ("writes-other-footer", "v1/write-exception", "rule"),
+    ("writes-no-times", "v1/write-exception", "rule"),
+    ("writes-header-count-less", "v1/write-exception", "rule"),
+    ("writes-other-version", "v1/write-exception", "rule"),
+    ("writes-no-flag", "v1/write-one-detail", "rule"),
+    ("writes-zero-for-none", "v1/write-exception", "rule"),
+    ("writes-index-seq-from-1", "v1/write-one-detail", "rule"),
+    ("writes-other-time", "v1/write-one-detail", "rule"),
+    ("writes-payload-length", "v1/write-one-detail", "rule"),
+    ("writes-thread-0", "v1/write-extreme-threads", "rule"),
+    ("writes-open-range", "v1/write-one-detail", "rule"),
+    (
+        "writes-half-a-detail",
+        "v1/write-abort-with-small-details",
+        "wrong-file",
+    ),
+    ("writes-no-footer", "v1/write-exception", "wrong-file"),
+    ("writes-placeholder", "v1/write-exception", "wrong-file"),
+    ("writes-crash", "v1/write-64-kib-payload", "crash"),
+    ("writes-hang", "v1/write-equal-timestamps", "timeout"),
+];
+
+#[test]
+fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
+    let Some(testee) = programs::python() else {
+        return;
+    };
+    let planted = planted(&testee);
+    let known: Vec<_> = planted.keys().map(String::as_str).collect();
+    let mut listed: Vec<_> = TABLE.iter().map(|(bug, ..)| *bug).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, known);
+    let halves = TABLE.chunks(TABLE.len().div_ceil(2));
+    let missed: Vec<_> = thread::scope(|scope| {
+        let halves = halves.map(|half| scope.spawn(|| missed(half, &planted)));
+        let halves: Vec<_> = halves.collect();
+        halves
+            .into_iter()
+            .flat_map(|half| half.join().unwrap())
+            .collect()
+    });
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Role and rule of each bug, as the testee lists them.
+fn planted(testee: &Testee) -> BTreeMap<String, (String, String)> {
+    let list = programs::succeeds(Command::new(testee.folder().join("testee.py")).arg("--bugs"));
+    let bug = |line: &str| {
+        let words: Vec<_> = line.split('\t').map(str::to_owned).collect();
+        let [name, role, rule, _] = words.try_into().unwrap();
+        (name, (role, rule))
+    };
+    list.lines().map(bug).collect()
+}
+
+/// What the kit did not see, or took for something else.
+fn missed(
+    table: &[(&str, &str, &str)],
+    planted: &BTreeMap<String, (String, String)>,
+) -> Vec<String> {
+    let mut missed = Vec::new();
+    for (bug, name, class) in table {
+        let (role, rule) = &planted[*bug];
+        let (code, case) = caught(bug, name, role);
+        let got = (code, case["class"].as_str(), names(&case, rule));
+        if got != (Some(1), Some(*class), true) {
+            missed.push(format!("{bug}: {rule}, {class}: {got:?}: {case}"));
+        }
+    }
+    missed
+}
+
+/// Whether a failure names the rule: at the difference, in what a writer's files break beside it,
+/// or else by the case.
+fn names(case: &Value, rule: &str) -> bool {
+    let notes = case["notes"].as_array().into_iter().flatten();
+    let mut notes = notes.filter_map(Value::as_str);
+    match case["difference"]["rule"].as_str() {
+        Some(named) => named == rule,
+        None => {
+            let rules = case["rules"].as_array().into_iter().flatten();
+            rules.into_iter().any(|own| own == rule) || notes.any(|note| note.contains(rule))
+        }
+    }
+}
+
+/// The kit's exit code, and what became of the case.
+fn caught(bug: &str, name: &str, role: &str) -> (Option<i32>, Value) {
+    let testee = programs::python().unwrap();
+    let text = fs::read_to_string(testee.manifest()).unwrap();
+    let text = text.replace(
+        "\"./testee.py\", ",
+        &format!("\"./testee.py\", \"--bug\", \"{bug}\", "),
+    );
+    fs::write(testee.manifest(), text).unwrap();
+    let limits = ["--memory-limit", "200", "--time-limit", "5"];
+    let arguments = [&["--case", name, "--role", role], &limits[..]].concat();
+    let (code, report) = programs::run(&[&testee], &arguments);
+    let cases = report["cases"].as_array().unwrap();
+    let case = cases.iter().find(|case| case["case"] == name);
+    (code, case.cloned().unwrap_or(report.clone()))
+}

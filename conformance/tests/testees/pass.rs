@@ -1,0 +1,41 @@
+//! What is right passes.
+
+use crate::programs::{self, Testee};
+
+#[test]
+fn the_shipped_testees_pass_the_corpus_and_all_scripts_and_agree_with_one_another() {
+    let testees = programs::compiled();
+    let testees: Vec<_> = testees.iter().collect();
+    passes(&testees, &["--role", "read", "--role", "write"]);
+}
+
+/// The others read no sessions; files they read as it does, which takes it a minute.
+#[test]
+fn the_testee_in_python_passes_all_sessions_and_the_scripts_of_wire_version_2() {
+    let Some(python) = programs::python() else {
+        return;
+    };
+    let names = ["*/link-*", "*/mani-*", "*/sess-*", "v2/write-*"];
+    let cases = names.map(|name| ["--case", name]);
+    passes(&[&python], cases.as_flattened());
+}
+
+fn passes(testees: &[&Testee], arguments: &[&str]) {
+    // The machine may be busy with other tests.
+    let arguments = [arguments, &["--time-limit", "60"]].concat();
+    let (code, report) = programs::run(testees, &arguments);
+    let cases = report["cases"].as_array().unwrap();
+    let failed: Vec<_> = { cases.iter() }
+        .filter(|case| case["outcome"] == "failed")
+        .collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!(
+        (code, &report["summary"]["cross_failed"]),
+        (Some(0), &0.into())
+    );
+    let passed = |role| {
+        let mut passed = cases.iter().filter(|case| case["outcome"] == "passed");
+        passed.any(|case| case["role"] == role)
+    };
+    assert!(passed("read") && passed("write"));
+}
