@@ -101,7 +101,6 @@ impl Crc32c {
 
     /// The CRC-32C of two parts one behind the other: of `a` and `b`, the second `size_of_b` bytes
     /// long. It costs about as much as a block of 1 KiB.
-    #[allow(dead_code, reason = "for parts that are read or written side by side")]
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let algorithm = CrcAlgorithm::Crc32Iscsi;
         low(crc_fast::checksum_combine(
