@@ -36,6 +36,24 @@ pub struct Editions {
 }
 
 impl Editions {
+    /// Each with what it is of.
+    #[must_use]
+    pub fn all(&self) -> [(&'static str, &str); 4] {
+        [
+            ("kit", &self.kit),
+            ("spec", &self.spec),
+            ("rules", &self.rules),
+            ("corpus", &self.corpus),
+        ]
+    }
+
+    /// Those that say by what a captured session is judged.
+    #[must_use]
+    pub fn of_rules(&self) -> [(&'static str, &str); 3] {
+        let [kit, spec, rules, _] = self.all();
+        [kit, spec, rules]
+    }
+
     /// Those of this kit.
     #[must_use]
     pub fn current() -> Self {

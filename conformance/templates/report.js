@@ -21,22 +21,20 @@
   // Filters: what is left of results and failures. They stand in the address, so that a view can be sent.
   const form = id("filters");
   if (!form) return;
-  const names = ["text", "state", "testee", "role", "wire", "rule"];
-  const facts = (element, state, role, rules) => {
-    const { t: testee, c: wire } = element.dataset;
-    return { element, state, testee, role, wire, rules: ` ${rules} `, text: element.textContent.toLowerCase() };
-  };
-  const lines = [...id("results").tBodies[0].rows].map((row) =>
-    facts(row, row.className, row.cells[3].textContent, row.cells[4].textContent));
-  const failures = [...document.querySelectorAll("details[data-s]")].map((one) =>
-    facts(one, one.dataset.s, one.dataset.r, one.dataset.u));
-  const fits = (one, want) =>
-    (!want.state || want.state.split(" ").includes(one.state)) &&
-    (!want.testee || one.testee === want.testee) &&
-    (!want.role || one.role === want.role) &&
-    (!want.wire || one.wire === want.wire) &&
-    (!want.rule || one.rules.includes(` ${want.rule} `)) &&
-    (!want.text || one.text.includes(want.text.toLowerCase()));
+  const letters = { state: "s", testee: "t", role: "r", wire: "c", rule: "u", verdict: "v" };
+  const names = [...form.elements].map((control) => control.name).filter((name) => name);
+  const words = (text) => (text ?? "").split(" ");
+  // What is filtered are the children of lists; each says in its data what it is, in words.
+  const lists = [...document.querySelectorAll("[data-list]")].map((list) => ({
+    name: list.dataset.list,
+    all: [...list.children].map((element) => ({ element, text: element.textContent.toLowerCase() })),
+  }));
+  const fits = (one, want) => names.every((name) => {
+    if (!want[name]) return true;
+    if (name === "text") return one.text.includes(want.text.toLowerCase());
+    const own = words(one.element.dataset[letters[name]]);
+    return words(want[name]).some((word) => own.includes(word));
+  });
   const show = (all, want) => {
     let count = 0;
     for (const one of all) {
@@ -49,8 +47,8 @@
   const wanted = () => Object.fromEntries(names.map((name) => [name, form.elements[name].value.trim()]));
   const apply = () => {
     const want = wanted();
-    const [shown, bad] = [show(lines, want), show(failures, want)];
-    id("count").textContent = `${shown} of ${lines.length} results, ${bad} of ${failures.length} failures`;
+    id("count").textContent = lists
+      .map(({ name, all }) => `${show(all, want)} of ${all.length} ${name}`).join(", ");
     const set = Object.entries(want).filter(([, value]) => value);
     const hash = set.length ? `#?${new URLSearchParams(set)}` : "#";
     if (hash !== location.hash && !(hash === "#" && !location.hash.startsWith("#?"))) {
@@ -82,21 +80,24 @@
       return;
     }
     const target = location.hash && id(location.hash.slice(1));
-    if (target instanceof HTMLDetailsElement) {
-      if (target.hidden) set({});
-      target.open = true;
-      target.querySelector("summary").focus();
+    const details = target && target.closest("details");
+    if (details) {
+      if (details.hidden) set({});
+      details.open = true;
+      details.querySelector("summary").focus();
       target.scrollIntoView();
     }
   };
   addEventListener("hashchange", open);
   // A second click on the same link changes no address.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest('a[href^="#f"]');
+    const link = event.target.closest('a[href^="#"]');
     if (link && link.hash === location.hash) open();
   });
 
-  const toggle = (isOpen) => { for (const one of failures) if (!one.element.hidden) one.element.open = isOpen; };
+  const toggle = (isOpen) => {
+    for (const one of document.querySelectorAll("[data-list] > details:not([hidden])")) one.open = isOpen;
+  };
   id("open-all")?.addEventListener("click", () => toggle(true));
   id("close-all")?.addEventListener("click", () => toggle(false));
   addEventListener("beforeprint", () => toggle(true));

@@ -22,6 +22,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::finding::{FileReport, Kind};
 
 pub use parallel::check_all;
+pub(crate) use thread::FOLDER as THREAD_FOLDER;
 
 /// Where a check's results go, one by one, so that no number of files needs memory for all.
 pub trait Output {

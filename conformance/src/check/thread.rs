@@ -14,7 +14,7 @@ use crate::finding::{FileReport, Kind, Place};
 use crate::rules::table as rules;
 
 /// What the names of thread folders begin with; the id in decimal follows.
-pub(super) const FOLDER: &str = "thread_";
+pub(crate) const FOLDER: &str = "thread_";
 
 /// What a session needs to know of a thread.
 #[derive(Debug)]

@@ -1,18 +1,18 @@
 //! `check`: verdicts on captured sessions.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use anstream::AutoStream;
-use atf_conformance::report::Printable;
-use atf_conformance::report::check::{Json, Terminal};
+use atf_conformance::report::check::Reports;
+use atf_conformance::report::{Form, Printable, Target};
 use atf_conformance::rules::Severity;
-use atf_conformance::{FileReport, Output, Summary, check::check_all};
+use atf_conformance::{FileReport, Output, check::check_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::run::failure;
 
 const AFTER_HELP: &str = "\
 Each file gets a verdict, the worst thing that a reader must do about it:
@@ -30,7 +30,7 @@ too: a file that was not finalized, a checksum of 0.
 What a rule asks for stands under its id in docs/reference/rules.md.
 
 Example:
-  $ atf-conformance check samples/sample-crashed";
+  $ atf-conformance check samples/sample-crashed --report html=report.html";
 
 /// Options of `check`.
 #[derive(clap::Args)]
@@ -39,10 +39,13 @@ pub(super) struct Options {
     /// Sessions, thread folders, files, or folders with such things below them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Write the report as JSON
+    /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
+    #[arg(long = "report", value_name = "FORM[=FILE]")]
+    reports: Vec<Target>,
+    /// The same as --report json
     #[arg(long)]
     json: bool,
-    /// Exit with status 1 for broken rules of this severity and stricter ones
+    /// Exit with status 1, and call it a failure, for broken rules of this severity and stricter ones
     #[arg(long, value_name = "SEVERITY", default_value = "must")]
     deny: Deny,
     /// How many sessions are checked side by side; the report is the same [default: as many as there
@@ -70,7 +73,20 @@ impl From<Deny> for Severity {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
-    let mut run = Run::new(options.json);
+    let deny = options.deny.into();
+    let mut targets = options.reports.clone();
+    if options.json {
+        let (form, file) = (Form::Json, None);
+        targets.push(Target { form, file });
+    }
+    let reports = match Target::chosen(&targets) {
+        Ok(targets) => Reports::open(targets, deny).map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    let mut run = match reports {
+        Ok(reports) => Run::new(reports),
+        Err(message) => return failure(&message),
+    };
     let jobs = options
         .jobs
         .or_else(|| thread::available_parallelism().ok());
@@ -79,92 +95,45 @@ pub(super) fn run(options: &Options) -> ExitCode {
         jobs.unwrap_or(NonZero::<usize>::MIN),
         &mut run,
     );
-    run.finish(options.deny.into())
+    run.progress.finish_and_clear();
+    match run.reports.finish() {
+        Ok(summary) => ExitCode::from(summary.exit_status(deny)),
+        Err(error) => failure(&error.to_string()),
+    }
 }
 
-enum Form {
-    Text(Terminal<AutoStream<StdoutLock<'static>>>),
-    Json(Json<BufWriter<StdoutLock<'static>>>),
-}
-
-/// Writes reports as they come, and adds them up.
+/// Writes reports as they come, and shows how far it is.
 struct Run {
-    form: Form,
-    summary: Summary,
+    reports: Reports,
     progress: ProgressBar,
-    failure: Option<io::Error>,
 }
 
 impl Run {
-    fn new(json: bool) -> Self {
-        let out = io::stdout().lock();
-        let form = match json {
-            true => Form::Json(Json::new(BufWriter::new(out))),
-            false => Form::Text(Terminal::new(AutoStream::auto(out))),
-        };
+    fn new(reports: Reports) -> Self {
         let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {pos} files checked, {elapsed}: {msg}");
         progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         // Drawn on a terminal only, and only for work that takes a while.
         progress.enable_steady_tick(Duration::from_millis(500));
-        Self {
-            form,
-            summary: Summary::default(),
-            progress,
-            failure: None,
-        }
-    }
-
-    fn finish(mut self, deny: Severity) -> ExitCode {
-        self.progress.finish_and_clear();
-        let result = match (self.failure.take(), &mut self.form) {
-            (Some(error), _) => Err(error),
-            (None, Form::Text(text)) => text.finish(&self.summary),
-            (None, Form::Json(json)) => json.finish(&self.summary),
-        };
-        match result {
-            Ok(()) => ExitCode::from(self.summary.exit_status(deny)),
-            // Whoever reads the output has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                ExitCode::from(self.summary.exit_status(deny))
-            }
-            Err(error) => {
-                // Nothing can be done where stderr is gone too.
-                let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-                ExitCode::from(2)
-            }
-        }
+        Self { reports, progress }
     }
 }
 
 impl Output for Run {
     fn is_done(&self) -> bool {
-        self.failure.is_some()
+        self.reports.is_done()
     }
 
     fn file(&mut self, report: FileReport) {
-        self.summary.add(&report);
         self.progress.inc(1);
         let path = Printable(report.path.display());
         self.progress.set_message(path.to_string());
-        let form = &mut self.form;
-        let written = self.progress.suspend(|| match form {
-            Form::Text(text) => text.file(&report),
-            Form::Json(json) => json.file(&report),
-        });
-        self.failure = self.failure.take().or(written.err());
+        let reports = &mut self.reports;
+        self.progress.suspend(|| reports.file(report));
     }
 
     fn unreadable(&mut self, path: &Path, why: &str) {
-        self.summary.unreadable += 1;
-        let form = &mut self.form;
-        let written = self.progress.suspend(|| match form {
-            Form::Text(text) => text.unreadable(path, why),
-            Form::Json(json) => {
-                json.unreadable(path, why);
-                Ok(())
-            }
-        });
-        self.failure = self.failure.take().or(written.err());
+        let reports = &mut self.reports;
+        self.progress.suspend(|| reports.unreadable(path, why));
     }
 }

@@ -150,8 +150,13 @@ fn candidate(path: &Path) -> Candidate {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
+    // Before anything is run, which may take long.
+    let targets = match Target::chosen(&options.reports) {
+        Ok(targets) => targets,
+        Err(error) => return failure(&error.to_string()),
+    };
     match graded(options) {
-        Ok(results) => match report::run::write_all(&results, &options.reports) {
+        Ok(results) => match report::run::write_all(&results, &targets) {
             Err(error) => failure(&error.to_string()),
             Ok(()) => ExitCode::from(exit_code(&results)),
         },

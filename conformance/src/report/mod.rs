@@ -1,9 +1,16 @@
-//! The forms of a report: text for a terminal, TAP and JUnit for a CI, JSON for programs.
+//! The forms of a report: text for a terminal, TAP and JUnit for a CI, JSON for programs, a page and a
+//! badge for people. Those of a run and of a check are made of the same parts.
 
+mod badge;
 pub mod check;
 mod hexdump;
+mod html;
+mod junit;
+mod page;
 mod printable;
 pub mod run;
+mod spool;
+mod tap;
 mod target;
 mod xml;
 

@@ -1,7 +1,14 @@
 //! Where a report goes, and in which form.
 
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use anstream::{AutoStream, StripStream};
+
+use super::Printable;
 
 /// A report that was asked for: `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +17,74 @@ pub struct Target {
     pub form: Form,
     /// The file; `None` is standard output.
     pub file: Option<PathBuf>,
+}
+
+impl Target {
+    /// What was asked for, and text on standard output if nothing else goes there.
+    ///
+    /// # Errors
+    ///
+    /// Two reports that would overwrite one another.
+    pub fn chosen(asked: &[Self]) -> Result<Vec<Self>, BadTarget> {
+        let mut targets = asked.to_vec();
+        if targets.iter().all(|target| target.file.is_some()) {
+            let (form, file) = (Form::Text, None);
+            targets.insert(0, Self { form, file });
+        }
+        let mut files = BTreeSet::new();
+        for target in &targets {
+            if !files.insert(target.file.as_deref()) {
+                let place = target.place();
+                return Err(BadTarget(format!("two reports go to {place}")));
+            }
+        }
+        Ok(targets)
+    }
+
+    /// Where it goes, in words.
+    fn place(&self) -> String {
+        match &self.file {
+            None => "standard output".to_owned(),
+            Some(path) => Printable(path.display()).to_string(),
+        }
+    }
+
+    /// Opens the file, which is made anew, or standard output. Colours stay where a terminal shows them.
+    ///
+    /// # Errors
+    ///
+    /// Where the file cannot be made, with its name.
+    pub(super) fn open(&self) -> io::Result<Box<dyn Write>> {
+        let Some(path) = &self.file else {
+            let out = io::stdout().lock();
+            return Ok(match self.form {
+                // Line by line, as they come.
+                Form::Text => Box::new(AutoStream::auto(out)),
+                _ => Box::new(BufWriter::new(out)),
+            });
+        };
+        let file = File::create(path).map_err(|error| self.failure(&error))?;
+        let out: Box<dyn Write> = Box::new(BufWriter::new(file));
+        Ok(match self.form {
+            Form::Text => Box::new(StripStream::new(out)),
+            _ => out,
+        })
+    }
+
+    /// An error with the file's name. A reader of standard output who has seen enough is none.
+    pub(super) fn settled(&self, written: io::Result<()>) -> io::Result<()> {
+        match written {
+            Err(error) if self.file.is_none() && error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(())
+            }
+            written => written.map_err(|error| self.failure(&error)),
+        }
+    }
+
+    /// The error with the name of where the report goes.
+    pub(super) fn failure(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.place()))
+    }
 }
 
 /// The forms of a report.

@@ -32,7 +32,14 @@ fn any_number_of_jobs_gives_the_same_report() {
     let folder = TempDir::new().unwrap();
     forest(folder.path());
     let paths = ["group_2", "nothing", "empty", "."];
-    for form in [&[][..], &["--json"]] {
+    let forms = [
+        &[][..],
+        &["--json"],
+        &["--report", "tap"],
+        &["--report", "junit"],
+        &["--report", "html"],
+    ];
+    for form in forms {
         let run = |jobs: &str| {
             let output = check(folder.path(), &[form, &["--jobs", jobs], &paths].concat());
             let (status, text, messages) = texts(&output);

@@ -1,4 +1,4 @@
-//! The two forms of a report.
+//! Text and JSON, and where reports go.
 
 use std::fs;
 use std::path::Path;
@@ -45,6 +45,65 @@ fn the_exit_status_counts_the_severities_that_are_denied() {
     Trace::clean(1).write(clean.path()).unwrap();
     let status = |arguments: &[&str]| texts(&check(clean.path(), arguments)).0;
     assert_eq!(status(&["--deny", "advice", "."]), 0);
+}
+
+#[test]
+fn reports_go_to_files_beside_the_text_and_say_what_the_exit_status_says() {
+    let folder = TempDir::new().unwrap();
+    Trace::clean(1).write(&folder.path().join("good")).unwrap();
+    let mut broken = Trace::clean(1);
+    broken.patch(INDEX, 0, b"none");
+    broken.write(&folder.path().join("broken")).unwrap();
+    let reports = [
+        "--report",
+        "tap=out.tap",
+        "--report",
+        "junit=out.xml",
+        "--report",
+        "html=out.html",
+    ];
+    let json = [
+        "--report",
+        "json=out.json",
+        "--report",
+        "text=out.txt",
+        "--report",
+        "badge=out.svg",
+    ];
+    let output = check(folder.path(), &[&reports[..], &json, &["."]].concat());
+    let (status, text, messages) = texts(&output);
+    assert_eq!((status, messages), (1, ""));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("out.txt"), text);
+    assert_eq!(read("out.tap").matches("\nnot ok ").count(), 1);
+    assert_eq!(read("out.xml").matches("<failure ").count(), 1);
+    assert!(read("out.html").contains("1 of 2 sessions breaks a MUST"));
+    assert!(read("out.svg").contains("1 must, 0 should broken"));
+    let whole = check(folder.path(), &["--json", "."]);
+    assert_eq!(read("out.json"), texts(&whole).1);
+}
+
+#[test]
+fn reports_that_would_overwrite_one_another_or_cannot_be_made_are_usage_errors() {
+    let refused = |arguments: &[&str], why: &str| {
+        let output = check(&samples(), &[arguments, &["sample-small"]].concat());
+        let (status, text, messages) = texts(&output);
+        assert_eq!((status, text), (2, ""));
+        assert!(messages.contains(why), "{messages}");
+    };
+    refused(
+        &["--json", "--report", "tap"],
+        "two reports go to standard output",
+    );
+    refused(
+        &["--report", "tap=a", "--report", "html=a"],
+        "two reports go to a",
+    );
+    refused(
+        &["--report", "html=nowhere/at/all.html"],
+        "nowhere/at/all.html: ",
+    );
+    refused(&["--report", "pdf=a"], "\"pdf\" is no form of a report");
 }
 
 fn json(folder: &Path, arguments: &[&str]) -> Value {

@@ -117,13 +117,14 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
     assert_eq!(points[13].diagnostics, [("failed".to_owned(), failed)]);
 }
 
-fn counts(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
+/// What a node says that it holds.
+pub(crate) fn counts(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
     ["tests", "failures", "errors", "skipped"]
         .map(|key| node.attribute(key).unwrap().parse().unwrap())
 }
 
 /// What the test cases below a node add up to.
-fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
+pub(crate) fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
     let count = |tag: &str| {
         node.descendants()
             .filter(|node| node.has_tag_name(tag))

@@ -32,7 +32,7 @@ fn page(results: &Results) -> String {
 }
 
 /// What is said aloud of an element: its label or its text.
-fn spoken(node: Node<'_, '_>) -> String {
+pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     match node.attribute("aria-label") {
         Some(label) => label.to_owned(),
         None => node
@@ -45,32 +45,36 @@ fn spoken(node: Node<'_, '_>) -> String {
     }
 }
 
-fn of<'a, 'i>(document: &'a Document<'i>, tag: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
+pub(crate) fn of<'a, 'i>(
+    document: &'a Document<'i>,
+    tag: &'static str,
+) -> impl Iterator<Item = Node<'a, 'i>> {
     document
         .descendants()
         .filter(move |node| node.has_tag_name(tag))
 }
 
+/// No id stands twice, and each link to a part of the page has one to lead to.
+pub(crate) fn assert_links_within(document: &Document<'_>) {
+    let mut ids = BTreeMap::new();
+    for node in document.descendants() {
+        if let Some(id) = node.attribute("id") {
+            assert_eq!(ids.insert(id, node), None, "{id}");
+        }
+    }
+    for node in of(document, "a") {
+        let link = node.attribute("href").unwrap();
+        match link.strip_prefix('#') {
+            Some(id) => assert!(ids.contains_key(id), "{link}"),
+            None => assert_eq!(link, "https://example.org/ada"),
+        }
+    }
+}
+
 #[test]
 fn the_page_is_well_formed_and_every_link_within_it_leads_somewhere() {
     for results in [demo(), hostile(), empty()] {
-        let page = page(&results);
-        let document = Document::parse(&page).unwrap();
-        let mut ids = BTreeMap::new();
-        for node in document.descendants() {
-            if let Some(id) = node.attribute("id") {
-                assert_eq!(ids.insert(id.to_owned(), node), None, "{id}");
-            }
-        }
-        let links: Vec<_> = of(&document, "a")
-            .map(|node| node.attribute("href").unwrap())
-            .collect();
-        for link in links {
-            match link.strip_prefix('#') {
-                Some(id) => assert!(ids.contains_key(id), "{link}"),
-                None => assert_eq!(link, "https://example.org/ada"),
-            }
-        }
+        assert_links_within(&Document::parse(&page(&results)).unwrap());
     }
 }
 

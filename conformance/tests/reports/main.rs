@@ -2,6 +2,7 @@
 
 mod badge;
 mod browser;
+mod check;
 mod demo;
 mod forms;
 mod hostile;

@@ -5,21 +5,24 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::Sink;
 use crate::finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
+use crate::report::spool::Spool;
 use crate::rules::{ReaderDoes, Severity};
 
 /// Writes reports as one JSON object: `{"files": […], "unreadable": […], "summary": {…}}`.
-#[derive(Debug)]
-pub struct Json<W> {
+pub(super) struct Json<W> {
     out: W,
     has_files: bool,
-    unreadable: Vec<Unreadable>,
+    /// They come behind the files.
+    unreadable: Spool,
+    has_unreadable: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Unreadable {
-    path: String,
-    message: String,
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    path: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -34,7 +37,7 @@ struct FileJson<'a> {
 }
 
 #[derive(Serialize)]
-struct FindingJson<'a> {
+pub(super) struct FindingJson<'a> {
     rule: &'a str,
     severity: Severity,
     reader: ReaderDoes,
@@ -47,20 +50,18 @@ struct FindingJson<'a> {
 
 impl<W: Write> Json<W> {
     /// A report that goes to `out`.
-    pub const fn new(out: W) -> Self {
+    pub(super) fn new(out: W) -> Self {
         Self {
             out,
             has_files: false,
-            unreadable: Vec::new(),
+            unreadable: Spool::new(),
+            has_unreadable: false,
         }
     }
+}
 
-    /// Writes a file's report.
-    ///
-    /// # Errors
-    ///
-    /// Where `out` fails.
-    pub fn file(&mut self, report: &FileReport) -> io::Result<()> {
+impl<W: Write> Sink for Json<W> {
+    fn file(&mut self, report: &FileReport) -> io::Result<()> {
         self.out.write_all(if self.has_files {
             b",\n"
         } else {
@@ -74,40 +75,41 @@ impl<W: Write> Json<W> {
             verdict: report.verdict(),
             events: report.events,
             details: report.details,
-            findings: report.findings().into_iter().map(finding).collect(),
+            findings: findings(report),
         };
         serde_json::to_writer(&mut self.out, &file)?;
         Ok(())
     }
 
-    /// Keeps a path that could not be read for the end.
-    pub fn unreadable(&mut self, path: &Path, why: &str) {
-        let path = path.to_string_lossy().into_owned();
-        self.unreadable.push(Unreadable {
-            path,
-            message: why.to_owned(),
-        });
+    fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()> {
+        if self.has_unreadable {
+            self.unreadable.write_all(b",")?;
+        }
+        self.has_unreadable = true;
+        let path = &path.to_string_lossy();
+        let unreadable = Unreadable { path, message: why };
+        Ok(serde_json::to_writer(&mut self.unreadable, &unreadable)?)
     }
 
-    /// Writes the rest.
-    ///
-    /// # Errors
-    ///
-    /// Where `out` fails.
-    pub fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
         let start: &[u8] = if self.has_files {
             b"\n],\n"
         } else {
             b"{\"files\":[],\n"
         };
         self.out.write_all(start)?;
-        self.out.write_all(b"\"unreadable\":")?;
-        serde_json::to_writer(&mut self.out, &self.unreadable)?;
-        self.out.write_all(b",\n\"summary\":")?;
+        self.out.write_all(b"\"unreadable\":[")?;
+        self.unreadable.pour(&mut self.out)?;
+        self.out.write_all(b"],\n\"summary\":")?;
         serde_json::to_writer(&mut self.out, summary)?;
         self.out.write_all(b"}\n")?;
         self.out.flush()
     }
+}
+
+/// A file's findings as data, the strictest first.
+pub(super) fn findings(report: &FileReport) -> Vec<FindingJson<'_>> {
+    report.findings().into_iter().map(finding).collect()
 }
 
 fn finding(finding: &Finding) -> FindingJson<'_> {

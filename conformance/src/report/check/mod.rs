@@ -1,7 +1,130 @@
-//! The forms of a check's report: text for a terminal, JSON for programs.
+//! The forms of a check's report, all written as the check goes on.
+//!
+//! No form needs memory for all that is checked. What comes first in a form and is known last waits in
+//! an unnamed file; the page, which nobody could open with all of it, holds the worst and says how much it
+//! leaves out.
 
+mod badge;
+mod html;
 mod json;
+mod junit;
+mod session;
+mod tap;
 mod terminal;
+mod words;
 
-pub use json::Json;
-pub use terminal::Terminal;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::target::{Form, Target};
+use crate::Output;
+use crate::finding::{FileReport, Summary};
+use crate::rules::Severity;
+
+use badge::Badge;
+use html::Html;
+use json::Json;
+use junit::Junit;
+use tap::Tap;
+use terminal::Terminal;
+
+/// A report as it is being written.
+trait Sink {
+    /// Takes a file's report.
+    fn file(&mut self, report: &FileReport) -> io::Result<()>;
+
+    /// Takes a path that could not be read.
+    fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()>;
+
+    /// Writes the rest.
+    fn finish(&mut self, summary: &Summary) -> io::Result<()>;
+}
+
+fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn Sink>> {
+    Ok(match form {
+        Form::Text => Box::new(Terminal::new(out)),
+        Form::Tap => Box::new(Tap::new(deny, out)?),
+        Form::Junit => Box::new(Junit::new(deny, out)),
+        Form::Json => Box::new(Json::new(out)),
+        Form::Html => Box::new(Html::new(deny, out)),
+        Form::Badge => Box::new(Badge::new(deny, out)),
+    })
+}
+
+/// The reports of one check, side by side, and their sum.
+///
+/// One that cannot be written does not keep the others from being.
+pub struct Reports {
+    sinks: Vec<Open>,
+    summary: Summary,
+    failure: Option<io::Error>,
+}
+
+struct Open {
+    target: Target,
+    /// `None` once it could not be written.
+    sink: Option<Box<dyn Sink>>,
+}
+
+impl Reports {
+    /// Opens all reports. Those that tell what passed from what failed take a broken rule of the severity
+    /// `deny`, or of a stricter one, for a failure.
+    ///
+    /// # Errors
+    ///
+    /// Which file cannot be made, and why.
+    pub fn open(targets: Vec<Target>, deny: Severity) -> io::Result<Self> {
+        let open = |target: Target| {
+            let sink = sink(target.form, deny, target.open()?);
+            let sink = sink.map_err(|error| target.failure(&error))?;
+            Ok(Open {
+                target,
+                sink: Some(sink),
+            })
+        };
+        Ok(Self {
+            sinks: targets.into_iter().map(open).collect::<io::Result<_>>()?,
+            summary: Summary::default(),
+            failure: None,
+        })
+    }
+
+    fn each(&mut self, mut write: impl FnMut(&mut dyn Sink) -> io::Result<()>) {
+        for Open { target, sink } in &mut self.sinks {
+            let Some(open) = sink else { continue };
+            if let Err(error) = write(&mut **open) {
+                *sink = None;
+                let error = target.settled(Err(error)).err();
+                self.failure = self.failure.take().or(error);
+            }
+        }
+    }
+
+    /// Writes the rest of each, and gives the sum.
+    ///
+    /// # Errors
+    ///
+    /// Which report could not be written, and why: the first one. A reader of standard output that has
+    /// seen enough is none.
+    pub fn finish(mut self) -> io::Result<Summary> {
+        let summary = self.summary;
+        self.each(|sink| sink.finish(&summary));
+        self.failure.map_or(Ok(summary), Err)
+    }
+}
+
+impl Output for Reports {
+    fn is_done(&self) -> bool {
+        self.sinks.iter().all(|open| open.sink.is_none())
+    }
+
+    fn file(&mut self, report: FileReport) {
+        self.summary.add(&report);
+        self.each(|sink| sink.file(&report));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.summary.unreadable += 1;
+        self.each(|sink| sink.unreadable(path, why));
+    }
+}

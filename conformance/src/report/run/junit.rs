@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::tally::{Tally, columns};
 use super::words;
+use crate::report::junit::{self, Counts};
 use crate::report::xml::{Attribute, Text};
 use crate::results::{CaseResult, Outcome, Results, State};
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     let refused = results
         .testees
         .iter()
@@ -24,16 +24,12 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         .iter()
         .filter(|cross| !cross.failed.is_empty());
     let skipped_more = results.cross.iter().filter(|cross| is_skipped(cross));
-    let mut counts = Counts::of(&results.cases);
+    let mut counts = self::counts(&results.cases);
     counts.tests += more;
     counts.failures += failed_more.count() + results.stale.len();
     counts.errors += refused;
     counts.skipped += skipped_more.count();
-    let time = results.elapsed.as_secs_f64();
-    writeln!(
-        out,
-        r#"<testsuites name="atf-conformance" {counts} time="{time:.3}">"#
-    )?;
+    junit::start(counts, Some(results.elapsed.as_secs_f64()), out)?;
     for column in columns(results) {
         let of_column = |case: &&CaseResult| (case.testee, case.role) == column;
         let cases: Vec<_> = results.cases.iter().filter(of_column).collect();
@@ -44,7 +40,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     refusals(results, out)?;
     cross(results, out)?;
     stale(results, out)?;
-    writeln!(out, "</testsuites>")
+    junit::end(out)
 }
 
 fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::Result<()> {
@@ -56,7 +52,7 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
         words::name(results, first.testee),
         first.role.name()
     );
-    let counts = Counts::of(cases.iter().copied());
+    let counts = self::counts(cases.iter().copied());
     let time: Duration = cases.iter().map(|case| case.elapsed).sum();
     let time = time.as_secs_f64();
     writeln!(
@@ -64,7 +60,9 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
         r#"  <testsuite name="{}" {counts} time="{time:.3}">"#,
         Attribute(&name)
     )?;
-    properties(results, first.testee, out)?;
+    let version = results.testees.get(first.testee);
+    let version = version.map_or("", |testee| &testee.version);
+    junit::properties(Some(version), &results.editions.all(), out)?;
     for case in cases {
         let time = case.elapsed.as_secs_f64();
         let (class, case_name) = (Attribute(&name), Attribute(&case.case));
@@ -82,29 +80,6 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
         }
     }
     writeln!(out, "  </testsuite>")
-}
-
-fn properties(results: &Results, testee: usize, out: &mut dyn Write) -> io::Result<()> {
-    let editions = &results.editions;
-    let version = results
-        .testees
-        .get(testee)
-        .map_or("", |testee| &testee.version);
-    writeln!(out, "    <properties>")?;
-    for (key, value) in [
-        ("version", version),
-        ("atf.kit", &editions.kit),
-        ("atf.spec", &editions.spec),
-        ("atf.rules", &editions.rules),
-        ("atf.corpus", &editions.corpus),
-    ] {
-        writeln!(
-            out,
-            r#"      <property name="{key}" value="{}"/>"#,
-            Attribute(value)
-        )?;
-    }
-    writeln!(out, "    </properties>")
 }
 
 fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
@@ -220,45 +195,19 @@ fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </testsuite>")
 }
 
-/// A suite's attributes.
-#[derive(Default)]
-struct Counts {
-    tests: usize,
-    failures: usize,
-    errors: usize,
-    skipped: usize,
-}
-
-impl Counts {
-    fn of<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Self {
-        let broken = cases.clone().into_iter().filter(|case| {
-            let is_broken =
-                matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());
-            is_broken && case.state() == State::Failed
-        });
-        let errors = broken.count();
-        let tally = Tally::of(cases.clone());
-        let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        Self {
-            tests: cases.into_iter().count(),
-            failures: count(tally.failed).saturating_sub(errors),
-            errors,
-            skipped: count(tally.skipped + tally.known),
-        }
-    }
-}
-
-impl std::fmt::Display for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            tests,
-            failures,
-            errors,
-            skipped,
-        } = self;
-        write!(
-            f,
-            r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}""#
-        )
+/// What the results of a suite count.
+fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts {
+    let broken = cases.clone().into_iter().filter(|case| {
+        let is_broken = matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());
+        is_broken && case.state() == State::Failed
+    });
+    let errors = broken.count();
+    let tally = Tally::of(cases.clone());
+    let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    Counts {
+        tests: cases.into_iter().count(),
+        failures: count(tally.failed).saturating_sub(errors),
+        errors,
+        skipped: count(tally.skipped + tally.known),
     }
 }

@@ -10,11 +10,7 @@ mod terminal;
 mod verdict;
 mod words;
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
-
-use anstream::{AutoStream, StripStream};
+use std::io::{self, Write};
 
 use super::target::{Form, Target};
 use crate::results::Results;
@@ -37,7 +33,7 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
     }
 }
 
-/// Writes all reports that were asked for, and text to standard output if nothing else goes there.
+/// Writes all reports to where they go.
 ///
 /// A report that cannot be written does not keep the others from being.
 ///
@@ -46,48 +42,13 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
 /// Which file could not be written, and why: the first one. A reader of standard output that has
 /// seen enough is none.
 pub fn write_all(results: &Results, targets: &[Target]) -> io::Result<()> {
-    let text = Target {
-        form: Form::Text,
-        file: None,
-    };
-    let is_silent = targets.iter().all(|target| target.file.is_some());
-    let targets = targets.iter().chain(is_silent.then_some(&text));
     let mut failure = None;
     for target in targets {
-        let written = match &target.file {
-            Some(path) => to_file(results, target.form, path).map_err(|error| {
-                let path = super::Printable(path.display());
-                io::Error::new(error.kind(), format!("{path}: {error}"))
-            }),
-            None => to_stdout(results, target.form),
-        };
+        let written = target.open().and_then(|mut out| {
+            let written = write(results, target.form, &mut out).and_then(|()| out.flush());
+            target.settled(written)
+        });
         failure = failure.or(written.err());
     }
     failure.map_or(Ok(()), Err)
-}
-
-fn to_file(results: &Results, form: Form, path: &Path) -> io::Result<()> {
-    let file = File::create(path)?;
-    match form {
-        Form::Text => finished(results, form, StripStream::new(file)),
-        _ => finished(results, form, file),
-    }
-}
-
-fn to_stdout(results: &Results, form: Form) -> io::Result<()> {
-    let out = io::stdout().lock();
-    let written = match form {
-        Form::Text => finished(results, form, AutoStream::auto(out)),
-        _ => finished(results, form, out),
-    };
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
-}
-
-fn finished(results: &Results, form: Form, out: impl Write) -> io::Result<()> {
-    let mut out = BufWriter::new(out);
-    write(results, form, &mut out)?;
-    out.flush()
 }

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::page::{shown, wire};
+use super::page::wire;
 use crate::report::hexdump::{self, Line};
+use crate::report::page::{escaped, shown, shown_value};
 use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 use crate::rules;
 
-/// How much of a value and of standard error is shown; JSON has all.
-const VALUE_LETTERS: usize = 1000;
+/// How much of standard error is shown; JSON has all.
 const STDERR_LETTERS: usize = 4000;
 
 /// How many bytes of details a page holds; later failures go without, and say so.
@@ -138,10 +138,6 @@ fn rule(id: &str) -> RuleView {
     }
 }
 
-fn shown_value(text: &str) -> String {
-    Printable(clipped(text, VALUE_LETTERS)).to_string()
-}
-
 fn stderr(text: &str) -> String {
     let lines = clipped(text, STDERR_LETTERS);
     let lines = lines.lines().map(|line| Printable(line).to_string());
@@ -208,13 +204,4 @@ impl Details {
             + difference
             + escaped(&self.stderr)
     }
-}
-
-/// How long a text is once HTML has escaped it.
-fn escaped(text: &str) -> usize {
-    let long = |letter: char| match letter {
-        '<' | '>' | '&' | '"' | '\'' | '/' => 6,
-        _ => letter.len_utf8(),
-    };
-    text.chars().map(long).sum()
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::page::shown;
+use crate::report::page::shown;
 use crate::report::run::tally::{Column, Tally, columns, matrix};
 use crate::report::run::words;
 use crate::results::{CrossResult, Results, State};

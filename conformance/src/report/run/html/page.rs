@@ -6,18 +6,10 @@ use serde::Serialize;
 
 use super::failure::{Budget, FailureView};
 use super::matrix::{CrossView, GroupView, cross, groups};
-use crate::report::printable::{Printable, clipped};
+use crate::report::page::shown;
 use crate::report::run::tally::{Tally, columns};
 use crate::report::run::{verdict, words};
 use crate::results::{CaseResult, Outcome, Results, State, Testee};
-
-/// How much of a name is shown.
-const NAME_LETTERS: usize = 160;
-
-/// A text as the page shows it: harmless, and not longer than anyone reads.
-pub(super) fn shown(text: &str) -> String {
-    Printable(clipped(text, NAME_LETTERS)).to_string()
-}
 
 #[derive(Serialize)]
 pub(super) struct Page {

@@ -1,0 +1,78 @@
+//! A badge: a small picture with what was graded and how it went. All its words are ours.
+
+use std::io::{self, Write};
+
+use super::xml::Attribute;
+
+/// White letters stand out from each of these by 4.5 or more.
+const LABEL_PAPER: &str = "#3a414b";
+const GOOD: &str = "#0f5e27";
+const KNOWN: &str = "#734900";
+const BAD: &str = "#a81e17";
+const NOTHING: &str = "#545b64";
+
+/// Space on each side of a text, in pixels.
+const MARGIN: u32 = 6;
+
+/// How it went, as far as a colour can say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mood {
+    /// Nothing is wrong.
+    Good,
+    /// Something is, and it is known or allowed.
+    Known,
+    /// Something is.
+    Bad,
+    /// There was nothing to grade.
+    Nothing,
+}
+
+/// Writes what was graded and the words about it.
+pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -> io::Result<()> {
+    let paper = match mood {
+        Mood::Good => GOOD,
+        Mood::Known => KNOWN,
+        Mood::Bad => BAD,
+        Mood::Nothing => NOTHING,
+    };
+    let (label_width, words_width) = (width(label), width(words));
+    let left = label_width + 2 * MARGIN;
+    let right = words_width + 2 * MARGIN;
+    let (all, words_start) = (left + right, left + MARGIN);
+    let title = Attribute(format!("{label}: {words}"));
+    let (label, words) = (Attribute(label), Attribute(words));
+    write!(
+        out,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" width="{all}" height="20" role="img" aria-label="{title}">
+  <title>{title}</title>
+  <clipPath id="round"><rect width="{all}" height="20" rx="3"/></clipPath>
+  <g clip-path="url(#round)">
+    <rect width="{left}" height="20" fill="{LABEL_PAPER}"/>
+    <rect x="{left}" width="{right}" height="20" fill="{paper}"/>
+  </g>
+  <g fill="#ffffff" font-family="Verdana,DejaVu Sans,Geneva,sans-serif" font-size="11">
+    <text x="{MARGIN}" y="14" textLength="{label_width}">{label}</text>
+    <text x="{words_start}" y="14" textLength="{words_width}">{words}</text>
+  </g>
+</svg>
+"##
+    )
+}
+
+/// About how wide a text is, in pixels, at 11 pixels of Verdana; `textLength` makes it so in any other.
+fn width(text: &str) -> u32 {
+    let tenths: u32 = text.chars().map(tenths).sum();
+    tenths.div_ceil(10)
+}
+
+const fn tenths(letter: char) -> u32 {
+    match letter {
+        'i' | 'l' | 'j' => 32,
+        ' ' | 'f' | ',' | '.' => 40,
+        't' | 'r' | ':' | '/' | '-' => 48,
+        'c' | 's' | 'z' => 58,
+        'm' | 'w' | 'M' | 'W' => 100,
+        'A'..='Z' => 78,
+        _ => 69,
+    }
+}

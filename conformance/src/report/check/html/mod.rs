@@ -1,0 +1,127 @@
+//! The page of a check: sessions by rules, and each finding.
+//!
+//! A page that nobody can open helps nobody, so it holds the worst of what was found, within a bound; the
+//! numbers are those of all, and what is left out is said.
+
+mod page;
+mod session;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::Sink;
+use super::session::of;
+use crate::finding::{FileReport, Summary};
+use crate::report::html;
+use crate::report::page::shown;
+use crate::rules::Severity;
+use page::Page;
+use session::Session;
+
+/// How many sessions a page shows, and how many paths that could not be read.
+const SESSIONS: usize = 1000;
+const UNREADABLE: usize = 200;
+/// About how many bytes they take on it.
+const BYTES: usize = 4_000_000;
+
+/// What the page is made of at the end.
+pub(super) struct Html<W> {
+    out: W,
+    deny: Severity,
+    /// The session whose files come now.
+    current: Option<(PathBuf, Session)>,
+    /// The worst sessions so far, those that came first before their equals.
+    kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
+    bytes: usize,
+    totals: Totals,
+    unreadable: Vec<(String, String)>,
+}
+
+/// What holds for all sessions, on the page or not.
+#[derive(Default)]
+struct Totals {
+    sessions: u64,
+    /// Those that fail the check.
+    denied: u64,
+    /// By the strictest rule that each breaks, those that the page leaves out.
+    left_out: BTreeMap<Option<Severity>, u64>,
+    rules: BTreeMap<&'static str, RuleTotal>,
+}
+
+#[derive(Default)]
+struct RuleTotal {
+    sessions: u64,
+    files: u64,
+    times: u64,
+}
+
+impl<W: Write> Html<W> {
+    pub(super) fn new(deny: Severity, out: W) -> Self {
+        Self {
+            out,
+            deny,
+            current: None,
+            kept: BTreeMap::new(),
+            bytes: 0,
+            totals: Totals::default(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    /// Counts a session whose last file came, and keeps it if it is one of the worst.
+    fn end(&mut self) {
+        let Some((_, session)) = self.current.take() else {
+            return;
+        };
+        let totals = &mut self.totals;
+        totals.sessions += 1;
+        totals.denied += u64::from(session.worst() >= Some(self.deny));
+        for (id, cell) in session.rules() {
+            let total = totals.rules.entry(id).or_default();
+            total.sessions += 1;
+            total.files += cell.files;
+            total.times = total.times.saturating_add(cell.times);
+        }
+        self.bytes += session.size();
+        let key = (Reverse(session.worst()), totals.sessions);
+        self.kept.insert(key, session);
+        while self.kept.len() > SESSIONS || self.bytes > BYTES && self.kept.len() > 1 {
+            let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
+                return;
+            };
+            self.bytes -= session.size();
+            *totals.left_out.entry(worst).or_default() += 1;
+        }
+    }
+}
+
+impl<W: Write> Sink for Html<W> {
+    fn file(&mut self, report: &FileReport) -> io::Result<()> {
+        let path = of(report);
+        let is_next = |(current, _): &(PathBuf, Session)| current != path;
+        if self.current.as_ref().is_some_and(is_next) {
+            self.end();
+        }
+        let open = || (path.to_owned(), Session::new(path));
+        let (_, session) = self.current.get_or_insert_with(open);
+        session.add(path, report);
+        Ok(())
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()> {
+        if self.unreadable.len() < UNREADABLE {
+            let path = shown(&path.to_string_lossy());
+            self.unreadable.push((path, shown(why)));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &Summary) -> io::Result<()> {
+        self.end();
+        let page = Page::new(self, summary);
+        html::write("check.html", page, &mut self.out)?;
+        self.out.flush()
+    }
+}

@@ -1,0 +1,30 @@
+//! What several forms say about a finding, in plain text.
+
+use crate::finding::{Finding, Place};
+use crate::report::Printable;
+
+/// `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at events[3].depth`.
+pub(super) fn what(finding: &Finding) -> String {
+    let (place, message) = (place(&finding.place), Printable(&finding.message));
+    let more = finding.more.first().map_or(String::new(), |next| {
+        let field = Printable(&next.field);
+        format!("; {} times in all, next at {field}", finding.count)
+    });
+    format!("{place}{message}{more}")
+}
+
+/// `must ATF-IFTR-004 footer.checksum (at 0x70c4): 0, expected 1`.
+pub(super) fn line(finding: &Finding) -> String {
+    let (severity, id) = (finding.rule.severity.name(), finding.rule.id);
+    format!("{severity} {id} {}", what(finding))
+}
+
+/// `footer.checksum (at 0x70c4): `, as much of it as there is.
+fn place(place: &Place) -> String {
+    match (place.field.as_str(), place.offset) {
+        ("", None) => String::new(),
+        ("", Some(offset)) => format!("at {offset:#x}: "),
+        (field, None) => format!("{}: ", Printable(field)),
+        (field, Some(offset)) => format!("{} (at {offset:#x}): ", Printable(field)),
+    }
+}

@@ -1,0 +1,77 @@
+//! Pages that need nothing else: no network, no other file. They are whole without JavaScript, which
+//! adds filters and the choice of colours.
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+/// What all pages begin and end with, and the pages.
+const TEMPLATES: [(&str, &str); 3] = [
+    ("page.html", include_str!("../../templates/page.html")),
+    ("run.html", include_str!("../../templates/run.html")),
+    ("check.html", include_str!("../../templates/check.html")),
+];
+const STYLE: &str = include_str!("../../templates/report.css");
+const SCRIPT: &str = include_str!("../../templates/report.js");
+
+/// A page and what is the same on each.
+#[derive(Serialize)]
+struct Whole<T> {
+    #[serde(flatten)]
+    page: T,
+    policy: String,
+    style: &'static str,
+    script: &'static str,
+}
+
+/// Writes a page by its template.
+pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    let environment = environment().map_err(io::Error::other)?;
+    let template = environment
+        .get_template(template)
+        .map_err(io::Error::other)?;
+    let whole = Whole {
+        page,
+        policy: policy(),
+        style: STYLE,
+        script: SCRIPT,
+    };
+    let rendered = template.render_captured_to(Serde(whole), out);
+    rendered.map_err(io::Error::other)?;
+    Ok(())
+}
+
+/// What a browser may load and run: our style and our script, known by their sums, and nothing else,
+/// whatever a text of a testee or a file says.
+fn policy() -> String {
+    let sum = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
+    let (style, script) = (sum(STYLE), sum(SCRIPT));
+    format!(
+        "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; \
+         base-uri 'none'; form-action 'none'"
+    )
+}
+
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    let mut environment = Environment::new();
+    environment.set_syntax(syntax);
+    environment.set_auto_escape_callback(|name| match name.ends_with(".html") {
+        true => AutoEscape::Html,
+        false => AutoEscape::None,
+    });
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
+}

@@ -1,0 +1,66 @@
+//! JUnit's XML, as CI services read it: what all reports of that form are made of.
+
+use std::io::{self, Write};
+
+use super::xml::Attribute;
+
+/// What a suite's attributes count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) tests: usize,
+    /// Wrong answers.
+    pub(super) failures: usize,
+    /// No answers.
+    pub(super) errors: usize,
+    pub(super) skipped: usize,
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            tests,
+            failures,
+            errors,
+            skipped,
+        } = self;
+        write!(
+            f,
+            r#"tests="{tests}" failures="{failures}" errors="{errors}" skipped="{skipped}""#
+        )
+    }
+}
+
+/// Begins the document.
+pub(super) fn start(counts: Counts, seconds: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+    write!(out, r#"<testsuites name="atf-conformance" {counts}"#)?;
+    if let Some(seconds) = seconds {
+        write!(out, r#" time="{seconds:.3}""#)?;
+    }
+    writeln!(out, ">")
+}
+
+/// Ends it.
+pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "</testsuites>")
+}
+
+/// Versions of what is graded and of what it is graded by, with an `atf.` before the latter.
+pub(super) fn properties(
+    version: Option<&str>,
+    editions: &[(&str, &str)],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "    <properties>")?;
+    let mut property = |key: &str, value: &str| {
+        let value = Attribute(value);
+        writeln!(out, r#"      <property name="{key}" value="{value}"/>"#)
+    };
+    if let Some(version) = version {
+        property("version", version)?;
+    }
+    for (what, edition) in editions {
+        property(&format!("atf.{what}"), edition)?;
+    }
+    writeln!(out, "    </properties>")
+}

@@ -1,0 +1,380 @@
+//! The reports of a check, from findings that were typed by hand.
+
+use std::fs;
+use std::path::Path;
+
+use atf_conformance::report::check::Reports;
+use atf_conformance::report::{Form, Target};
+use atf_conformance::rules::{Rule, Severity, table};
+use atf_conformance::{FileReport, Kind, Output, Place, Summary};
+use roxmltree::{Document, Node};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::demo::HOSTILE;
+use crate::forms::{counted, counts, parse_tap};
+use crate::html::{assert_links_within, markup, of, spoken};
+
+/// All forms of a check, written side by side.
+struct Written {
+    folder: TempDir,
+    summary: Summary,
+}
+
+const FORMS: [(Form, &str); 6] = [
+    (Form::Text, "text"),
+    (Form::Tap, "tap"),
+    (Form::Junit, "xml"),
+    (Form::Json, "json"),
+    (Form::Html, "html"),
+    (Form::Badge, "svg"),
+];
+
+impl Written {
+    fn new(deny: Severity, fill: impl FnOnce(&mut Reports)) -> Self {
+        let folder = TempDir::new().unwrap();
+        let target = |(form, name): (Form, &str)| Target {
+            form,
+            file: Some(folder.path().join(name)),
+        };
+        let mut reports = Reports::open(FORMS.map(target).to_vec(), deny).unwrap();
+        fill(&mut reports);
+        let summary = reports.finish().unwrap();
+        Self { folder, summary }
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.path().join(name)).unwrap()
+    }
+
+    fn page(&self) -> String {
+        markup(&self.read("html"))
+    }
+}
+
+fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> FileReport {
+    let mut report = FileReport::new(Path::new(path), kind);
+    report.wire = (kind != Kind::Manifest).then_some(1);
+    report.events = (kind == Kind::Index).then_some(6);
+    for (rule, field, offset, message) in broken {
+        let place = Place::at(*field, *offset);
+        report.add(rule, place, || (*message).to_owned());
+    }
+    report
+}
+
+/// A clean session; one that breaks a MUST and, twice, advice; one that breaks a SHOULD; a path that could
+/// not be read. `suffix` stands behind each text that comes from a file.
+fn fill(reports: &mut Reports, suffix: &str) {
+    let path = |path: &str| path.replace('$', suffix);
+    reports.file(file("clean/thread_1/index.atf", Kind::Index, &[]));
+    reports.file(file("clean/manifest.json", Kind::Manifest, &[]));
+    let wrong = format!("1, expected 0x2a{suffix}");
+    let field = format!("events[3].detail_seq{suffix}");
+    reports.file(file(
+        &path("wrong$/thread_7/index.atf"),
+        Kind::Index,
+        &[
+            (&table::ATF_LINK_002, &field, 188, "not there"),
+            (&table::ATF_LINK_002, "events[5].detail_seq", 252, "unused"),
+            (&table::ATF_IFTR_004, "footer.checksum", 260, &wrong),
+        ],
+    ));
+    let why = format!("Permission denied{suffix}");
+    reports.unreadable(Path::new(&path("wrong$/thread_7/detail.atf")), &why);
+    reports.file(file(&path("wrong$/manifest.json"), Kind::Manifest, &[]));
+    let checksum = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
+    reports.file(file("lax/thread_0/detail.atf", Kind::Detail, &[checksum]));
+}
+
+fn written(deny: Severity) -> Written {
+    Written::new(deny, |reports| fill(reports, ""))
+}
+
+fn hostile() -> Written {
+    let harm = HOSTILE.join(" ").replace(['/', '\0'], "_");
+    Written::new(Severity::Must, |reports| fill(reports, &harm))
+}
+
+#[test]
+fn tap_has_a_point_for_each_file_and_says_what_is_wrong_also_where_that_fails_nothing() {
+    let points = parse_tap(&written(Severity::Must).read("tap"));
+    let lines: Vec<_> = { points.iter() }
+        .map(|point| (point.ok, point.title.as_str(), point.diagnostics.len()))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            (true, "clean/thread_1/index.atf", 0),
+            (true, "clean/manifest.json", 0),
+            (false, "wrong/thread_7/index.atf", 2),
+            (false, "wrong/thread_7/detail.atf can be read", 1),
+            (true, "wrong/manifest.json", 0),
+            (true, "lax/thread_0/detail.atf", 2),
+        ]
+    );
+    assert_eq!(
+        points[2].diagnostics[0],
+        ("verdict".to_owned(), json!("reject"))
+    );
+    let finding = json!({
+        "rule": "ATF-IFTR-004", "severity": "must", "reader": "reject",
+        "field": "footer.checksum", "offset": 260, "message": "1, expected 0x2a", "count": 1, "more": [],
+    });
+    assert_eq!(points[2].diagnostics[1].1[0], finding);
+    let why = json!("Permission denied");
+    assert_eq!(points[3].diagnostics, [("message".to_owned(), why)]);
+}
+
+#[test]
+fn what_is_denied_fails_in_each_form_and_nothing_else_does() {
+    for (deny, failed) in [(Severity::Must, 2), (Severity::Should, 3)] {
+        let written = written(deny);
+        let points = parse_tap(&written.read("tap"));
+        assert_eq!(points.iter().filter(|point| !point.ok).count(), failed);
+        let text = written.read("xml");
+        let document = Document::parse(&text).unwrap();
+        // The path that could not be read is an error.
+        assert_eq!(counts(document.root_element()), [6, failed - 1, 1, 0]);
+    }
+}
+
+#[test]
+fn junit_has_a_suite_for_each_session_whose_counts_are_those_of_its_files() {
+    for written in [written(Severity::Must), hostile()] {
+        let text = written.read("xml");
+        let document = Document::parse(&text).unwrap();
+        let root = document.root_element();
+        assert_eq!(counts(root), counted(root));
+        let suites: Vec<_> = root.children().filter(Node::is_element).collect();
+        let of_suites: Vec<_> = suites.iter().map(|suite| counts(*suite)).collect();
+        assert_eq!(of_suites, [[2, 0, 0, 0], [3, 1, 1, 0], [1, 0, 0, 0]]);
+        for suite in suites {
+            assert_eq!(counts(suite), counted(suite));
+        }
+    }
+    let text = written(Severity::Must).read("xml");
+    let document = Document::parse(&text).unwrap();
+    let failure = of(&document, "failure").next().unwrap();
+    let first = "must ATF-IFTR-004 footer.checksum (at 0x104): 1, expected 0x2a";
+    assert_eq!(failure.attribute("message"), Some(first));
+    let second = "advice ATF-LINK-002 events[3].detail_seq (at 0xbc): not there; 2 times in all, next at \
+                  events[5].detail_seq";
+    assert_eq!(failure.text(), Some(format!("{first}\n{second}").as_str()));
+    let case = failure.parent().unwrap();
+    assert_eq!(case.attribute("classname"), Some("wrong"));
+    assert_eq!(case.attribute("name"), Some("thread_7/index.atf"));
+}
+
+#[test]
+fn a_badge_counts_what_is_broken() {
+    let words = |written: &Written| {
+        let text = written.read("svg");
+        let document = Document::parse(&text).unwrap();
+        let label = document.root_element().attribute("aria-label").unwrap();
+        label.strip_prefix("ATF v2 traces: ").unwrap().to_owned()
+    };
+    assert_eq!(words(&written(Severity::Must)), "1 unreadable");
+    assert_eq!(
+        words(&Written::new(Severity::Must, |_| {})),
+        "nothing checked"
+    );
+    let rule = |rule: &'static Rule| {
+        Written::new(Severity::Must, |reports| {
+            let broken = (rule, "footer.checksum", 100, "0");
+            reports.file(file("a/thread_0/index.atf", Kind::Index, &[]));
+            reports.file(file("a/thread_0/detail.atf", Kind::Detail, &[broken]));
+        })
+    };
+    assert_eq!(
+        words(&rule(&table::ATF_DFTR_006)),
+        "0 must, 1 should broken"
+    );
+    assert_eq!(
+        words(&rule(&table::ATF_DFTR_004)),
+        "1 must, 0 should broken"
+    );
+    assert_eq!(words(&rule(&table::ATF_LINK_002)), "2 files good");
+}
+
+#[test]
+fn the_page_has_each_finding_with_its_file_field_byte_and_words() {
+    let page = written(Severity::Must).page();
+    let document = Document::parse(&page).unwrap();
+    let text = spoken(document.root_element());
+    for part in [
+        "✗ 1 of 3 sessions breaks a MUST; 1 path could not be read",
+        "wrong/thread_7/detail.atf: Permission denied",
+        table::ATF_IFTR_004.rule,
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let finding = { document.descendants() }
+        .find(|node| node.attribute("id") == Some("s0-ATF-IFTR-004"))
+        .unwrap();
+    let cells: Vec<_> = { finding.children() }
+        .filter(Node::is_element)
+        .map(spoken)
+        .collect();
+    assert_eq!(
+        cells,
+        [
+            "✗ must ATF-IFTR-004",
+            "thread_7/index.atf",
+            "footer.checksum",
+            "0x104",
+            "1, expected 0x2a"
+        ]
+    );
+    // Sessions by rules: the worst first, and a cell for each rule.
+    let matrix =
+        of(&document, "tbody").find(|node| node.attribute("data-list") == Some("sessions"));
+    let rows: Vec<Vec<_>> = { matrix.unwrap().children() }
+        .filter(Node::is_element)
+        .map(|row| {
+            row.children()
+                .filter(Node::is_element)
+                .map(spoken)
+                .collect()
+        })
+        .collect();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0][..2], ["wrong", "✗ reject"], "{rows:?}");
+    assert_eq!(rows[1][..2], ["lax", "! accept"]);
+    assert_eq!(rows[2], ["clean", "✓ accept", "", "", ""]);
+    let links: Vec<_> = of(&document, "a")
+        .filter(|node| node.attribute("href") == Some("#s0-ATF-IFTR-004"))
+        .map(spoken)
+        .collect();
+    assert_eq!(links, ["wrong, ATF-IFTR-004: 1 file, 1 time"]);
+}
+
+#[test]
+fn each_page_of_a_check_is_well_formed_and_every_link_within_it_leads_somewhere() {
+    for written in [
+        written(Severity::Must),
+        hostile(),
+        Written::new(Severity::Must, |_| {}),
+    ] {
+        let page = written.page();
+        let document = Document::parse(&page).unwrap();
+        assert_links_within(&document);
+        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        assert_eq!(page.chars().find(|letter| steers(*letter)), None);
+    }
+    let page = hostile().page();
+    let document = Document::parse(&page).unwrap();
+    let text = spoken(document.root_element());
+    assert!(text.contains("<script>alert(1)<_script>"), "{text}");
+}
+
+/// Many sessions, each of which breaks a SHOULD; one in the middle and the last break a MUST, too.
+fn many(reports: &mut Reports, count: usize) {
+    for seq in 0..count {
+        let lax = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
+        let wrong = (&table::ATF_DFTR_004, "footer.magic", 99, "wrong");
+        let broken = match seq == count / 2 || seq + 1 == count {
+            true => &[lax, wrong][..],
+            false => &[lax],
+        };
+        let path = format!("session_{seq}/thread_0/detail.atf");
+        reports.file(file(&path, Kind::Detail, broken));
+        reports.file(file(
+            &format!("session_{seq}/manifest.json"),
+            Kind::Manifest,
+            &[],
+        ));
+    }
+}
+
+#[test]
+fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
+    let written = Written::new(Severity::Must, |reports| many(reports, 1_500));
+    assert_eq!(
+        (written.summary.files, written.summary.should),
+        (3_000, 1_500)
+    );
+    let whole = written.read("html");
+    assert!(whole.len() < 3_000_000, "{}", whole.len());
+    let page = markup(&whole);
+    let document = Document::parse(&page).unwrap();
+    assert_links_within(&document);
+    let text = spoken(document.root_element());
+    for part in [
+        "✗ 2 of 1500 sessions break a MUST",
+        "This page holds 1000 of 1500 sessions",
+        "500 sessions whose strictest broken rule is a SHOULD",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    let names: Vec<_> = of(&document, "summary")
+        .filter_map(|summary| summary.children().find(|node| node.has_tag_name("b")))
+        .map(spoken)
+        .collect();
+    assert_eq!(names[..3], ["session_750", "session_1499", "session_0"]);
+    assert_eq!(names.len(), 1000);
+    let rule = { document.descendants() }
+        .find(|node| node.attribute("id") == Some("ATF-DFTR-006"))
+        .unwrap();
+    let cells: Vec<_> = rule
+        .children()
+        .filter(Node::is_element)
+        .map(spoken)
+        .collect();
+    assert_eq!(cells[3..], ["1500", "1500", "1500"]);
+    // The others have all of them.
+    assert_eq!(parse_tap(&written.read("tap")).len(), 3_000);
+    let json: serde_json::Value = serde_json::from_str(&written.read("json")).unwrap();
+    assert_eq!(json["files"].as_array().unwrap().len(), 3_000);
+    let xml = written.read("xml");
+    assert_eq!(xml.matches("<testsuite ").count(), 1_500);
+}
+
+#[test]
+fn one_session_with_more_than_a_page_holds_does_not_keep_the_others_from_it() {
+    let long = "&".repeat(1_200);
+    let written = Written::new(Severity::Must, |reports| {
+        for seq in 0..300 {
+            let broken = (&table::ATF_DFTR_004, "footer.magic", 99, long.as_str());
+            let path = format!("large/thread_{seq}/detail.atf");
+            reports.file(file(&path, Kind::Detail, &[broken]));
+        }
+        fill(reports, "");
+    });
+    let whole = written.read("html");
+    assert!(whole.len() < 2_000_000, "{}", whole.len());
+    let text = spoken(Document::parse(&markup(&whole)).unwrap().root_element());
+    for part in [
+        "100 findings more",
+        "2 of 4 sessions break a MUST",
+        "1, expected 0x2a",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_written_does_not_keep_the_others_from_being() {
+    let folder = TempDir::new().unwrap();
+    let good = folder.path().join("tap");
+    let target = |form, path: &Path| Target {
+        form,
+        file: Some(path.to_owned()),
+    };
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("SKIPPED: no /dev/full");
+        return;
+    }
+    let targets = vec![target(Form::Json, full), target(Form::Tap, &good)];
+    let mut reports = Reports::open(targets, Severity::Must).unwrap();
+    many(&mut reports, 1_000);
+    assert!(!reports.is_done());
+    let error = reports.finish().unwrap_err().to_string();
+    assert!(error.starts_with("/dev/full: No space left"), "{error}");
+    assert_eq!(parse_tap(&fs::read_to_string(good).unwrap()).len(), 2_000);
+    let targets = vec![target(Form::Json, full)];
+    let mut reports = Reports::open(targets, Severity::Must).unwrap();
+    many(&mut reports, 1_000);
+    assert!(reports.is_done(), "nobody takes anything any more");
+}
