@@ -4,15 +4,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+
 use super::{FileSource, Followed, OpenOptions, ReadAt, Reopened};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sys::Mapped;
+use crate::sys;
 
 /// Where the bytes are. What is in memory is told apart, so that a lookup there costs no call
 /// through a pointer.
 enum Source {
-    Owned(Vec<u8>),
-    Mapped(Mapped),
+    InMemory(Bytes),
     Other(Box<dyn ReadAt>),
 }
 
@@ -37,7 +38,7 @@ impl Input {
     }
 
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self::of(bytes.len() as u64, Source::Owned(bytes))
+        Self::of(bytes.len() as u64, Source::InMemory(bytes.into()))
     }
 
     fn of(size: u64, source: Source) -> Self {
@@ -51,14 +52,13 @@ impl Input {
     pub(crate) fn open(path: &Path, options: OpenOptions) -> Result<Self> {
         let file = FileSource::open(path)?;
         let source = match options.map {
-            Some(permit) => Mapped::new(&file, permit)
-                .map(Source::Mapped)
+            Some(permit) => sys::map(&file, permit)
+                .map(Source::InMemory)
                 .map_err(|error| Error::io(error).with_path(Some(path)))?,
             None => Source::Other(Box::new(file)),
         };
         let size = match &source {
-            Source::Owned(bytes) => bytes.len() as u64,
-            Source::Mapped(mapped) => mapped.as_bytes().len() as u64,
+            Source::InMemory(bytes) => bytes.len() as u64,
             Source::Other(source) => source.size(),
         };
         Ok(Self {
@@ -110,8 +110,7 @@ impl Input {
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {
-            Source::Owned(bytes) => Some(bytes),
-            Source::Mapped(mapped) => Some(mapped.as_bytes()),
+            Source::InMemory(bytes) => Some(bytes),
             Source::Other(source) => source
                 .as_bytes()
                 .filter(|bytes| bytes.len() as u64 == self.size),
@@ -156,8 +155,7 @@ impl Input {
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             let at = offset.saturating_add(filled as u64);
             let read = match &self.source {
-                Source::Owned(bytes) => bytes.read_at(at, rest),
-                Source::Mapped(mapped) => mapped.as_bytes().read_at(at, rest),
+                Source::InMemory(bytes) => (&bytes[..]).read_at(at, rest),
                 Source::Other(source) => source.read_at(at, rest),
             };
             match read {

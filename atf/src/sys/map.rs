@@ -2,7 +2,8 @@
 
 use std::io;
 
-use memmap2::{Mmap, MmapOptions};
+use bytes::Bytes;
+use memmap2::MmapOptions;
 
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
@@ -35,21 +36,12 @@ impl OpenOptions {
     }
 }
 
-/// A regular file, mapped as long as it was when it was opened.
-#[derive(Debug)]
-pub(crate) struct Mapped(Mmap);
-
-impl Mapped {
-    pub(crate) fn new(file: &FileSource, _: MapPermit) -> io::Result<Self> {
-        let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        // SAFETY: a permit is made only by `OpenOptions::mapped`, whose caller promises that
-        // nobody changes or shortens the file as long as a reader lives; the mapping lives in the
-        // reader's input and no longer, and it is read only. `FileSource` holds regular files.
-        unsafe { MmapOptions::new().len(size).map(&file.file) }.map(Self)
-    }
-
-    #[inline]
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
+/// The bytes of a regular file, mapped as long as it was when it was opened.
+pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Bytes> {
+    let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    // SAFETY: a permit is made only by `OpenOptions::mapped`, whose caller promises that
+    // nobody changes or shortens the file as long as a reader lives; the mapping lives in the
+    // reader's input and no longer, and it is read only. `FileSource` holds regular files.
+    let mapped = unsafe { MmapOptions::new().len(size).map(&file.file) }?;
+    Ok(Bytes::from_owner(mapped))
 }

@@ -15,6 +15,6 @@ mod map;
 mod prefetch;
 mod ring;
 
-pub(crate) use map::{MapPermit, Mapped};
+pub(crate) use map::{MapPermit, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;
