@@ -250,7 +250,9 @@ impl IndexReader {
     #[inline]
     fn in_memory(&self, seq: u64) -> Option<&[u8; IndexEvent::SIZE]> {
         // Nothing wraps for an event of the file, and any place inside the bytes is safe.
-        let offset = seq.wrapping_mul(EVENT_SIZE).wrapping_add(self.header.events_offset);
+        let offset = seq
+            .wrapping_mul(EVENT_SIZE)
+            .wrapping_add(self.header.events_offset);
         let bytes = self.input.as_bytes()?;
         bytes.get(usize::try_from(offset).ok()?..)?.first_chunk()
     }

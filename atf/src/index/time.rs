@@ -4,13 +4,12 @@ use std::iter::FusedIterator;
 use std::num::NonZero;
 use std::ops::{Bound, Range, RangeBounds, RangeInclusive};
 
-use super::scan::Scanned;
 use super::sparse::Known;
 use super::{Events, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// So few events are all looked at: no look waits for the one before.
-const NEAR: u64 = 16;
+/// Places that a search looks at together.
+const LOOKS: usize = 7;
 
 impl IndexReader {
     /// The positions of the events whose timestamps, in nanoseconds, lie in `time`; `None` where
@@ -33,38 +32,39 @@ impl IndexReader {
             return Ok(Some(0..0));
         };
         let count = self.event_count();
-        let find = |key| self.lower_bound(scanned, key);
-        let start = find(*time.start())?;
-        let end = match time.end().checked_add(1) {
-            Some(after) => find(after)?,
-            None => count,
-        };
-        Ok(Some(start..end.max(start)))
-    }
-
-    /// The position of the first event at `key` or later.
-    fn lower_bound(&self, scanned: &Scanned, key: u64) -> Result<u64> {
-        let (Some(low), high) = scanned.sparse.around(key) else {
-            return Ok(0);
-        };
-        // Behind the last sampled event: there are not many, and nothing is guessed.
-        let high = high.unwrap_or(Known {
-            seq: self.event_count(),
+        let end_of_file = Known {
+            seq: count,
             time: u64::MAX,
-        });
-        match self.slice(..) {
-            Some(events) => between(low, high, key, |seq| {
+        };
+        let search = |key| Search::new(key, scanned.sparse.around(key), end_of_file);
+        let start = search(*time.start());
+        let end = match time.end().checked_add(1) {
+            Some(after) => search(after),
+            // Nothing is later, and nothing is looked for.
+            None => Search::new(u64::MAX, (None, None), end_of_file),
+        };
+        let [start, end] = match self.slice(..) {
+            Some(events) => find([start, end], |seq| {
                 let position = usize::try_from(seq).unwrap_or(usize::MAX);
                 Ok(events.timestamp_ns(position).unwrap_or(u64::MAX))
-            }),
+            })?,
             None => {
                 let mut cursor = self.cursor();
-                between(low, high, key, |seq| {
+                let mut time_at = |seq| {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
-                })
+                };
+                // One after the other, since each stays in the cursor's buffer.
+                let [start] = find([start], &mut time_at)?;
+                let [end] = find([end], &mut time_at)?;
+                [start, end]
             }
-        }
+        };
+        let end = match *time.end() {
+            u64::MAX => count,
+            _ => end,
+        };
+        Ok(Some(start..end.max(start)))
     }
 
     /// The events whose timestamps, in nanoseconds, lie in `time`, with their positions, in the
@@ -153,59 +153,106 @@ fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     (first <= last).then_some(first..=last)
 }
 
-/// The position of the first event at `key` or later: behind `low`, which is before the key, and up
-/// to `high`, which is not.
-///
-/// It guesses by the times of both ends, looks there and to both sides of it at once, and then
-/// halves what is left.
-fn between(
-    mut low: Known,
-    mut high: Known,
-    key: u64,
+/// The positions that searches look for. All look at the same time, so that none waits for the
+/// memory of another.
+fn find<const N: usize>(
+    mut searches: [Search; N],
     mut time_at: impl FnMut(u64) -> Result<u64>,
-) -> Result<u64> {
-    let width = high.seq.saturating_sub(low.seq);
-    let part = key.saturating_sub(low.time) as f64 / high.time.saturating_sub(low.time) as f64;
-    let guess = low.seq.saturating_add(part_of(width, part));
-    let margin = width.isqrt();
-    for seq in [
-        guess.saturating_sub(margin),
-        guess,
-        guess.saturating_add(margin),
-    ] {
-        narrow(&mut low, &mut high, key, seq, &mut time_at)?;
-    }
+) -> Result<[u64; N]> {
+    let mut places = searches.each_ref().map(Search::guesses);
     loop {
-        let left = high.seq.saturating_sub(low.seq);
-        if left <= NEAR {
-            break;
+        let mut looks = [[Known { seq: 0, time: 0 }; LOOKS]; N];
+        let places_of_all = places.as_flattened();
+        for (known, seq) in looks.as_flattened_mut().iter_mut().zip(places_of_all) {
+            let time = time_at(*seq)?;
+            *known = Known { seq: *seq, time };
         }
-        let middle = low.seq.saturating_add(left / 2);
-        narrow(&mut low, &mut high, key, middle, &mut time_at)?;
+        for (search, looks) in searches.iter_mut().zip(looks) {
+            search.narrow(looks);
+        }
+        let found = searches.each_ref().map(Search::found);
+        if found.iter().all(Option::is_some) {
+            return Ok(found.map(Option::unwrap_or_default));
+        }
+        places = searches.each_ref().map(Search::even_parts);
     }
-    let first = low.seq.saturating_add(1);
-    let mut before = 0_u64;
-    for seq in first..high.seq {
-        before = before.saturating_add(u64::from(time_at(seq)? < key));
-    }
-    Ok(first.saturating_add(before))
 }
 
-/// Moves one of two ends to an event between them.
-#[inline]
-fn narrow(
-    low: &mut Known,
-    high: &mut Known,
+/// Looks for the first event at `key` or later.
+#[derive(Debug)]
+struct Search {
     key: u64,
-    seq: u64,
-    time_at: &mut impl FnMut(u64) -> Result<u64>,
-) -> Result<()> {
-    if seq > low.seq && seq < high.seq {
-        let time = time_at(seq)?;
-        let end = if time < key { low } else { high };
-        *end = Known { seq, time };
+    /// An event before the key. Where there is none, the first event is what it looks for.
+    low: Option<Known>,
+    /// One that is not before it, or the end of the file.
+    high: Known,
+}
+
+impl Search {
+    /// Between two events, or behind the last that is known: there are not many then.
+    fn new(key: u64, (low, high): (Option<Known>, Option<Known>), end: Known) -> Self {
+        let high = high.unwrap_or(end);
+        Self { key, low, high }
     }
-    Ok(())
+
+    /// The ends, one behind the other or more apart.
+    fn ends(&self) -> (Known, Known) {
+        (self.low.unwrap_or(self.high), self.high)
+    }
+
+    /// Where it would stand by the times of both ends, and places on both sides of that: near
+    /// ones, where times are spread evenly or at random, and farther ones.
+    fn guesses(&self) -> [u64; LOOKS] {
+        let (low, high) = self.ends();
+        let width = high.seq.saturating_sub(low.seq);
+        let time = high.time.saturating_sub(low.time);
+        let part = self.key.saturating_sub(low.time) as f64 / time as f64;
+        let guess = low.seq.saturating_add(part_of(width, part));
+        let margin = width.isqrt();
+        let (far, near) = (margin.saturating_mul(4), margin / 2);
+        [
+            guess.saturating_sub(far),
+            guess.saturating_sub(margin),
+            guess.saturating_sub(near),
+            guess,
+            guess.saturating_add(near),
+            guess.saturating_add(margin),
+            guess.saturating_add(far),
+        ]
+        .map(|seq| seq.clamp(low.seq, high.seq))
+    }
+
+    /// Places that divide what is left into equal parts.
+    fn even_parts(&self) -> [u64; LOOKS] {
+        let (low, high) = self.ends();
+        let width = high.seq.saturating_sub(low.seq);
+        [1, 2, 3, 4, 5, 6, 7].map(|part| low.seq.saturating_add(width.saturating_mul(part) / 8))
+    }
+
+    /// Moves the ends to events that were looked at.
+    #[inline]
+    fn narrow(&mut self, looks: [Known; LOOKS]) {
+        let Some(mut low) = self.low else { return };
+        for known in looks {
+            let is_before = known.time < self.key;
+            if is_before && known.seq > low.seq {
+                low = known;
+            }
+            if !is_before && known.seq < self.high.seq {
+                self.high = known;
+            }
+        }
+        self.low = Some(low);
+    }
+
+    /// The position, where nothing lies between the ends.
+    fn found(&self) -> Option<u64> {
+        match self.low {
+            None => Some(0),
+            Some(low) if low.seq.saturating_add(1) >= self.high.seq => Some(self.high.seq),
+            Some(_) => None,
+        }
+    }
 }
 
 #[expect(
