@@ -9,6 +9,7 @@ mod memory;
 mod random;
 mod rows;
 mod stdio;
+mod storage;
 mod table;
 
 use std::fs;

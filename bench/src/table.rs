@@ -14,8 +14,9 @@ pub(crate) struct Row {
     pub(crate) work: String,
     /// What it is compared with.
     pub(crate) baseline: &'static str,
-    /// How many times as fast as the baseline it should be.
-    pub(crate) goal: f64,
+    /// How many times as fast as the baseline it should be. `None` for what any program pays that
+    /// does the work of the rows around it: the part that nothing of atf can make faster.
+    pub(crate) goal: Option<f64>,
     /// The times.
     pub(crate) comparison: Comparison,
     /// How much one run does.
@@ -48,8 +49,12 @@ impl Amount {
 }
 
 impl Row {
-    fn is_reached(&self) -> bool {
-        self.comparison.ratio().median >= self.goal
+    fn verdict(&self) -> &'static str {
+        match self.goal {
+            None => "bound",
+            Some(goal) if self.comparison.ratio().median >= goal => "yes",
+            Some(_) => "below",
+        }
     }
 
     fn cells(&self) -> [String; 6] {
@@ -57,13 +62,13 @@ impl Row {
         [
             self.work.clone(),
             self.baseline.to_owned(),
-            format!("≥ {}", self.goal),
+            self.goal.map_or("–".to_owned(), |goal| format!("≥ {goal}")),
             format!(
                 "{:.2} ({:.2} to {:.2})",
                 ratio.median, ratio.low, ratio.high
             ),
             self.amount.cost(self.comparison.ours()),
-            if self.is_reached() { "yes" } else { "below" }.to_owned(),
+            self.verdict().to_owned(),
         ]
     }
 }

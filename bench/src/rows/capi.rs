@@ -94,7 +94,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     context.report.add(Row {
         work: "write index events through the C API; fresh pages, CPU time".to_owned(),
         baseline: "the same in Rust",
-        goal: 0.6,
+        goal: Some(0.6),
         comparison,
         amount: Amount::Each(count, "event"),
     });

@@ -51,7 +51,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 millions(count)
             ),
             baseline: "hop from header to header, no checksum",
-            goal: 6.0,
+            goal: Some(6.0),
             comparison,
             amount: Amount::Each(count, "event"),
         });

@@ -65,7 +65,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         context.report.add(Row {
             work: work.to_owned(),
             baseline: "independent reads of 32 bytes of the same mapping",
-            goal: 0.8,
+            goal: Some(0.8),
             comparison,
             amount: Amount::Each(LOOKUPS as u64, "event"),
         });

@@ -46,7 +46,21 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             context.report.add(Row {
                 work: format!("merge {threads} threads, {name}"),
                 baseline: "BinaryHeap, pop and push for each event",
-                goal,
+                goal: Some(goal),
+                comparison,
+                amount,
+            });
+            let order = input.order()?;
+            let comparison = compare(
+                context.pairs,
+                Time::Wall,
+                |watch| input.visit(watch, &order),
+                |watch| input.heap(watch),
+            )?;
+            context.report.add(Row {
+                work: format!("visit {threads} threads, {name}, in an order known beforehand"),
+                baseline: "BinaryHeap, pop and push for each event",
+                goal: None,
                 comparison,
                 amount,
             });
@@ -90,7 +104,7 @@ fn partitions(context: &mut Context) -> Result<()> {
     context.report.add(Row {
         work: format!("merge 16 threads, random arrivals, by time on {cores} cores"),
         baseline: "the same on 1 core",
-        goal: 1.8,
+        goal: Some(1.8),
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
@@ -145,6 +159,20 @@ impl Input {
         self.check(sum)
     }
 
+    /// Whose turn it is, one event after the other.
+    fn order(&self) -> Result<Vec<u16>> {
+        let thread = |merged: atf::Result<MergedEvent>| Ok(u16::try_from(merged?.thread)?);
+        self.merge()?.events().map(thread).collect()
+    }
+
+    /// All that a merge does but for finding out whose turn it is: each thread's next event is
+    /// fetched, decoded and given away.
+    fn visit(&self, watch: &mut Stopwatch, order: &[u16]) -> Result<()> {
+        let records: Vec<_> = self.maps.iter().map(Events::records).collect();
+        let sum = watch.time(|| visit(&records, order));
+        self.check(sum)
+    }
+
     fn heap(&self, watch: &mut Stopwatch) -> Result<()> {
         let records: Vec<_> = self.maps.iter().map(Events::records).collect();
         let sum = watch.time(|| heap(&records));
@@ -184,6 +212,19 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
         }
     }
     sum
+}
+
+fn visit(threads: &[&[[u8; EVENT_SIZE]]], order: &[u16]) -> u64 {
+    let mut next = vec![0_usize; threads.len()];
+    order.iter().fold(0, |sum, thread| {
+        let place = usize::from(*thread);
+        let seq = next[place];
+        next[place] += 1;
+        let thread = u32::from(*thread);
+        let event = IndexEvent::decode(Wire::V1, thread, &threads[place][seq]);
+        let seq = seq as u64;
+        in_order(sum, Ok(MergedEvent { thread, seq, event }))
+    })
 }
 
 /// Needs every field of an event, and its place in the order.

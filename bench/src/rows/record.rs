@@ -33,7 +33,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     context.report.add(Row {
         work: "record an event in process, the clock apart".to_owned(),
         baseline: "rtrb push of 32 bytes",
-        goal: 0.8,
+        goal: Some(0.8),
         comparison: push,
         amount,
     });
@@ -47,7 +47,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     context.report.add(Row {
         work: "drain a ring into a thread's writer; fresh pages, CPU time".to_owned(),
         baseline: "write the same events out of an array",
-        goal: 0.8,
+        goal: Some(0.8),
         comparison: drain,
         amount,
     });

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::num::NonZero;
+use std::thread::ScopedJoinHandle;
 
 use atf::Checksum;
 use atf::index::Scan;
@@ -9,7 +10,7 @@ use atf_synth::Synth;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
-use crate::input::{self, Events};
+use crate::input::{self, EVENT_SIZE, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
@@ -49,11 +50,26 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 "scan events: CRC-32C, order and kinds in one pass, {cores} core{plural}"
             ),
             baseline: "sum of the same bytes as u64, 1 core",
-            goal,
+            goal: Some(goal),
             comparison,
             amount: Amount::Bytes(bytes.len() as u64),
         });
     }
+    let on_all = |watch: &mut Stopwatch| {
+        black_box(watch.time(|| sum_on(two, bytes)));
+        Ok(())
+    };
+    let on_one = |watch: &mut Stopwatch| {
+        black_box(watch.time(|| sum(bytes)));
+        Ok(())
+    };
+    context.report.add(Row {
+        work: format!("sum of the same bytes as u64, {two} cores"),
+        baseline: "the same on 1 core",
+        goal: None,
+        comparison: compare(context.pairs, Time::Wall, on_all, on_one)?,
+        amount: Amount::Bytes(bytes.len() as u64),
+    });
     std::fs::remove_dir_all(session)?;
     Ok(())
 }
@@ -72,4 +88,15 @@ fn sum(bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks();
     let add = |sum: u64, word: &[u8; 8]| sum.wrapping_add(u64::from_le_bytes(*word));
     words.iter().fold(0, add)
+}
+
+/// What the memory gives several cores.
+fn sum_on(cores: usize, bytes: &[u8]) -> u64 {
+    let size = bytes.len().div_ceil(cores).next_multiple_of(EVENT_SIZE);
+    std::thread::scope(|scope| {
+        let parts = bytes.chunks(size);
+        let sums: Vec<_> = parts.map(|part| scope.spawn(|| sum(part))).collect();
+        let sums = sums.into_iter().flat_map(ScopedJoinHandle::join);
+        sums.fold(0, u64::wrapping_add)
+    })
 }

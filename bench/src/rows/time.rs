@@ -57,7 +57,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 millions(synth.events_per_thread)
             ),
             baseline: "partition_point over the mapping, twice",
-            goal: 4.0,
+            goal: Some(4.0),
             comparison,
             amount: Amount::Each(queries.len() as u64, "query"),
         });

@@ -1,19 +1,19 @@
 //! Writing events of one thread.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use atf::wire::{IndexFooter, v1};
-use atf::write::{Disk, Event, Storage, StorageFile, ThreadWriter, WriteOptions};
+use atf::write::{Disk, Event, Storage, ThreadWriter, WriteOptions};
 use zerocopy::FromZeros as _;
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input::{EVENT_SIZE, Tape};
 use crate::stdio::Stream;
+use crate::storage::{Nowhere, OverOld};
 use crate::table::{Amount, Row};
 
 /// Events of one run, 32 bytes each.
@@ -58,7 +58,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         context.report.add(Row {
             work: work.clone(),
             baseline: "libc fwrite for each event",
-            goal: fwrite,
+            goal: Some(fwrite),
             comparison,
             amount,
         });
@@ -68,8 +68,23 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         context.report.add(Row {
             work,
             baseline: "write(2) of as many bytes from one 256 KiB buffer",
-            goal: limit,
+            goal: Some(limit),
             comparison,
+            amount,
+        });
+        context.report.add(Row {
+            work: format!(
+                "write(2) of as many bytes from one 256 KiB buffer; {}",
+                pages.name()
+            ),
+            baseline: "libc fwrite for each event",
+            goal: None,
+            comparison: compare(
+                context.pairs,
+                Time::Cpu,
+                |watch| places.blocks(watch, pages, count),
+                |watch| places.fwrite(watch, pages, &tape, count),
+            )?,
             amount,
         });
         let survives = |watch: &mut Stopwatch| places.ours(watch, pages, &tape, count, true);
@@ -80,11 +95,21 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 pages.name()
             ),
             baseline: "the same without that",
-            goal: 0.92,
+            goal: Some(0.92),
             comparison,
             amount,
         });
     }
+    let nowhere = |watch: &mut Stopwatch| places.nowhere(watch, &tape, count);
+    context.report.add(Row {
+        work: "write index events, CRC-32C, finalize, to a storage that drops them".into(),
+        baseline: "libc fwrite for each event",
+        goal: None,
+        comparison: compare(context.pairs, Time::Cpu, nowhere, |watch| {
+            places.fwrite(watch, Pages::Reused, &tape, count)
+        })?,
+        amount,
+    });
     Ok(())
 }
 
@@ -123,6 +148,18 @@ impl Places {
                 Arc::new(Disk)
             }
         };
+        watch.time(|| {
+            let mut writer = ThreadWriter::create_on(storage, &self.ours, 0, &options)?;
+            tape.play(count, |event| writer.write(event).map(drop))?;
+            writer.finalize()?;
+            Ok(())
+        })
+    }
+
+    /// What a program of its own takes: encoding, checks and the checksum, without the system.
+    fn nowhere(&self, watch: &mut Stopwatch, tape: &Tape, count: u64) -> Result<()> {
+        let storage = Arc::new(Nowhere);
+        let options = WriteOptions::default();
         watch.time(|| {
             let mut writer = ThreadWriter::create_on(storage, &self.ours, 0, &options)?;
             tape.play(count, |event| writer.write(event).map(drop))?;
@@ -189,66 +226,5 @@ fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// The disk, but files that are there are written over, so that their pages are used again.
-#[derive(Debug)]
-struct OverOld;
-
-impl Storage for OverOld {
-    fn create_folder(&self, path: &Path) -> io::Result<bool> {
-        Disk.create_folder(path)
-    }
-
-    fn exists(&self, _path: &Path) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
-        let mut options = OpenOptions::new();
-        let file = options
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)?;
-        Ok(Box::new(OldFile(file)))
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        Disk.rename(from, to)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        Disk.remove(path)
-    }
-
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.remove_folder(path)
-    }
-
-    fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        Disk.sync_folder(path)
-    }
-
-    fn is_disk(&self) -> bool {
-        true
-    }
-}
-
-#[derive(Debug)]
-struct OldFile(File);
-
-impl StorageFile for OldFile {
-    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_at(bytes, offset)
-    }
-
-    fn set_size(&mut self, size: u64) -> io::Result<()> {
-        self.0.set_len(size)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.0.sync_all()
     }
 }
