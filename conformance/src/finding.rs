@@ -94,6 +94,8 @@ pub enum Kind {
     Index,
     /// `detail.atf`.
     Detail,
+    /// `ring.atf`, reported only if something is wrong with it.
+    Ring,
     /// `manifest.json`.
     Manifest,
     /// A thread's folder, reported only if something is wrong with it.

@@ -4,6 +4,7 @@
 //! what they place: one module for each kind of page, `links` for what stands where,
 //! `settled` for what was decided, `diagram` and `sketch` for the pictures.
 
+mod coverage;
 mod diagram;
 mod differences;
 mod enums;
@@ -66,5 +67,6 @@ pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<Genera
     files.push(press.page("rules.md", links::RULES, &rules::page(&book)));
     let chapter = reconciliation::page(&book);
     files.push(press.page("reconciliation.md", links::RECONCILIATION, &chapter));
+    files.push(press.page("coverage.md", links::COVERAGE, &coverage::page(&book)));
     files
 }

@@ -24,6 +24,8 @@ pub(super) struct SessionFacts {
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
     clocks: BTreeSet<u8>,
+    /// The clock of the first thread whose header says one, and that thread.
+    pub(super) first_clock: Option<(u8, u32)>,
     times: Times,
 }
 
@@ -35,6 +37,7 @@ impl SessionFacts {
             with_detail: BTreeSet::new(),
             with_folder: BTreeSet::new(),
             clocks: BTreeSet::new(),
+            first_clock: None,
             times: Times::None,
         }
     }
@@ -48,6 +51,7 @@ impl SessionFacts {
             self.with_detail.insert(id);
         }
         self.clocks.extend(facts.clock);
+        self.first_clock = self.first_clock.or(facts.clock.map(|clock| (clock, id)));
         self.times = self.times.with(facts.times);
     }
 }
@@ -105,6 +109,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
             problem.kind().to_string()
         });
     }
+    format_version(manifest, report);
     for symbol in &manifest.symbols {
         let lower = symbol.function_id & u64::from(u32::MAX);
         let halves = [
@@ -120,6 +125,33 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
                 });
             }
         }
+    }
+}
+
+/// Which version it must give depends on whether there are symbols.
+fn format_version(manifest: &Manifest, report: &mut FileReport) {
+    let of_symbols = |problem: &atf::Error| {
+        let field = problem.field().unwrap_or_default();
+        field.is_empty() || field.starts_with("symbols")
+    };
+    // Symbols that could not be read are symbols all the same.
+    let is_known = !manifest.symbols.is_empty() || !manifest.problems.iter().any(of_symbols);
+    let expected = match manifest.symbols.is_empty() {
+        true => "2.0",
+        false => "2.1",
+    };
+    if let Some(found) = manifest.format_version.as_deref()
+        && is_known
+        && found != expected
+    {
+        let with = if manifest.symbols.is_empty() {
+            "without"
+        } else {
+            "with"
+        };
+        report.add(&rules::ATF_MANI_012, Place::of("format_version"), || {
+            format!("{found:?}, expected {expected:?} {with} symbols")
+        });
     }
 }
 

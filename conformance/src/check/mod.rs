@@ -7,6 +7,7 @@ mod index;
 mod link;
 mod manifest;
 mod parallel;
+mod ring;
 mod session;
 mod thread;
 

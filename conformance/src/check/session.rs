@@ -28,7 +28,13 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
 
 fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output) {
     let found = match entry.presence() {
-        Presence::Folder => thread::check(entry.path(), Some(entry.id()), output),
+        Presence::Folder => {
+            let expected = thread::Expected {
+                id: Some(entry.id()),
+                clock: facts.first_clock,
+            };
+            thread::check(entry.path(), &expected, output)
+        }
         Presence::SymbolicLink => {
             linked(entry.path(), Kind::Folder, output);
             thread::Facts::without_index(false)

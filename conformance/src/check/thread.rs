@@ -1,15 +1,17 @@
 //! A thread's folder: its two files and their links.
 
 use std::fs;
+use std::mem::offset_of;
 use std::path::Path;
 
 use atf::detail::DetailReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use atf::wire::v1::IndexHeader;
 use atf::{Error, ErrorKind};
 
 use super::end::Times;
 use super::link::{Pair, agreement_rule};
-use super::{Output, detail, index, place_of};
+use super::{Output, detail, index, place_of, ring};
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::table as rules;
 
@@ -40,7 +42,11 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let name = path
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
-    check(path, name.as_deref().and_then(id), output);
+    let own = Expected {
+        id: name.as_deref().and_then(id),
+        clock: None,
+    };
+    check(path, &own, output);
 }
 
 /// The thread's id in the name of its folder.
@@ -50,10 +56,19 @@ pub(super) fn id(name: &str) -> Option<u32> {
     digits.parse().ok().filter(|_| is_decimal)
 }
 
-/// Checks the files of a thread's folder. `id` is the one in the folder's name.
-pub(super) fn check(path: &Path, id: Option<u32>, output: &mut dyn Output) -> Facts {
+/// What the index header must say of what its surroundings know.
+#[derive(Debug)]
+pub(super) struct Expected {
+    /// The id in the folder's name.
+    pub(super) id: Option<u32>,
+    /// The clock of the session's first thread, and that thread.
+    pub(super) clock: Option<(u8, u32)>,
+}
+
+/// Checks the files of a thread's folder.
+pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -> Facts {
     match ThreadReader::open(path) {
-        Ok(thread) => whole(&thread, id, output),
+        Ok(thread) => whole(&thread, expected, output),
         Err(error) => {
             let file = path.join(INDEX_FILE);
             match error.kind() {
@@ -89,7 +104,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     Facts::without_index(has_detail)
 }
 
-fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Facts {
+fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) -> Facts {
     let pair = Pair {
         index: thread.index(),
         detail: comparable(thread),
@@ -104,12 +119,21 @@ fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Fac
         output,
         |report| {
             times = index::check(thread.index(), report)?;
-            if let Some(id) = id.filter(|id| *id != header.thread_id) {
-                let at = std::mem::offset_of!(atf::wire::v1::IndexHeader, thread_id) as u64;
+            if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
+                let at = offset_of!(IndexHeader, thread_id) as u64;
                 report.add(
                     &rules::ATF_SESS_001,
                     Place::at("header.thread_id", at),
                     || format!("{}, the folder is thread_{id}", header.thread_id),
+                );
+            }
+            let clock = header.clock_type.0;
+            if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {
+                let at = offset_of!(IndexHeader, clock_type) as u64;
+                report.add(
+                    &rules::ATF_SESS_005,
+                    Place::at("header.clock_type", at),
+                    || format!("{clock}, thread {first} has {other}"),
                 );
             }
             for problem in &disagreements {
@@ -138,6 +162,7 @@ fn whole(thread: &ThreadReader, id: Option<u32>, output: &mut dyn Output) -> Fac
         (None, Some(error)) => detail::refused(&file, error, output),
         (None, None) => {}
     }
+    ring::check(thread, output);
     Facts {
         has_detail: thread.has_detail_file(),
         clock: Some(header.clock_type.0),

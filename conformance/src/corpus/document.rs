@@ -130,9 +130,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> (Va
         .into_iter()
         .map(|(id, folder)| Thread::of(trace, id, &folder, broken))
         .collect();
-    // A session opens from its folders as well.
-    let counts = broken.iter().filter(|(_, rule)| *rule != "ATF-MANI-001");
-    let worst = verdict(counts.map(|(_, rule)| *rule));
+    let worst = verdict(broken.iter().map(|(_, rule)| *rule));
     let is_lost = !threads.is_empty() && threads.iter().all(|thread| !thread.is_readable());
     let verdict = match (worst, is_lost) {
         (_, true) => Verdict::Reject,

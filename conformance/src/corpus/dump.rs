@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::document::hex;
-use super::layout::{Is, little_endian};
+use super::layout::{Is, Record, little_endian};
 use super::shape::Region;
 
 /// One line for each field: offset, bytes, name, value.
@@ -32,6 +32,23 @@ pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
         }
     }
     out
+}
+
+/// A ring, which is not written by any description that could lie: its header and its areas.
+pub(super) fn ring(bytes: &[u8]) -> String {
+    let header = bytes.len().min(Record::RingHeader.size());
+    let region = |offset, size, name: &str, record| Region {
+        offset,
+        size,
+        name: name.to_owned(),
+        record,
+    };
+    let regions = [
+        region(0, header, "header", Some(Record::RingHeader)),
+        region(header, bytes.len() - header, "areas", None),
+    ];
+    let own: Vec<_> = regions.into_iter().filter(|one| one.size > 0).collect();
+    dump(1, bytes, &own)
 }
 
 /// Bytes that are no fields, 16 in a line.

@@ -361,6 +361,10 @@ const EFFECTS: &[(&str, &str)] = &[
         "A reader that refuses unknown keys breaks on the next tracer.",
     ),
     (
+        "ATF-MANI-012",
+        "A reader that goes by it looks for names that are not there, or for none.",
+    ),
+    (
         "ATF-SESS-001",
         "The thread has one id in its folder's name and another in its events.",
     ),
@@ -375,6 +379,18 @@ const EFFECTS: &[(&str, &str)] = &[
     (
         "ATF-SESS-004",
         "A reader that wants its own spelling never shows the thread; one that parses loosely makes two of one.",
+    ),
+    (
+        "ATF-SESS-005",
+        "The threads' events are merged by times that have nothing to do with one another.",
+    ),
+    (
+        "ATF-RING-001",
+        "A reader that takes its events gives some twice, or some that were never traced here.",
+    ),
+    (
+        "ATF-RING-002",
+        "A reader that takes its events all the same gives what another thread or run left.",
     ),
 ];
 

@@ -58,6 +58,11 @@ pub const FLAGS: &[Flag] = &[
          divides the file's size gives thousands of events at time 0.",
     ),
     flag(
+        "stray-ring",
+        "A ring.atf that does not belong to the files beside it, or that they do not need. A reader that takes its \
+         events without a look gives some that were never traced here.",
+    ),
+    flag(
         "other-layout",
         "The layout of one wire version under the number of the other. With 32 events a version 2 header passes \
          version 1's event_size test, and all events come out scrambled.",

@@ -13,6 +13,8 @@ pub(crate) enum Record {
     DetailEventHeader,
     DetailFunctionPayload,
     DetailFooter,
+    /// No source has it.
+    RingHeader,
 }
 
 /// A field of a record.
@@ -188,6 +190,25 @@ const DETAIL_FOOTER: [Field; 7] = [
     reserved("reserved", 40, 24),
 ];
 
+/// The reference's page of it.
+const RING_HEADER: [Field; 15] = [
+    field("magic", 0, 4, Is::Magic),
+    number("endian", 4, 1),
+    number("version", 5, 1),
+    reserved("_reserved1", 6, 2),
+    number("thread_id", 8, 4),
+    reserved("_reserved2", 12, 4),
+    number("index_capacity", 16, 8),
+    number("index_start", 24, 8),
+    number("index_size", 32, 8),
+    number("index_checksum", 40, 4),
+    number("detail_checksum", 44, 4),
+    number("detail_capacity", 48, 8),
+    number("detail_start", 56, 8),
+    number("detail_size", 64, 8),
+    reserved("_reserved3", 72, 56),
+];
+
 impl Record {
     /// Its fields in one wire version, in their order.
     pub(crate) const fn fields(self, wire: u8) -> &'static [Field] {
@@ -202,6 +223,7 @@ impl Record {
             (Self::DetailEventHeader, _) => &DETAIL_EVENT_HEADER_2,
             (Self::DetailFunctionPayload, _) => &DETAIL_FUNCTION_PAYLOAD,
             (Self::DetailFooter, _) => &DETAIL_FOOTER,
+            (Self::RingHeader, _) => &RING_HEADER,
         }
     }
 
@@ -211,6 +233,7 @@ impl Record {
             Self::IndexEvent => 32,
             Self::DetailEventHeader => 24,
             Self::DetailFunctionPayload => 100,
+            Self::RingHeader => 128,
             _ => 64,
         }
     }
@@ -235,6 +258,7 @@ mod tests {
             Record::DetailEventHeader,
             Record::DetailFunctionPayload,
             Record::DetailFooter,
+            Record::RingHeader,
         ];
         for (record, wire) in records
             .into_iter()

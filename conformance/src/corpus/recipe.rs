@@ -317,7 +317,7 @@ impl Recipe {
             let broken: Vec<_> = broken.map(|(_, rule)| rule).collect();
             let (expected, verdict) = document::file(&trace, self.subject, &broken);
             case.subject = match name {
-                "detail.atf" => Subject::Detail,
+                "detail.atf" | "detail.atd2" => Subject::Detail,
                 _ => Subject::Index,
             };
             case.path = name.to_owned();
@@ -445,6 +445,7 @@ fn dump_of(trace: &Trace, path: &str) -> String {
     let regions = trace.regions(path);
     let bytes = trace.file(path);
     match (regions.as_slice(), str::from_utf8(bytes)) {
+        _ if path.ends_with("ring.atf") => dump::ring(bytes),
         ([], Ok(text)) if path.ends_with(".json") => text.trim_end().to_owned() + "\n",
         ([], _) => dump::raw(bytes),
         _ => dump::dump(trace.wire_of(path), bytes, &regions),
@@ -454,7 +455,10 @@ fn dump_of(trace: &Trace, path: &str) -> String {
 /// The last part of a path, if it is a trace file's.
 fn file_name(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
-    name.ends_with(".atf").then_some(name)
+    let is_file = [".atf", ".ati2", ".atd2"]
+        .iter()
+        .any(|end| name.ends_with(end));
+    is_file.then_some(name)
 }
 
 /// Lower case, with one hyphen between words.

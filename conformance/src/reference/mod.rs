@@ -97,7 +97,7 @@ impl Output for Verdicts {
         match report.kind {
             Kind::Index | Kind::Detail => self.files.push((report.path, verdict)),
             Kind::Manifest => self.manifest = Some(report),
-            Kind::Folder => {}
+            Kind::Ring | Kind::Folder => {}
         }
     }
 

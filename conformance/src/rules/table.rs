@@ -647,7 +647,9 @@ pub static ATF_IFTR_010: Rule = Rule {
     reader: ReaderDoes::Recover,
     about: &["index_event"],
     sources: &["S2", "S3"],
-    note: Some("The trailing bytes of a cut event are not an event."),
+    note: Some(
+        "The trailing bytes of a cut event are not an event; nor is an event of kind 0 in front of zeros, whose end did not reach the disk.",
+    ),
     untestable: None,
 };
 /// A file without a footer does not end in zeros.
@@ -1081,10 +1083,12 @@ pub static ATF_MANI_001: Rule = Rule {
     wires: &[1u8, 2u8],
     severity: Severity::Should,
     binds: &[Party::Writer],
-    reader: ReaderDoes::Recover,
+    reader: ReaderDoes::Warn,
     about: &["manifest.json"],
     sources: &["S0", "S1"],
-    note: Some("Missing after a crash; the session opens from its folders."),
+    note: Some(
+        "Missing after a crash. The session opens from its folders, and no event is lost with it, so the session is accepted; only names are missing. One that is there and cannot be read is another matter.",
+    ),
     untestable: None,
 };
 /// It is one JSON object in UTF-8, without a byte-order mark, and no key occurs twice.
@@ -1217,6 +1221,19 @@ pub static ATF_MANI_011: Rule = Rule {
     note: None,
     untestable: None,
 };
+/// `format_version`, where it is given, is "2.1" with symbols and "2.0" without.
+pub static ATF_MANI_012: Rule = Rule {
+    id: "ATF-MANI-012",
+    rule: "format_version, where it is given, is \"2.1\" with symbols and \"2.0\" without.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["manifest.json"],
+    sources: &[],
+    note: None,
+    untestable: None,
+};
 /// A reader gives every complete event of a file without a footer.
 pub static ATF_RDER_001: Rule = Rule {
     id: "ATF-RDER-001",
@@ -1307,6 +1324,167 @@ pub static ATF_RDER_006: Rule = Rule {
         "A file cannot break it. The cases that meet ATF-IHDR-018 show what a reader gives.",
     ),
 };
+/// A reader finds an index event by its position without a scan, and a detail event after one pass along the lengths.
+pub static ATF_RDER_007: Rule = Rule {
+    id: "ATF-RDER-007",
+    rule: "A reader finds an index event by its position without a scan, and a detail event after one pass along the lengths.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Reader],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event", "detail_event_header.total_length"],
+    sources: &["S0", "S1", "S2", "S4"],
+    note: None,
+    untestable: Some(
+        "A document does not say what it cost. For the library's reader a benchmark does.",
+    ),
+};
+/// A reader passes over a file by the times of its header only where the file was finalized and its timestamps do not go back.
+pub static ATF_RDER_008: Rule = Rule {
+    id: "ATF-RDER-008",
+    rule: "A reader passes over a file by the times of its header only where the file was finalized and its timestamps do not go back.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader],
+    reader: ReaderDoes::Ignore,
+    about: &["index_header.time_start_ns", "index_header.time_end_ns"],
+    sources: &["S1"],
+    note: None,
+    untestable: Some("No case asks for a range of time; a document holds all events."),
+};
+/// A reader takes any folder that holds thread folders for a session, whatever its name.
+pub static ATF_RDER_009: Rule = Rule {
+    id: "ATF-RDER-009",
+    rule: "A reader takes any folder that holds thread folders for a session, whatever its name.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Ignore,
+    about: &["session"],
+    sources: &["S0", "S1", "S2"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. No session of the corpus has the name of the documents.",
+    ),
+};
+/// A reader knows a file that it is given by its magic, whatever its name.
+pub static ATF_RDER_010: Rule = Rule {
+    id: "ATF-RDER-010",
+    rule: "A reader knows a file that it is given by its magic, whatever its name.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Ignore,
+    about: &["index_header.magic", "detail_header.magic"],
+    sources: &["S2"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The cases index-by-another-name and detail-by-another-name show what a reader gives.",
+    ),
+};
+/// A reader gives `function_id` as it stands; what its halves name only the manifest says.
+pub static ATF_RDER_011: Rule = Rule {
+    id: "ATF-RDER-011",
+    rule: "A reader gives function_id as it stands; what its halves name only the manifest says.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event.function_id", "detail_function_payload.function_id"],
+    sources: &["S0", "S1", "S2", "S3"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. The case session-of-extremes shows what a reader gives.",
+    ),
+};
+/// A reader of version 2 gives no `thread_id` and no `call_depth` of an event as if the file had them; one that it derived is marked.
+pub static ATF_RDER_012: Rule = Rule {
+    id: "ATF-RDER-012",
+    rule: "A reader of version 2 gives no thread_id and no call_depth of an event as if the file had them; one that it derived is marked.",
+    wires: &[2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event.thread_id", "index_event.call_depth"],
+    sources: &["S2"],
+    note: None,
+    untestable: Some(
+        "A file cannot break it. Each index file of version 2 in the corpus shows it: what a version lacks is left out of the document.",
+    ),
+};
+/// No ring.atf stands beside a finalized index.atf.
+pub static ATF_RING_001: Rule = Rule {
+    id: "ATF-RING-001",
+    rule: "No ring.atf stands beside a finalized index.atf.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["ring_header", "session"],
+    sources: &[],
+    note: Some(
+        "All that it held is in the files. It is left where a tracer died before it removed it.",
+    ),
+    untestable: None,
+};
+/// A ring.atf beside an index.atf that was not finalized belongs to the thread's files.
+pub static ATF_RING_002: Rule = Rule {
+    id: "ATF-RING-002",
+    rule: "A ring.atf beside an index.atf that was not finalized belongs to the thread's files.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &[
+        "ring_header.magic",
+        "ring_header.endian",
+        "ring_header.version",
+        "ring_header.thread_id",
+        "ring_header.index_capacity",
+        "ring_header.index_start",
+        "ring_header.index_size",
+        "ring_header.index_checksum",
+        "ring_header.detail_capacity",
+        "ring_header.detail_start",
+        "ring_header.detail_size",
+        "ring_header.detail_checksum",
+    ],
+    sources: &[],
+    note: Some(
+        "A reader passes over one that does not, as a whole, and gives what the files have.",
+    ),
+    untestable: None,
+};
+/// A writer stores the bytes of an event before the size of their area, a detail before its index event, and empties an area only when its bytes are in the file.
+pub static ATF_RING_003: Rule = Rule {
+    id: "ATF-RING-003",
+    rule: "A writer stores the bytes of an event before the size of their area, a detail before its index event, and empties an area only when its bytes are in the file.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Recover,
+    about: &["ring_header.index_size", "ring_header.detail_size"],
+    sources: &[],
+    note: None,
+    untestable: Some(
+        "A file shows one moment and not what was stored first. Kills of a writer show it.",
+    ),
+};
+/// A reader gives the events of a ring that belongs to its files behind those of the files, or passes over the ring as a whole.
+pub static ATF_RING_004: Rule = Rule {
+    id: "ATF-RING-004",
+    rule: "A reader gives the events of a ring that belongs to its files behind those of the files, or passes over the ring as a whole.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Reader, Party::Validator],
+    reader: ReaderDoes::Recover,
+    about: &["ring_header"],
+    sources: &[],
+    note: None,
+    untestable: Some(
+        "Either document is right, so no case has one of them. The cases of ATF-RING-002 show rings whose events no reader gives.",
+    ),
+};
 /// A thread's folder is named `thread_` and its `thread_id`.
 pub static ATF_SESS_001: Rule = Rule {
     id: "ATF-SESS-001",
@@ -1359,6 +1537,21 @@ pub static ATF_SESS_004: Rule = Rule {
     about: &["session"],
     sources: &["S0", "S1", "S2"],
     note: None,
+    untestable: None,
+};
+/// All threads of a session have the same `clock_type`.
+pub static ATF_SESS_005: Rule = Rule {
+    id: "ATF-SESS-005",
+    rule: "All threads of a session have the same clock_type.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Warn,
+    about: &["session", "index_header.clock_type"],
+    sources: &["S0", "S1"],
+    note: Some(
+        "Times of different clocks have no order among them, so the threads cannot be merged.",
+    ),
     untestable: None,
 };
 /// A writer appends the footer before it rewrites the header.
@@ -1475,6 +1668,47 @@ pub static ATF_WRTR_008: Rule = Rule {
         "A file does not show what is missing; scripts do, since what they ask for is known.",
     ),
 };
+/// A writer refuses a detail event at another position than its index event links to.
+pub static ATF_WRTR_009: Rule = Rule {
+    id: "ATF-WRTR-009",
+    rule: "A writer refuses a detail event at another position than its index event links to.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["detail_event_header.index_seq", "index_event.detail_seq"],
+    sources: &["S1", "S3"],
+    note: None,
+    untestable: Some(
+        "What was refused is in no file, and scripts ask for nothing that breaks a MUST. Files of a writer that does not look break ATF-LINK-001 and ATF-LINK-003.",
+    ),
+};
+/// A stack snapshot begins at the stack pointer.
+pub static ATF_WRTR_010: Rule = Rule {
+    id: "ATF-WRTR-010",
+    rule: "A stack snapshot begins at the stack pointer.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["detail_function_payload.sp", "detail_function_payload.stack_size"],
+    sources: &["S4"],
+    note: None,
+    untestable: Some("Bytes of a stack do not say where they were taken."),
+};
+/// Timestamps count nanoseconds, not ticks of their clock.
+pub static ATF_WRTR_011: Rule = Rule {
+    id: "ATF-WRTR-011",
+    rule: "Timestamps count nanoseconds, not ticks of their clock.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Must,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    about: &["index_event.timestamp_ns", "detail_event_header.timestamp"],
+    sources: &["S0", "S1", "S2"],
+    note: None,
+    untestable: Some("A number does not say what it counts."),
+};
 /// The rules of the spec, in its order.
 pub static ALL: &[&Rule] = &[
     &ATF_DEVT_001,
@@ -1569,16 +1803,28 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_009,
     &ATF_MANI_010,
     &ATF_MANI_011,
+    &ATF_MANI_012,
     &ATF_RDER_001,
     &ATF_RDER_002,
     &ATF_RDER_003,
     &ATF_RDER_004,
     &ATF_RDER_005,
     &ATF_RDER_006,
+    &ATF_RDER_007,
+    &ATF_RDER_008,
+    &ATF_RDER_009,
+    &ATF_RDER_010,
+    &ATF_RDER_011,
+    &ATF_RDER_012,
+    &ATF_RING_001,
+    &ATF_RING_002,
+    &ATF_RING_003,
+    &ATF_RING_004,
     &ATF_SESS_001,
     &ATF_SESS_002,
     &ATF_SESS_003,
     &ATF_SESS_004,
+    &ATF_SESS_005,
     &ATF_WRTR_001,
     &ATF_WRTR_002,
     &ATF_WRTR_003,
@@ -1587,6 +1833,9 @@ pub static ALL: &[&Rule] = &[
     &ATF_WRTR_006,
     &ATF_WRTR_007,
     &ATF_WRTR_008,
+    &ATF_WRTR_009,
+    &ATF_WRTR_010,
+    &ATF_WRTR_011,
 ];
 /// What the ids begin with, and what such rules are about.
 pub static GROUPS: &[(&str, &str)] = &[
@@ -1600,6 +1849,7 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("ATF-LINK", "Links between the two files of a thread"),
     ("ATF-MANI", "manifest.json"),
     ("ATF-RDER", "What a reader does"),
+    ("ATF-RING", "Ring file"),
     ("ATF-SESS", "Session folder"),
     ("ATF-WRTR", "What a writer does"),
 ];

@@ -60,7 +60,7 @@ const CRASHED: Expected = &[
 ];
 
 const NO_MANIFEST: Expected = &[
-    ("manifest.json", Recover, &["ATF-MANI-001"]),
+    ("manifest.json", Accept, &["ATF-MANI-001"]),
     (
         "thread_0/detail.atf",
         Recover,

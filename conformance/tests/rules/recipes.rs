@@ -97,5 +97,5 @@ fn the_rules_of_the_manifest() {
 
 #[test]
 fn the_rules_of_the_session() {
-    run(&["ATF-SESS"]);
+    run(&["ATF-SESS", "ATF-RING"]);
 }

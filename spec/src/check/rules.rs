@@ -42,19 +42,11 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 faults.push(Diagnostic::error(source.place, why));
             }
         }
-        let is_settled = |name: &&At<String>| {
-            let topic = spec
-                .topics
-                .iter()
-                .any(|topic| topic.topic.value == name.value);
-            topic
-                || spec
-                    .decisions
-                    .silences
-                    .iter()
-                    .any(|known| known.silence.value == name.value)
-        };
-        for name in rule.settled_by.iter().filter(|name| !is_settled(name)) {
+        for name in rule
+            .settled_by
+            .iter()
+            .filter(|name| !is_settled(spec, name))
+        {
             let why = format!("there is no topic and no silence `{name}`");
             faults.push(Diagnostic::error(name.place, why));
         }
@@ -65,5 +57,51 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             );
             faults.push(Diagnostic::error(rule.id.place, why));
         }
+    }
+    // What a misspelt name was to settle is settled by no rule: one fault, not two.
+    let mut names = spec
+        .all_rules()
+        .flat_map(|(_, rule)| rule.settled_by.iter());
+    if !names.all(|name| is_settled(spec, name)) {
+        return;
+    }
+    for topic in &spec.topics {
+        rests(spec, "topic", &topic.topic, topic.no_rule.is_some(), faults);
+    }
+    for silence in &spec.decisions.silences {
+        let has_reason = silence.no_rule.is_some();
+        rests(spec, "silence", &silence.silence, has_reason, faults);
+    }
+}
+
+/// Whether it is a topic's name or a silence's.
+fn is_settled(spec: &Spec, name: &At<String>) -> bool {
+    let mut topics = spec.topics.iter().map(|topic| &topic.topic);
+    let mut silences = (spec.decisions.silences.iter()).map(|silence| &silence.silence);
+    topics.any(|known| known.value == name.value) || silences.any(|known| known.value == name.value)
+}
+
+/// A rule rests on what was said or settled, or else there is a reason why none does.
+fn rests(
+    spec: &Spec,
+    what: &str,
+    name: &At<String>,
+    has_reason: bool,
+    faults: &mut Vec<Diagnostic>,
+) {
+    let mut rules = spec.all_rules().map(|(_, rule)| rule);
+    let resting =
+        rules.find(|rule| (rule.settled_by.iter()).any(|known| known.value == name.value));
+    match (resting, has_reason) {
+        (None, false) => {
+            let why = format!("no rule rests on the {what} `{name}`");
+            let help = "name it in a rule's `settled_by`, or say in `no_rule` why it needs none";
+            faults.push(Diagnostic::error(name.place, why).help(help));
+        }
+        (Some(rule), true) => {
+            let why = format!("the {what} `{name}` says why no rule rests on it, and one does");
+            faults.push(Diagnostic::error(name.place, why).related(rule.id.place, "the rule"));
+        }
+        _ => {}
     }
 }

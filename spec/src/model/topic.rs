@@ -33,6 +33,8 @@ pub struct Topic {
     /// How their disagreement was settled.
     #[serde(default)]
     pub decisions: List<Decision>,
+    /// Why no rule rests on it. A topic without this has rules that name it in `settled_by`.
+    pub no_rule: Option<String>,
 }
 
 /// `decisions.yaml`.
@@ -62,4 +64,6 @@ pub struct Silence {
     pub confidence: Confidence,
     /// What tests it: rule ids, or `PATH::TEST` of a test function in the repository.
     pub tested_by: List<At<String>>,
+    /// Why no rule rests on it. A silence without this has rules that name it in `settled_by`.
+    pub no_rule: Option<String>,
 }

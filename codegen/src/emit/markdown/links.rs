@@ -16,6 +16,8 @@ pub(super) const SESSION: &str = "session.md";
 pub(super) const RULES: &str = "rules.md";
 /// What the sources said and how it was settled.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
+/// What each source says, with the rules that hold it.
+pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
 /// Where the session page describes the manifest.
@@ -50,6 +52,7 @@ pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
         "What the sources said, and what holds",
         RECONCILIATION,
     ));
+    pages.push(Link::new("From statements to rules", COVERAGE));
     pages
 }
 

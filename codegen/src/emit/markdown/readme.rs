@@ -28,6 +28,7 @@ pub(super) struct Page<'a> {
     session: &'static str,
     rules: &'static str,
     reconciliation: &'static str,
+    coverage: &'static str,
     rule_count: usize,
     sources: &'a [SourceDocument],
 }
@@ -100,6 +101,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
         session: links::SESSION,
         rules: links::RULES,
         reconciliation: links::RECONCILIATION,
+        coverage: links::COVERAGE,
         rule_count: spec.all_rules().count(),
         sources: &layout.sources,
     }

@@ -10,7 +10,11 @@ use super::{Book, FOLDER, text};
 use crate::{GENERATED, GeneratedFile};
 
 /// Each template with its name, by which the others find it.
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
+    (
+        "coverage.md",
+        include_str!("../../../templates/markdown/coverage.md"),
+    ),
     (
         "diagram.svg",
         include_str!("../../../templates/markdown/diagram.svg"),

@@ -5,9 +5,11 @@
 
 mod detail;
 mod index;
+mod ring;
 
 pub use detail::{DetailFile, DetailRecord};
 pub use index::{EventRecord, IndexFile};
+pub use ring::{RingArea, RingFile};
 
 /// Appends values in little-endian order.
 #[derive(Default)]

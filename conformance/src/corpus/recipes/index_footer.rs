@@ -145,6 +145,40 @@ fn missing() -> Vec<Recipe> {
         })
         .at(INDEX, "events", 224, Recover)
         .also(INDEX, "ATF-IFTR-001"),
+        breaks("ATF-IFTR-010", "half of the sixth in front of zeros", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 240);
+            t.append(INDEX, &[0; 48]);
+        })
+        .at(INDEX, "events", 224, Recover)
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .flag("zero-tail")
+        .note("Its kind is 0 because it was never written: time and function alone are no event."),
+        meets(
+            "ATF-IFTR-010",
+            "an event of kind 4 in front of zeros",
+            |t| {
+                t.events(|events| events[5].kind = 4);
+                t.index(|file| *file = file.clone().placeholder());
+                t.cut(INDEX, 256);
+                t.append(INDEX, &[0; 32]);
+            },
+        )
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IFTR-011")
+        .also(INDEX, "ATF-IEVT-002"),
+        meets(
+            "ATF-IFTR-010",
+            "an event of kind 0 with nothing behind",
+            |t| {
+                t.events(|events| events[5].kind = 0);
+                t.index(|file| *file = file.clone().placeholder());
+                t.cut(INDEX, 256);
+            },
+        )
+        .also(INDEX, "ATF-IFTR-001")
+        .also(INDEX, "ATF-IEVT-002"),
         meets("ATF-IFTR-011", "an event whose last byte is not 0", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256);

@@ -159,10 +159,12 @@ fn platform() -> Vec<Recipe> {
         holds("ATF-IHDR-010", "3"),
         breaks("ATF-IHDR-010", "0", |t| t.patch(INDEX, 16, &[0]))
             .at(INDEX, "header.clock_type", 16, Accept)
-            .also(MANIFEST, "ATF-MANI-009"),
+            .also(MANIFEST, "ATF-MANI-009")
+            .also(OTHER, "ATF-SESS-005"),
         breaks("ATF-IHDR-010", "4", |t| t.patch(INDEX, 16, &[4]))
             .at(INDEX, "header.clock_type", 16, Accept)
-            .also(MANIFEST, "ATF-MANI-009"),
+            .also(MANIFEST, "ATF-MANI-009")
+            .also(OTHER, "ATF-SESS-005"),
         meets("ATF-IHDR-011", "boottime on Android", |t| t.platform(2, 3)),
         meets("ATF-IHDR-011", "qpc on Windows", |t| t.platform(5, 2)),
         breaks("ATF-IHDR-011", "mach_continuous on Linux", |t| {

@@ -21,7 +21,7 @@ fn form() -> Vec<Recipe> {
                 t.put(MANIFEST, r#"{"threads":[{"id":7},{"id":9}]}"#);
             },
         ),
-        breaks("ATF-MANI-001", "none", |t| t.remove(MANIFEST)).in_file(MANIFEST, "", Recover),
+        breaks("ATF-MANI-001", "none", |t| t.remove(MANIFEST)).in_file(MANIFEST, "", Accept),
         meets("ATF-MANI-002", "white space around the object", |t| {
             let text = format!("\t\r\n {} \n", text(t));
             t.put(MANIFEST, text);
@@ -54,6 +54,24 @@ fn form() -> Vec<Recipe> {
             );
         })
         .at_text(MANIFEST, "clock_type", "4,\n  \"modules\"", Recover),
+        holds("ATF-MANI-012", "2.1 with a symbol"),
+        meets("ATF-MANI-012", "2.0 with modules and no symbols", |t| {
+            version(t, "2.0");
+            without_symbols(t);
+        }),
+        breaks("ATF-MANI-012", "2.0 with a symbol", |t| version(t, "2.0")).in_file(
+            MANIFEST,
+            "format_version",
+            Accept,
+        ),
+        breaks("ATF-MANI-012", "2.1 without symbols", without_symbols).in_file(
+            MANIFEST,
+            "format_version",
+            Accept,
+        ),
+        breaks("ATF-MANI-012", "another version", |t| version(t, "3.0"))
+            .in_file(MANIFEST, "format_version", Accept)
+            .note("The files' headers say how they are read; this number does not."),
         holds("ATF-MANI-011", "all keys of the schema"),
         breaks("ATF-MANI-011", "another key", |t| {
             t.replace(
@@ -235,4 +253,16 @@ fn numbers() -> Vec<Recipe> {
 
 fn text(trace: &Trace) -> String {
     String::from_utf8(trace.file(MANIFEST).to_vec()).unwrap()
+}
+
+/// Gives the manifest this version.
+fn version(trace: &mut Trace, version: &str) {
+    trace.replace(MANIFEST, "\"2.1\"", &format!("\"{version}\""));
+}
+
+/// Takes the symbols away, with the list.
+fn without_symbols(trace: &mut Trace) {
+    let text = text(trace);
+    let start = text.find(",\n  \"symbols\"").unwrap();
+    trace.put(MANIFEST, format!("{}\n}}\n", &text[..start]));
 }

@@ -11,6 +11,7 @@ mod known_file;
 mod known_session;
 mod link;
 mod manifest;
+mod ring;
 mod session;
 mod valid;
 
@@ -30,6 +31,7 @@ pub fn recipes() -> Vec<Recipe> {
         link::recipes(),
         manifest::recipes(),
         session::recipes(),
+        ring::recipes(),
         known_file::recipes(),
         known_session::recipes(),
         valid::recipes(),

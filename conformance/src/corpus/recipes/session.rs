@@ -84,6 +84,25 @@ pub(super) fn recipes() -> Vec<Recipe> {
             "",
             Accept,
         ),
+        breaks("ATF-SESS-002", "index.ati2 only", |t| {
+            t.rename("thread_9/index.atf", "thread_9/index.ati2");
+        })
+        .in_file("thread_9", "", Recover)
+        .note("A heading of S2 has this extension; its folders have index.atf."),
+        holds("ATF-SESS-005", "3 in both threads"),
+        breaks("ATF-SESS-005", "1 on macos beside 3 on linux", |t| {
+            t.patch(OTHER, 7, &[3]);
+            t.patch(OTHER, 16, &[1]);
+        })
+        .at(OTHER, "header.clock_type", 16, Accept)
+        .also(MANIFEST, "ATF-MANI-009"),
+        breaks("ATF-SESS-005", "another clock, and no manifest", |t| {
+            t.patch(OTHER, 7, &[5]);
+            t.patch(OTHER, 16, &[2]);
+            t.remove(MANIFEST);
+        })
+        .at(OTHER, "header.clock_type", 16, Accept)
+        .also(MANIFEST, "ATF-MANI-001"),
     ]
 }
 

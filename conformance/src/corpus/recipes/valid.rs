@@ -1,7 +1,7 @@
 //! Whole sessions with nothing wrong, for what readers get wrong all the same.
 
 use crate::corpus::recipe::{Recipe, whole};
-use crate::corpus::trace::{DETAIL, MANIFEST, T, Trace, call, event, record, ret, thread};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call, event, record, ret, thread};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -78,6 +78,20 @@ pub(super) fn recipes() -> Vec<Recipe> {
             },
         )
         .flag("footer-field-order"),
+        whole(
+            "index-by-another-name",
+            &["ATF-IHDR-002"],
+            "A file is known by its magic; S2 has this extension too.",
+            |t| t.rename(INDEX, "thread_7/index.ati2"),
+        )
+        .of("thread_7/index.ati2"),
+        whole(
+            "detail-by-another-name",
+            &["ATF-DHDR-002"],
+            "A file is known by its magic; S2 has this extension too.",
+            |t| t.rename(DETAIL, "thread_7/detail.atd2"),
+        )
+        .of("thread_7/detail.atd2"),
         whole(
             "session-of-a-minimal-manifest",
             &["ATF-MANI-003", "ATF-MANI-011"],

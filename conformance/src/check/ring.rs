@@ -1,0 +1,41 @@
+//! `ring.atf`: whether there may be one, and whether it belongs to the files beside it.
+
+use std::fs;
+
+use atf::thread::{RING_FILE, ThreadReader};
+use atf::{Completeness, ErrorKind};
+
+use super::thread::linked;
+use super::{Output, place_of, without_path};
+use crate::finding::{FileReport, Kind, Place};
+use crate::rules::table as rules;
+
+/// Checks the ring in a thread's folder, if there is one. Its events are counted with the files'.
+pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
+    let path = thread.path().join(RING_FILE);
+    let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
+    if is_finalized && fs::symlink_metadata(&path).is_ok() {
+        let mut report = FileReport::new(&path, Kind::Ring);
+        report.add(&rules::ATF_RING_001, Place::of(""), || {
+            "left beside files that were finalized, which have all events".to_owned()
+        });
+        return output.file(report);
+    }
+    let Some(problem) = thread.ring_error() else {
+        return;
+    };
+    match problem.kind() {
+        ErrorKind::SymbolicLink => linked(&path, Kind::Ring, output),
+        // With a field, a file is missing that the ring says it belongs to.
+        ErrorKind::Io(_) if problem.field().is_none() => {
+            output.unreadable(&path, &without_path(problem));
+        }
+        kind => {
+            let mut report = FileReport::new(&path, Kind::Ring);
+            report.add(&rules::ATF_RING_002, place_of(problem), || {
+                format!("{kind}; the ring is passed over")
+            });
+            output.file(report);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Rules of ring.atf. What stands in it is one event that the files do not have: whoever takes a
+//! ring for what it is not gives it.
+
+use crate::Verdict::{Accept, Recover};
+
+use crate::corpus::files::{RingArea, RingFile, crc32c};
+use crate::corpus::recipe::{Recipe, breaks, holds, meets};
+use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call};
+
+const RING: &str = "thread_7/ring.atf";
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    vec![
+        holds("ATF-RING-001", "none"),
+        breaks("ATF-RING-001", "an empty one", |t| {
+            let ring = RingFile::of(t.version, 7);
+            t.put(RING, ring.bytes());
+        })
+        .in_file(RING, "", Accept),
+        breaks("ATF-RING-001", "one with an event of its own", |t| {
+            let ring = with_event(t);
+            t.put(RING, ring.bytes());
+        })
+        .in_file(RING, "", Accept)
+        .flag("stray-ring"),
+        unfinalized(meets("ATF-RING-002", "an empty one", |t| {
+            unfinalize(t);
+            let ring = RingFile::of(t.version, 7);
+            t.put(RING, ring.bytes());
+        })),
+        broken("another magic", "header.magic", Some(0), |t| {
+            put(t, |ring| ring.magic = *b"ATR1");
+        }),
+        broken("of the other wire version", "header.version", None, |t| {
+            put(t, |ring| ring.version = 3 - ring.version);
+        }),
+        broken("of thread 8", "header.thread_id", None, |t| {
+            put(t, |ring| ring.thread_id = 8);
+        }),
+        broken(
+            "bound to other events",
+            "header.index_checksum",
+            None,
+            |t| {
+                put(t, |ring| ring.index.checksum ^= 1);
+            },
+        ),
+        broken(
+            "behind the end of the file",
+            "header.index_start",
+            None,
+            |t| {
+                put(t, |ring| ring.index.start += 32);
+            },
+        ),
+        broken(
+            "an area beyond its end",
+            "header.detail_capacity",
+            None,
+            |t| {
+                put(t, |ring| ring.detail.capacity += 1);
+            },
+        ),
+        broken("cut in its header", "header", Some(127), |t| {
+            put(t, |_| {});
+            t.cut(RING, 127);
+        }),
+    ]
+}
+
+/// A ring that does not belong to the files beside it, which were not finalized.
+fn broken(
+    name: &'static str,
+    field: &'static str,
+    offset: Option<u64>,
+    edit: fn(&mut Trace),
+) -> Recipe {
+    let broken = breaks("ATF-RING-002", name, edit);
+    let recipe = match offset {
+        Some(offset) => broken.at(RING, field, offset, Recover),
+        None => broken.in_file(RING, field, Recover),
+    };
+    unfinalized(recipe).flag("stray-ring")
+}
+
+/// What follows from files without footers.
+fn unfinalized(recipe: Recipe) -> Recipe {
+    recipe
+        .also(INDEX, "ATF-IFTR-001")
+        .also(DETAIL, "ATF-DFTR-001")
+}
+
+/// Takes the footers of thread 7 away and makes its headers placeholders.
+fn unfinalize(trace: &mut Trace) {
+    trace.index(|file| *file = file.clone().placeholder());
+    trace.cut(INDEX, 256);
+    trace.detail(|file| *file = file.clone().placeholder());
+    trace.cut(DETAIL, 461);
+}
+
+/// Puts a ring beside files that were not finalized.
+fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
+    unfinalize(trace);
+    let mut ring = with_event(trace);
+    edit(&mut ring);
+    trace.put(RING, ring.bytes());
+}
+
+/// A ring whose index area has one event that belongs behind the six of the file.
+fn with_event(trace: &Trace) -> RingFile {
+    let mut other = Trace::clean(trace.version);
+    other.without_details();
+    other.events(|events| *events = vec![call(T + 6000, 2, 1)]);
+    RingFile {
+        index: RingArea {
+            capacity: 64,
+            start: 256,
+            checksum: crc32c(&trace.file(INDEX)[64..256]),
+            bytes: other.file(INDEX)[64..96].to_vec(),
+        },
+        ..RingFile::of(trace.version, 7)
+    }
+}
