@@ -19,7 +19,7 @@ use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 use tempfile::TempDir;
 
 /// Rules about what was recorded. A recovery that mended it would invent.
-const OF_CONTENT: [&str; 8] = [
+const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
     "ATF-IEVT-001",
@@ -28,6 +28,7 @@ const OF_CONTENT: [&str; 8] = [
     "ATF-LINK-011",
     "ATF-MANI-009",
     "ATF-SESS-001",
+    "ATF-SESS-005",
 ];
 
 const RING: &str = "thread_7/ring.atf";

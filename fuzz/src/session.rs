@@ -212,7 +212,7 @@ struct Rules {
 }
 
 /// Rules about what a tracer saw and what threads are called: recovery keeps that as it is.
-const CONTENT: [&str; 8] = [
+const CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
     "ATF-IEVT-001",
@@ -221,6 +221,7 @@ const CONTENT: [&str; 8] = [
     "ATF-LINK-011",
     "ATF-MANI-009",
     "ATF-SESS-001",
+    "ATF-SESS-005",
 ];
 
 impl Output for Rules {
