@@ -14,7 +14,7 @@ pub(super) fn of(report: &FileReport) -> &Path {
         name.to_string_lossy().starts_with(THREAD_FOLDER)
     };
     match report.kind {
-        Kind::Index | Kind::Detail if is_thread() => folder.parent().unwrap_or(folder),
+        Kind::Index | Kind::Detail | Kind::Ring if is_thread() => folder.parent().unwrap_or(folder),
         _ => folder,
     }
 }
