@@ -84,24 +84,29 @@ impl IndexEvent {
         Ok(bytes)
     }
 
-    /// Whether the wire version can hold it; errors as of [`encode`](Self::encode).
-    #[inline]
-    pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
-        let event_kind = u32::from(self.event_kind);
-        let (none, most_kinds) = match wire {
-            Wire::V1 => (v1::IndexEvent::DETAIL_SEQ_NONE.into(), u32::MAX),
-            Wire::V2 => (v2::IndexEvent::DETAIL_SEQ_NONE, u8::MAX.into()),
+    fn check_fits(&self, wire: Wire) -> Result<()> {
+        let none = match wire {
+            Wire::V1 => v1::IndexEvent::DETAIL_SEQ_NONE.into(),
+            Wire::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
         };
         match self.detail_seq {
             Some(seq) if seq >= none => {
                 Err(out_of_range("detail_seq", seq, none.saturating_sub(1)))
             }
-            _ if event_kind > most_kinds => Err(out_of_range(
-                "event_kind",
-                event_kind.into(),
-                most_kinds.into(),
-            )),
-            _ => Ok(()),
+            _ => Self::check_kind_fits(wire, self.event_kind),
+        }
+    }
+
+    /// Whether the wire version has bits for the kind; it has for those that are known.
+    pub(crate) fn check_kind_fits(wire: Wire, event_kind: EventKind) -> Result<()> {
+        let most = match wire {
+            Wire::V1 => u32::MAX,
+            Wire::V2 => u8::MAX.into(),
+        };
+        let event_kind = u32::from(event_kind);
+        match event_kind <= most {
+            true => Ok(()),
+            false => Err(out_of_range("event_kind", event_kind.into(), most.into())),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexEvent;
 use crate::wire::{EventKind, Wire, v1, v2};
 
 impl ThreadWriter {
@@ -14,7 +15,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Checks what the format demands of tracers.
+    /// Checks what the format demands of tracers, and that the wire version has bits for it.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         let is_known = (EventKind::CALL..=EventKind::EXCEPTION).contains(&event_kind);
@@ -28,7 +29,7 @@ impl ThreadWriter {
     pub(super) fn check_slowly(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         self.check_open()?;
         if self.verbatim {
-            return Ok(());
+            return IndexEvent::check_kind_fits(self.wire, event_kind);
         }
         if timestamp_ns < self.last_timestamp {
             let kind = ErrorKind::TimeGoesBack {

@@ -45,10 +45,9 @@ impl ThreadWriter {
         })
     }
 
-    /// Puts an event into the index buffer.
+    /// Puts an event that was checked, and its link with it, into the index buffer.
     #[inline]
     pub(super) fn push(&mut self, event: &IndexEvent) -> Result<u64> {
-        event.check_fits(self.wire)?;
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
@@ -86,7 +85,6 @@ impl ThreadWriter {
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<Link> {
         self.check_detail_limit()?;
-        event.check_fits(self.wire)?;
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
