@@ -108,8 +108,59 @@ fn partitions(context: &mut Context) -> Result<()> {
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
+    // The same bytes at the same time, each core half of them: what the memory gives two.
+    let order = input.order()?;
+    let records: Vec<_> = input.maps.iter().map(Events::records).collect();
+    let halves = Halves::new(&order, records.len());
+    let on_all = |watch: &mut Stopwatch| {
+        black_box(watch.time(|| halves.visit(&records, cores)));
+        Ok(())
+    };
+    let on_one = |watch: &mut Stopwatch| {
+        black_box(watch.time(|| halves.visit(&records, 1)));
+        Ok(())
+    };
+    context.report.add(Row {
+        work: format!(
+            "visit 16 threads, random arrivals, in an order known beforehand, {cores} cores"
+        ),
+        baseline: "the same on 1 core",
+        goal: None,
+        comparison: compare(context.pairs, Time::Wall, on_all, on_one)?,
+        amount: Amount::Each(input.count, "event"),
+    });
     input.remove()?;
     Ok(())
+}
+
+/// An order in two halves, with the place of each thread where the second begins.
+struct Halves<'o> {
+    parts: [(Vec<usize>, &'o [u16]); 2],
+}
+
+impl<'o> Halves<'o> {
+    fn new(order: &'o [u16], threads: usize) -> Self {
+        let (first, second) = order.split_at(order.len() / 2);
+        let mut places = vec![0; threads];
+        for thread in first {
+            places[usize::from(*thread)] += 1;
+        }
+        Self {
+            parts: [(vec![0; threads], first), (places, second)],
+        }
+    }
+
+    fn visit(&self, threads: &[&[[u8; EVENT_SIZE]]], cores: usize) -> u64 {
+        let work = |(places, order): &(Vec<usize>, &[u16])| visit(threads, places.clone(), order);
+        let [first, second] = &self.parts;
+        if cores < 2 {
+            return work(first) ^ work(second);
+        }
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| work(second));
+            work(first) ^ other.join().unwrap_or_default()
+        })
+    }
 }
 
 /// Files to merge, mapped, and what comes of it.
@@ -169,7 +220,7 @@ impl Input {
     /// fetched, decoded and given away.
     fn visit(&self, watch: &mut Stopwatch, order: &[u16]) -> Result<()> {
         let records: Vec<_> = self.maps.iter().map(Events::records).collect();
-        let sum = watch.time(|| visit(&records, order));
+        let sum = watch.time(|| visit(&records, vec![0; records.len()], order));
         self.check(sum)
     }
 
@@ -214,8 +265,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
-fn visit(threads: &[&[[u8; EVENT_SIZE]]], order: &[u16]) -> u64 {
-    let mut next = vec![0_usize; threads.len()];
+fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[u16]) -> u64 {
     order.iter().fold(0, |sum, thread| {
         let place = usize::from(*thread);
         let seq = next[place];
