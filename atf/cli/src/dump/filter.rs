@@ -49,19 +49,21 @@ impl<'a> Filter<'a> {
         start_ns: Option<u64>,
         names: &Names<'_>,
     ) -> Result<Self, Failure> {
-        let mut functions = BTreeSet::new();
-        for pattern in options.functions {
-            let found = names.find(pattern);
-            if found.is_empty() {
-                complain(format_args!("no function matches {pattern}"));
-            }
-            functions.extend(found);
-        }
+        let functions = options.functions.iter();
+        let functions: BTreeSet<_> = functions.flat_map(|pattern| names.find(pattern)).collect();
         Ok(Self {
             times: times(options, start_ns)?,
             kinds: options.kinds,
             functions: (!options.functions.is_empty()).then_some(functions),
         })
+    }
+
+    /// Says which patterns mean no function.
+    pub(crate) fn complain_of_unknown(options: &Dump<'_>, names: &Names<'_>) {
+        let functions = options.functions.iter();
+        for pattern in functions.filter(|pattern| names.find(pattern).is_empty()) {
+            complain(format_args!("no function matches {pattern}"));
+        }
     }
 
     /// The times of the events that are written.

@@ -16,7 +16,7 @@ use atf::{Error, FileKind, Wire};
 use super::detail::Detail;
 use super::filter::{Filter, times};
 use super::names::Names;
-use super::trace::Trace;
+use super::trace::session_around;
 use super::{Dump, Row, Sink, several, wire_of};
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
@@ -37,38 +37,38 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         }
         sleep(interval);
     };
-    let (trace, mut session, mut threads) = match target {
+    let mut threads = Vec::new();
+    let session = |path: &Path, has_threads| Session {
+        follower: SessionFollower::new(path),
+        has_threads,
+    };
+    let mut session = match target {
         Target::File(path, FileKind::Detail) => {
             dump.check_details_alone(&path)?;
             return details(dump, interval, sink, &path);
         }
         Target::File(path, FileKind::Index) | Target::OtherFile(path) => {
             let source = Source::Index(Box::new(IndexFollower::new(&path)));
-            let thread = Thread { id: None, source };
-            (Trace::File(path), None, vec![thread])
+            threads.push(Thread { id: None, source });
+            None
         }
         Target::Thread(path) => {
             let source = Source::of_folder(&path, dump.details);
-            let thread = Thread { id: None, source };
-            (Trace::of_thread(path), None, vec![thread])
+            threads.push(Thread { id: None, source });
+            let around = session_around(&path);
+            around.map(|around| session(around.path(), false))
         }
-        Target::Session(path) => {
-            let session = SessionFollower::new(&path);
-            (Trace::of_session(&path)?, Some(session), Vec::new())
-        }
+        Target::Session(path) => Some(session(&path, true)),
         Target::Sessions(paths) => match paths.as_slice() {
-            [path] => {
-                let session = SessionFollower::new(path);
-                (Trace::of_session(path)?, Some(session), Vec::new())
-            }
+            [path] => Some(session(path, true)),
             paths => return Err(several(dump.path, paths)),
         },
     };
-    let names = Names::of(dump.symbols, &trace)?;
+    let named = dump.symbols.map(Names::in_file).transpose()?;
     let mut output = Output {
         dump,
-        names: &names,
         sink,
+        start_ns: None,
         filter: None,
         left: dump.limit,
         state: State::Fine,
@@ -77,12 +77,23 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     loop {
         let mut is_quiet = true;
         if let Some(session) = &mut session {
-            threads.extend(new_threads(dump, session)?);
+            if session.follower.poll_manifest()? {
+                // Other names: a pattern may mean other functions.
+                output.filter = None;
+            }
+            if session.has_threads {
+                threads.extend(new_threads(dump, &mut session.follower)?);
+            }
         }
+        let of_session = session.as_ref().map_or(Names::None, |session| {
+            let follower = &session.follower;
+            Names::of_manifest(follower.manifest(), follower.symbols())
+        });
+        let names = named.as_ref().unwrap_or(&of_session);
         has_threads |= !threads.is_empty();
         let mut still = Vec::with_capacity(threads.len());
         for mut thread in threads {
-            match thread.turn(&mut output)? {
+            match thread.turn(&mut output, names)? {
                 Turn::More => is_quiet = false,
                 Turn::NotYet => {}
                 Turn::Over => continue,
@@ -98,6 +109,12 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             sleep(interval);
         }
     }
+}
+
+/// A session that gives names, and threads where it was named itself.
+struct Session {
+    follower: SessionFollower,
+    has_threads: bool,
 }
 
 /// What stands at a path; `None` while that cannot be told.
@@ -195,13 +212,13 @@ impl Source {
 
 impl Thread {
     /// Writes some of the thread's events.
-    fn turn(&mut self, output: &mut Output<'_, '_>) -> Result<Turn, Failure> {
+    fn turn(&mut self, output: &mut Output<'_, '_>, names: &Names<'_>) -> Result<Turn, Failure> {
         for _ in 0..TURN {
             if output.left == 0 {
                 break;
             }
             match self.source.poll() {
-                Ok(Polled::New(new)) => output.event(self, &new)?,
+                Ok(Polled::New(new)) => output.event(self, &new, names)?,
                 Ok(Polled::NotYet) => return Ok(Turn::NotYet),
                 Ok(Polled::Finalized) => return Ok(Turn::Over),
                 Err(error) => {
@@ -221,9 +238,10 @@ impl Thread {
 /// Where events go.
 struct Output<'a, 'b> {
     dump: &'a Dump<'a>,
-    names: &'a Names<'a>,
     sink: &'b mut dyn Sink,
-    /// What the options mean, once the first event has come.
+    /// The time of the first event that came.
+    start_ns: Option<u64>,
+    /// What the options mean, once that has come, by the names that are known.
     filter: Option<Filter<'a>>,
     /// How many events may still be written.
     left: u64,
@@ -231,13 +249,25 @@ struct Output<'a, 'b> {
 }
 
 impl Output<'_, '_> {
-    fn event(&mut self, thread: &Thread, new: &ThreadEvent) -> Result<(), Failure> {
-        let filter = match &self.filter {
-            Some(filter) => filter,
+    fn event(
+        &mut self,
+        thread: &Thread,
+        new: &ThreadEvent,
+        names: &Names<'_>,
+    ) -> Result<(), Failure> {
+        let start_ns = match self.start_ns {
+            Some(start_ns) => start_ns,
             None => {
                 let start_ns = new.event.timestamp_ns;
                 self.sink.start(start_ns)?;
-                let filter = Filter::new(self.dump, Some(start_ns), self.names)?;
+                Filter::complain_of_unknown(self.dump, names);
+                *self.start_ns.insert(start_ns)
+            }
+        };
+        let filter = match &self.filter {
+            Some(filter) => filter,
+            None => {
+                let filter = Filter::new(self.dump, Some(start_ns), names)?;
                 self.filter.insert(filter)
             }
         };
@@ -263,7 +293,7 @@ impl Output<'_, '_> {
             seq: new.seq,
             wire: wire_of(&new.event),
             event: new.event,
-            name: self.names.get(new.event.function_id),
+            name: names.get(new.event.function_id),
             detail,
         })
     }

@@ -25,14 +25,16 @@ pub(crate) enum Names<'t> {
 impl<'t> Names<'t> {
     /// Those of the manifest at `path`, or else of the trace's own.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
-        let Some(path) = path else {
-            let session = trace.session();
-            let manifest = session.and_then(|session| Some((session, session.manifest()?)));
-            return Ok(match manifest {
-                Some((session, manifest)) => Self::Session(session.symbols(), manifest),
-                None => Self::None,
-            });
-        };
+        match path {
+            Some(path) => Self::in_file(path),
+            None => Ok(trace.session().map_or(Self::None, |session| {
+                Self::of_manifest(session.manifest(), session.symbols())
+            })),
+        }
+    }
+
+    /// Those of a manifest that was named.
+    pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
         let failed = |error| Failure::Usage(format!("{}: {error}", path.display()));
         let manifest = Manifest::parse(&fs::read(path).map_err(failed)?);
         let mut names = BTreeMap::new();
@@ -45,6 +47,11 @@ impl<'t> Names<'t> {
             }
         }
         Ok(Self::Other(names))
+    }
+
+    /// Those of a session, where it has a manifest.
+    pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
+        manifest.map_or(Self::None, |manifest| Self::Session(symbols, manifest))
     }
 
     /// A function's name.

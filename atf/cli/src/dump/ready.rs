@@ -25,6 +25,7 @@ impl<'a> Ready<'a> {
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let survey = trace.survey();
+        Filter::complain_of_unknown(dump, &names);
         let filter = Filter::new(dump, survey.start_ns(), &names)?;
         let threads = match trace.threads(dump.threads) {
             Ok(threads) => threads,

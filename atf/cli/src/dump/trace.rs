@@ -170,7 +170,7 @@ impl Survey {
 }
 
 /// The session that a thread's folder belongs to.
-fn session_around(folder: &Path) -> Option<SessionReader> {
+pub(crate) fn session_around(folder: &Path) -> Option<SessionReader> {
     let folder = folder.canonicalize().ok()?;
     let session = SessionReader::open(folder.parent()?).ok()?;
     let mut threads = session.threads().iter();

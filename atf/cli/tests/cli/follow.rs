@@ -158,6 +158,53 @@ fn threads_of_a_session_come_as_they_come() {
 }
 
 #[test]
+fn names_come_with_the_manifest() {
+    let folder = tempfile::tempdir().unwrap();
+    let thread = folder.path().join("thread_0");
+    let mut writer = ThreadWriter::create(&thread, 0, &WriteOptions::default()).unwrap();
+    // What is followed is the session, its thread, and what one name of two means.
+    let of_session = Following::new(folder.path(), &["--json"]);
+    let of_thread = Following::new(&thread, &["--json"]);
+    let mut of_late = Following::new(folder.path(), &["--json", "--function", "late"]);
+    let mut following = [of_session, of_thread];
+    let mut write = |function_id| {
+        let event = Event {
+            function_id,
+            ..call(0)
+        };
+        writer.write(&event).unwrap();
+        writer.flush().unwrap();
+    };
+    write(7);
+    for following in &mut following {
+        let event = &lines(&following.next())[0];
+        assert!(event["function"].is_null(), "{event}");
+    }
+    let symbol = |id: u64, name| {
+        format!(
+            r#"{{"function_id": "{id:#x}", "module_id": 0, "symbol_index": 0, "name": "{name}"}}"#
+        )
+    };
+    let manifest = format!(
+        r#"{{"symbols": [{}, {}]}}"#,
+        symbol(7, "early"),
+        symbol(8, "late")
+    );
+    std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+    // A follower looks at the manifest before it looks for events, but maybe just before this one.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    write(8);
+    for following in &mut following {
+        let event = &lines(&following.next())[0];
+        assert_eq!(event["function"], "late", "{event}");
+    }
+    writer.finalize().unwrap();
+    let event = &lines(&of_late.next())[0];
+    assert_eq!(event["function"], "late");
+    assert_eq!(of_late.end().0, 0);
+}
+
+#[test]
 fn a_file_that_is_replaced_is_said_and_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.atf");
