@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::rules::table;
+
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
@@ -57,12 +59,11 @@ impl Editions {
     /// Those of this kit.
     #[must_use]
     pub fn current() -> Self {
-        let version = env!("CARGO_PKG_VERSION");
         Self {
-            kit: version.to_owned(),
-            spec: version.to_owned(),
-            rules: version.to_owned(),
-            corpus: crate::corpus::EDITION.to_owned(),
+            kit: env!("CARGO_PKG_VERSION").to_owned(),
+            spec: table::SPEC_EDITION.version.to_owned(),
+            rules: table::RULES_EDITION.version.to_owned(),
+            corpus: table::CORPUS_EDITION.version.to_owned(),
         }
     }
 }

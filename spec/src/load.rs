@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::diagnostic::{Diagnostic, File, Files};
 use crate::layout::Wire;
 use crate::model::{
-    ConstantsFile, DecisionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec, RulesFile,
-    SessionFile, SourceFile, Topic, TopicsFile,
+    ConstantsFile, DecisionsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec,
+    RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
 };
 use crate::yaml::{FileId, Place, Tree, decode};
 
@@ -36,6 +36,8 @@ pub struct Spec {
     pub session: SessionFile,
     /// The manifest.
     pub manifest: ManifestFile,
+    /// The versions of spec, rules and corpus.
+    pub editions: EditionsFile,
 }
 
 /// What loading found: the files, for the places in diagnostics, and the spec or its faults.
@@ -70,6 +72,7 @@ pub fn load(folder: &Path) -> Loaded {
         rules: loader.folder("rules"),
         session: loader.file("session.yaml").unwrap_or_default(),
         manifest: loader.file("manifest.yaml").unwrap_or_default(),
+        editions: loader.file("editions.yaml").unwrap_or_default(),
     };
     for TopicsFile { topics } in loader.folder("behaviour") {
         spec.topics.extend(topics.0);

@@ -2,7 +2,7 @@
 //! so that a check without a rule does not compile.
 
 use atf_spec::load::Spec;
-use atf_spec::model::{Binds, ReaderDoes, RuleSpec, Severity};
+use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -23,8 +23,11 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
+    let editions = spec.editions.editions.iter().map(edition);
     let tokens = quote! {
-        use super::{Party, ReaderDoes, Rule, Severity};
+        use super::{Edition, Party, ReaderDoes, Rule, Severity};
+
+        #(#editions)*
 
         #(#rules)*
 
@@ -43,6 +46,20 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     GeneratedFile {
         path: "conformance/src/rules/table.rs".to_owned(),
         text,
+    }
+}
+
+fn edition(edition: &EditionSpec) -> TokenStream {
+    let of = edition.of.value.name();
+    let name = format_ident!("{}_EDITION", of.to_uppercase());
+    let doc = format!(" The edition of the {of}.");
+    let (version, digest) = (edition.version.as_str(), edition.digest.as_str());
+    quote! {
+        #[doc = #doc]
+        pub static #name: Edition = Edition {
+            version: #version,
+            digest: #digest,
+        };
     }
 }
 

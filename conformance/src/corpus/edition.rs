@@ -17,7 +17,9 @@ use std::{fs, io};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Case, EDITION, FLAGS, json};
+use super::{Case, FLAGS, json};
+use crate::rules::table::CORPUS_EDITION;
+use crate::scripts;
 
 /// All files of the corpus, by their paths in its folder.
 #[must_use]
@@ -77,7 +79,29 @@ pub fn about(case: &Case) -> Value {
 fn list(cases: &[Case]) -> Value {
     let names: Vec<_> = cases.iter().map(|case| &case.name).collect();
     let flags: BTreeMap<_, _> = FLAGS.iter().map(|flag| (flag.name, flag.note)).collect();
-    json!({"edition": EDITION, "flags": flags, "cases": names})
+    json!({"edition": CORPUS_EDITION.version, "flags": flags, "cases": names})
+}
+
+/// What the edition of the corpus stands for: the cases with their files, what flags mean, and what
+/// writers are asked to write.
+#[must_use]
+pub fn digest(cases: &[Case]) -> String {
+    let mut text = String::new();
+    let mut add = |name: &str, bytes: &[u8]| {
+        let _ = writeln!(text, "{}  {name}", sha256(bytes));
+    };
+    for (path, bytes) in files(cases) {
+        if path != "corpus.json" {
+            add(&path, &bytes);
+        }
+    }
+    for flag in FLAGS {
+        add(flag.name, flag.note.as_bytes());
+    }
+    for one in [1, 2].into_iter().flat_map(scripts::scripts) {
+        add(&one.name, one.script.to_string().as_bytes());
+    }
+    sha256(text.as_bytes())
 }
 
 /// Sums and paths of the files below a folder, from there.

@@ -31,6 +31,15 @@ pub struct Rule {
     pub untestable: Option<&'static str>,
 }
 
+/// The version of what implementations are graded by.
+#[derive(Debug)]
+pub struct Edition {
+    /// Major, minor and patch number.
+    pub version: &'static str,
+    /// SHA-256, in hexadecimal, of what the version was given to.
+    pub digest: &'static str,
+}
+
 /// How strict a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,7 +2,22 @@
 
 //! All rules of the format, one static for each id.
 
-use super::{Party, ReaderDoes, Rule, Severity};
+use super::{Edition, Party, ReaderDoes, Rule, Severity};
+/// The edition of the spec.
+pub static SPEC_EDITION: Edition = Edition {
+    version: "1.0.0",
+    digest: "4637d8091d51af29f282b0b43e31fbd33a787430cff2847b4f86ba754ad7f1da",
+};
+/// The edition of the rules.
+pub static RULES_EDITION: Edition = Edition {
+    version: "1.0.0",
+    digest: "36b3bc1b1934c0ac045288facb5aff04846cb5f301f9e632738a0ad88dbe75ac",
+};
+/// The edition of the corpus.
+pub static CORPUS_EDITION: Edition = Edition {
+    version: "1.0.0",
+    digest: "a6f714796dd5e3803382944c3e04265d82150487c330759242d8b5d83fcb7d13",
+};
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
     id: "ATF-DEVT-001",

@@ -2,6 +2,7 @@
 
 mod cases;
 mod committed;
+mod editions;
 
 use std::sync::LazyLock;
 

@@ -2,6 +2,7 @@
 //! are unique, claims that are named where they are relied upon.
 
 mod claims;
+mod editions;
 mod enums;
 mod layout;
 mod names;
@@ -40,5 +41,6 @@ pub fn check(
     references::check(spec, &mut faults);
     rules::check(spec, &mut faults);
     session::check(spec, &mut faults);
+    editions::check(spec, &mut faults);
     faults
 }

@@ -1,6 +1,7 @@
 //! The YAML files' types: what may stand in them and what it means.
 
 mod decision;
+mod edition;
 mod enums;
 mod format;
 mod record;
@@ -10,6 +11,7 @@ mod source;
 mod topic;
 
 pub use decision::{Confidence, Decision, DecisionKind};
+pub use edition::{EditionOf, EditionSpec, EditionsFile};
 pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
 pub use format::FormatFile;
 pub use record::{FieldSpec, PlaceSpec, RecordSpec};

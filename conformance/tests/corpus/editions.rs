@@ -1,0 +1,83 @@
+//! Nothing that implementations are graded by changes under the name of its old edition.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atf_conformance::corpus::edition;
+use atf_conformance::rules::{Edition, table};
+
+use crate::CASES;
+
+fn spec() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
+}
+
+/// The SHA-256 of the names and bytes of the YAML files in these folders of the spec.
+fn digest_of_yaml(folders: &[&str]) -> String {
+    let mut files = BTreeMap::new();
+    for folder in folders {
+        for entry in fs::read_dir(spec().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.ends_with(".yaml") && name != "editions.yaml" {
+                let text = fs::read_to_string(&path).unwrap().replace('\r', "");
+                files.insert(format!("{folder}/{name}"), text);
+            }
+        }
+    }
+    assert!(files.len() > 3, "{folders:?}: only {} files", files.len());
+    let mut text = String::new();
+    for (name, file) in files {
+        let _ = writeln!(text, "{}  {name}", edition::sha256(file.as_bytes()));
+    }
+    edition::sha256(text.as_bytes())
+}
+
+/// What to do where what an edition is of has changed.
+fn advice(of: &str, edition: &Edition, digest: &str) -> Option<String> {
+    (edition.digest != digest).then(|| {
+        let version = edition.version;
+        format!(
+            "\n{of}: changed since edition {version} was set down. In spec/editions.yaml\n\
+             1. raise the version, as docs/conformance/README.md says under Editions (patch: words; minor: \
+             something new that may fail who passed; major: another answer), unless {version} was never \
+             released and the change is no greater than what it is to be;\n\
+             2. make the digest\n     {digest}\n\
+             3. cargo run -p atf-codegen -- generate && cargo run -p atf-conformance -- corpus generate\n"
+        )
+    })
+}
+
+#[test]
+fn what_has_an_edition_is_what_it_was_when_the_edition_was_set_down() {
+    let now = [
+        (
+            "spec",
+            &table::SPEC_EDITION,
+            digest_of_yaml(&[".", "behaviour", "records", "sources"]),
+        ),
+        ("rules", &table::RULES_EDITION, digest_of_yaml(&["rules"])),
+        ("corpus", &table::CORPUS_EDITION, edition::digest(&CASES)),
+    ];
+    let changed = now
+        .iter()
+        .filter_map(|(of, edition, digest)| advice(of, edition, digest));
+    let changed: String = changed.collect();
+    assert!(changed.is_empty(), "{changed}");
+}
+
+#[test]
+fn a_case_more_and_a_changed_byte_are_another_edition() {
+    let some = &CASES[..3];
+    let own = edition::digest(some);
+    assert_ne!(edition::digest(&some[1..]), own);
+    let mut cases = some.to_vec();
+    let bytes = cases[0].files.values_mut().next().unwrap();
+    bytes[0] ^= 1;
+    assert_ne!(edition::digest(&cases), own);
+    let mut cases = some.to_vec();
+    cases[0].note.push('.');
+    assert_ne!(edition::digest(&cases), own);
+}
