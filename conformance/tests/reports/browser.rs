@@ -9,6 +9,7 @@ use atf_conformance::report::Form;
 use atf_conformance::results::Results;
 use tempfile::TempDir;
 
+use crate::check;
 use crate::demo::{demo, hostile};
 use crate::html::{many, markup};
 use crate::report;
@@ -29,12 +30,13 @@ fn chromium() -> Option<PathBuf> {
     program
 }
 
-/// The page as the browser has it after its script ran; `None` without a browser.
-fn opened(results: &Results, fragment: &str) -> Option<String> {
+/// A page as the browser has it after its script ran, and what it has to say about it: what a script throws
+/// and what the page's policy forbids. `None` without a browser.
+fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
     let chromium = chromium()?;
     let folder = TempDir::new().unwrap();
-    let page = folder.path().join("page.html");
-    std::fs::write(&page, report(results, Form::Html)).unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
     let output = Command::new(chromium)
         .args([
             "--headless",
@@ -49,15 +51,25 @@ fn opened(results: &Results, fragment: &str) -> Option<String> {
             "--user-data-dir={}",
             folder.path().join("profile").display()
         ))
-        .arg(format!("file://{}{fragment}", page.display()))
+        .arg(format!("file://{}{fragment}", file.display()))
         .output()
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{messages}");
-    // What a script throws, and what the page's policy forbids, is said there.
     let said = messages.lines().filter(|line| line.contains(":CONSOLE"));
-    assert_eq!(said.collect::<Vec<_>>(), [""; 0]);
-    Some(String::from_utf8(output.stdout).unwrap())
+    let said = said.map(str::to_owned).collect();
+    Some((String::from_utf8(output.stdout).unwrap(), said))
+}
+
+/// A page of which the browser has nothing to say.
+fn quiet(page: &str, fragment: &str) -> Option<String> {
+    let (page, said) = opened(page, fragment)?;
+    assert_eq!(said, [""; 0]);
+    Some(page)
+}
+
+fn run(results: &Results) -> String {
+    report(results, Form::Html)
 }
 
 fn count(page: &str) -> &str {
@@ -79,22 +91,19 @@ fn shown(page: &str) -> Vec<(&str, bool)> {
 
 #[test]
 fn a_browser_filters_what_the_address_asks_for() {
-    let all = ["f0", "f2", "f3", "f4", "f5", "f6", "f7", "f1"];
     for (fragment, text, failures) in [
-        ("", "8 of 8 failures, 11 of 11 results", &all[..]),
         (
             "#?state=failed&role=write",
             "2 of 8 failures, 2 of 11 results",
-            &["f6", "f7"],
+            &["f6", "f7"][..],
         ),
         (
             "#?state=failed+known&text=WRONG-VERDICT",
             "1 of 8 failures, 1 of 11 results",
             &["f4"],
         ),
-        ("#?testee=1", "0 of 8 failures, 1 of 11 results", &[]),
     ] {
-        let Some(page) = opened(&demo(), fragment) else {
+        let Some(page) = quiet(&run(&demo()), fragment) else {
             return;
         };
         assert_eq!(count(&page), text, "{fragment}");
@@ -105,7 +114,7 @@ fn a_browser_filters_what_the_address_asks_for() {
 
 #[test]
 fn a_browser_opens_the_failure_that_a_link_names() {
-    let Some(page) = opened(&demo(), "#f4") else {
+    let Some(page) = quiet(&run(&demo()), "#f4") else {
         return;
     };
     let open: Vec<_> = shown(&page).into_iter().filter(|(_, open)| *open).collect();
@@ -114,7 +123,7 @@ fn a_browser_opens_the_failure_that_a_link_names() {
 
 #[test]
 fn a_browser_runs_no_text_of_a_testee() {
-    let Some(page) = opened(&hostile(), "") else {
+    let Some(page) = quiet(&run(&hostile()), "") else {
         return;
     };
     // What the browser made of it has no element that the page had not.
@@ -131,9 +140,42 @@ fn a_browser_runs_no_text_of_a_testee() {
 
 #[test]
 fn a_browser_opens_ten_thousand_results() {
-    let Some(page) = opened(&many(1_000), "#?text=name-77&state=failed") else {
+    let Some(page) = quiet(&run(&many(1_000)), "#?text=name-77&state=failed") else {
         return;
     };
     // 77, and 770 to 779: those that failed.
     assert_eq!(count(&page), "11 of 1000 failures, 11 of 10000 results");
+}
+
+#[test]
+fn a_browser_takes_no_script_and_no_style_but_ours() {
+    let forged =
+        "<script>document.title = 'forged'</script><style>h1 { display: none; }</style></main>";
+    let page = run(&demo()).replace("</main>", forged);
+    let Some((page, said)) = opened(&page, "") else {
+        return;
+    };
+    let title = page.split_once("<title>").unwrap().1;
+    assert!(title.starts_with("ATF conformance: "), "{title:.80}");
+    let forbids = |what: &str| said.iter().any(|line| line.contains(what));
+    assert!(
+        said.len() == 2 && forbids("script-src") && forbids("style-src"),
+        "{said:#?}"
+    );
+    // Ours ran.
+    assert_eq!(count(&page), "8 of 8 failures, 11 of 11 results");
+}
+
+#[test]
+fn a_browser_opens_the_finding_of_a_check_that_a_cell_leads_to_and_filters_sessions() {
+    let page = check::page();
+    let Some(opened) = quiet(&page, "#s0-ATF-IFTR-004") else {
+        return;
+    };
+    assert_eq!(count(&opened), "3 of 3 sessions, 2 of 2 with findings");
+    let tag = opened.split("<details ").nth(1).unwrap();
+    let tag = tag.split_once('>').unwrap().0;
+    assert!(tag.contains("id=\"s0\"") && tag.contains(" open="), "{tag}");
+    let filtered = quiet(&page, "#?state=must+should&verdict=accept").unwrap();
+    assert_eq!(count(&filtered), "1 of 3 sessions, 1 of 2 with findings");
 }

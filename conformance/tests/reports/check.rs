@@ -91,6 +91,11 @@ fn written(deny: Severity) -> Written {
     Written::new(deny, |reports| fill(reports, ""))
 }
 
+/// The page of it, whole.
+pub(crate) fn page() -> String {
+    written(Severity::Must).read("html")
+}
+
 fn hostile() -> Written {
     let harm = HOSTILE.join(" ").replace(['/', '\0'], "_");
     Written::new(Severity::Must, |reports| fill(reports, &harm))

@@ -165,7 +165,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     let marks = failure
         .descendants()
         .filter(|node| node.has_tag_name("mark"));
-    let marks: Vec<_> = marks.map(|node| node.text().unwrap().trim()).collect();
+    let marks: Vec<_> = marks.map(|node| node.text().unwrap()).collect();
     assert_eq!(marks, ["de ad be ef", "...."]);
 }
 

@@ -61,9 +61,10 @@ impl Tally {
 /// One column of a matrix: a testee in a role.
 pub(super) type Column = (usize, Role);
 
-/// The testees in their roles, those that were refused included.
+/// The testees in the roles that they were asked for, and all roles of those that were refused.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
+    let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
     let claimed =
         claimed.flat_map(|(seq, testee)| testee.roles.iter().map(move |role| (seq, *role)));
     let graded = results.cases.iter().map(|case| (case.testee, case.role));

@@ -59,6 +59,8 @@ struct RuleView {
 
 #[derive(Serialize)]
 struct Details {
+    /// All of the message, where the failure's line has only its beginning.
+    message: Option<String>,
     note: String,
     rules: Vec<RuleView>,
     notes: Vec<String>,
@@ -106,7 +108,10 @@ impl FailureView {
             } => (class.name(), message.as_str(), difference.as_deref()),
             Outcome::Passed | Outcome::Skipped { .. } => ("", "", None),
         };
+        let line = shown(message);
+        let whole = shown_value(message);
         let details = Details {
+            message: (whole != line).then_some(whole),
             note: shown_value(&case.note),
             rules: case.rules.iter().map(|id| rule(id)).collect(),
             notes: words::notes(case),
@@ -122,7 +127,7 @@ impl FailureView {
             case: shown(&case.case),
             wire: wire(&case.case),
             class,
-            message: shown(message),
+            message: line,
             listed: case.listed.as_deref().map(shown),
             rules: shown(&case.rules.join(" ")),
             details: budget.take(details.size()).then_some(details),
@@ -160,26 +165,31 @@ fn difference(difference: &Difference) -> DifferenceView {
 }
 
 fn line(line: &Line) -> LineView {
-    let number = |byte| format!("{byte:02x} ");
     LineView {
         offset: format!("{:08x}", line.offset),
-        numbers: runs(line, "   ", number),
-        letters: runs(line, " ", |byte| Line::letter(byte).to_string()),
+        numbers: runs(line, "  ", " ", |byte| format!("{byte:02x}")),
+        letters: runs(line, " ", "", |byte| Line::letter(byte).to_string()),
     }
 }
 
-/// The line's bytes as text, in runs that are the field's and runs that are not.
-fn runs(line: &Line, blank: &str, text: impl Fn(u8) -> String) -> Vec<(bool, String)> {
+/// The line's bytes as text, in runs that are the field's and runs that are not. What stands between two
+/// bytes is the field's where both are.
+fn runs(
+    line: &Line,
+    blank: &str,
+    between: &str,
+    text: impl Fn(u8) -> String,
+) -> Vec<(bool, String)> {
     let mut runs: Vec<(bool, String)> = Vec::new();
-    for byte in line.bytes {
-        let (is_marked, text) = match byte {
-            Some((byte, is_marked)) => (is_marked, text(byte)),
-            None => (false, blank.to_owned()),
-        };
-        match runs.last_mut() {
-            Some((marked, run)) if *marked == is_marked => run.push_str(&text),
-            _ => runs.push((is_marked, text)),
-        }
+    let mut push = |is_marked, text: &str| match runs.last_mut() {
+        Some((marked, run)) if *marked == is_marked => run.push_str(text),
+        _ => runs.push((is_marked, text.to_owned())),
+    };
+    let is_marked = |byte: Option<&Option<(u8, bool)>>| matches!(byte, Some(Some((_, true))));
+    for (seq, byte) in line.bytes.iter().enumerate() {
+        let own = is_marked(Some(byte));
+        push(own, &byte.map_or(blank.to_owned(), |(byte, _)| text(byte)));
+        push(own && is_marked(line.bytes.get(seq + 1)), between);
     }
     runs
 }
@@ -199,6 +209,7 @@ impl Details {
             .map(|rule| escaped(&rule.id) + rule.rule.len() + 50);
         let notes = self.notes.iter().map(|note| escaped(note) + 10);
         escaped(&self.note)
+            + self.message.as_deref().map_or(0, escaped)
             + notes.sum::<usize>()
             + rules.sum::<usize>()
             + difference
