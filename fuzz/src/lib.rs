@@ -4,13 +4,50 @@
 //! and damaged ones on a stable toolchain, so that they cannot rot.
 
 mod capi;
+mod differential;
 mod files;
+mod follow;
+pub mod packed;
+mod ring;
+mod scratch;
+pub mod seeds;
 mod session;
 mod spec;
 mod writer;
 
 pub use capi::capi;
+pub use differential::differential;
 pub use files::{detail, index, manifest};
+pub use follow::follow;
+pub use ring::ring;
 pub use session::{checker, recover};
 pub use spec::spec_yaml;
 pub use writer::writer;
+
+/// One fuzz target.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// That of its file in `fuzz_targets`.
+    pub name: &'static str,
+    /// What it does with its bytes.
+    pub body: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: [Target; 11] = [
+    of("capi", capi),
+    of("checker", checker),
+    of("detail", detail),
+    of("differential", differential),
+    of("follow", follow),
+    of("index", index),
+    of("manifest", manifest),
+    of("recover", recover),
+    of("ring", ring),
+    of("spec_yaml", spec_yaml),
+    of("writer", writer),
+];
+
+const fn of(name: &'static str, body: fn(&[u8])) -> Target {
+    Target { name, body }
+}

@@ -28,7 +28,7 @@ enum Op<'a> {
     Flush,
 }
 
-#[derive(Debug, Clone, Copy, Arbitrary)]
+#[derive(Debug, Default, Clone, Copy, Arbitrary)]
 struct Made {
     later_ns: u16,
     back: bool,
@@ -149,6 +149,43 @@ impl Ops<'_> {
         }
     }
 }
+
+/// A placeholder of a header, and the whole file in the end.
+pub(crate) type Grown = (Vec<u8>, Vec<u8>);
+
+impl Ops<'_> {
+    pub(crate) fn version(&self) -> u8 {
+        Wire::ALL[usize::from(self.is_version_2)].version()
+    }
+}
+
+impl Written {
+    /// Whether headers and footers are there.
+    pub(crate) fn is_finalized(&self) -> bool {
+        self.is_finalized
+    }
+
+    /// Index and detail as they were before their headers were rewritten.
+    pub(crate) fn grown(&self, thread_id: u32) -> [Option<Grown>; 2] {
+        let unfinished = Ops {
+            is_version_2: self.wire == Wire::V2,
+            small_buffer: true,
+            verbatim: false,
+            ops: vec![Op::WithDetail(Made::default(), 0, 0, &[])],
+            end: End::Drop,
+        };
+        let unfinished = unfinished.run(thread_id);
+        let header = |bytes: &[u8]| bytes[..HEADER_SIZE].to_vec();
+        let detail = unfinished.detail.as_ref().zip(self.detail.as_ref());
+        [
+            Some((header(&unfinished.index), self.index.clone())),
+            detail.map(|(unfinished, detail)| (header(unfinished), detail.clone())),
+        ]
+    }
+}
+
+/// Bytes of each of the two headers.
+pub(crate) const HEADER_SIZE: usize = 64;
 
 fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
     Detail {

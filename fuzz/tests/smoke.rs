@@ -6,18 +6,44 @@ use std::path::{Path, PathBuf};
 /// A target's body.
 type Body = fn(&[u8]);
 
+/// Gives a body its bytes, and keeps what it panics of for `atf-fuzz replay`.
+fn give(body: Body, bytes: &[u8]) {
+    if let Err(panic) = std::panic::catch_unwind(|| body(bytes)) {
+        let name = std::thread::current().name().unwrap_or("input").to_owned();
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&path, bytes).expect("the folder that cargo made");
+        eprintln!("the input is in {}", path.display());
+        std::panic::resume_unwind(panic);
+    }
+}
+
 /// Feeds a file as it is, cut at many lengths, and with single bits flipped.
 fn feed(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    body(&bytes);
+    give(body, &bytes);
     let step = (bytes.len() / 64).max(1);
     for end in (0..bytes.len()).step_by(step) {
-        body(&bytes[..end]);
+        give(body, &bytes[..end]);
     }
     let mut damaged = bytes.clone();
     for at in (0..bytes.len()).step_by(step).chain(0..bytes.len().min(64)) {
         damaged[at] ^= 1 << (at % 8);
-        body(&damaged);
+        give(body, &damaged);
+        damaged[at] = bytes[at];
+    }
+}
+
+/// Feeds a file as it is, cut at four lengths, and with twelve bits flipped: each body writes files.
+fn feed_some(body: Body, path: &Path) {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    give(body, &bytes);
+    for part in 1..=4 {
+        give(body, &bytes[..bytes.len() * part / 5]);
+    }
+    let mut damaged = bytes.clone();
+    for at in (0..bytes.len()).step_by(bytes.len() / 12 + 1) {
+        damaged[at] ^= 1 << (at % 8);
+        give(body, &damaged);
         damaged[at] = bytes[at];
     }
 }
@@ -82,7 +108,7 @@ fn made_up(body: Body, rounds: u64) {
                 if choice < 128 { byte & 3 } else { byte }
             })
             .collect();
-        body(&bytes);
+        give(body, &bytes);
     }
 }
 
@@ -107,5 +133,69 @@ fn the_c_api_reads_what_the_rust_api_reads() {
         files("samples", ending)
             .iter()
             .for_each(|path| feed(atf_fuzz::capi, path));
+    }
+}
+
+#[test]
+fn two_decoders_read_the_same() {
+    for part in ["samples", "conformance/corpus"] {
+        for ending in ["index.atf", "detail.atf"] {
+            let files = files(part, ending);
+            // The neighbours differ in little.
+            let some = files.iter().step_by(files.len() / 25 + 1);
+            some.for_each(|path| feed_some(atf_fuzz::differential, path));
+        }
+    }
+}
+
+#[test]
+fn files_are_followed_however_they_grow() {
+    made_up(atf_fuzz::follow, 700);
+}
+
+#[test]
+fn threads_are_read_whatever_their_ring_holds() {
+    made_up(atf_fuzz::ring, 700);
+}
+
+/// Each seed is what its target takes, and finds nothing.
+#[test]
+fn seeds_of_the_corpus_find_nothing() {
+    let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
+    for target in atf_fuzz::TARGETS {
+        let seeds = &seeds[target.name];
+        assert!(seeds.len() > 10, "{}: {} seeds", target.name, seeds.len());
+        // The neighbours differ in little.
+        for bytes in seeds.values().step_by(seeds.len() / 20 + 1) {
+            give(target.body, bytes);
+        }
+    }
+}
+
+/// The names of the targets stand in the table, in the manifest and in the folder.
+#[test]
+fn targets_are_those_that_cargo_fuzz_builds() {
+    let manifest = fs::read_to_string("Cargo.toml").expect("our own");
+    let bodies = files("fuzz/fuzz_targets", ".rs");
+    assert_eq!(bodies.len(), atf_fuzz::TARGETS.len());
+    for target in atf_fuzz::TARGETS {
+        let name = target.name;
+        assert!(manifest.contains(&format!("name = \"{name}\"\n")), "{name}");
+        let body = fs::read_to_string(format!("fuzz_targets/{name}.rs")).expect(name);
+        assert!(body.contains(&format!("atf_fuzz::{name}(data)")), "{name}");
+    }
+}
+
+/// What fuzzing found once is not found again.
+#[test]
+fn nothing_that_was_found_is_found_again() {
+    for target in atf_fuzz::TARGETS {
+        let Ok(found) = fs::read_dir(Path::new("found").join(target.name)) else {
+            continue;
+        };
+        for entry in found {
+            let path = entry.expect("the repository's own folder").path();
+            give(target.body, &fs::read(path).expect("as above"));
+        }
     }
 }

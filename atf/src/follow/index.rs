@@ -68,6 +68,9 @@ pub struct IndexFollower {
     last: Option<Record>,
     /// The file's size when zeros were seen at its end.
     zeros_end: u64,
+    /// Whether the header once did not say where the footer stands: that of an empty file is
+    /// rewritten in nothing else.
+    had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
     finalized: Option<(IndexFooter, Checksum)>,
@@ -94,6 +97,7 @@ impl IndexFollower {
             first_timestamp: None,
             last: None,
             zeros_end: 0,
+            had_no_offset: false,
             crc: Crc32c::new(),
             has_footer: false,
             finalized: None,
@@ -216,9 +220,15 @@ impl IndexFollower {
             let error = input.error(ErrorKind::UnexpectedEnd { missing });
             return Err(error.with_offset(input.size()));
         }
-        // Where zeros were, a footer without a header may be an event that is half-written.
-        let footer = final_footer(input, &header, is_same, self.count)?
-            .filter(|found| !header.is_placeholder() || found.end() > self.zeros_end);
+        self.had_no_offset |= header.footer_offset == 0;
+        // Where zeros were, a footer without a header may be an event that is half-written, unless the
+        // writer has cut them off or said in the header where the footer stands.
+        let is_cut = input.size() < self.zeros_end;
+        let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
+            let is_stated = self.had_no_offset && header.footer_offset == found.offset;
+            let is_behind_zeros = found.end() > self.zeros_end;
+            !header.is_placeholder() || is_stated || is_cut || is_behind_zeros
+        });
         if let Some(found) = footer.as_ref().filter(|found| found.offset < end) {
             let kind = ErrorKind::Disagrees {
                 found: found.footer.event_count,

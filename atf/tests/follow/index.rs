@@ -280,3 +280,39 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
     assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
     assert_eq!(events, expected(&file));
 }
+
+#[test]
+fn an_empty_file_is_finalized_though_its_footer_was_seen_before_its_header() {
+    for version in [1, 2] {
+        let file = IndexFile::of(version, vec![]);
+        let mut bytes = file.bytes();
+        // A placeholder, of which only the footer's place is rewritten: no flags, no footer_offset.
+        bytes[8..12].fill(0);
+        bytes[40..48].fill(0);
+        let written = Written::new("index.atf");
+        written.append(&bytes);
+        let mut follower = IndexFollower::new(written.path());
+        let mut events = Vec::new();
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        written.patch(40, &64_u64.to_le_bytes());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+        assert_eq!(follower.next_seq(), 0);
+    }
+}
+
+#[test]
+fn an_empty_file_is_finalized_once_the_space_that_was_set_aside_is_cut_off() {
+    for version in [1, 2] {
+        let mut bytes = IndexFile::of(version, vec![]).bytes();
+        bytes[8..12].fill(0);
+        let written = Written::new("index.atf");
+        written.resize(600);
+        let mut follower = IndexFollower::new(written.path());
+        let mut events = Vec::new();
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        written.patch(0, &bytes);
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        written.resize(bytes.len() as u64);
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
+    }
+}

@@ -164,7 +164,8 @@ impl<'a> File<'a> {
             footer.is_zero("reserved")
                 && match has_magic {
                     true => is_placed || counts || measures,
-                    false => is_placed && counts && measures,
+                    // Zeros fit an empty section anywhere.
+                    false => is_placed && counts && measures && at > self.start,
                 }
         })
     }

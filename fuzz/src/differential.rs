@@ -1,0 +1,54 @@
+//! Two decoders that share no code, on the same bytes.
+
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_conformance::reference;
+use atf_interpreter::{Kind, read_as};
+use serde_json::Value;
+
+use crate::scratch::{put, scratch};
+
+/// Reads a file with the library and with the decoder that interprets the layout.
+///
+/// What a verified footer proves is the same in both, each field and each byte: the verdict, all
+/// events, what was derived. Without one, what is left of a damaged end is guessed at, each decoder in its own
+/// way: there one may refuse what the other recovers, and the last two events, as long as a
+/// footer, may be missing in one. Headers and all events before them are the same.
+pub fn differential(data: &[u8]) {
+    let kind = Kind::of(data);
+    let name = match kind {
+        Kind::Index => INDEX_FILE,
+        Kind::Detail => DETAIL_FILE,
+    };
+    let scratch = scratch();
+    let path = scratch.path().join(name);
+    put(&path, data);
+    let read = reference::read(&path);
+    let interpreted = read_as(kind, data);
+    if !is_same(&read, &interpreted) {
+        panic!("the library reads\n{read:#}\nthe interpreter\n{interpreted:#}");
+    }
+}
+
+fn is_same(read: &Value, interpreted: &Value) -> bool {
+    if read == interpreted {
+        return true;
+    }
+    let is_refused = |document: &Value| document["verdict"] == "reject";
+    let is_guessed = |document: &Value| {
+        is_refused(document) || (document["verdict"] == "recover" && document["footer"].is_null())
+    };
+    if !is_guessed(read) || !is_guessed(interpreted) {
+        return false;
+    }
+    if is_refused(read) || is_refused(interpreted) {
+        return true;
+    }
+    let events = [read, interpreted].map(|document| document["events"].as_array());
+    let [Some(events), Some(others)] = events else {
+        return false;
+    };
+    let common = events.len().min(others.len());
+    read["header"] == interpreted["header"]
+        && events[..common] == others[..common]
+        && events.len().abs_diff(others.len()) <= 2
+}

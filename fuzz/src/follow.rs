@@ -1,0 +1,264 @@
+//! Followers of files that grow in any pieces.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+use arbitrary::{Arbitrary, Unstructured};
+use atf::Completeness;
+use atf::detail::{DetailEvent, DetailReader};
+use atf::follow::{DetailFollower, IndexFollower, Polled};
+use atf::index::{IndexEvent, IndexReader};
+use atf::wire::{DetailHeader, v1, v2};
+
+use crate::scratch::scratch;
+use crate::writer::Ops;
+
+/// How a file comes to be.
+#[derive(Debug, Arbitrary)]
+struct Growth {
+    is_detail: bool,
+    /// Of what our writer wrote, or of any bytes.
+    is_written: bool,
+    /// Bytes of zeros that stand where the file will grow.
+    set_aside: u16,
+    /// How many bytes come between one look and the next, again and again.
+    pieces: [u8; 6],
+}
+
+/// Follows a file that comes to be in pieces.
+///
+/// - Of any bytes: no panic, and what is given stands in the file, in order; where these are a finalized
+///   file in the end that contradicts neither itself nor that, it is a beginning of what a reader gives.
+/// - Of what a writer writes: all events, each once, in their order, and then that is all; with space set
+///   aside as well.
+pub fn follow(data: &[u8]) {
+    let mut input = Unstructured::new(data);
+    let Ok(growth) = Growth::arbitrary(&mut input) else {
+        return;
+    };
+    match growth.is_written {
+        true => {
+            let Ok(ops) = Ops::arbitrary_take_rest(input) else {
+                return;
+            };
+            let written = ops.run(7);
+            let [index, detail] = written.grown(7);
+            let Some((placeholder, last)) = (if growth.is_detail { detail } else { index }) else {
+                return;
+            };
+            growth.check_written(&placeholder, &last, written.is_finalized());
+        }
+        false => growth.check_any(input.take_rest()),
+    }
+}
+
+/// A follower of either kind with all that it gave.
+enum Follower {
+    Index(IndexFollower, Vec<IndexEvent>),
+    Detail(DetailFollower, Vec<DetailEvent>),
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    NotYet,
+    Finalized,
+}
+
+impl Follower {
+    fn new(path: &Path, is_detail: bool) -> Self {
+        match is_detail {
+            false => Self::Index(IndexFollower::new(path), Vec::new()),
+            true => Self::Detail(DetailFollower::new(path), Vec::new()),
+        }
+    }
+
+    fn drain(&mut self) -> atf::Result<End> {
+        loop {
+            let polled = match self {
+                Self::Index(follower, events) => {
+                    assert_eq!(follower.next_seq(), events.len() as u64);
+                    match follower.poll()? {
+                        Polled::New(new) => {
+                            assert!(!new.is_empty());
+                            events.extend(new);
+                            continue;
+                        }
+                        Polled::NotYet => End::NotYet,
+                        Polled::Finalized => End::Finalized,
+                    }
+                }
+                Self::Detail(follower, events) => {
+                    assert_eq!(follower.next_seq(), events.len() as u64);
+                    match follower.poll()? {
+                        Polled::New(event) => {
+                            events.push(event);
+                            continue;
+                        }
+                        Polled::NotYet => End::NotYet,
+                        Polled::Finalized => End::Finalized,
+                    }
+                }
+            };
+            return Ok(polled);
+        }
+    }
+
+    /// Whether what was given is a beginning of what a reader gives, or all of it.
+    fn compare(&self, bytes: &[u8], is_all: bool) {
+        match self {
+            Self::Index(_, given) => {
+                let start = events_offset(bytes);
+                for (seq, event) in given.iter().enumerate() {
+                    let at = start + seq * IndexEvent::SIZE;
+                    let time = &bytes[at..at + IndexEvent::SIZE][..8];
+                    assert_eq!(time, event.timestamp_ns.to_le_bytes());
+                }
+                let Ok(reader) = IndexReader::from_bytes(bytes) else {
+                    assert!(!is_all, "a reader refuses what was followed");
+                    return;
+                };
+                let is_finalized = matches!(reader.completeness(), Completeness::Finalized);
+                let is_consistent = is_finalized && reader.disagreements().is_empty();
+                if !(is_all || is_consistent) {
+                    return;
+                }
+                let read: Vec<_> = reader
+                    .events()
+                    .map(|event| event.expect("in memory"))
+                    .collect();
+                assert!(read.starts_with(given), "given {given:#?}\nread {read:#?}");
+                assert!(
+                    !is_all || read.len() == given.len(),
+                    "{} of {}",
+                    given.len(),
+                    read.len()
+                );
+            }
+            Self::Detail(_, given) => {
+                let mut end = events_offset(bytes) as u64;
+                for event in given {
+                    assert_eq!(event.offset, end, "event {}", event.seq);
+                    end = event.payload_offset() + event.payload_size();
+                }
+                assert!(given.is_empty() || end <= bytes.len() as u64);
+                let Ok(reader) = DetailReader::from_bytes(bytes) else {
+                    assert!(!is_all, "a reader refuses what was followed");
+                    return;
+                };
+                let is_finalized = matches!(reader.completeness(), Completeness::Finalized);
+                let is_consistent = is_finalized && reader.disagreements().is_empty();
+                if !(is_all || is_consistent) {
+                    return;
+                }
+                let read: Vec<_> = reader
+                    .events()
+                    .map(|event| event.expect("in memory"))
+                    .collect();
+                assert!(read.starts_with(given), "given {given:#?}\nread {read:#?}");
+                assert!(
+                    !is_all || read.len() == given.len(),
+                    "{} of {}",
+                    given.len(),
+                    read.len()
+                );
+            }
+        }
+    }
+}
+
+impl Growth {
+    /// Where each look comes: the ends of the pieces.
+    fn ends(&self, size: usize) -> Vec<usize> {
+        // At most so many looks at one file.
+        let least = size / 200 + 1;
+        let mut ends = Vec::new();
+        let mut end = 0;
+        for piece in self.pieces.iter().cycle() {
+            end = (end + usize::from(*piece).max(least)).min(size);
+            ends.push(end);
+            if end == size {
+                break;
+            }
+        }
+        ends
+    }
+
+    fn check_any(&self, bytes: &[u8]) {
+        let scratch = scratch();
+        let path = scratch.path().join("file");
+        let mut follower = Follower::new(&path, self.is_detail);
+        let file = create(&path);
+        let mut start = 0;
+        for end in self.ends(bytes.len()) {
+            patch(&file, start, &bytes[start..end]);
+            start = end;
+            // Such a file contradicts itself; the next look looks again.
+            let _ = follower.drain();
+        }
+        if follower.drain().is_ok() {
+            follower.compare(bytes, false);
+        }
+    }
+
+    fn check_written(&self, placeholder: &[u8], last: &[u8], is_finalized: bool) {
+        let scratch = scratch();
+        let path = scratch.path().join("file");
+        let mut follower = Follower::new(&path, self.is_detail);
+        let mut drain = |wanted| {
+            let end = follower
+                .drain()
+                .expect("nothing contradicts what was given");
+            assert!(end == wanted || wanted == End::NotYet, "{end:?}");
+        };
+        drain(End::NotYet);
+        let file = create(&path);
+        file.set_len(self.set_aside.into()).expect("room");
+        let whole = [placeholder, &last[placeholder.len()..]].concat();
+        let mut start = 0;
+        for end in self.ends(whole.len()) {
+            patch(&file, start, &whole[start..end]);
+            start = end;
+            drain(End::NotYet);
+        }
+        file.set_len(whole.len() as u64).expect("room");
+        drain(End::NotYet);
+        // The header comes last.
+        patch(&file, 0, &last[..placeholder.len()]);
+        if is_finalized {
+            // One look may read the header as half-written, the next knows.
+            drain(End::NotYet);
+            drain(End::Finalized);
+        }
+        follower.compare(last, is_finalized);
+    }
+}
+
+/// Where a header says that events begin.
+fn events_offset(bytes: &[u8]) -> usize {
+    const AT: usize = std::mem::offset_of!(v1::IndexHeader, events_offset);
+    const {
+        assert!(AT == std::mem::offset_of!(v2::IndexHeader, events_offset));
+    }
+    let detail = std::mem::offset_of!(DetailHeader, events_offset);
+    let at = if bytes.starts_with(&DetailHeader::MAGIC) {
+        detail
+    } else {
+        AT
+    };
+    let offset = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    let offset = offset.map_or(0, |offset| u64::from_le_bytes(*offset));
+    usize::try_from(offset).unwrap_or(usize::MAX)
+}
+
+fn create(path: &Path) -> File {
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create_new(true);
+    options.open(path).expect("a folder of our own")
+}
+
+fn patch(mut file: &File, offset: usize, bytes: &[u8]) {
+    let sought = file.seek(SeekFrom::Start(offset as u64));
+    let done = sought.and_then(|_| file.write_all(bytes));
+    done.expect("a folder of our own");
+}

@@ -1,0 +1,75 @@
+//! Sessions in one piece of bytes: what a corpus of fuzz inputs keeps of a folder.
+//!
+//! `ATFS`, then for each file its kind (0 manifest, 1 index, 2 detail, 3 ring), the thread's number
+//! and its size as u16 in little-endian order, and its bytes; the last one may be cut.
+
+use std::fs;
+use std::path::Path;
+
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
+
+use crate::scratch::put;
+
+const MAGIC: &[u8] = b"ATFS";
+/// By kind.
+const NAMES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
+/// More threads than this show nothing new.
+const MOST_FILES: usize = 24;
+
+/// Writes the files of a packed session into a folder; false where the bytes are none.
+pub fn unpack(data: &[u8], folder: &Path) -> bool {
+    let Some(mut rest) = data.strip_prefix(MAGIC) else {
+        return false;
+    };
+    for _ in 0..MOST_FILES {
+        let Some(([kind, thread, low, high], left)) = rest.split_first_chunk() else {
+            break;
+        };
+        let size = usize::from(u16::from_le_bytes([*low, *high])).min(left.len());
+        let (bytes, left) = left.split_at(size);
+        rest = left;
+        let name = NAMES[usize::from(*kind) % NAMES.len()];
+        let folder = match name {
+            MANIFEST_FILE => folder.to_path_buf(),
+            _ => folder.join(format!("thread_{thread}")),
+        };
+        fs::create_dir_all(&folder).expect("a folder of our own");
+        put(&folder.join(name), bytes);
+    }
+    true
+}
+
+/// Packs the files of a session's folder; `None` where it has none that fit.
+#[must_use]
+pub fn pack(folder: &Path) -> Option<Vec<u8>> {
+    let mut files = vec![(0_usize, 0_u8, folder.join(MANIFEST_FILE))];
+    for thread in 0..=u8::MAX {
+        let folder = folder.join(format!("thread_{thread}"));
+        let names = NAMES.iter().enumerate().skip(1);
+        files.extend(names.map(|(kind, name)| (kind, thread, folder.join(name))));
+    }
+    let read = files.into_iter().filter_map(|(kind, thread, path)| {
+        let kind = u8::try_from(kind).ok()?;
+        Some((kind, thread, fs::read(path).ok()?))
+    });
+    let read: Vec<_> = read.collect();
+    let files: Vec<_> = { &read }
+        .iter()
+        .map(|(k, t, bytes)| (*k, *t, &bytes[..]))
+        .collect();
+    (!files.is_empty()).then(|| of(&files))
+}
+
+/// Packs files, each with its kind and its thread. One that is too large is left out.
+pub(crate) fn of(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
+    let mut packed = MAGIC.to_vec();
+    for (kind, thread, bytes) in files {
+        if let Ok(size) = u16::try_from(bytes.len()) {
+            let [low, high] = size.to_le_bytes();
+            packed.extend([*kind, *thread, low, high]);
+            packed.extend(*bytes);
+        }
+    }
+    packed
+}

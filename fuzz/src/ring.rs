@@ -1,0 +1,206 @@
+//! `ring.atf` beside the files of a writer that was killed.
+
+use arbitrary::{Arbitrary, Unstructured};
+use atf::detail::{DetailEvent, DetailReader};
+use atf::index::{IndexEvent, IndexReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
+use atf::wire::{DetailHeader, RingHeader};
+use zerocopy::IntoBytes;
+
+use crate::packed;
+use crate::scratch::{put, scratch};
+use crate::writer::{HEADER_SIZE as HEADER, Ops};
+
+/// Where a thread's files and its ring part.
+#[derive(Debug, Arbitrary)]
+struct Killed<'a> {
+    index: Parted,
+    detail: Parted,
+    /// Bytes of the ring that are something else.
+    changes: Vec<(u16, u8)>,
+    /// Bytes that the ring's file has.
+    cut: Option<u16>,
+    ops: Ops<'a>,
+}
+
+/// A file and the area of its ring. All are bytes of the section of events, as far as there are any.
+#[derive(Debug, Arbitrary)]
+struct Parted {
+    /// Where the area begins.
+    start: u16,
+    /// How many bytes it has.
+    size: u16,
+    /// How many of these are in the file already.
+    written: u16,
+}
+
+/// One file and its area, made.
+struct Part {
+    file: Vec<u8>,
+    start: u64,
+    checksum: u32,
+    area: Vec<u8>,
+    /// The file with all that the ring adds.
+    whole: Vec<u8>,
+}
+
+/// Reads a thread with a ring.
+///
+/// - A ring as a writer leaves it: the events of the file and the ring together, nothing else.
+/// - Any ring: no panic, and at least the events of the file alone, first and in order.
+pub fn ring(data: &[u8]) {
+    let scratch = scratch();
+    let folder = scratch.path();
+    if packed::unpack(data, folder) {
+        return any_ring(&folder.join("thread_0"));
+    }
+    let Ok(killed) = Killed::arbitrary(&mut Unstructured::new(data)) else {
+        return;
+    };
+    let written = killed.ops.run(7);
+    let [index, detail] = written.grown(7);
+    let (placeholder, last) = index.expect("there always is one");
+    let index = killed.index.part(&placeholder, &last);
+    let detail = detail.map(|(placeholder, last)| killed.detail.part(&placeholder, &last));
+    let mut ring = ring_of(killed.ops.version(), &index, detail.as_ref());
+    for (place, value) in &killed.changes {
+        if let Some(byte) = ring.get_mut(usize::from(*place)) {
+            *byte = *value;
+        }
+    }
+    if let Some(cut) = killed.cut {
+        ring.truncate(cut.into());
+    }
+    put(&folder.join(INDEX_FILE), &index.file);
+    put(&folder.join(RING_FILE), &ring);
+    if let Some(detail) = &detail {
+        put(&folder.join(DETAIL_FILE), &detail.file);
+    }
+    any_ring(folder);
+    if killed.changes.is_empty() && killed.cut.is_none() {
+        as_written(folder, &index, detail.as_ref());
+    }
+}
+
+/// A thread that was killed half-way, packed: the second half of its events is in the ring, of
+/// which a quarter was written.
+pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
+    let part = |bytes: &[u8]| {
+        let (header, section) = bytes.split_at(bytes.len().min(HEADER));
+        let half = u16::try_from(section.len() / 64 * 32).unwrap_or_default();
+        let parted = Parted {
+            start: half,
+            size: half,
+            written: half / 2,
+        };
+        parted.part(header, bytes)
+    };
+    let index = part(index);
+    let detail = detail.map(part);
+    let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
+    let mut ring = ring_of(version, &index, detail.as_ref());
+    // The thread's, whatever it is.
+    let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
+    let place = std::mem::offset_of!(RingHeader, thread_id);
+    if let Some(thread_id) = thread_id {
+        ring[place..place + 4].copy_from_slice(thread_id);
+    }
+    let detail = detail.map(|detail| detail.file).unwrap_or_default();
+    packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
+}
+
+const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
+const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
+
+impl Parted {
+    fn part(&self, placeholder: &[u8], last: &[u8]) -> Part {
+        let section = last.get(HEADER..).unwrap_or_default();
+        let start = usize::from(self.start).min(section.len());
+        let size = usize::from(self.size).min(section.len() - start);
+        let written = usize::from(self.written).min(size);
+        let file = |end: usize| [placeholder, &section[..end]].concat();
+        Part {
+            file: file(start + written),
+            start: (HEADER + start) as u64,
+            checksum: crc32c::crc32c(&section[..start]),
+            area: section[start..start + size].to_vec(),
+            whole: file(start + size),
+        }
+    }
+}
+
+fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
+    let empty = Vec::new();
+    let detail_area = detail.map_or(&empty, |detail| &detail.area);
+    let header = RingHeader {
+        magic: RingHeader::MAGIC,
+        endian: DetailHeader::ENDIAN,
+        version,
+        _reserved1: [0; 2],
+        thread_id: 7.into(),
+        _reserved2: 0.into(),
+        index_capacity: (index.area.len() as u64).into(),
+        index_start: index.start.into(),
+        index_size: (index.area.len() as u64).into(),
+        index_checksum: index.checksum.into(),
+        detail_checksum: detail.map_or(0, |detail| detail.checksum).into(),
+        detail_capacity: (detail_area.len() as u64).into(),
+        detail_start: detail.map_or(HEADER as u64, |detail| detail.start).into(),
+        detail_size: (detail_area.len() as u64).into(),
+        _reserved3: [0; 56],
+    };
+    [header.as_bytes(), &index.area, detail_area].concat()
+}
+
+fn index_events(reader: &IndexReader) -> Vec<IndexEvent> {
+    let events = reader.events();
+    events.map(|event| event.expect("it can be read")).collect()
+}
+
+fn detail_events(reader: &DetailReader) -> Vec<DetailEvent> {
+    let events = reader.events();
+    events.map(|event| event.expect("it can be read")).collect()
+}
+
+fn any_ring(folder: &std::path::Path) {
+    let Ok(thread) = ThreadReader::open(folder) else {
+        return;
+    };
+    let file = IndexReader::open(folder.join(INDEX_FILE)).expect("it was opened with the ring");
+    if thread.ring().is_none_or(|ring| ring.index_bytes == 0) {
+        assert_eq!(index_events(&file), index_events(thread.index()));
+    } else {
+        assert!(file.footer().is_none(), "nothing is missing");
+        // A hole at the file's end may be events of the ring.
+        let (file, with_ring) = (index_events(&file), index_events(thread.index()));
+        assert!(with_ring.starts_with(&file), "{file:#?}\n{with_ring:#?}");
+    }
+    if let Some(detail) = thread.detail() {
+        let events = detail_events(detail);
+        assert_eq!(events.len() as u64, detail.event_count());
+    }
+    for event in thread.index().events().take(64) {
+        let event = event.expect("it can be read");
+        let _ = thread.forward(&event).expect("it can be read");
+    }
+}
+
+fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
+    // What was not finalized has a footer only where events look like one.
+    let file = IndexReader::from_bytes(index.file.as_slice());
+    let is_finalized = file.is_ok_and(|file| file.footer().is_some());
+    let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {
+        return;
+    };
+    if is_finalized {
+        return;
+    }
+    let thread = ThreadReader::open(folder).expect("a reader reads both together");
+    assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
+    assert_eq!(index_events(&whole), index_events(thread.index()));
+    let whole = detail.map(|detail| DetailReader::from_bytes(detail.whole.as_slice()));
+    if let Some(Ok(whole)) = whole {
+        let found = thread.detail().expect("a reader reads both together");
+        assert_eq!(detail_events(&whole), detail_events(found));
+    }
+}

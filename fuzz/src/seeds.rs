@@ -1,0 +1,117 @@
+//! What fuzzing begins with: the files of the conformance corpus, in the form that each target takes.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+
+use crate::{TARGETS, packed, ring};
+
+/// By target, then by name.
+pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
+
+/// The seeds of all targets, from the repository's root.
+///
+/// # Errors
+///
+/// Those of reading the corpus and the spec.
+pub fn seeds(root: &Path) -> io::Result<Seeds> {
+    let mut seeds: Seeds = TARGETS
+        .iter()
+        .map(|target| (target.name, BTreeMap::new()))
+        .collect();
+    let mut add = |targets: &[&'static str], name: &str, bytes: &[u8]| {
+        for target in targets {
+            let of_target = seeds.get_mut(target).expect("a target of the table");
+            of_target.insert(name.to_owned(), bytes.to_vec());
+        }
+    };
+    for part in ["conformance/corpus", "samples"] {
+        let folder = root.join(part);
+        for path in files(&folder)? {
+            let Some(kind) = path.file_name().and_then(OsStr::to_str) else {
+                continue;
+            };
+            let (name, bytes) = (name_of(&path, &folder), fs::read(&path)?);
+            match kind {
+                INDEX_FILE => {
+                    add(&["index", "differential", "capi", "writer"], &name, &bytes);
+                    add(&["follow"], &name, &grown(false, &bytes));
+                }
+                DETAIL_FILE => {
+                    add(&["detail", "differential", "capi"], &name, &bytes);
+                    add(&["follow"], &name, &grown(true, &bytes));
+                }
+                MANIFEST_FILE => add(&["manifest"], &name, &bytes),
+                _ => {}
+            }
+            let session = path.parent().filter(|_| kind == MANIFEST_FILE);
+            if let Some(session) = session.and_then(packed::pack) {
+                add(&["recover", "checker"], &name, &session);
+            }
+            let detail = path.with_file_name(DETAIL_FILE);
+            if kind == INDEX_FILE {
+                let ring = ring::killed(&bytes, fs::read(detail).ok().as_deref());
+                add(&["ring", "recover"], &format!("{name}-killed"), &ring);
+            }
+        }
+    }
+    for path in files(&root.join("spec"))? {
+        if path.extension() == Some(OsStr::new("yaml")) {
+            add(&["spec_yaml"], &name_of(&path, root), &fs::read(&path)?);
+        }
+    }
+    Ok(seeds)
+}
+
+/// Writes all seeds below a folder, one folder for each target; how many these are.
+///
+/// # Errors
+///
+/// Those of the file system.
+pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
+    let mut count = 0;
+    for (target, seeds) in seeds {
+        let folder = folder.join(target);
+        fs::create_dir_all(&folder)?;
+        for (name, bytes) in seeds {
+            fs::write(folder.join(name), bytes)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// As the target `follow` takes it: a file of any bytes that grows 64 bytes at a time.
+fn grown(is_detail: bool, bytes: &[u8]) -> Vec<u8> {
+    let growth = [is_detail.into(), 0, 0, 0, 64, 64, 64, 64, 64, 64];
+    [&growth, bytes].concat()
+}
+
+/// A path as a name: `v1--iftr-002-a-billion--thread_7--index.atf`.
+fn name_of(path: &Path, folder: &Path) -> String {
+    let path = path.strip_prefix(folder).unwrap_or(path);
+    let parts = path.iter().map(|part| part.to_string_lossy());
+    parts.collect::<Vec<_>>().join("--")
+}
+
+/// All files below a folder, in order; links are not followed.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            match entry.file_type()? {
+                kind if kind.is_dir() => folders.push(entry.path()),
+                kind if kind.is_file() => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
