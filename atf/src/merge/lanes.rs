@@ -170,11 +170,64 @@ impl<F: Feed> Lanes<F> {
                 folded = fold(folded, Err(failure));
                 continue;
             }
-            match self.lanes.get_mut(self.rank).and_then(Lane::take) {
-                Some(event) => folded = fold(folded, Ok(event)),
-                None => return folded,
+            if self.in_run {
+                continue;
+            }
+            if self.rank >= self.lanes.len() {
+                return folded;
+            }
+            let mut event = |folded, event| fold(folded, Ok(event));
+            folded = match self.pace.is_regular() {
+                true => self.take_turns::<true, B>(folded, &mut event),
+                false => self.take_turns::<false, B>(folded, &mut event),
+            };
+        }
+    }
+
+    /// Takes the next event, and those behind it as long as nothing but matches is to be done.
+    #[inline(always)]
+    fn take_turns<const IS_REGULAR: bool, B>(
+        &mut self,
+        init: B,
+        mut fold: impl FnMut(B, MergedEvent) -> B,
+    ) -> B {
+        let mut folded = init;
+        let mut matches = self.tree.matches();
+        let lanes = self.lanes.as_mut_slice();
+        let (mut rank, mut repeats, mut turns) = (self.rank, self.repeats, 0);
+        let most = self.pace.quiet();
+        while let Some(lane) = lanes.get_mut(rank) {
+            let at_hand = lane.feed.records().get(lane.at..lane.end);
+            let Some([record, rest @ ..]) = at_hand else {
+                break;
+            };
+            if let Some(ahead) = rest.get(AHEAD) {
+                sys::prefetch(ahead);
+            }
+            folded = fold(folded, lane.event(lane.at, record));
+            let next = rest.first().map(timestamp_ns);
+            lane.at = lane.at.wrapping_add(1);
+            let (Some(next), true) = (next, turns < most) else {
+                break;
+            };
+            turns = turns.wrapping_add(1);
+            let winner = matches.replay::<IS_REGULAR>(rank, Key::new(next, rank));
+            repeats = match winner.rank() == rank {
+                true => repeats.wrapping_add(1),
+                false => 0,
+            };
+            rank = winner.rank();
+            if repeats >= FORESEEN {
+                break;
             }
         }
+        (self.rank, self.repeats) = (rank, repeats);
+        self.pace.pass(turns);
+        if repeats >= FORESEEN {
+            self.repeats = 0;
+            self.foresee();
+        }
+        folded
     }
 
     /// The next event of the thread whose turn lasts, as long as no other's comes before it.
@@ -201,10 +254,7 @@ impl<F: Feed> Lanes<F> {
 
     #[inline(always)]
     fn play(&mut self, key: Key) {
-        let winner = match self.pace.is_regular() {
-            true => self.tree.replay_predicted(self.rank, key),
-            false => self.tree.replay(self.rank, key),
-        };
+        let winner = self.tree.replay(self.rank, key, self.pace.is_regular());
         let rank = winner.rank();
         self.pace.note(self.rank, rank);
         self.repeats = match rank == self.rank {
@@ -222,9 +272,10 @@ impl<F: Feed> Lanes<F> {
     #[cold]
     #[inline(never)]
     fn foresee(&mut self) {
-        let last = self.tree.runner_up().last_before(self.rank);
-        self.in_run = last.is_some();
-        self.run_last = last.unwrap_or_default();
+        match self.tree.runner_up().last_before(self.rank) {
+            Some(last) => (self.in_run, self.run_last) = (true, last),
+            None => self.begin(self.tree.winner()),
+        }
     }
 
     #[cold]

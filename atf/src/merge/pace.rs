@@ -39,6 +39,21 @@ impl Pace {
         self.is_regular
     }
 
+    /// Turns that it need not learn of, one after the other.
+    #[inline]
+    pub(super) fn quiet(&self) -> u32 {
+        match self.is_looking {
+            true => 0,
+            false => self.left.saturating_sub(1),
+        }
+    }
+
+    /// Passes over some of the [`quiet`](Self::quiet) turns.
+    #[inline]
+    pub(super) fn pass(&mut self, turns: u32) {
+        self.left = self.left.saturating_sub(turns);
+    }
+
     /// Learns of a turn of thread `next` behind one of `last`.
     #[inline]
     pub(super) fn note(&mut self, last: usize, next: usize) {

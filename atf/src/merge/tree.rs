@@ -36,6 +36,21 @@ impl Key {
         (self.timestamp_ns < other.timestamp_ns) | (is_tie & (self.rank < other.rank))
     }
 
+    /// Whether it comes first, found with branches that are foretold: equal times are rare.
+    #[inline(always)]
+    fn is_likely_before(self, other: Self) -> bool {
+        match self.timestamp_ns == other.timestamp_ns {
+            true => self.is_before_at_same_time(other),
+            false => self.timestamp_ns < other.timestamp_ns,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_before_at_same_time(self, other: Self) -> bool {
+        self.rank < other.rank
+    }
+
     /// One of both, selected without a branch.
     #[inline]
     fn select(first: bool, a: Self, b: Self) -> Self {
@@ -118,48 +133,54 @@ impl LoserTree {
         least
     }
 
-    /// Gives the winner its next key and returns the new winner. The outcome of each match is
-    /// selected without a branch: for sources that take turns at random.
+    /// Gives the winner its next key and returns the new winner.
     #[inline]
-    pub(super) fn replay(&mut self, rank: usize, key: Key) -> Key {
-        let mut winner = key;
-        let mut place = self.parent(rank);
-        while place > 0 {
-            let Some(loser) = self.nodes.get_mut(place) else {
-                break;
-            };
-            (winner, *loser) = Key::sort(winner, *loser);
-            place >>= 1;
+    pub(super) fn replay(&mut self, rank: usize, key: Key, is_regular: bool) -> Key {
+        let mut matches = self.matches();
+        match is_regular {
+            true => matches.replay::<true>(rank, key),
+            false => matches.replay::<false>(rank, key),
         }
-        self.set_winner(winner)
     }
 
-    /// As [`replay`](Self::replay), with branches: for sources that take turns regularly, where
-    /// the processor foretells each match and need not wait for the one before.
+    /// The matches by themselves, for loops that play many of them.
     #[inline]
-    pub(super) fn replay_predicted(&mut self, rank: usize, key: Key) -> Key {
-        let mut winner = key;
-        let mut place = self.parent(rank);
-        while place > 0 {
-            let Some(loser) = self.nodes.get_mut(place) else {
-                break;
-            };
-            if loser.is_before(winner) {
-                std::mem::swap(loser, &mut winner);
-            }
-            place >>= 1;
-        }
-        self.set_winner(winner)
+    pub(super) fn matches(&mut self) -> Matches<'_> {
+        Matches(&mut self.nodes)
     }
 
     #[inline]
     fn parent(&self, rank: usize) -> usize {
         self.nodes.len().wrapping_add(rank) >> 1
     }
+}
 
-    #[inline]
-    fn set_winner(&mut self, winner: Key) -> Key {
-        if let Some(node) = self.nodes.first_mut() {
+/// The matches of a [`LoserTree`].
+#[derive(Debug)]
+pub(super) struct Matches<'t>(&'t mut [Key]);
+
+impl Matches<'_> {
+    /// Gives the winner its next key and returns the new winner.
+    ///
+    /// Where sources take turns regularly, matches are played with branches: the processor
+    /// foretells each and need not wait for the one before. Where they take turns at random, the
+    /// outcome of each is selected without one.
+    #[inline(always)]
+    pub(super) fn replay<const IS_REGULAR: bool>(&mut self, rank: usize, key: Key) -> Key {
+        let mut winner = key;
+        let mut place = self.0.len().wrapping_add(rank) >> 1;
+        while place > 0 {
+            let Some(loser) = self.0.get_mut(place) else {
+                break;
+            };
+            if !IS_REGULAR {
+                (winner, *loser) = Key::sort(winner, *loser);
+            } else if loser.is_likely_before(winner) {
+                std::mem::swap(loser, &mut winner);
+            }
+            place >>= 1;
+        }
+        if let Some(node) = self.0.first_mut() {
             *node = winner;
         }
         winner

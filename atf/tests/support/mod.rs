@@ -3,6 +3,7 @@
 // They are the golden corpus's, which uses nothing of this crate's to build them.
 #[allow(
     unreachable_pub,
+    unused_imports,
     reason = "the corpus gives them to other crates' tests, too"
 )]
 #[path = "../../../conformance/src/corpus/files/mod.rs"]
