@@ -3,8 +3,9 @@
 // They are the golden corpus's, which uses nothing of this crate's to build them.
 #[allow(
     unreachable_pub,
+    dead_code,
     unused_imports,
-    reason = "the corpus gives them to other crates' tests, too"
+    reason = "the corpus gives them to other crates' tests, too, and none needs them all"
 )]
 #[path = "../../../conformance/src/corpus/files/mod.rs"]
 mod corpus;
