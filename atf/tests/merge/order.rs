@@ -149,6 +149,29 @@ fn partitions_are_about_equally_large() {
     );
 }
 
+/// Long enough for a merge to see that turns are regular, and to see it again when they change.
+#[test]
+fn regular_turns_come_in_order_and_so_do_the_ties_among_them() {
+    // How far apart the threads are: not at all, in order, the last one first.
+    let apart: [fn(u64) -> u64; 3] = [|_| 0, |id| id, |id| 9 - id];
+    for (count, first, second) in [(5, 0, 1), (5, 1, 2), (8, 2, 0), (3, 1, 1)] {
+        let thread = |id: u32| {
+            let half = |seq| if seq < 2500 { first } else { second };
+            let time = |seq: u64| seq * 10 + apart[half(seq)](id.into());
+            Thread {
+                id,
+                times: (0..5000).map(time).collect(),
+            }
+        };
+        let threads: Vec<Thread> = (0..count).map(thread).collect();
+        let expected = expected(&threads, 0..=u64::MAX);
+        for places in both_ways(&threads, 1) {
+            // Not assert_eq, which would print them all.
+            assert!(places == expected, "{count} threads, {first} then {second}");
+        }
+    }
+}
+
 #[test]
 fn threads_that_are_not_asked_for_are_left_out() {
     let thread = |id| Thread {
