@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -179,43 +180,81 @@ fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
     listed.sort_unstable();
     assert_eq!(listed, known);
     let halves = TABLE.chunks(TABLE.len().div_ceil(2));
-    let missed: Vec<_> = thread::scope(|scope| {
-        let halves = halves.map(|half| scope.spawn(|| missed(half, &planted)));
+    let rows: Vec<_> = thread::scope(|scope| {
+        let halves = halves.map(|half| scope.spawn(|| rows(half, &planted)));
         let halves: Vec<_> = halves.collect();
         halves
             .into_iter()
             .flat_map(|half| half.join().unwrap())
             .collect()
     });
-    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    let missed: Vec<_> = rows.iter().filter_map(|row| row.as_ref().err()).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert_documented(&rows.into_iter().flatten().collect::<String>());
 }
 
-/// Role and rule of each bug, as the testee lists them.
-fn planted(testee: &Testee) -> BTreeMap<String, (String, String)> {
+const HEAD: &str = "\
+# Planted bugs
+
+<!-- Written by `ATF_BLESS=1 cargo test -p atf-conformance --test testees bugs`, which otherwise fails where it
+differs from what the kit says. -->
+
+Mistakes that implementations make, made on purpose by the testee in
+[Python](../../conformance/testees/python), and what becomes of each: a case that catches it, how it fails
+there, and the rule that the report names. `testee.py --bug NAME` in its `TESTEE.toml` shows any of them.
+
+| bug | what it does | as a | case | seen as | rule |
+|---|---|---|---|---|---|
+";
+
+/// The table in the documentation is the one that the runs gave.
+fn assert_documented(rows: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance/planted-bugs.md");
+    let text = format!("{HEAD}{rows}");
+    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+/// What a bug is, as the testee lists it.
+struct Bug {
+    role: String,
+    rule: String,
+    words: String,
+}
+
+fn planted(testee: &Testee) -> BTreeMap<String, Bug> {
     let list = programs::succeeds(Command::new(testee.folder().join("testee.py")).arg("--bugs"));
     let bug = |line: &str| {
         let words: Vec<_> = line.split('\t').map(str::to_owned).collect();
-        let [name, role, rule, _] = words.try_into().unwrap();
-        (name, (role, rule))
+        let [name, role, rule, words] = words.try_into().unwrap();
+        (name, Bug { role, rule, words })
     };
     list.lines().map(bug).collect()
 }
 
-/// What the kit did not see, or took for something else.
-fn missed(
+/// A line of the table for each bug, or what the kit did not see or took for something else.
+fn rows(
     table: &[(&str, &str, &str)],
-    planted: &BTreeMap<String, (String, String)>,
-) -> Vec<String> {
-    let mut missed = Vec::new();
-    for (bug, name, class) in table {
-        let (role, rule) = &planted[*bug];
+    planted: &BTreeMap<String, Bug>,
+) -> Vec<Result<String, String>> {
+    let row = |(bug, name, class): &(&str, &str, &str)| {
+        let Bug { role, rule, words } = &planted[*bug];
         let (code, case) = caught(bug, name, role);
-        let got = (code, case["class"].as_str(), names(&case, rule));
+        let seen = case["class"].as_str();
+        let got = (code, seen, names(&case, rule));
         if got != (Some(1), Some(*class), true) {
-            missed.push(format!("{bug}: {rule}, {class}: {got:?}: {case}"));
+            return Err(format!("{bug}: {rule}, {class}: {got:?}: {case}"));
         }
-    }
-    missed
+        let (name, seen) = (case["case"].as_str().unwrap(), seen.unwrap());
+        let by = if role == "write" { "writer" } else { "reader" };
+        let link = format!("../reference/rules.md#{}", rule.to_lowercase());
+        Ok(format!(
+            "| `{bug}` | {words} | {by} | `{name}` | {seen} | [{rule}]({link}) |\n"
+        ))
+    };
+    table.iter().map(row).collect()
 }
 
 /// Whether a failure names the rule: at the difference, in what a writer's files break beside it,
