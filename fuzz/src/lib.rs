@@ -7,6 +7,8 @@ mod capi;
 mod differential;
 mod files;
 mod follow;
+pub mod found;
+pub mod mutate;
 pub mod packed;
 mod ring;
 mod scratch;

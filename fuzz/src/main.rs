@@ -1,15 +1,25 @@
-//! What `cargo fuzz` does not do: `atf-fuzz seed`, `atf-fuzz replay TARGET FILE…`.
+//! What `cargo fuzz` does not do.
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::{env, fs};
+use std::time::Duration;
+use std::{env, fs, panic};
 
-use atf_fuzz::{TARGETS, seeds};
+use atf_fuzz::{TARGETS, Target, found, mutate, seeds};
 
 const USAGE: &str = "\
 usage: atf-fuzz COMMAND, in the folder fuzz/
   seed                   write the files of the conformance corpus into corpus/TARGET
   targets                name the targets
+  mutate SECONDS [TARGET...]
+                         change seeds blindly, which needs no cargo-fuzz; what is found goes to
+                         artifacts/TARGET
+  minimize TARGET FILE OUT
+                         leave out what the panic does not need
+  propose TARGET FILE NAME
+                         minimize it, and make it the case found/TARGET/NAME, tagged with the rules
+                         that it breaks
+  about TARGET NAME      write found/TARGET/NAME/case.json anew
   replay TARGET FILE...  do what the target does with each file; a panic is what was found";
 
 fn main() -> ExitCode {
@@ -23,6 +33,10 @@ fn main() -> ExitCode {
                 .for_each(|target| println!("{}", target.name));
             Ok(())
         }
+        ["mutate", seconds, targets @ ..] => mutate(seconds, targets),
+        ["minimize", target, file, out] => minimize(target, file, out),
+        ["propose", target, file, name] => propose(target, file, name),
+        ["about", target, name] => about(target, name),
         ["replay", target, files @ ..] => replay(target, files),
         _ => Err(USAGE.to_owned()),
     };
@@ -42,9 +56,83 @@ fn seed() -> Result<(), String> {
     Ok(())
 }
 
-fn replay(name: &str, files: &[&str]) -> Result<(), String> {
+fn target(name: &str) -> Result<Target, String> {
     let target = TARGETS.iter().find(|target| target.name == name);
-    let target = target.ok_or(format!("{name}: no target"))?;
+    target.copied().ok_or(format!("{name}: no target"))
+}
+
+fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
+    let time = seconds.parse().map(Duration::from_secs);
+    let time = time.map_err(|error| format!("{seconds}: {error}"))?;
+    let targets = match names {
+        [] => TARGETS.to_vec(),
+        names => names
+            .iter()
+            .map(|name| target(name))
+            .collect::<Result<_, _>>()?,
+    };
+    let seeds = seeds::seeds(Path::new("..")).map_err(|error| error.to_string())?;
+    let mut has_found = false;
+    for target in targets {
+        let outcome = mutate::mutate(target, &seeds[target.name], time, 1);
+        let (name, inputs) = (target.name, outcome.inputs);
+        match outcome.found {
+            None => println!("{name}: {inputs} inputs, nothing found"),
+            Some(input) => {
+                has_found = true;
+                let folder = Path::new("artifacts").join(name);
+                let path = folder.join("mutated");
+                let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, input));
+                written.map_err(|error| format!("{}: {error}", path.display()))?;
+                println!("{name}: {inputs} inputs, found {}", path.display());
+            }
+        }
+    }
+    match has_found {
+        true => Err("something was found".to_owned()),
+        false => Ok(()),
+    }
+}
+
+fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
+    let target = target(name)?;
+    let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+    // Each try panics, and need not say so.
+    panic::set_hook(Box::new(|_| {}));
+    let least = mutate::minimize(target, &bytes);
+    let _ = panic::take_hook();
+    if panic::catch_unwind(|| (target.body)(&least)).is_ok() {
+        return Err(format!("{file}: nothing found"));
+    }
+    println!("{} of {} bytes are left", least.len(), bytes.len());
+    fs::write(out, least).map_err(|error| format!("{out}: {error}"))
+}
+
+fn propose(target_name: &str, file: &str, name: &str) -> Result<(), String> {
+    let target = target(target_name)?;
+    let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+    // Each try panics, and need not say so.
+    panic::set_hook(Box::new(|_| {}));
+    let about = found::propose(Path::new("found"), target, name, &bytes);
+    let _ = panic::take_hook();
+    let about = about.map_err(|error| format!("{file}: {error}"))?;
+    println!("found/{target_name}/{name}: {about:#}");
+    Ok(())
+}
+
+fn about(target_name: &str, name: &str) -> Result<(), String> {
+    let target = target(target_name)?;
+    let folder = Path::new("found").join(target_name).join(name);
+    let input = fs::read(folder.join(found::INPUT));
+    let written = input.and_then(|input| {
+        let about = found::about(target, name, &input);
+        fs::write(folder.join(found::ABOUT), format!("{about:#}\n"))
+    });
+    written.map_err(|error| format!("{}: {error}", folder.display()))
+}
+
+fn replay(name: &str, files: &[&str]) -> Result<(), String> {
+    let target = target(name)?;
     for file in files {
         let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
         (target.body)(&bytes);

@@ -131,7 +131,7 @@ impl Session<'_> {
 
 /// Puts the session that the bytes stand for into a folder: a packed one, such as the corpus gives,
 /// or one that is made up from them.
-fn write(data: &[u8], folder: &Path) -> bool {
+pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     if packed::unpack(data, folder) {
         return true;
     }

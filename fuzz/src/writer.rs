@@ -206,7 +206,20 @@ pub fn writer(data: &[u8]) {
         matches!(index.completeness(), Completeness::Finalized),
         written.is_finalized
     );
-    assert_eq!(index.event_count(), written.events.len() as u64);
+    let count = written.events.len() as u64;
+    match written.is_finalized {
+        true => assert_eq!(index.event_count(), count),
+        false => {
+            // Zeros at the end of an unfinished file are no events, nor is what they tore apart: of
+            // verbatim events some are like that.
+            let no_kinds = { &written.events }
+                .iter()
+                .rev()
+                .take_while(|(event, _)| event.event_kind.0 == 0);
+            let least = count - no_kinds.count() as u64;
+            assert!((least..=count).contains(&index.event_count()));
+        }
+    }
     for (found, (event, detail_seq)) in index.events().zip(&written.events) {
         let found = found.expect("bytes in memory can be read");
         assert_eq!(found.timestamp_ns, event.timestamp_ns);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf_fuzz::found;
+
 /// A target's body.
 type Body = fn(&[u8]);
 
@@ -176,6 +178,9 @@ fn seeds_of_the_corpus_find_nothing() {
 #[test]
 fn targets_are_those_that_cargo_fuzz_builds() {
     let manifest = fs::read_to_string("Cargo.toml").expect("our own");
+    let nightly = fs::read_to_string("../.github/workflows/nightly.yml").expect("our own");
+    let names = atf_fuzz::TARGETS.map(|target| target.name).join(", ");
+    assert!(nightly.contains(&format!("target: [{names}]\n")));
     let bodies = files("fuzz/fuzz_targets", ".rs");
     assert_eq!(bodies.len(), atf_fuzz::TARGETS.len());
     for target in atf_fuzz::TARGETS {
@@ -186,16 +191,56 @@ fn targets_are_those_that_cargo_fuzz_builds() {
     }
 }
 
-/// What fuzzing found once is not found again.
+/// What fuzzing found once is not found again, and its case says what the checker says of it.
 #[test]
 fn nothing_that_was_found_is_found_again() {
+    let mut count = 0;
     for target in atf_fuzz::TARGETS {
-        let Ok(found) = fs::read_dir(Path::new("found").join(target.name)) else {
+        let Ok(cases) = fs::read_dir(Path::new("found").join(target.name)) else {
             continue;
         };
-        for entry in found {
-            let path = entry.expect("the repository's own folder").path();
-            give(target.body, &fs::read(path).expect("as above"));
+        for case in cases {
+            let folder = case.expect("the repository's own folder").path();
+            let input = fs::read(folder.join(found::INPUT)).expect("as above");
+            give(target.body, &input);
+            let name = folder.file_name().expect("a name").to_string_lossy();
+            let about = found::about(target, &name, &input);
+            let text = fs::read(folder.join(found::ABOUT)).expect("as above");
+            let known: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(about, known, "{}", folder.display());
+            count += 1;
         }
     }
+    assert!(count >= 2, "{count} cases");
+}
+
+/// A reader with a bug, made of one that has none.
+fn trusts_the_count(data: &[u8]) {
+    if let Ok(index) = atf::index::IndexReader::from_bytes(data) {
+        let stated = index.header().event_count;
+        assert!(stated <= index.event_count(), "a count was trusted");
+    }
+}
+
+#[test]
+fn a_crash_becomes_a_small_case_that_names_the_rule() {
+    let planted = atf_fuzz::Target {
+        name: "index",
+        body: trusts_the_count,
+    };
+    let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
+    let mut input = fs::read(case).expect("a case of the corpus");
+    // The header says a billion as well, and nothing is left of the footer.
+    input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
+    input.truncate(64 + 5 * 32 + 9);
+    let folder = tempfile::tempdir().expect("a place");
+    let about = found::propose(folder.path(), planted, "count-is-trusted", &input);
+    let about = about.expect("it is found");
+    let kept = fs::read(folder.path().join("index/count-is-trusted/input")).expect("it is kept");
+    assert!(kept.len() <= 64, "{} bytes of {}", kept.len(), input.len());
+    assert!(std::panic::catch_unwind(|| trusts_the_count(&kept)).is_err());
+    let rules = about["rules"].to_string();
+    assert!(rules.contains("ATF-IHDR-"), "{about:#}");
+    let again = found::propose(folder.path(), planted, "count-is-trusted", &input);
+    assert!(again.is_err(), "a name is taken once");
 }

@@ -27,6 +27,8 @@ enum Target {
     Schema,
     /// The rules as a table in Rust, for the conformance kit
     Rules,
+    /// The fuzzers' dictionary
+    Dict,
 }
 
 /// Options of `generate`.
@@ -116,6 +118,7 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
         Target::Markdown => emit::markdown::files(context.spec, context.found, &layout),
         Target::Schema => emit::schema::files(context.spec),
         Target::Rules => vec![emit::rules::table(context.spec)],
+        Target::Dict => vec![emit::dict::dictionary(&layout)],
     })
 }
 

@@ -5,6 +5,8 @@ pub mod json;
 pub mod rust;
 
 #[cfg(feature = "command")]
+pub mod dict;
+#[cfg(feature = "command")]
 pub mod markdown;
 #[cfg(feature = "command")]
 pub mod rules;

@@ -1,0 +1,74 @@
+//! The fuzzers' dictionary: what blind changes of bytes would take long to hit upon.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use atf_spec::layout::{Layout, Value};
+
+use crate::{GENERATED, GeneratedFile};
+
+/// `fuzz/atf.dict`: the fixed values of fields, the constants and the sizes of records as they
+/// stand in files, and the members of enumerations.
+#[must_use]
+pub fn dictionary(layout: &Layout) -> GeneratedFile {
+    // By bytes, each once, under the first name that has them.
+    let mut entries: BTreeMap<Vec<u8>, String> = BTreeMap::new();
+    let mut add = |name: String, bytes: Vec<u8>| {
+        // Single bytes are hit upon soon enough.
+        if bytes.len() > 1 {
+            entries.entry(bytes).or_insert(name);
+        }
+    };
+    for record in &layout.records {
+        let wide = u64::from(record.size).to_le_bytes();
+        add(format!("{}_size", record.name), wide.to_vec());
+        for layout in &record.layouts {
+            for field in &layout.fields {
+                let name = format!("{}_{}", record.name, field.name);
+                match &field.value {
+                    Some(Value::Text(text)) => add(name, text.as_bytes().to_vec()),
+                    Some(Value::Number(number)) => add(name, number_of(*number, field.ty.size())),
+                    None => {}
+                }
+                for (word, limit) in [("max", field.max), ("none", field.none)] {
+                    if let Some(limit) = limit {
+                        let name = format!("{}_{}_{word}", record.name, field.name);
+                        add(name, number_of(limit, field.ty.size()));
+                    }
+                }
+            }
+        }
+    }
+    for constant in &layout.constants {
+        for value in &constant.values {
+            let name = format!("{}_v{}", constant.name.to_lowercase(), value.wire);
+            add(name, number_of(value.value, value.scalar.size()));
+        }
+    }
+    for enumeration in &layout.enums {
+        for member in &enumeration.members {
+            let name = format!("{}_{}", enumeration.name, member.name);
+            add(name, number_of(member.value, 4));
+        }
+    }
+    let mut text = format!("# {GENERATED}\n");
+    for (bytes, name) in &entries {
+        let mut quoted = String::new();
+        for byte in bytes {
+            // Writing to a string does not fail.
+            let _ = write!(quoted, "\\x{byte:02X}");
+        }
+        let _ = writeln!(text, "{name}=\"{quoted}\"");
+    }
+    GeneratedFile {
+        path: "fuzz/atf.dict".to_owned(),
+        text,
+    }
+}
+
+/// The first `size` bytes of a number in little-endian order.
+fn number_of(number: u64, size: u32) -> Vec<u8> {
+    let bytes = number.to_le_bytes();
+    let size = usize::try_from(size).unwrap_or(bytes.len());
+    bytes.into_iter().take(size).collect()
+}

@@ -1,0 +1,136 @@
+//! What fuzzing has found, as cases that stay: `found/TARGET/NAME` with the least `input` and a `case.json`
+//! that names what the checker finds in it.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::{fs, io};
+
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_conformance::{FileReport, Output, check::check};
+use atf_interpreter::Kind;
+use serde_json::{Value, json};
+
+use crate::scratch::{put, scratch};
+use crate::{Target, mutate, packed, session};
+
+/// The file of a case that its target is given.
+pub const INPUT: &str = "input";
+/// The file that says what a case is about.
+pub const ABOUT: &str = "case.json";
+
+/// What is known of an input: the bytes of each file that it stands for, the verdict on it, and the rules that it
+/// breaks with their places. Where the checker itself panics, it says so.
+#[must_use]
+pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
+    let scratch = scratch();
+    let has_files = write(target, input, scratch.path());
+    let mut seen = Seen::default();
+    let mut look = || check(scratch.path(), &mut seen);
+    let checked = match has_files {
+        true => panic::catch_unwind(AssertUnwindSafe(&mut look)),
+        false => Ok(()),
+    };
+    let mut rules: Vec<_> = seen
+        .broken
+        .iter()
+        .map(|found| found["rule"].clone())
+        .collect();
+    rules.sort_by_key(Value::to_string);
+    rules.dedup();
+    json!({
+        "name": name,
+        "target": target.name,
+        "rules": rules,
+        "checker": match (has_files, checked) {
+            (false, _) => "no files: the input is a sequence of operations",
+            (true, Err(_)) => "panics",
+            (true, Ok(())) => "done",
+        },
+        "files": seen.files,
+        "broken": seen.broken,
+    })
+}
+
+/// Makes a case of an input: minimizes it, looks at it, writes both files below `folder`.
+///
+/// # Errors
+///
+/// That the target does not panic of it, that the name is taken or is no name, and those of the file system.
+pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::Result<Value> {
+    let is_name = name
+        .bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+    if !is_name || name.is_empty() {
+        return Err(io::Error::other(format!(
+            "{name}: a name is words of a-z and 0-9 with - between them"
+        )));
+    }
+    if panic::catch_unwind(|| (target.body)(input)).is_ok() {
+        return Err(io::Error::other(format!(
+            "{} finds nothing in it",
+            target.name
+        )));
+    }
+    let least = mutate::minimize(target, input);
+    let about = about(target, name, &least);
+    let folder = folder.join(target.name).join(name);
+    fs::create_dir_all(folder.parent().expect("it was just joined"))?;
+    fs::create_dir(&folder)?;
+    fs::write(folder.join(INPUT), least)?;
+    fs::write(folder.join(ABOUT), format!("{about:#}\n"))?;
+    Ok(about)
+}
+
+/// Writes the files that an input stands for, if it stands for files.
+fn write(target: Target, input: &[u8], folder: &Path) -> bool {
+    let trace_file = |bytes: &[u8]| {
+        let name = match Kind::of(bytes) {
+            Kind::Index => INDEX_FILE,
+            Kind::Detail => DETAIL_FILE,
+        };
+        put(&folder.join(name), bytes);
+        true
+    };
+    match target.name {
+        "index" | "detail" | "differential" | "capi" => trace_file(input),
+        "manifest" => {
+            put(&folder.join(MANIFEST_FILE), input);
+            true
+        }
+        "recover" | "checker" => session::write(input, folder),
+        "ring" => packed::unpack(input, folder),
+        _ => false,
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    files: Vec<Value>,
+    broken: Vec<Value>,
+}
+
+impl Output for Seen {
+    fn file(&mut self, report: FileReport) {
+        let file = report
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        self.files
+            .push(json!({"file": file, "verdict": report.verdict().name()}));
+        for finding in report.findings() {
+            let (rule, place) = (finding.rule.id, &finding.place);
+            self.broken.push(
+                json!({"file": file, "rule": rule, "field": place.field, "offset": place.offset}),
+            );
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, _why: &str) {
+        let file = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        self.files
+            .push(json!({"file": file, "verdict": "unreadable"}));
+    }
+}

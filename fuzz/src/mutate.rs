@@ -1,0 +1,151 @@
+//! A fuzzer for where there is no other: blind changes of seeds, on a stable compiler.
+//!
+//! It sees nothing of what its inputs reach, so it finds less than libFuzzer in the same time; what it does find,
+//! anyone can find again, since all chance comes from a number.
+
+use std::collections::BTreeMap;
+use std::panic;
+use std::time::{Duration, Instant};
+
+use crate::Target;
+
+/// What came of fuzzing one target.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Inputs that were given.
+    pub inputs: u64,
+    /// The input that it panicked of.
+    pub found: Option<Vec<u8>>,
+}
+
+/// Gives a target changed seeds for some time, or until it panics.
+#[must_use]
+pub fn mutate(
+    target: Target,
+    seeds: &BTreeMap<String, Vec<u8>>,
+    time: Duration,
+    seed: u64,
+) -> Outcome {
+    let seeds: Vec<&[u8]> = seeds.values().map(Vec::as_slice).collect();
+    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let start = Instant::now();
+    let mut inputs = 0;
+    while start.elapsed() < time {
+        let mut input = chance.pick(&seeds).to_vec();
+        let changes = 1 + chance.below(4);
+        for _ in 0..changes {
+            chance.change(&mut input, &seeds);
+        }
+        inputs += 1;
+        if panic::catch_unwind(|| (target.body)(&input)).is_err() {
+            return Outcome {
+                inputs,
+                found: Some(input),
+            };
+        }
+    }
+    Outcome {
+        inputs,
+        found: None,
+    }
+}
+
+/// A smaller input that the target panics of as well: bytes are left out, in halves, quarters, and so
+/// on, and then made 0.
+#[must_use]
+pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
+    let panics = |input: &[u8]| panic::catch_unwind(|| (target.body)(input)).is_err();
+    let mut least = input.to_vec();
+    let mut size = least.len() / 2;
+    while size > 0 {
+        let mut at = 0;
+        while at < least.len() {
+            let end = (at + size).min(least.len());
+            let shorter = [&least[..at], &least[end..]].concat();
+            match panics(&shorter) {
+                true => least = shorter,
+                false => at = end,
+            }
+        }
+        size /= 2;
+    }
+    for at in 0..least.len() {
+        let before = std::mem::replace(&mut least[at], 0);
+        if before != 0 && !panics(&least) {
+            least[at] = before;
+        }
+    }
+    least
+}
+
+/// Xorshift: the same numbers for the same beginning, everywhere.
+struct Chance(u64);
+
+/// Numbers at which things end.
+const EDGES: [u64; 12] = [
+    0,
+    1,
+    31,
+    32,
+    63,
+    64,
+    65,
+    0x7fff_ffff,
+    0xffff_ffff,
+    1 << 32,
+    i64::MAX as u64,
+    u64::MAX,
+];
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        let end = u64::try_from(end.max(1)).expect("64 bits are enough");
+        usize::try_from(self.next() % end).expect("it is below a usize")
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len())]
+    }
+
+    fn change(&mut self, input: &mut Vec<u8>, seeds: &[&[u8]]) {
+        if input.is_empty() {
+            input.push(0);
+        }
+        let at = self.below(input.len());
+        match self.below(7) {
+            0 => input[at] ^= 1 << self.below(8),
+            1 => input[at] = self.next().to_le_bytes()[0],
+            2 => input.truncate(at),
+            3 => {
+                let (number, size) = (self.pick(&EDGES), self.pick(&[1, 2, 4, 8]));
+                let bytes = number.to_le_bytes();
+                let places = input[at..].iter_mut().zip(&bytes[..size]);
+                places.for_each(|(place, byte)| *place = *byte);
+            }
+            4 => {
+                let end = (at + 1 + self.below(64)).min(input.len());
+                input.drain(at..end);
+            }
+            5 => {
+                let end = (at + 1 + self.below(96)).min(input.len());
+                let again = input[at..end].to_vec();
+                input.splice(at..at, again);
+            }
+            _ => {
+                let other = self.pick(seeds);
+                let from = self.below(other.len());
+                let end = (from + 1 + self.below(128)).min(other.len());
+                let piece = &other[from.min(end)..end];
+                let until = (at + piece.len()).min(input.len());
+                input.splice(at..until, piece.iter().copied());
+            }
+        }
+    }
+}
