@@ -11,8 +11,9 @@ use crate::scratch::{put, scratch};
 ///
 /// What a verified footer proves is the same in both, each field and each byte: the verdict, all
 /// events, what was derived. Without one, what is left of a damaged end is guessed at, each decoder in its own
-/// way: there one may refuse what the other recovers, and the last two events, as long as a
-/// footer, may be missing in one. Headers and all events before them are the same.
+/// way: there one may refuse what the other recovers; the last two events, as long as a footer, may be
+/// missing in one, and zeros may be a hole in one and the space behind the events in the other.
+/// Headers and all events before them are the same.
 pub fn differential(data: &[u8]) {
     let kind = Kind::of(data);
     let name = match kind {
@@ -47,8 +48,19 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
     let [Some(events), Some(others)] = events else {
         return false;
     };
+    let [events, others] = [events, others].map(|events| without_zeros(events));
     let common = events.len().min(others.len());
     read["header"] == interpreted["header"]
         && events[..common] == others[..common]
         && events.len().abs_diff(others.len()) <= 2
+}
+
+/// The index events up to the last that is not zeros.
+fn without_zeros(events: &[Value]) -> &[Value] {
+    let is_zero = |event: &&Value| {
+        let [time, function] = ["timestamp_ns", "function_id"].map(|field| &event[field]);
+        *time == "0" && *function == "0" && event["event_kind"] == 0
+    };
+    let zeros = events.iter().rev().take_while(is_zero).count();
+    &events[..events.len() - zeros]
 }

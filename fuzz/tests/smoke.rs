@@ -183,6 +183,9 @@ fn targets_are_those_that_cargo_fuzz_builds() {
     assert!(nightly.contains(&format!("target: [{names}]\n")));
     let bodies = files("fuzz/fuzz_targets", ".rs");
     assert_eq!(bodies.len(), atf_fuzz::TARGETS.len());
+    // It takes each binary for a target.
+    assert_eq!(manifest.matches("[[bin]]").count(), atf_fuzz::TARGETS.len());
+    assert!(!Path::new("src/main.rs").exists() && !Path::new("src/bin").exists());
     for target in atf_fuzz::TARGETS {
         let name = target.name;
         assert!(manifest.contains(&format!("name = \"{name}\"\n")), "{name}");

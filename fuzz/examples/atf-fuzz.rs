@@ -1,4 +1,4 @@
-//! What `cargo fuzz` does not do.
+//! What `cargo fuzz` does not do. An example, since `cargo fuzz build` takes each binary for a target.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use std::{env, fs, panic};
 use atf_fuzz::{TARGETS, Target, found, mutate, seeds};
 
 const USAGE: &str = "\
-usage: atf-fuzz COMMAND, in the folder fuzz/
+usage, in the folder fuzz/: cargo run --no-default-features --example atf-fuzz -- COMMAND
   seed                   write the files of the conformance corpus into corpus/TARGET
   targets                name the targets
   mutate SECONDS [TARGET...]
