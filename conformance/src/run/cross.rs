@@ -1,4 +1,5 @@
-//! Every writer against every reader: what one wrote, the other must read as it was asked for.
+//! Every writer against every reader and validator: what one wrote, the other must read as it was
+//! asked for, and judge as it must be judged.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -92,13 +93,13 @@ pub(super) fn cross(
 ) -> io::Result<Crossed> {
     let written = pool.keep.lock().clone();
     let mut tasks = Vec::new();
-    let readers = testees
-        .iter()
-        .filter(|(_, manifest)| manifest.command(Role::Read).is_some());
-    for (reader, manifest) in readers {
-        for written in &written {
-            let parts = Crossing::all(manifest, written).into_iter();
-            tasks.extend(parts.map(|task| (*reader, *manifest, task)));
+    for (reader, manifest) in testees {
+        let roles = [Role::Read, Role::Validate].into_iter();
+        for role in roles.filter(|role| manifest.command(*role).is_some()) {
+            for written in &written {
+                let parts = Crossing::all(role, manifest, written).into_iter();
+                tasks.extend(parts.map(|task| (*reader, *manifest, task)));
+            }
         }
     }
     let work: Vec<_> = tasks
@@ -112,7 +113,7 @@ pub(super) fn cross(
     // Of each script, the worst of its files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
-        let pair = (task.written.writer, *reader, result.case.clone());
+        let pair = (task.written.writer, *reader, task.role, result.case.clone());
         match pairs.entry(pair) {
             Entry::Vacant(place) => drop(place.insert(result)),
             Entry::Occupied(mut place) => place.get_mut().add(result),
@@ -129,13 +130,22 @@ pub(super) fn cross(
     })
 }
 
-/// By writer, reader and script.
-type Pairs = BTreeMap<(usize, usize, String), CaseResult>;
+/// By writer, reader, what that was asked for, and script.
+type Pairs = BTreeMap<(usize, usize, Role, String), CaseResult>;
 
 fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
+    // Who reads and validates a script passes where both are right.
+    let mut worst: BTreeMap<(usize, usize, &str), &Outcome> = BTreeMap::new();
+    for ((writer, reader, _, script), result) in pairs {
+        let outcome = worst
+            .entry((*writer, *reader, script))
+            .or_insert(&result.outcome);
+        if is_worse(&result.outcome, outcome) {
+            *outcome = &result.outcome;
+        }
+    }
     let mut cells: BTreeMap<(usize, usize), CrossResult> = BTreeMap::new();
-    for ((writer, reader, script), result) in pairs {
-        let (writer, reader) = (*writer, *reader);
+    for ((writer, reader, script), outcome) in worst {
         let cell = cells
             .entry((writer, reader))
             .or_insert_with(|| CrossResult {
@@ -146,22 +156,24 @@ fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
                 known: 0,
                 skipped: 0,
             });
-        match &result.outcome {
+        match outcome {
             Outcome::Passed => cell.passed += 1,
             Outcome::Skipped { .. } => cell.skipped += 1,
-            Outcome::Failed { message, .. } => cell.failed.push((script.clone(), message.clone())),
+            Outcome::Failed { message, .. } => {
+                cell.failed.push((script.to_owned(), message.clone()));
+            }
         }
     }
     cells.into_values().collect()
 }
 
 fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
-    let mut cases: BTreeMap<(usize, String), CaseResult> = BTreeMap::new();
-    for ((writer, reader, script), mut result) in pairs {
+    let mut cases: BTreeMap<(usize, Role, String), CaseResult> = BTreeMap::new();
+    for ((writer, reader, role, script), mut result) in pairs {
         if let Outcome::Failed { message, .. } = &mut result.outcome {
             *message = format!("written by {}: {message}", name(writer));
         }
-        match cases.entry((reader, script)) {
+        match cases.entry((reader, role, script)) {
             Entry::Vacant(place) => drop(place.insert(result)),
             Entry::Occupied(mut place) => place.get_mut().add(result),
         }
@@ -174,21 +186,26 @@ impl CaseResult {
     /// not where something else was not.
     fn add(&mut self, more: Self) {
         let elapsed = self.elapsed + more.elapsed;
-        let is_worse = match (&self.outcome, &more.outcome) {
-            (Outcome::Failed { .. }, _) => false,
-            (_, Outcome::Failed { .. }) => true,
-            (Outcome::Skipped { .. }, outcome) => *outcome == Outcome::Passed,
-            (Outcome::Passed, _) => false,
-        };
-        if is_worse {
+        if is_worse(&more.outcome, &self.outcome) {
             *self = more;
         }
         self.elapsed = elapsed;
     }
 }
 
-/// A part of a written session, to be read.
+/// Whether an outcome hides another of the same.
+fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
+    match (than, outcome) {
+        (Outcome::Failed { .. }, _) => false,
+        (_, Outcome::Failed { .. }) => true,
+        (Outcome::Skipped { .. }, outcome) => *outcome == Outcome::Passed,
+        (Outcome::Passed, _) => false,
+    }
+}
+
+/// A part of a written session, to be read or validated.
 struct Crossing {
+    role: Role,
     written: Arc<Written>,
     needs: [Feature; 1],
     /// From the session's folder; empty for the folder itself.
@@ -197,8 +214,9 @@ struct Crossing {
 
 impl Crossing {
     /// What a reader is given of a session: the folder, or each file if it reads no folders.
-    fn all(reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
+    fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
+            role,
             written: Arc::clone(written),
             needs: [needs],
             path,
@@ -242,7 +260,12 @@ impl Crossing {
             Ok(expected) => expected.unwrap_or_default(),
             Err(why) => return Outcome::Skipped { why },
         };
-        let Some(mismatch) = first_difference(&expected, document, ignored) else {
+        // Of a validator, only the verdict is asked.
+        let (expected, document) = match self.role {
+            Role::Validate => (&expected["verdict"], &document["verdict"]),
+            _ => (&expected, document),
+        };
+        let Some(mismatch) = first_difference(expected, document, ignored) else {
             return Outcome::Passed;
         };
         let file = match self.path.as_str() {
@@ -250,11 +273,18 @@ impl Crossing {
             path => format!("{path}: "),
         };
         let nothing = "nothing";
+        let class = match self.role {
+            Role::Validate => Failure::WrongVerdict,
+            _ => Failure::WrongDecode,
+        };
         failed(
-            Failure::WrongDecode,
+            class,
             format!(
                 "{file}{}: {}, expected {}",
-                mismatch.place(),
+                match self.role {
+                    Role::Validate => "verdict".to_owned(),
+                    _ => mismatch.place(),
+                },
                 mismatch.got.as_deref().unwrap_or(nothing),
                 mismatch.expected.as_deref().unwrap_or(nothing),
             ),
@@ -264,7 +294,7 @@ impl Crossing {
 
 impl Task for Crossing {
     fn role(&self) -> Role {
-        Role::Read
+        self.role
     }
 
     fn name(&self) -> &str {
@@ -316,7 +346,7 @@ impl Task for Crossing {
         match Answer::of(ended.exit_code()?, &ended.output)? {
             Answer::Unsupported => Ok(false),
             Answer::Document(_, document) => {
-                schema::check(Role::Read, &document).map_err(|message| Broken {
+                schema::check(self.role, &document).map_err(|message| Broken {
                     class: Failure::Garbage,
                     message,
                 })?;

@@ -117,6 +117,43 @@ fn what_one_writes_all_readers_read_in_the_parts_that_they_support() {
 }
 
 #[test]
+fn a_validator_judges_what_writers_wrote() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
+    let validator =
+        |name, script: &str| testee(path, name, &[("validate", "'{path}'", script)], more);
+    let candidates = [
+        good_writer(path),
+        validator("good", &format!("exec {KIT} testee validate \"$1\"")),
+        // What was not finalized is recovered, and not accepted.
+        validator("blind", "echo '{\"verdict\": \"accept\"}'"),
+    ];
+    let results = crossed(path, &candidates, "v1/write-{no-event,abort-one*}");
+    let good = cell(&results, 0, 1);
+    assert_eq!((good.passed, good.failed.len()), (2, 0));
+    let blind = cell(&results, 0, 2);
+    assert_eq!((blind.passed, blind.failed.len()), (1, 1));
+    let (script, message) = &blind.failed[0];
+    assert!(script.starts_with("v1/write-abort-one"), "{script}");
+    assert!(
+        message.ends_with("verdict: \"accept\", expected \"recover\""),
+        "{message}"
+    );
+    let failed = |case: &&atf_conformance::results::CaseResult| {
+        let is_failed = matches!(
+            case.outcome,
+            Outcome::Failed {
+                class: Failure::WrongVerdict,
+                ..
+            }
+        );
+        is_failed && case.testee == 2 && case.role == Role::Validate
+    };
+    assert_eq!(results.cases.iter().filter(failed).count(), 1);
+}
+
+#[test]
 fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();

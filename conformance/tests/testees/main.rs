@@ -3,6 +3,8 @@
 //! A tool that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
 //! failure.
 
+mod agree;
 mod bugs;
+mod guide;
 mod pass;
 mod programs;

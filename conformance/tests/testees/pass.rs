@@ -15,7 +15,7 @@ fn the_testee_in_python_passes_all_sessions_and_the_scripts_of_wire_version_2() 
     let Some(python) = programs::python() else {
         return;
     };
-    let names = ["*/link-*", "*/mani-*", "*/sess-*", "v2/write-*"];
+    let names = ["*/link-*", "*/mani-*", "*/ring-*", "*/sess-*", "v2/write-*"];
     let cases = names.map(|name| ["--case", name]);
     passes(&[&python], cases.as_flattened());
 }

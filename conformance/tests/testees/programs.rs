@@ -34,13 +34,20 @@ impl Testee {
 
 /// All programs that can be built here, C and C++ by the first compiler that is there.
 pub(crate) fn compiled() -> Vec<Testee> {
-    let mut testees = vec![
-        cargo("rust", "atf-testee"),
-        cargo("interpreter", "atf-interpreter"),
-    ];
-    testees.extend(by_make("c", "CC", &["gcc", "clang"]));
+    let mut testees = vec![cargo("rust", "atf-testee"), interpreter()];
+    testees.extend(c());
     testees.extend(by_make("cpp", "CXX", &["g++", "clang++"]));
     testees
+}
+
+/// The one in C.
+pub(crate) fn c() -> Option<Testee> {
+    by_make("c", "CC", &["gcc", "clang"])
+}
+
+/// The one that interprets the layout.
+pub(crate) fn interpreter() -> Testee {
+    cargo("interpreter", "atf-interpreter")
 }
 
 pub(crate) fn python() -> Option<Testee> {
@@ -96,7 +103,7 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
 
 /// `PATH` with the interpreter itself in front: a version manager's wrapper takes ten times as
 /// long to start.
-fn path() -> OsString {
+pub(crate) fn path() -> OsString {
     let mut ask = Command::new("python3");
     ask.args([
         "-c",
@@ -123,7 +130,7 @@ fn source(language: &str) -> PathBuf {
 }
 
 /// Whether a tool is there.
-fn has(tool: &str) -> bool {
+pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
         let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");

@@ -1,0 +1,120 @@
+//! Implementations that share no code make the same of the same: each document held against the
+//! others', and each written file against the others', byte for byte.
+//!
+//! The kit compares each with what is expected; here nothing is expected but agreement.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use atf_conformance::corpus::{self, Case, Subject};
+use atf_conformance::reference;
+use atf_conformance::scripts::scripts;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+use crate::programs::{self, Testee};
+
+/// What a program says of a path; of what it refuses, only that counts.
+fn document(testee: &Testee, program: &str, path: &Path) -> Value {
+    let mut command = Command::new(testee.folder().join(program));
+    let output = command.arg(path).output().unwrap();
+    let said = serde_json::from_slice(&output.stdout);
+    let document: Value = said.unwrap_or_else(|error| panic!("{path:?}: {error}: {output:?}"));
+    let refuses = document["verdict"] == "reject";
+    assert_eq!(output.status.code(), Some(i32::from(refuses)), "{path:?}");
+    short(document)
+}
+
+fn short(document: Value) -> Value {
+    match document["verdict"] == "reject" {
+        true => json!({"kind": document["kind"], "verdict": "reject"}),
+        false => document,
+    }
+}
+
+fn is_file(case: &Case) -> bool {
+    case.subject != Subject::Session
+}
+
+#[test]
+fn the_reference_the_interpreter_and_the_reader_in_c_give_one_document_for_each_file() {
+    let interpreter = programs::interpreter();
+    let c = programs::c();
+    let cases = corpus::cases();
+    let files: Vec<_> = cases.iter().filter(|case| is_file(case)).collect();
+    assert!(files.len() > 300, "only {} files", files.len());
+    let half = files.len().div_ceil(2);
+    std::thread::scope(|scope| {
+        for part in files.chunks(half) {
+            let (interpreter, c) = (&interpreter, &c);
+            scope.spawn(move || part.iter().for_each(|case| agree_on(case, interpreter, c)));
+        }
+    });
+}
+
+fn agree_on(case: &Case, interpreter: &Testee, c: &Option<Testee>) {
+    let folder = TempDir::new().unwrap();
+    case.write(folder.path()).unwrap();
+    let path = folder.path().join(&case.path);
+    let own = short(reference::read(&path));
+    assert_eq!(
+        own,
+        document(interpreter, "atf-interpreter", &path),
+        "{}",
+        case.name
+    );
+    if let Some(c) = c {
+        assert_eq!(own, document(c, "reader", &path), "{}", case.name);
+    }
+}
+
+/// The thread files below a folder. What is free in them is made the same: a placeholder's
+/// `footer_offset`, which may be 0 or 64.
+fn thread_files(folder: &Path, aborts: bool) -> BTreeMap<String, Vec<u8>> {
+    let entries = WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "atf"));
+    files
+        .map(|entry| {
+            let name = entry.path().strip_prefix(folder).unwrap();
+            let mut bytes = fs::read(entry.path()).unwrap();
+            if aborts && name.ends_with("index.atf") && bytes[40..48] == 64_u64.to_le_bytes() {
+                bytes[40..48].fill(0);
+            }
+            (name.to_string_lossy().into_owned(), bytes)
+        })
+        .collect()
+}
+
+#[test]
+fn the_reference_and_the_writer_in_c_write_the_same_bytes_for_each_script() {
+    let Some(c) = programs::c() else {
+        return;
+    };
+    let mut count = 0;
+    for one in [1, 2].into_iter().flat_map(scripts) {
+        let folder = TempDir::new().unwrap();
+        let [own, other] = ["reference", "c"].map(|name| folder.path().join(name));
+        fs::create_dir(&own).unwrap();
+        fs::create_dir(&other).unwrap();
+        let script = folder.path().join("script");
+        fs::write(&script, one.script.to_string()).unwrap();
+        reference::writer::write(&one.script, &own).unwrap();
+        let mut writer = Command::new(c.folder().join("writer"));
+        programs::succeeds(writer.arg(&script).arg(&other));
+        let aborts = one.script.aborts();
+        let (own, other) = (thread_files(&own, aborts), thread_files(&other, aborts));
+        let names = |files: &BTreeMap<String, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&own), names(&other), "{}", one.name);
+        for (name, bytes) in &own {
+            let mut pairs = bytes.iter().zip(&other[name]);
+            let differs = pairs.position(|(own, other)| own != other);
+            let sizes = (bytes.len(), other[name].len());
+            assert_eq!((differs, sizes.0), (None, sizes.1), "{}: {name}", one.name);
+            count += 1;
+        }
+    }
+    assert!(count > 100, "only {count} files");
+}
