@@ -18,7 +18,7 @@ pub enum Completeness {
         /// Bytes of zeros at the end, at least one event's worth: space that was set aside, or
         /// blocks that never reached the disk.
         zero_tail_bytes: u64,
-        /// The beginning of a footer that is not whole.
+        /// A footer that is not whole.
         partial_footer: Option<PartialFooter>,
     },
     /// A footer that contradicts the file. The events up to it stand, its numbers do not count.
@@ -40,7 +40,7 @@ impl Completeness {
     }
 }
 
-/// The beginning of a footer at the end of a file.
+/// The beginning of a footer at the end of a file, or after a loss of power zeros and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
     /// Its place, bytes from the start of the file.

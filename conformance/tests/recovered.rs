@@ -13,23 +13,9 @@ use std::path::Path;
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, RecoverOptions, ScrubOptions, convert, recover, scrub};
-use atf_conformance::rules::Severity;
 use support::files::{Bytes, crc32c};
 use support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 use tempfile::TempDir;
-
-/// Rules about what was recorded. A recovery that mended it would invent.
-const OF_CONTENT: [&str; 9] = [
-    "ATF-DEVT-004",
-    "ATF-DPAY-001",
-    "ATF-IEVT-001",
-    "ATF-IEVT-003",
-    "ATF-LINK-006",
-    "ATF-LINK-011",
-    "ATF-MANI-009",
-    "ATF-SESS-001",
-    "ATF-SESS-005",
-];
 
 const RING: &str = "thread_7/ring.atf";
 
@@ -157,9 +143,7 @@ fn broken(path: &Path) -> Vec<String> {
         .collect();
     for report in &outcome.reports {
         let findings = report.findings().into_iter();
-        let structural = findings.filter(|finding| {
-            finding.rule.severity == Severity::Must && !OF_CONTENT.contains(&finding.rule.id)
-        });
+        let structural = findings.filter(|finding| finding.rule.is_structural_must());
         let line = |finding: &atf_conformance::Finding| {
             let field = &finding.place.field;
             let (name, id) = (outcome.name(report), finding.rule.id);

@@ -2,29 +2,70 @@
 
 use std::ptr;
 
-use atf::detail::DetailReader;
-use atf::index::IndexReader;
+use atf::Checksum;
+use atf::detail::{DetailEvent, DetailReader};
+use atf::index::{IndexEvent, IndexReader};
 use atf_capi::detail::{
-    AtfDetailReader, atf_detail_checksum, atf_detail_close, atf_detail_event_count,
-    atf_detail_open_bytes, atf_detail_payload,
+    AtfDetailReader, atf_detail_checksum, atf_detail_close, atf_detail_event_count, atf_detail_get,
+    atf_detail_info, atf_detail_open_bytes, atf_detail_payload,
 };
+use atf_capi::event::{AtfDetailEvent, AtfEvent};
+use atf_capi::file::{AtfChecksum, AtfFileInfo};
 use atf_capi::index::{
     AtfIndexReader, atf_index_checksum, atf_index_close, atf_index_event_count, atf_index_get,
-    atf_index_open_bytes, atf_index_read, atf_index_time_range,
+    atf_index_info, atf_index_open_bytes, atf_index_read, atf_index_time_range,
 };
 use atf_capi::status::AtfStatus;
 
 /// Opens bytes as an index file and as a detail file, and calls every function on what that gave:
 /// on readers, on null, and on readers that are closed.
 pub fn capi(data: &[u8]) {
-    index(data);
-    detail(data);
+    capi_index(data);
+    capi_detail(data);
 }
 
 /// So many events are looked at by themselves.
 const SOME: u64 = 64;
 
-fn index(data: &[u8]) {
+/// The event as C must get it.
+fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
+    AtfEvent {
+        timestamp_ns: event.timestamp_ns,
+        function_id: event.function_id,
+        index_seq: seq,
+        detail_seq: event.detail_seq.unwrap_or(u64::MAX),
+        thread_id: event.thread_id,
+        thread: reader.header().thread_id,
+        event_kind: event.event_kind.into(),
+        call_depth: event.call_depth.unwrap_or(u32::MAX),
+    }
+}
+
+fn detail_event(event: &DetailEvent) -> AtfDetailEvent {
+    AtfDetailEvent {
+        timestamp_ns: event.header.timestamp,
+        detail_seq: event.seq,
+        index_seq: event.header.index_seq,
+        offset: event.offset,
+        payload_size: event.payload_size(),
+        thread_id: event.header.thread_id,
+        event_type: event.header.event_type.into(),
+        flags: event.header.flags,
+    }
+}
+
+fn checksum(checksum: Checksum) -> AtfChecksum {
+    match checksum {
+        Checksum::NotChecked => AtfChecksum::NotChecked,
+        Checksum::Absent => AtfChecksum::Absent,
+        Checksum::Good => AtfChecksum::Good,
+        Checksum::Bad { .. } => AtfChecksum::Bad,
+        Checksum::Ieee { .. } => AtfChecksum::Ieee,
+    }
+}
+
+/// The same as [`capi`], for bytes that are an index file or nothing.
+pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
     // SAFETY: the bytes are as many as is said; the place is for one handle.
     let status = unsafe { atf_index_open_bytes(data.as_ptr().cast(), data.len(), &raw mut reader) };
@@ -35,7 +76,22 @@ fn index(data: &[u8]) {
     let count = unsafe { atf_index_event_count(reader) };
     assert_eq!(count, expected.as_ref().map_or(0, IndexReader::event_count));
     // SAFETY: numbers, of which every pattern of bits is a value.
-    let mut events: [atf_capi::event::AtfEvent; 7] = unsafe { std::mem::zeroed() };
+    let mut events: [AtfEvent; 7] = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let mut info: AtfFileInfo = unsafe { std::mem::zeroed() };
+    // SAFETY: a reader that is open, or null; a place of that size.
+    let status = unsafe { atf_index_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
+    assert_eq!(status == AtfStatus::Ok, expected.is_ok());
+    let (mut start, mut end) = (0, 0);
+    // SAFETY: numbers, as above: 0 is a value of this enumeration.
+    let mut sum = unsafe { std::mem::zeroed() };
+    // SAFETY: a reader that is open, or null; places for what is asked.
+    let [range, summed] = unsafe {
+        [
+            atf_index_time_range(reader, &raw mut start, &raw mut end),
+            atf_index_checksum(reader, &raw mut sum),
+        ]
+    };
     if let Ok(expected) = &expected {
         for seq in (0..count.min(SOME)).chain([count, u64::MAX]) {
             // SAFETY: a reader that is open, a place for one event.
@@ -43,14 +99,13 @@ fn index(data: &[u8]) {
             match expected.get(seq).expect("bytes in memory can be read") {
                 Some(event) => {
                     assert_eq!(status, AtfStatus::Ok);
-                    assert_eq!(events[0].timestamp_ns, event.timestamp_ns);
-                    assert_eq!(events[0].function_id, event.function_id);
-                    assert_eq!(events[0].index_seq, seq);
+                    assert_eq!(events[0], index_event(seq, &event, expected));
                 }
                 None => assert_eq!(status, AtfStatus::None),
             }
         }
         let (mut seq, mut read) = (0, 1);
+        let mut all = expected.events();
         while read > 0 {
             // SAFETY: a reader that is open, places for seven events and for one count.
             let status = unsafe {
@@ -63,24 +118,32 @@ fn index(data: &[u8]) {
                 )
             };
             assert!(matches!(status, AtfStatus::Ok | AtfStatus::None));
-            seq += read as u64;
+            for event in &events[..read] {
+                let wanted = all.next().map(|event| event.expect("as above"));
+                assert_eq!(
+                    Some(*event),
+                    wanted.map(|it| index_event(seq, &it, expected))
+                );
+                seq += 1;
+            }
         }
         assert_eq!(seq, count, "blocks give all events");
-    }
-    let (mut start, mut end) = (0, 0);
-    // SAFETY: numbers, as above.
-    let mut checksum = unsafe { std::mem::zeroed() };
-    // SAFETY: a reader that is open, or null; places for what is asked.
-    unsafe {
-        let _ = atf_index_time_range(reader, &raw mut start, &raw mut end);
-        let _ = atf_index_checksum(reader, &raw mut checksum);
+        assert_eq!(info.file_size, data.len() as u64);
+        assert_eq!(info.event_count, count);
+        assert_eq!(info.events_end, expected.events_end());
+        assert_eq!(info.footer_offset, expected.footer_offset().unwrap_or(0));
+        let times = (range == AtfStatus::Ok).then_some((start, end));
+        assert_eq!(times, expected.time_range().expect("as above"));
+        assert_eq!(summed, AtfStatus::Ok);
+        assert_eq!(sum, checksum(expected.checksum().expect("as above")));
     }
     // SAFETY: a reader that is open, or null; nobody uses it after.
     let closed = unsafe { atf_index_close(reader) };
     assert_ne!(closed, AtfStatus::Panic);
 }
 
-fn detail(data: &[u8]) {
+/// The same as [`capi`], for bytes that are a detail file or nothing.
+pub fn capi_detail(data: &[u8]) {
     let mut reader: *mut AtfDetailReader = ptr::null_mut();
     // SAFETY: the bytes are as many as is said; the place is for one handle.
     let status =
@@ -90,10 +153,25 @@ fn detail(data: &[u8]) {
     assert_eq!(status == AtfStatus::Ok, expected.is_ok());
     // SAFETY: a reader that is open, or null.
     let count = unsafe { atf_detail_event_count(reader) };
+    // SAFETY: numbers, of which every pattern of bits is a value.
+    let mut info: AtfFileInfo = unsafe { std::mem::zeroed() };
+    // SAFETY: a reader that is open, or null; a place of that size.
+    let status = unsafe { atf_detail_info(reader, &raw mut info, size_of::<AtfFileInfo>()) };
+    assert_eq!(status == AtfStatus::Ok, expected.is_ok());
+    // SAFETY: numbers, as above: 0 is a value of this enumeration.
+    let mut sum = unsafe { std::mem::zeroed() };
+    // SAFETY: a reader that is open, or null, and a place for a checksum.
+    let summed = unsafe { atf_detail_checksum(reader, &raw mut sum) };
     if let Ok(expected) = &expected {
         assert_eq!(count, expected.event_count());
         for (seq, event) in (0..SOME).zip(expected.events()) {
             let event = event.expect("bytes in memory can be read");
+            // SAFETY: numbers, as above.
+            let mut given: AtfDetailEvent = unsafe { std::mem::zeroed() };
+            // SAFETY: a reader that is open, a place for one event.
+            let status = unsafe { atf_detail_get(reader, seq, &raw mut given) };
+            assert_eq!(status, AtfStatus::Ok);
+            assert_eq!(given, detail_event(&event));
             let wanted = expected.payload_bytes(&event).expect("they are in memory");
             let mut buffer = [0; 32];
             let mut size = 0;
@@ -109,11 +187,13 @@ fn detail(data: &[u8]) {
             let fits = wanted.len().min(32);
             assert_eq!(buffer[..fits], wanted[..fits]);
         }
+        assert_eq!(info.file_size, data.len() as u64);
+        assert_eq!(info.event_count, count);
+        assert_eq!(info.events_end, expected.events_end());
+        assert_eq!(info.footer_offset, expected.footer_offset().unwrap_or(0));
+        assert_eq!(summed, AtfStatus::Ok);
+        assert_eq!(sum, checksum(expected.checksum().expect("as above")));
     }
-    // SAFETY: numbers, of which every pattern of bits is a value.
-    let mut checksum = unsafe { std::mem::zeroed() };
-    // SAFETY: a reader that is open, or null, and a place for a checksum.
-    let _ = unsafe { atf_detail_checksum(reader, &raw mut checksum) };
     // SAFETY: a reader that is open, or null; nobody uses it after.
     let closed = unsafe { atf_detail_close(reader) };
     assert_ne!(closed, AtfStatus::Panic);

@@ -17,7 +17,7 @@ mod session;
 mod spec;
 mod writer;
 
-pub use capi::capi;
+pub use capi::{capi, capi_detail, capi_index};
 pub use differential::differential;
 pub use files::{detail, index, manifest};
 pub use follow::follow;

@@ -8,7 +8,6 @@ use atf::index::IndexReader;
 use atf::rewrite::{RecoverOptions, recover as recover_session};
 use atf::session::{MANIFEST_FILE, SessionReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
-use atf_conformance::rules::Severity;
 use atf_conformance::{FileReport, Output, check::check};
 
 use crate::packed;
@@ -215,24 +214,11 @@ struct Rules {
     broken: Vec<String>,
 }
 
-/// Rules about what a tracer saw and what threads are called: recovery keeps that as it is.
-const CONTENT: [&str; 9] = [
-    "ATF-DEVT-004",
-    "ATF-DPAY-001",
-    "ATF-IEVT-001",
-    "ATF-IEVT-003",
-    "ATF-LINK-006",
-    "ATF-LINK-011",
-    "ATF-MANI-009",
-    "ATF-SESS-001",
-    "ATF-SESS-005",
-];
-
 impl Output for Rules {
     fn file(&mut self, report: FileReport) {
         self.files += 1;
         for finding in report.findings() {
-            if finding.rule.severity == Severity::Must && !CONTENT.contains(&finding.rule.id) {
+            if finding.rule.is_structural_must() {
                 let (path, id) = (report.path.display(), finding.rule.id);
                 self.broken
                     .push(format!("{path}: {id}: {}", finding.place.field));

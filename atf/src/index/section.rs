@@ -164,8 +164,8 @@ fn scan(input: &Input, events_offset: u64, end: u64) -> Result<Option<Placed<Ind
     Ok(None)
 }
 
-/// The beginning of a footer that was cut off, or whose end is zeros, and the number of events
-/// before it. With 32 to 63 of its bytes it would pass for an event.
+/// A footer that was cut off, or of which one part is zeros, and the number of events before it. With
+/// 32 to 63 of its bytes, or its last 32, it would pass for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,
@@ -189,8 +189,9 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Whether the `size` bytes at the place of event `seq` begin a footer: its magic, and its count
-/// or start time where they are there to compare.
+/// Whether the `size` bytes at the place of event `seq` are those of a footer: its magic, and its count
+/// or start time where they are there to compare. Where its beginning stands in a sector that never
+/// reached the disk, they are zeros, and then the length of the events in front of it.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
     const COUNT_END: usize = offset_of!(wire::IndexFooter, time_start_ns);
@@ -202,7 +203,8 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     let offset = event_end(header.events_offset, seq);
     input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
     if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
-        return Ok(header.is_bounded() && header.footer_offset == offset);
+        let is_stated = header.is_bounded() && header.footer_offset == offset;
+        return Ok(is_stated || is_end_of_footer(&bytes, seq));
     }
     if seq == 0 {
         return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));
@@ -214,4 +216,14 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     let first = input.record(header.events_offset)?;
     let first = IndexEvent::decode(header.wire, header.thread_id, &first);
     Ok(size >= TIME_END && footer.time_start_ns == first.timestamp_ns)
+}
+
+/// Whether the bytes at the place of event `seq` are a footer without its first half.
+fn is_end_of_footer(bytes: &[u8; FOOTER_SIZE], seq: u64) -> bool {
+    const END: usize = offset_of!(wire::IndexFooter, bytes_written);
+    let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+    let bytes_written = IndexFooter::decode(bytes).bytes_written;
+    bytes.get(..END).is_some_and(is_zero)
+        && seq.checked_mul(EVENT_SIZE) == Some(bytes_written)
+        && IndexFooter::reserved_is_zero(bytes)
 }

@@ -91,17 +91,19 @@ pub(super) fn rewrite(
     report.symbols = new.symbols.len() as u64;
     let loses = report.problem_count > 0;
     let target = out.join(MANIFEST_FILE);
-    match old {
+    // One that was read before and cannot be read any more is written anew as well.
+    let is_copied = match old {
         Some(old) if !loses && job.keeps_rest && says_the_same(old, &new) => {
-            stage::copy(&path, &target, job.durability)?;
+            stage::copy(&path, &target, job.durability)?.is_empty()
         }
-        _ => {
-            let mut text = new.encode();
-            if kept > 0 {
-                text = with_keys(&text, unknown);
-            }
-            stage::write(&target, &text, job.durability)?;
+        _ => false,
+    };
+    if !is_copied {
+        let mut text = new.encode();
+        if kept > 0 {
+            text = with_keys(&text, unknown);
         }
+        stage::write(&target, &text, job.durability)?;
     }
     Ok((report, loses))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
-use crate::write::Durability;
+use crate::write::{Disk, Durability, Storage};
 
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
 const ATTEMPTS: u32 = 1000;
@@ -69,11 +69,13 @@ impl Stage {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
-        self.is_published = true;
-        match self.out.parent() {
+        let synced = match self.out.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent, durability),
             _ => sync_folder(Path::new("."), durability),
-        }
+        };
+        // After an error nothing stands there, unless even that fails.
+        self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
+        synced
     }
 }
 
@@ -93,7 +95,7 @@ pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
 
 /// Makes a folder and those above it.
 pub(super) fn create_folder(path: &Path) -> Result<()> {
-    fs::create_dir_all(path).map_err(at(path))
+    Disk.create_folder(path).map(drop).map_err(at(path))
 }
 
 /// Writes a small file as a whole.

@@ -96,6 +96,13 @@ impl Storage for Disk {
         match fs::create_dir(path) {
             Ok(()) => return Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Where a look at what stands there fails, that is the error, not that it exists.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return match fs::metadata(path)?.is_dir() {
+                    true => Ok(false),
+                    false => Err(error),
+                };
+            }
             Err(_) if path.is_dir() => return Ok(false),
             Err(error) => return Err(error),
         }

@@ -114,6 +114,25 @@ fn the_beginning_of_a_footer_before_zeros_is_no_event() {
     }
 }
 
+/// A footer across the border of two sectors, the first of which never reached the disk.
+#[test]
+fn the_end_of_a_footer_behind_zeros_is_no_event() {
+    for version in [1, 2] {
+        for lost in [0, 3] {
+            let file = IndexFile::finalized(version, 13).placeholder();
+            let mut bytes = file.bytes();
+            // Events of the lost sector are zeros as well: they stay holes.
+            bytes[480 - 32 * lost..512].fill(0);
+            let index = ways::index(bytes).unwrap();
+            assert_eq!(index.event_count(), 13);
+            let Some(partial) = tail(&index).2 else {
+                panic!("no partial footer");
+            };
+            assert_eq!(partial.offset, 480);
+        }
+    }
+}
+
 #[test]
 fn a_footer_cut_short_is_known_by_its_time_where_its_count_lies() {
     let mut file = IndexFile::finalized(1, 10).placeholder();

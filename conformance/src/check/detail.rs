@@ -32,9 +32,9 @@ const END: EndRules = EndRules {
 /// The greatest stack snapshot that the sources allow, in bytes (S1, S4).
 const STACK_LIMIT: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
 
-/// Checks one file by itself.
-pub(super) fn file(path: &Path, output: &mut dyn Output) {
-    match DetailReader::open(path) {
+/// Checks one file by itself, as it was opened.
+pub(super) fn file(path: &Path, opened: Result<DetailReader, Error>, output: &mut dyn Output) {
+    match opened {
         Ok(detail) => {
             super::report(path, Kind::Detail, output, |report| {
                 self::check(&detail, report)

@@ -29,9 +29,9 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_IHDR_017,
 };
 
-/// Checks one file by itself.
-pub(super) fn file(path: &Path, output: &mut dyn Output) {
-    match IndexReader::open(path) {
+/// Checks one file by itself, as it was opened.
+pub(super) fn file(path: &Path, opened: Result<IndexReader, Error>, output: &mut dyn Output) {
+    match opened {
         Ok(index) => {
             super::report(path, Kind::Index, output, |report| {
                 self::check(&index, report).map(|_| ())

@@ -15,6 +15,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::{Error, ErrorKind, FileKind};
@@ -46,6 +48,15 @@ pub fn check(path: &Path, output: &mut dyn Output) {
         unit.check(output);
         !output.is_done()
     });
+}
+
+/// Checks the bytes of one index or detail file as a file of that path would be checked by itself; nothing
+/// need stand at the path.
+pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn Output) {
+    match kind {
+        FileKind::Index => index::file(path, IndexReader::from_bytes(bytes), output),
+        FileKind::Detail => detail::file(path, DetailReader::from_bytes(bytes), output),
+    }
 }
 
 /// What is checked by itself, without a look at anything else.
@@ -97,10 +108,10 @@ fn file(path: &Path, output: &mut dyn Output) {
     let named = |name| path.file_name().is_some_and(|own| own == name);
     match FileKind::of(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
-        Ok(Some(FileKind::Detail)) => detail::file(path, output),
-        Ok(None) if named(DETAIL_FILE) => detail::file(path, output),
-        Ok(Some(FileKind::Index)) => index::file(path, output),
-        Ok(None) if named(INDEX_FILE) => index::file(path, output),
+        Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
+        Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
+        Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
+        Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
         Ok(None) => output.unreadable(
             path,
             "no ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",

@@ -97,7 +97,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
             true
         }
         Ok(_) => {
-            detail::file(&file, output);
+            detail::file(&file, DetailReader::open(&file), output);
             true
         }
     };

@@ -95,3 +95,26 @@ impl Severity {
 pub fn find(id: &str) -> Option<&'static Rule> {
     table::ALL.iter().copied().find(|rule| rule.id == id)
 }
+
+/// Rules about what a tracer saw and what it called its threads. A recovery that mended what breaks them
+/// would invent, so it keeps that as it is.
+const OF_CONTENT: [&str; 9] = [
+    "ATF-DEVT-004",
+    "ATF-DPAY-001",
+    "ATF-IEVT-001",
+    "ATF-IEVT-003",
+    "ATF-LINK-006",
+    "ATF-LINK-011",
+    "ATF-MANI-009",
+    "ATF-SESS-001",
+    "ATF-SESS-005",
+];
+
+impl Rule {
+    /// Whether it is a MUST about structure: what is recovered breaks none of these, whatever happened
+    /// to the trace.
+    #[must_use]
+    pub fn is_structural_must(&self) -> bool {
+        self.severity == Severity::Must && !OF_CONTENT.contains(&self.id)
+    }
+}

@@ -100,7 +100,8 @@ impl Engine<'_> {
             Some(error) => {
                 self.put_aside(route, DETAIL_FILE, session)?;
                 let guessed = self.guess_detail(route, thread.index(), report);
-                if guessed.is_none() {
+                // A header that could not be read may be right: the error counts, not the guess.
+                if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
                     let what = match error.kind() {
                         // Its writer never came to a detail.
                         ErrorKind::TooShort { .. } => What::NotFinalized,

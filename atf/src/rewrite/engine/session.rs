@@ -1,8 +1,8 @@
 //! A session's folder: its threads, its manifest, and what stands beside them.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use serde::Serialize;
 
@@ -180,7 +180,15 @@ impl Engine<'_> {
                 continue;
             }
             let from = path.join(&name);
-            let why = match is_renamed_thread(&from, &text) {
+            let is_thread = match is_renamed_thread(&from, &text) {
+                Ok(is_thread) => is_thread,
+                Err(error) => {
+                    let why = stage::unreadable(&at(&from)(error));
+                    report.left_behind.push(left_behind(Path::new(&name), &why));
+                    continue;
+                }
+            };
+            let why = match is_thread {
                 false => "no part of a session",
                 true if self.job.keeps_rest => {
                     let folder = out.join(UNREADABLE);
@@ -207,13 +215,16 @@ struct Recovery<'a> {
 }
 
 /// Whether this is the folder of a thread under a name that says nothing of its id.
-fn is_renamed_thread(path: &Path, name: &str) -> bool {
-    let is = |path: &Path, what: fn(&fs::FileType) -> bool| {
-        fs::symlink_metadata(path).is_ok_and(|metadata| what(&metadata.file_type()))
+fn is_renamed_thread(path: &Path, name: &str) -> io::Result<bool> {
+    if !fs::symlink_metadata(path)?.is_dir() {
+        return Ok(false);
+    }
+    let has = |file: &str| match fs::symlink_metadata(path.join(file)) {
+        Ok(metadata) => Ok(metadata.is_file()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     };
-    let has = |file: &str| is(&path.join(file), fs::FileType::is_file);
-    let is_one = name.starts_with(THREAD_FOLDER) || has(INDEX_FILE) || has(DETAIL_FILE);
-    is_one && is(path, fs::FileType::is_dir)
+    Ok(name.starts_with(THREAD_FOLDER) || has(INDEX_FILE)? || has(DETAIL_FILE)?)
 }
 
 /// Whether an earlier rewriting left something of this name beside the threads.

@@ -1,0 +1,33 @@
+//! `crashes`: a loss of power at every step.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use atf_safety::crashes::{self, Library};
+
+/// Options of `crashes`.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// How many states of one file at one step are read, at most
+    #[arg(long, default_value_t = 2048)]
+    limit: u64,
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let start = Instant::now();
+    let tally = crashes::run(&Library, options.limit);
+    println!(
+        "{} states, {} payloads with zeros that nothing tells, {} faults, in {:.1} s",
+        tally.states,
+        tally.zeroed_payloads,
+        tally.fault_count,
+        start.elapsed().as_secs_f64()
+    );
+    for fault in &tally.faults {
+        println!("fault: {fault}");
+    }
+    match tally.fault_count {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}

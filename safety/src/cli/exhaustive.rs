@@ -1,0 +1,61 @@
+//! `exhaustive`: every cut and every flipped bit of the corpus.
+
+use std::num::NonZero;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+use std::{fs, thread};
+
+use atf_safety::exhaustive::{self, Library, Scope, unnoticed};
+
+/// Options of `exhaustive`.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// Leave nothing out: every flip of large files, and recover everything
+    #[arg(long)]
+    all: bool,
+    /// Write the list of bits that no reader can check by the file alone
+    #[arg(long)]
+    bless: bool,
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let start = Instant::now();
+    let files = exhaustive::files();
+    let scope = match options.all {
+        true => Scope::All,
+        false => Scope::Quick,
+    };
+    let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let tally = exhaustive::run(&Library, &files, scope, threads);
+    let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
+    println!(
+        "{} files of {bytes} bytes: {} cuts, {} flips ({} left to --all), {} recovered, {} explained, in {:.1} s",
+        files.len(),
+        tally.cuts,
+        tally.flips,
+        tally.skipped_flips,
+        tally.recovered,
+        tally.explained,
+        start.elapsed().as_secs_f64(),
+    );
+    for (file, (count, first)) in &tally.faults {
+        println!("fault: {file}: {count} times, first {first}");
+    }
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("unnoticed.txt");
+    let text = unnoticed::text(&tally.unnoticed);
+    let is_listed = match options.bless {
+        true => fs::write(&list, &text).is_ok(),
+        false => fs::read_to_string(&list).is_ok_and(|committed| committed == text),
+    };
+    if !is_listed {
+        println!(
+            "fault: {} is not what was found now:\n{text}",
+            list.display()
+        );
+    }
+    match tally.faults.is_empty() && is_listed {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

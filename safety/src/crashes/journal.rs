@@ -1,0 +1,223 @@
+//! A storage that notes what is done to it, and the states in which a loss of power can leave a file.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use atf::write::{Memory, Storage, StorageFile};
+
+/// One step that changes what a file holds, or makes it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Op {
+    /// Bytes at an offset from the start.
+    Write(usize, Vec<u8>),
+    /// The file is cut or lengthened.
+    SetSize(usize),
+    /// All before it lasts.
+    Sync,
+}
+
+/// Files in memory, with what was done to each.
+#[derive(Debug, Clone, Default)]
+pub struct Journal {
+    memory: Memory,
+    ops: Arc<Mutex<BTreeMap<PathBuf, Vec<Op>>>>,
+}
+
+impl Journal {
+    /// What was done to a file, in order.
+    #[must_use]
+    pub fn ops(&self, path: &Path) -> Vec<Op> {
+        lock(&self.ops).get(path).cloned().unwrap_or_default()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Storage for Journal {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        self.memory.create_folder(path)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.memory.exists(path)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        Ok(Box::new(File {
+            file: self.memory.create(path)?,
+            path: path.to_path_buf(),
+            ops: Arc::clone(&self.ops),
+        }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.memory.rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.memory.remove(path)
+    }
+
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        self.memory.remove_folder(path)
+    }
+
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        self.memory.sync_folder(path)
+    }
+}
+
+#[derive(Debug)]
+struct File {
+    file: Box<dyn StorageFile>,
+    path: PathBuf,
+    ops: Arc<Mutex<BTreeMap<PathBuf, Vec<Op>>>>,
+}
+
+impl File {
+    fn note(&self, op: Op) {
+        lock(&self.ops)
+            .entry(self.path.clone())
+            .or_default()
+            .push(op);
+    }
+}
+
+impl StorageFile for File {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_at(offset, bytes)?;
+        let offset = usize::try_from(offset).map_err(io::Error::other)?;
+        self.note(Op::Write(offset, bytes[..written].to_vec()));
+        Ok(written)
+    }
+
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.file.set_size(size)?;
+        self.note(Op::SetSize(
+            usize::try_from(size).map_err(io::Error::other)?,
+        ));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.file.sync()?;
+        self.note(Op::Sync);
+        Ok(())
+    }
+}
+
+/// What a loss of power can leave of a file: what lasts, and what may have reached the disk of the rest.
+///
+/// Each sector holds what it held after one of the writes to it since the last synchronization, or what it
+/// held then; the size is any that the file had since. Sectors are chosen one by one, whatever order the
+/// writes had.
+#[derive(Debug)]
+pub struct States {
+    sector: usize,
+    /// The file when it was synchronized last, and its size.
+    lasting: Vec<u8>,
+    /// For each sector what it may hold, the lasting content first.
+    sectors: Vec<Vec<Vec<u8>>>,
+    /// The sizes that the file may have, the lasting one first.
+    sizes: Vec<usize>,
+}
+
+impl States {
+    /// The states after these steps, with sectors of that many bytes.
+    #[must_use]
+    pub fn after(ops: &[Op], sector: usize) -> Self {
+        let synced = ops
+            .iter()
+            .rposition(|op| *op == Op::Sync)
+            .map_or(0, |at| at + 1);
+        let mut bytes = Vec::new();
+        for op in &ops[..synced] {
+            apply(&mut bytes, op);
+        }
+        let mut states = Self {
+            sector,
+            sizes: vec![bytes.len()],
+            sectors: Vec::new(),
+            lasting: bytes.clone(),
+        };
+        for op in &ops[synced..] {
+            apply(&mut bytes, op);
+            states.sizes.push(bytes.len());
+            states.note(&bytes, op);
+        }
+        states.sizes.dedup();
+        states
+    }
+
+    /// The size that lasts.
+    #[must_use]
+    pub fn lasting(&self) -> usize {
+        self.lasting.len()
+    }
+
+    fn note(&mut self, bytes: &[u8], op: &Op) {
+        let Op::Write(offset, written) = op else {
+            return;
+        };
+        let end = offset + written.len();
+        for at in offset / self.sector..end.div_ceil(self.sector) {
+            while self.sectors.len() <= at {
+                let lasting = part(&self.lasting, self.sectors.len(), self.sector);
+                self.sectors.push(vec![lasting]);
+            }
+            self.sectors[at].push(part(bytes, at, self.sector));
+        }
+    }
+
+    /// How many states there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let choices = self.sectors.iter().map(|sector| sector.len() as u64);
+        choices.fold(self.sizes.len() as u64, u64::saturating_mul)
+    }
+
+    /// State `number`, counted from 0.
+    #[must_use]
+    pub fn state(&self, mut number: u64) -> Vec<u8> {
+        let mut choose = |count: usize| {
+            let chosen = number % count as u64;
+            number /= count as u64;
+            usize::try_from(chosen).unwrap_or(0)
+        };
+        let size = self.sizes[choose(self.sizes.len())];
+        let mut bytes: Vec<u8> = Vec::new();
+        for sector in &self.sectors {
+            bytes.extend(&sector[choose(sector.len())]);
+        }
+        if let Some(rest) = self.lasting.get(bytes.len()..) {
+            bytes.extend(rest);
+        }
+        bytes.resize(size, 0);
+        bytes
+    }
+}
+
+/// A sector of a file, with zeros behind its end.
+fn part(bytes: &[u8], at: usize, size: usize) -> Vec<u8> {
+    let start = bytes.len().min(at * size);
+    let end = bytes.len().min((at + 1) * size);
+    let mut part = bytes[start..end].to_vec();
+    part.resize(size, 0);
+    part
+}
+
+fn apply(bytes: &mut Vec<u8>, op: &Op) {
+    match op {
+        Op::Write(offset, written) => {
+            let end = offset + written.len();
+            bytes.resize(bytes.len().max(end), 0);
+            bytes[*offset..end].copy_from_slice(written);
+        }
+        Op::SetSize(size) => bytes.resize(*size, 0),
+        Op::Sync => {}
+    }
+}

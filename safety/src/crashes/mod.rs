@@ -1,0 +1,297 @@
+//! A loss of power at every step of a writer, in every state that it can leave.
+//!
+//! A disk writes sectors in any order, and of what was not synchronized any of them may be missing. What
+//! must hold of each [state](States) of a file, whatever is chosen:
+//!
+//! - what was synchronized is there: each event before the last synchronization, as it was written;
+//! - behind that an event is as it was written, or it stands in a [hole](atf::index::IndexReader::holes);
+//! - where a footer's checksum is good, all is as it was written;
+//! - a detail is as it was written, or the index event that it names tells that it is not; its payload may
+//!   have zeros where a sector is missing, which nothing but a footer's checksum can tell.
+
+mod journal;
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::detail::DetailReader;
+use atf::index::{IndexEvent, IndexReader};
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::write::{Detail, Durability, Event, ThreadWriter, WriteOptions};
+use atf::{Checksum, DetailEventType, EventKind, Wire};
+
+pub use journal::{Journal, Op, States};
+
+/// Bytes of the sectors that a write is torn at.
+pub const SECTORS: [usize; 2] = [512, 4096];
+/// Events of the threads, of which each other has a detail. The footers of the first and the last index
+/// stand across the border of a sector.
+const COUNTS: [u64; 3] = [93, 96, 125];
+/// How many events are flushed at a time.
+const FLUSHED: u64 = 8;
+const THREAD: &str = "thread_7";
+
+/// What was done, and what did not hold.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Different states that were read.
+    pub states: u64,
+    /// Details whose payload had zeros that nothing tells.
+    pub zeroed_payloads: u64,
+    /// What did not hold; the first few with their words.
+    pub faults: Vec<String>,
+    /// How many of these there are.
+    pub fault_count: u64,
+}
+
+/// What reads a state: the library, or in a test one with a bug.
+pub trait Reads {
+    /// The events of an index file, or nothing where it is refused; what stands in holes is left out by
+    /// its position.
+    fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
+        let index = IndexReader::from_bytes(bytes).ok()?;
+        let holes = index
+            .holes()
+            .map(|hole| hole.map(|hole| hole.seq..hole.seq + hole.count));
+        Some(IndexReading {
+            events: index.events().collect::<Result<_, _>>().ok()?,
+            holes: holes.collect::<Result<_, _>>().ok()?,
+            is_good: index.checksum().ok()? == Checksum::Good,
+        })
+    }
+}
+
+/// The library as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Library;
+
+impl Reads for Library {}
+
+/// What a reader makes of an index file.
+#[derive(Debug)]
+pub struct IndexReading {
+    /// All events.
+    pub events: Vec<IndexEvent>,
+    /// The positions of those that are zeros.
+    pub holes: Vec<std::ops::Range<u64>>,
+    /// Whether a footer's checksum fits them.
+    pub is_good: bool,
+}
+
+/// Goes through the states of a writer of each wire version and durability; of more than `limit` states of
+/// one file at one step, `limit` are drawn.
+pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
+    let mut tally = Tally::default();
+    for wire in Wire::ALL {
+        let durabilities = [
+            Durability::None,
+            Durability::Finalize,
+            Durability::EachFlush,
+        ];
+        let each = |durability| COUNTS.map(|count| (durability, count));
+        for (durability, count) in durabilities.into_iter().flat_map(each) {
+            let journal = write(wire, durability, count);
+            for sector in SECTORS {
+                for name in [INDEX_FILE, DETAIL_FILE] {
+                    let ops = journal.ops(&Path::new(THREAD).join(name));
+                    let case = format!("{wire}, {durability:?}, {count} events, {sector}, {name}");
+                    let mut run = Run {
+                        reads,
+                        wire,
+                        count,
+                        limit,
+                        seen: HashSet::new(),
+                        tally: &mut tally,
+                    };
+                    run.file(name, &ops, sector, &case);
+                }
+            }
+        }
+    }
+    tally
+}
+
+fn event(seq: u64) -> Event {
+    Event {
+        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
+        function_id: 0x0644_4fc1_0000_0001 + seq / 2,
+        event_kind: match seq % 2 {
+            0 => EventKind::CALL,
+            _ => EventKind::RETURN,
+        },
+        call_depth: 1,
+    }
+}
+
+/// The payload of a detail: of different sizes, without a byte of zeros.
+fn payload(seq: u64) -> Vec<u8> {
+    let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
+    vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
+}
+
+/// Writes a thread, flushing often, and notes each step.
+fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
+    let journal = Journal::default();
+    let options = WriteOptions {
+        wire,
+        durability,
+        ..WriteOptions::default()
+    };
+    let run = || -> atf::Result<()> {
+        let mut writer = ThreadWriter::create_on(Arc::new(journal.clone()), THREAD, 7, &options)?;
+        for seq in 0..count {
+            let payload = payload(seq);
+            let detail = Detail {
+                event_type: DetailEventType::FUNCTION_CALL,
+                flags: 0,
+                payload: &payload,
+            };
+            match seq % 2 {
+                0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
+                _ => writer.write(&event(seq)).map(drop)?,
+            }
+            if seq % FLUSHED == FLUSHED - 1 {
+                writer.flush()?;
+            }
+        }
+        writer.finalize().map(drop)
+    };
+    #[allow(clippy::expect_used, reason = "memory refuses nothing")]
+    run().expect("files in memory");
+    journal
+}
+
+struct Run<'a> {
+    reads: &'a dyn Reads,
+    wire: Wire,
+    count: u64,
+    limit: u64,
+    seen: HashSet<u64>,
+    tally: &'a mut Tally,
+}
+
+impl Run<'_> {
+    fn file(&mut self, name: &str, ops: &[Op], sector: usize, case: &str) {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        for step in 0..=ops.len() {
+            let states = States::after(&ops[..step], sector);
+            let count = states.count();
+            for number in 0..count.min(self.limit) {
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let number = match count > self.limit {
+                    true => random % count,
+                    false => number,
+                };
+                let state = states.state(number);
+                let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&state);
+                if !self.seen.insert(hash) {
+                    continue;
+                }
+                self.tally.states += 1;
+                let outcome = match name == INDEX_FILE {
+                    true => self.index(&state, states.lasting()),
+                    false => self.detail(&state, states.lasting()),
+                };
+                if let Err(fault) = outcome {
+                    self.tally.fault_count += 1;
+                    if self.tally.faults.len() < 20 {
+                        let fault = format!("{case}, step {step}, state {number}: {fault}");
+                        self.tally.faults.push(fault);
+                    }
+                }
+            }
+        }
+    }
+
+    fn index(&self, bytes: &[u8], lasting: usize) -> Result<(), String> {
+        let lasting = (lasting.saturating_sub(64) as u64 / 32).min(self.count);
+        let Some(reading) = self.reads.index(bytes) else {
+            return match lasting {
+                0 => Ok(()),
+                _ => Err(format!(
+                    "is refused, and {lasting} events were synchronized"
+                )),
+            };
+        };
+        let found = reading.events.len() as u64;
+        if found < lasting || (reading.is_good && found != self.count) {
+            return Err(format!("{found} events, {lasting} were synchronized"));
+        }
+        for (seq, found) in (0..).zip(&reading.events) {
+            let expected = event(seq);
+            let is_right = seq < self.count
+                && found.timestamp_ns == expected.timestamp_ns
+                && found.function_id == expected.function_id
+                && found.event_kind == expected.event_kind
+                && found.call_depth == (self.wire == Wire::V1).then_some(expected.call_depth)
+                && found.detail_seq == (seq % 2 == 0).then_some(seq / 2);
+            let is_hole = reading.holes.iter().any(|hole| hole.contains(&seq));
+            let may_be_missing = is_hole && seq >= lasting && !reading.is_good;
+            if !is_right && !may_be_missing {
+                return Err(format!("event {seq} is {found:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn detail(&mut self, bytes: &[u8], lasting: usize) -> Result<(), String> {
+        let text = |error: atf::Error| error.to_string();
+        let details = self.count.div_ceil(2);
+        let mut end = 64;
+        let ends = (0..details).map(|seq| {
+            end += 24 + payload(2 * seq).len();
+            end
+        });
+        let lasting = ends.take_while(|end| *end <= lasting).count() as u64;
+        let Ok(detail) = DetailReader::from_bytes(bytes) else {
+            return match lasting {
+                0 => Ok(()),
+                _ => Err(format!(
+                    "is refused, and {lasting} details were synchronized"
+                )),
+            };
+        };
+        if detail.event_count() < lasting {
+            let found = detail.event_count();
+            return Err(format!("{found} details, {lasting} were synchronized"));
+        }
+        let is_good = detail.checksum().map_err(text)? == Checksum::Good;
+        if is_good && detail.event_count() != details {
+            return Err(format!(
+                "{} details, and the checksum is good",
+                detail.event_count()
+            ));
+        }
+        for found in detail.events() {
+            let found = found.map_err(text)?;
+            let (seq, header) = (2 * found.seq, found.header);
+            let payload = payload(seq);
+            let is_right = found.seq < details
+                && header.index_seq == seq
+                && header.timestamp == event(seq).timestamp_ns
+                && header.thread_id == 7
+                && header.event_type == DetailEventType::FUNCTION_CALL
+                && found.payload_size() == payload.len() as u64;
+            // The index has it: it links to another detail, or was at another time.
+            let is_told = !is_good
+                && found.seq >= lasting
+                && (header.index_seq != seq || header.timestamp != event(seq).timestamp_ns);
+            if !is_right && !is_told {
+                return Err(format!("detail {} is {found:?}", found.seq));
+            }
+            let given = detail.payload(&found, 1 << 20).map_err(text)?;
+            if is_right && given != payload {
+                let is_zeroed = given.iter().zip(&payload).all(|(a, b)| a == b || *a == 0);
+                if is_good || found.seq < lasting || !is_zeroed {
+                    return Err(format!("the payload of detail {} is {given:?}", found.seq));
+                }
+                self.tally.zeroed_payloads += 1;
+            }
+        }
+        Ok(())
+    }
+}

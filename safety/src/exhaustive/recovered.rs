@@ -1,0 +1,150 @@
+//! Recovering a thread whose file was changed, and what must hold of the result.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use atf::FileKind;
+use atf::index::IndexReader;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf_conformance::check::check;
+use atf_conformance::{FileReport, Output};
+use tempfile::TempDir;
+
+use super::{File, Reading, Subject};
+
+/// A folder in memory where there is one, with one thread in it.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    _folder: TempDir,
+    file: PathBuf,
+    thread: PathBuf,
+    out: PathBuf,
+}
+
+impl Scratch {
+    pub(super) fn new() -> Self {
+        let shm = Path::new("/dev/shm");
+        let folder = match shm.is_dir() {
+            true => TempDir::new_in(shm),
+            false => TempDir::new(),
+        };
+        #[allow(
+            clippy::expect_used,
+            reason = "without a place for files nothing can be shown"
+        )]
+        let folder = folder.expect("a place for temporary files");
+        let at = |name: &str| folder.path().join(name);
+        let (file, thread, out) = (at("file.atf"), at("thread_7"), at("out"));
+        #[allow(clippy::expect_used, reason = "as above")]
+        fs::create_dir(&thread).expect("a folder of our own");
+        Self {
+            _folder: folder,
+            file,
+            thread,
+            out,
+        }
+    }
+
+    /// Writes a file; it stays until the next call.
+    pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
+        fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
+        Ok(&self.file)
+    }
+
+    /// Recovers the thread with these bytes in the place of `file`, and looks at what came out.
+    pub(super) fn recover(
+        &self,
+        subject: &dyn Subject,
+        file: &File,
+        bytes: &[u8],
+        reading: Option<&Reading>,
+    ) -> Result<(), String> {
+        let (name, other) = match file.kind {
+            FileKind::Index => (INDEX_FILE, DETAIL_FILE),
+            FileKind::Detail => (DETAIL_FILE, INDEX_FILE),
+        };
+        let put = |name: &str, bytes: &[u8]| {
+            fs::write(self.thread.join(name), bytes).map_err(|error| error.to_string())
+        };
+        put(name, bytes)?;
+        put(other, &file.beside)?;
+        if self.out.exists() {
+            fs::remove_dir_all(&self.out).map_err(|error| error.to_string())?;
+        }
+        let recovered = subject.recover(&self.thread, &self.out);
+        let is_readable = match file.kind {
+            FileKind::Index => reading.is_some(),
+            FileKind::Detail => IndexReader::from_bytes(file.beside.clone()).is_ok(),
+        };
+        match recovered {
+            Ok(()) if is_readable => {}
+            Err(_) if !is_readable && !self.out.exists() => return Ok(()),
+            Err(error) => return Err(format!("is not recovered: {error}")),
+            Ok(()) => return Err("is recovered, though its index cannot be read".to_owned()),
+        }
+        let mut broken = Broken::default();
+        check(&self.out, &mut broken);
+        if !broken.0.is_empty() {
+            return Err(format!("recovered it breaks {:?}", broken.0));
+        }
+        self.same_events(bytes, file.kind)
+    }
+
+    /// What was recovered are the first events that were read, as they were but for their links.
+    fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
+        if kind == FileKind::Detail {
+            return Ok(());
+        }
+        let reading = |error: atf::Error| format!("cannot be read: {error}");
+        let before = IndexReader::from_bytes(bytes).map_err(reading)?;
+        let after = IndexReader::open(self.out.join(INDEX_FILE)).map_err(reading)?;
+        let mut holes = before.holes();
+        let kept = match holes.next() {
+            Some(hole) => hole.map_err(reading)?.seq,
+            None => before.event_count(),
+        };
+        if after.event_count() != kept {
+            return Err(format!(
+                "{kept} events were there, {} are recovered",
+                after.event_count()
+            ));
+        }
+        for (before, after) in before.events().zip(after.events()) {
+            let (before, after) = (before.map_err(reading)?, after.map_err(reading)?);
+            let facts = |event: &atf::index::IndexEvent| {
+                let depth = event.call_depth;
+                (
+                    event.timestamp_ns,
+                    event.function_id,
+                    event.event_kind,
+                    depth,
+                )
+            };
+            if facts(&before) != facts(&after) {
+                return Err(format!("{before:?} became {after:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The structural rules that are broken.
+#[derive(Default)]
+struct Broken(Vec<String>);
+
+impl Output for Broken {
+    fn file(&mut self, report: FileReport) {
+        let findings = report.findings().into_iter();
+        let broken = findings.filter(|finding| finding.rule.is_structural_must());
+        self.0.extend(broken.map(|finding| {
+            format!(
+                "{} at {}: {}",
+                finding.rule.id, finding.place.field, finding.message
+            )
+        }));
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        self.0.push(format!("{}: {why}", path.display()));
+    }
+}

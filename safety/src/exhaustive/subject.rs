@@ -1,0 +1,186 @@
+//! What is attacked: the reader, the checker, the recovery, the C API. A test puts a broken one in the
+//! place of each.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::Path;
+
+use atf::detail::{DetailEvent, DetailReader};
+use atf::index::{IndexEvent, IndexReader};
+use atf::rewrite::{RecoverOptions, recover};
+use atf::{Checksum, Completeness, FileKind, OpenOptions, ReadAt, Seekable};
+use atf_conformance::check::check_bytes;
+use atf_conformance::{FileReport, Output};
+
+/// An event of either file, as numbers that are equal where the events are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The offset behind it, bytes from the start of the file.
+    pub end: u64,
+    /// When, in nanoseconds.
+    pub time: u64,
+    /// Of which thread.
+    pub thread_id: u32,
+    /// Its kind or type, and its depth or flags.
+    pub kind: (u32, Option<u32>),
+    /// Its function, or the index event that it belongs to.
+    pub of: u64,
+    /// Its link, or a hash of its payload.
+    pub rest: Option<u64>,
+}
+
+/// What a reader makes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// All events.
+    pub events: Vec<Event>,
+    /// Whether a footer's checksum fits the events, and header and footer agree.
+    pub is_proven: bool,
+}
+
+/// Where a reader gets a file from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source<'a> {
+    /// Bytes in memory.
+    Bytes(&'a [u8]),
+    /// The same through reads at positions, each of which gives a few bytes only.
+    Positioned(&'a [u8]),
+    /// The same through a lock and seeks.
+    Seekable(&'a [u8]),
+    /// A file, read at positions.
+    Path(&'a Path),
+}
+
+/// What is attacked.
+pub trait Subject: Sync {
+    /// Reads a file, or refuses it.
+    fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
+        match kind {
+            FileKind::Index => index(source),
+            FileKind::Detail => detail(source),
+        }
+    }
+
+    /// Whether a check by itself finds anything.
+    fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
+        let mut found = Found(false);
+        check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
+        found.0
+    }
+
+    /// Holds the C API against the library: panics where they differ.
+    fn capi(&self, kind: FileKind, bytes: &[u8]) {
+        match kind {
+            FileKind::Index => atf_fuzz::capi_index(bytes),
+            FileKind::Detail => atf_fuzz::capi_detail(bytes),
+        }
+    }
+
+    /// Recovers a thread's folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recover`].
+    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
+        recover(path, out, &RecoverOptions::default()).map(drop)
+    }
+}
+
+/// The library as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Library;
+
+impl Subject for Library {}
+
+fn index(source: Source<'_>) -> Option<Reading> {
+    let index = match source {
+        Source::Bytes(bytes) => IndexReader::from_bytes(bytes),
+        Source::Positioned(bytes) => IndexReader::from_source(Dribble(bytes.to_vec())),
+        Source::Seekable(bytes) => IndexReader::from_source(seekable(bytes)?),
+        Source::Path(path) => IndexReader::open_with(path, OpenOptions::new()),
+    };
+    let index = index.ok()?;
+    let event = |(seq, event): (u64, IndexEvent)| Event {
+        end: index.header().events_offset + (seq + 1) * IndexEvent::SIZE as u64,
+        time: event.timestamp_ns,
+        thread_id: event.thread_id,
+        kind: (event.event_kind.into(), event.call_depth),
+        of: event.function_id,
+        rest: event.detail_seq,
+    };
+    let events: atf::Result<Vec<_>> = index.events().collect();
+    let events = (0..).zip(events.ok()?).map(event).collect();
+    Some(Reading {
+        events,
+        is_proven: index.checksum().ok()? == Checksum::Good
+            && matches!(index.completeness(), Completeness::Finalized)
+            && index.disagreements().is_empty(),
+    })
+}
+
+fn detail(source: Source<'_>) -> Option<Reading> {
+    let detail = match source {
+        Source::Bytes(bytes) => DetailReader::from_bytes(bytes),
+        Source::Positioned(bytes) => DetailReader::from_source(Dribble(bytes.to_vec())),
+        Source::Seekable(bytes) => DetailReader::from_source(seekable(bytes)?),
+        Source::Path(path) => DetailReader::open_with(path, OpenOptions::new()),
+    };
+    let detail = detail.ok()?;
+    let event = |event: atf::Result<DetailEvent>| {
+        let event = event.ok()?;
+        let mut hasher = DefaultHasher::new();
+        match detail.payload_bytes(&event) {
+            Some(payload) => hasher.write(payload),
+            None => hasher.write(&detail.payload(&event, usize::MAX).ok()?),
+        }
+        Some(Event {
+            end: event.payload_offset() + event.payload_size(),
+            time: event.header.timestamp,
+            thread_id: event.header.thread_id,
+            kind: (
+                u16::from(event.header.event_type).into(),
+                Some(event.header.flags.into()),
+            ),
+            of: event.header.index_seq,
+            rest: Some(hasher.finish()),
+        })
+    };
+    Some(Reading {
+        events: detail.events().map(event).collect::<Option<_>>()?,
+        is_proven: detail.checksum().ok()? == Checksum::Good
+            && matches!(detail.completeness(), Completeness::Finalized)
+            && detail.disagreements().is_empty(),
+    })
+}
+
+fn seekable(bytes: &[u8]) -> Option<Seekable<std::io::Cursor<Vec<u8>>>> {
+    Seekable::new(std::io::Cursor::new(bytes.to_vec())).ok()
+}
+
+/// Bytes that are given a few at a time.
+struct Dribble(Vec<u8>);
+
+impl ReadAt for Dribble {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let few = buffer
+            .len()
+            .min(if buffer.len() > 4096 { 4093 } else { 61 });
+        self.0.read_at(offset, &mut buffer[..few])
+    }
+}
+
+/// Whether anything was found.
+struct Found(bool);
+
+impl Output for Found {
+    fn file(&mut self, report: FileReport) {
+        self.0 |= !report.findings().is_empty();
+    }
+
+    fn unreadable(&mut self, _path: &Path, _why: &str) {
+        self.0 = true;
+    }
+}

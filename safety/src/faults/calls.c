@@ -1,0 +1,155 @@
+/* Calls of the operating system that fail as they are told: loaded in front of libc by LD_PRELOAD.
+ *
+ * Opening a path that begins with /atf-faults/ is an order, and no file:
+ *
+ *   /atf-faults/call=17,errno=28,ever=1   from now on call 17 fails with that error, and each one after it
+ *   /atf-faults/call=17,errno=0,ever=0    call 17 moves a byte only, if it reads or writes
+ *   /atf-faults/space=4096,errno=28       writes take so many bytes in all, then fail with that error
+ *   /atf-faults/log                       no more faults; what is opened has a line for each call
+ *
+ * Calls are counted from 0, those only that an order came before. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static int armed, error_number, for_ever;
+static long fault_at, count, space;
+static char log_text[1 << 20];
+static size_t log_size;
+
+#define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
+
+/* Whether this call fails; `size` is cut where it only takes less. */
+static int fails(const char *name, size_t *size) {
+    if (!armed)
+        return 0;
+    long here = count++;
+    int hit = fault_at >= 0 && (here == fault_at || (for_ever && here > fault_at));
+    int is_write = strstr(name, "write") != NULL;
+    int is_short = hit && error_number == 0;
+    if (is_short) {
+        if (size == NULL || *size < 2)
+            hit = is_short = 0;
+        else
+            *size = 1;
+    }
+    if (!hit && is_write && size != NULL && space >= 0) {
+        hit = *size > 0 && space == 0;
+        if ((long)*size > space && !hit)
+            *size = (size_t)space;
+        if (!hit)
+            space -= (long)*size;
+    }
+    if (log_size + 64 < sizeof log_text)
+        log_size += (size_t)snprintf(log_text + log_size, 64, "%s%s\n", name,
+                                     is_short ? " short" : hit ? " fails" : "");
+    if (!hit || is_short)
+        return 0;
+    errno = error_number;
+    return 1;
+}
+
+static long number(const char *text, const char *key, long otherwise) {
+    const char *found = strstr(text, key);
+    return found ? strtol(found + strlen(key), NULL, 10) : otherwise;
+}
+
+/* Follows an order: a file to read, or -1. */
+static int order(const char *text) {
+    if (strcmp(text, "log") == 0) {
+        armed = 0;
+        int file = memfd_create("log", 0);
+        if (file < 0 || REAL(ssize_t, "write", int, const void *, size_t)(file, log_text, log_size) < 0)
+            return -1;
+        REAL(off_t, "lseek64", int, off_t, int)(file, 0, SEEK_SET);
+        return file;
+    }
+    fault_at = number(text, "call=", -1);
+    error_number = (int)number(text, "errno=", 0);
+    for_ever = (int)number(text, "ever=", 0);
+    space = number(text, "space=", -1);
+    count = 0;
+    log_size = 0;
+    armed = 1;
+    errno = ENOENT;
+    return -1;
+}
+
+int open64(const char *path, int flags, ...) {
+    static const char orders[] = "/atf-faults/";
+    if (strncmp(path, orders, sizeof orders - 1) == 0)
+        return order(path + sizeof orders - 1);
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = va_arg(more, mode_t);
+    va_end(more);
+    if (fails((flags & O_CREAT) ? "create" : "open", NULL))
+        return -1;
+    return REAL(int, "open64", const char *, int, ...)(path, flags, mode);
+}
+
+int openat64(int folder, const char *path, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    mode_t mode = va_arg(more, mode_t);
+    va_end(more);
+    if (fails("openat", NULL))
+        return -1;
+    return REAL(int, "openat64", int, const char *, int, ...)(folder, path, flags, mode);
+}
+
+/* Calls that give a number, -1 where they fail. */
+#define CALL(result, name, parameters, arguments)                                                              \
+    result name parameters {                                                                                   \
+        if (fails(#name, NULL))                                                                                \
+            return (result)-1;                                                                                 \
+        return ((result(*) parameters)dlsym(RTLD_NEXT, #name))arguments;                                       \
+    }
+CALL(int, fstat64, (int file, struct stat64 *out), (file, out))
+CALL(int, lstat64, (const char *path, struct stat64 *out), (path, out))
+CALL(int, stat64, (const char *path, struct stat64 *out), (path, out))
+CALL(int, fstatat64, (int at, const char *path, struct stat64 *out, int flags), (at, path, out, flags))
+CALL(int, statx, (int at, const char *path, int flags, unsigned mask, struct statx *out), (at, path, flags, mask, out))
+CALL(int, fsync, (int file), (file))
+CALL(int, fdatasync, (int file), (file))
+CALL(int, ftruncate64, (int file, off64_t size), (file, size))
+CALL(off64_t, lseek64, (int file, off64_t offset, int from), (file, offset, from))
+CALL(int, mkdir, (const char *path, mode_t mode), (path, mode))
+CALL(int, rename, (const char *from, const char *to), (from, to))
+CALL(int, rmdir, (const char *path), (path))
+CALL(int, unlink, (const char *path), (path))
+CALL(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
+
+/* Calls that move bytes, and may move less. */
+#define MOVE(name, parameters, arguments)                                                                      \
+    ssize_t name parameters {                                                                                  \
+        if (fails(#name, &size))                                                                               \
+            return -1;                                                                                         \
+        return ((ssize_t(*) parameters)dlsym(RTLD_NEXT, #name))arguments;                                      \
+    }
+MOVE(read, (int file, void *bytes, size_t size), (file, bytes, size))
+MOVE(write, (int file, const void *bytes, size_t size), (file, bytes, size))
+MOVE(pread64, (int file, void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
+MOVE(pwrite64, (int file, const void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
+
+/* Calls that give a pointer, null where they fail. */
+#define POINT(result, name, parameters, arguments)                                                             \
+    result name parameters {                                                                                   \
+        if (fails(#name, NULL))                                                                                \
+            return NULL;                                                                                       \
+        return ((result(*) parameters)dlsym(RTLD_NEXT, #name))arguments;                                       \
+    }
+POINT(DIR *, opendir, (const char *path), (path))
+POINT(DIR *, fdopendir, (int file), (file))
+POINT(char *, realpath, (const char *path, char *out), (path, out))
+POINT(struct dirent64 *, readdir64, (DIR * folder), (folder))

@@ -1,0 +1,100 @@
+//! The layer in C: built, loaded in front of libc by starting this program anew, and told what to do.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use super::{ENOSPC, Extent, Fault, Plan};
+
+const SOURCE: &str = include_str!("calls.c");
+const LOADED: &str = "ATF_SAFETY_LAYER";
+
+/// Whether this program runs with the layer.
+#[must_use]
+pub fn is_under_layer() -> bool {
+    std::env::var_os(LOADED).is_some()
+}
+
+/// The layer, where it is loaded.
+#[derive(Debug, Clone, Copy)]
+pub struct Layer(());
+
+impl Layer {
+    /// The layer, if this program runs with it and it answers.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not: no fault would ever happen.
+    pub fn get() -> io::Result<Self> {
+        let layer = Self(());
+        layer.plan(Plan::Count);
+        let _ = fs::read("/dev/null");
+        match layer.log()?.is_empty() {
+            true => Err(io::Error::other("the layer of faults does not see calls")),
+            false => Ok(layer),
+        }
+    }
+
+    /// From now on calls are counted and fail as planned.
+    pub fn plan(self, plan: Plan) {
+        let order = match plan {
+            Plan::Count => "count".to_owned(),
+            Plan::Space(space) => format!("space={space},errno={ENOSPC}"),
+            Plan::Call(call, fault, extent) => {
+                let error = match fault {
+                    Fault::Error(number) => number,
+                    Fault::Short => 0,
+                };
+                let ever = u8::from(extent == Extent::ForEver);
+                format!("call={call},errno={error},ever={ever}")
+            }
+        };
+        // It is no file: the answer is that there is none.
+        let _ = File::open(format!("/atf-faults/{order}"));
+    }
+
+    /// Ends the plan; gives the names of the calls since, with what became of them.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no layer.
+    pub fn log(self) -> io::Result<Vec<String>> {
+        let mut text = String::new();
+        File::open("/atf-faults/log")?.read_to_string(&mut text)?;
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+}
+
+/// Builds the layer in `folder`, and runs this program with the same arguments again, with it.
+///
+/// # Errors
+///
+/// Where there is no C compiler `cc`, or the program does not start.
+pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
+    let (source, library) = (folder.join("calls.c"), folder.join("calls.so"));
+    fs::write(&source, SOURCE)?;
+    let built = Command::new("cc")
+        .args([
+            "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-o",
+        ])
+        .args([&library, &source])
+        .status()?;
+    if !built.success() {
+        return Err(io::Error::other("the layer of faults was not built"));
+    }
+    Command::new(std::env::current_exe()?)
+        .args(std::env::args_os().skip(1))
+        .env(LOADED, "1")
+        .env("LD_PRELOAD", &library)
+        .status()
+}
+
+/// A folder in memory where there is one.
+pub(super) fn scratch() -> io::Result<tempfile::TempDir> {
+    let shm = Path::new("/dev/shm");
+    match shm.is_dir() {
+        true => tempfile::TempDir::new_in(shm),
+        false => tempfile::TempDir::new(),
+    }
+}

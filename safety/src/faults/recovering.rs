@@ -1,0 +1,251 @@
+//! `recover` while calls fail.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+
+use atf::ErrorKind;
+use atf::manifest::Manifest;
+use atf::rewrite::{RecoverOptions, Report};
+use atf::session::MANIFEST_FILE;
+use atf::write::Durability;
+use atf_conformance::corpus;
+
+use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
+
+/// The disk is full after so many bytes more each time: a prime, so that each place in a record comes up.
+const SPACES: usize = 13;
+
+/// What recovers: the library's [`recover`](atf::rewrite::recover), or in a test one with a bug.
+pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
+
+/// Fails each call of a recovery in turn, in each way, and lets it run out of space; ends after that many
+/// faults.
+///
+/// # Errors
+///
+/// Where the places for it cannot be made.
+pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
+    let folder = super::layer::scratch()?;
+    let mut case = Case {
+        layer,
+        recovers,
+        root: folder.path().to_path_buf(),
+        expected: BTreeMap::new(),
+        source: BTreeMap::new(),
+    };
+    damaged_session(&case.root.join("in"))?;
+    case.source = files(&case.root.join("in"))?;
+    let (result, log) = case.recover(Plan::Count)?;
+    let mut tally = Tally {
+        calls: log.len() as u64,
+        ..Tally::default()
+    };
+    if let Err(error) = result {
+        tally.faults.push(format!("without a fault: {error}"));
+        return Ok(tally);
+    }
+    case.expected = files(&case.root.join("out"))?;
+    let written: usize = case.expected.values().map(Vec::len).sum();
+    let calls = (0..tally.calls)
+        .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
+    // At every byte is what writers in memory are tried with; this is the same code, on real files.
+    let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
+    for plan in calls.chain(spaces) {
+        if tally.faults.len() >= most {
+            break;
+        }
+        tally.runs += 1;
+        fs::remove_dir_all(case.root.join("out")).or_else(not_found)?;
+        let run = panic::catch_unwind(AssertUnwindSafe(|| case.run(plan)));
+        match run {
+            Ok(Ok(())) => {}
+            Ok(Err(fault)) => tally.faults.push(format!("{plan}: {fault}")),
+            Err(_) => tally.faults.push(format!("{plan}: panics")),
+        }
+    }
+    Ok(tally)
+}
+
+/// A session of each thing that a recovery does: a thread with a hole, with a detail that nothing refers
+/// to and one that was cut; one that cannot be read; a folder that was renamed; what an earlier recovery
+/// left; a manifest that is wrong.
+fn damaged_session(path: &Path) -> io::Result<()> {
+    let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
+    case.write(path)?;
+    let thread = path.join("thread_7");
+    let mut index = fs::read(thread.join("index.atf"))?;
+    index.truncate(64 + 6 * 32 - 8);
+    index[64 + 4 * 32..64 + 5 * 32].fill(0);
+    fs::write(thread.join("index.atf"), &index)?;
+    let detail = fs::read(thread.join("detail.atf"))?;
+    fs::write(thread.join("detail.atf"), &detail[..detail.len() - 70])?;
+    fs::write(thread.join("orphans.atf"), &detail)?;
+    let broken = path.join("thread_8");
+    fs::create_dir_all(&broken)?;
+    fs::write(broken.join("index.atf"), &index[..40])?;
+    fs::write(broken.join("detail.atf"), &detail)?;
+    let renamed = path.join("thread_old");
+    fs::create_dir_all(&renamed)?;
+    fs::write(renamed.join("index.atf"), &index)?;
+    fs::write(path.join("recovery.json"), "{}")?;
+    fs::write(path.join("notes.txt"), "no part of a session")
+}
+
+struct Case<'a> {
+    layer: Layer,
+    recovers: Recover<'a>,
+    root: PathBuf,
+    /// What comes out without a fault, and what it was made from.
+    expected: BTreeMap<PathBuf, Vec<u8>>,
+    source: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Case<'_> {
+    fn recover(&self, plan: Plan) -> io::Result<(atf::Result<Report>, Vec<String>)> {
+        let options = RecoverOptions {
+            salvage: true,
+            durability: Durability::Finalize,
+            ..RecoverOptions::default()
+        };
+        let (from, to) = (self.root.join("in"), self.root.join("out"));
+        self.layer.plan(plan);
+        let result = (self.recovers)(&from, &to, &options);
+        Ok((result, self.layer.log()?))
+    }
+
+    fn run(&self, plan: Plan) -> Result<(), String> {
+        let system = |error: io::Error| format!("the test itself: {error}");
+        let (result, log) = self.recover(plan).map_err(system)?;
+        if files(&self.root.join("in")).map_err(system)? != self.source {
+            return Err("changes what it reads".to_owned());
+        }
+        let at = match plan {
+            Plan::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
+            _ => None,
+        };
+        let at = at.map_or("", String::as_str);
+        let out = files(&self.root.join("out"));
+        let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
+        match result {
+            Err(error) => {
+                // It was complete, its name could not be made to last, and nothing can take it back.
+                let is_complete =
+                    is_for_ever && out.as_ref().is_ok_and(|out| *out == self.expected);
+                if out.is_ok() && !is_complete {
+                    return Err(format!("{at}: says {error}, and stands at its place"));
+                }
+                if is_complete {
+                    return Ok(());
+                }
+                self.nothing_is_left(is_for_ever)
+                    .map_err(|fault| format!("{at}: {fault}"))?;
+                match plan {
+                    Plan::Call(_, Fault::Short, _) => Err(format!("{at}: gives up: {error}")),
+                    Plan::Call(_, Fault::Error(EINTR), _) if is_repeated(at) => {
+                        Err(format!("{at}: gives up: {error}"))
+                    }
+                    Plan::Call(_, Fault::Error(number), _) => says(&error, number, at),
+                    _ => says(&error, super::ENOSPC, at),
+                }
+            }
+            Ok(report) => {
+                let out = out.map_err(|error| format!("{at}: is done, and {error}"))?;
+                match self.is_expected(&out) || is_named(&report) {
+                    true => Ok(()),
+                    false => Err(format!(
+                        "{at}: is done, with other files and no word on it: {}\n{report}",
+                        self.differs(&out)
+                    )),
+                }
+            }
+        }
+    }
+
+    /// Whether these are the files that come out without a fault; a manifest may be written anew.
+    fn is_expected(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
+        let is_same = |(name, expected): (&PathBuf, &Vec<u8>)| {
+            let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
+            out.get(name).is_some_and(|found| {
+                let is_manifest = name.ends_with(MANIFEST_FILE);
+                found == expected || (is_manifest && says(found) == says(expected))
+            })
+        };
+        out.len() == self.expected.len() && self.expected.iter().all(is_same)
+    }
+
+    fn differs(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> String {
+        let names = self.expected.keys().chain(out.keys());
+        let names = names.filter(|name| self.expected.get(*name) != out.get(*name));
+        format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
+    }
+
+    /// Whether beside the source nothing stands but, where even removing failed, an unfinished folder.
+    fn nothing_is_left(&self, may_stay: bool) -> Result<(), String> {
+        let entries = fs::read_dir(&self.root).map_err(|error| error.to_string())?;
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_unfinished = name.starts_with(".atf-");
+            if is_unfinished {
+                fs::remove_dir_all(entry.path()).map_err(|error| error.to_string())?;
+            }
+            if name != "in" && !(is_unfinished && may_stay) {
+                return Err(format!("{name} is left"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the system lets this call be interrupted, so that it is made again.
+fn is_repeated(call: &str) -> bool {
+    ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
+        .iter()
+        .any(|name| call.starts_with(name))
+}
+
+/// Whether an error has the system's number.
+fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
+    let system =
+        std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
+    let found = system.and_then(io::Error::raw_os_error);
+    match matches!(error.kind(), ErrorKind::Io(_)) && found == Some(number) {
+        true => Ok(()),
+        false => Err(format!(
+            "{at}: the error of the system is not told: {error}"
+        )),
+    }
+}
+
+/// Whether a report names something that could not be read.
+fn is_named(report: &Report) -> bool {
+    report.to_string().contains("os error")
+}
+
+fn not_found(error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    }
+}
+
+/// All files below a folder with their bytes, and all folders.
+fn files(path: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![path.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?.path();
+            if entry.is_dir() {
+                open.push(entry);
+            } else {
+                let bytes = fs::read(&entry)?;
+                let name = entry.strip_prefix(path).unwrap_or(&entry).to_path_buf();
+                files.insert(name, bytes);
+            }
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,246 @@
+//! Writers of real files while calls fail, and writers in memory whose disk is full at each byte.
+
+use std::fs;
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::Arc;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::manifest::Manifest;
+use atf::session::MANIFEST_FILE;
+use atf::thread::{DETAIL_FILE, INDEX_FILE};
+use atf::write::{Detail, Disk, Durability, Event, SessionWriter, Storage, WriteOptions};
+use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
+
+use super::small::SmallDisk;
+use super::{FAULTS, Fault, Layer, Plan, Tally};
+
+/// Events of the thread, of which each third has a detail.
+const COUNT: u64 = 200;
+const PAYLOAD: [u8; 40] = [7; 40];
+const THREAD: &str = "session/thread_7";
+
+fn event(seq: u64) -> Event {
+    Event {
+        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
+        function_id: 0x0644_4fc1_0000_0001 + seq / 2,
+        event_kind: match seq % 2 {
+            0 => EventKind::CALL,
+            _ => EventKind::RETURN,
+        },
+        call_depth: 1,
+    }
+}
+
+/// How far a writer came: what it says that it flushed, if a thread was made, and whether it ended.
+struct Written {
+    flushed: Option<(u64, u64)>,
+    result: atf::Result<()>,
+}
+
+/// Writes a session of one thread up to its first error, and lets go of it.
+fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions) -> Written {
+    let mut flushed = None;
+    let run = || -> atf::Result<()> {
+        let session = SessionWriter::create_on(storage, root.join("session"), options)?;
+        session.write_manifest()?;
+        let mut writer = session.thread(7)?;
+        let mut events = || -> atf::Result<()> {
+            for seq in 0..COUNT {
+                let detail = Detail {
+                    event_type: match seq % 2 {
+                        0 => DetailEventType::FUNCTION_CALL,
+                        _ => DetailEventType::FUNCTION_RETURN,
+                    },
+                    flags: 0,
+                    payload: &PAYLOAD,
+                };
+                match seq % 3 {
+                    0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
+                    _ => writer.write(&event(seq)).map(drop)?,
+                }
+                if seq == COUNT / 2 {
+                    writer.flush()?;
+                }
+            }
+            writer.finalize().map(drop)
+        };
+        let result = events();
+        flushed = Some((writer.flushed_events(), writer.flushed_details()));
+        drop(writer);
+        result?;
+        session.finalize().map(drop)
+    };
+    let result = run();
+    Written { flushed, result }
+}
+
+/// Holds the files of a thread against what its writer says.
+fn check(
+    read: impl Fn(&str) -> Option<Vec<u8>>,
+    flushed: (u64, u64),
+    is_done: bool,
+) -> Result<(), String> {
+    let text = |error: atf::Error| error.to_string();
+    let index = read(INDEX_FILE).ok_or("no index.atf")?;
+    let index = IndexReader::from_bytes(index).map_err(text)?;
+    let detail = read(DETAIL_FILE).map(|bytes| DetailReader::from_bytes(bytes).map_err(text));
+    let detail = detail.transpose();
+    let detail = match (detail, flushed.1) {
+        (Ok(detail), _) => detail,
+        // Its writer never came to a detail.
+        (Err(_), 0) => None,
+        (Err(error), _) => return Err(error),
+    };
+    let found = (
+        index.event_count(),
+        detail.as_ref().map_or(0, DetailReader::event_count),
+    );
+    if found != flushed {
+        return Err(format!(
+            "{flushed:?} events and details were flushed, {found:?} are there"
+        ));
+    }
+    if is_done && !matches!(index.completeness(), Completeness::Finalized) {
+        return Err("is done, and the index is not finalized".to_owned());
+    }
+    for (seq, found) in (0..).zip(index.events()) {
+        let (found, expected) = (found.map_err(text)?, event(seq));
+        let link = seq.is_multiple_of(3).then_some(seq / 3);
+        let is_right = found.timestamp_ns == expected.timestamp_ns
+            && found.function_id == expected.function_id
+            && found.event_kind == expected.event_kind
+            && found.detail_seq == link
+            && link.is_none_or(|link| link < flushed.1);
+        if !is_right {
+            return Err(format!("event {seq} is {found:?}"));
+        }
+    }
+    for found in detail.iter().flat_map(DetailReader::events) {
+        let found = found.map_err(text)?;
+        let payload = detail.as_ref().map(|detail| detail.payload(&found, 1000));
+        let payload = payload.transpose().map_err(text)?;
+        if found.header.index_seq != 3 * found.seq || payload.as_deref() != Some(&PAYLOAD) {
+            return Err(format!("detail {} is {found:?}", found.seq));
+        }
+    }
+    Ok(())
+}
+
+/// Fails each call of a writer of real files in turn, in each way, in both wire versions.
+///
+/// # Errors
+///
+/// Where the places for it cannot be made.
+pub fn writing(layer: Layer) -> io::Result<Tally> {
+    let mut tally = Tally::default();
+    for wire in Wire::ALL {
+        let options = WriteOptions {
+            wire,
+            durability: Durability::EachFlush,
+            buffer_size: 4 << 10,
+            ..WriteOptions::default()
+        };
+        let mut calls = 0;
+        let mut plans = vec![Plan::Count];
+        while let Some(plan) = plans.pop() {
+            let folder = super::layer::scratch()?;
+            layer.plan(plan);
+            let written = panic::catch_unwind(AssertUnwindSafe(|| {
+                write(Arc::new(Disk), folder.path(), &options)
+            }));
+            let log = layer.log()?;
+            if plan == Plan::Count {
+                calls = log.len() as u64;
+                let all = (0..calls)
+                    .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
+                plans.extend(all);
+            }
+            tally.runs += 1;
+            let at = match plan {
+                Plan::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
+                _ => None,
+            };
+            let outcome = match written {
+                Ok(written) => outcome(&written, folder.path(), plan),
+                Err(_) => Err("panics".to_owned()),
+            };
+            if let Err(fault) = outcome {
+                let at = at.map_or("", String::as_str);
+                tally.faults.push(format!("{wire}, {plan}, {at}: {fault}"));
+            }
+        }
+        tally.calls += calls;
+    }
+    Ok(tally)
+}
+
+fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
+    let is_done = written.result.is_ok();
+    if let (Err(error), Plan::Call(_, fault, _)) = (&written.result, plan) {
+        let system = std::error::Error::source(error);
+        let system = system.and_then(|source| source.downcast_ref::<io::Error>());
+        let number = system.and_then(io::Error::raw_os_error);
+        match fault {
+            Fault::Short => return Err(format!("gives up: {error}")),
+            Fault::Error(expected) if number != Some(expected) => {
+                return Err(format!("the error of the system is not told: {error}"));
+            }
+            Fault::Error(_) => {}
+        }
+    }
+    let manifest = fs::read(root.join("session").join(MANIFEST_FILE)).ok();
+    if let Some(manifest) = &manifest
+        && !Manifest::parse(manifest).problems.is_empty()
+    {
+        return Err("leaves a manifest that is not whole".to_owned());
+    }
+    match written.flushed {
+        Some(flushed) => {
+            let read = |name: &str| fs::read(root.join(THREAD).join(name)).ok();
+            check(read, flushed, is_done)
+        }
+        None if is_done => Err("is done without a thread".to_owned()),
+        None => Ok(()),
+    }
+}
+
+/// Lets the disk be full after each byte that a writer puts down, in both wire versions.
+#[must_use]
+pub fn disk_full_in_memory() -> Tally {
+    let mut tally = Tally::default();
+    for wire in Wire::ALL {
+        let options = WriteOptions {
+            wire,
+            buffer_size: 4 << 10,
+            ..WriteOptions::default()
+        };
+        // Nothing fits, one byte fits, and so on, until all does.
+        for space in 0.. {
+            tally.runs += 1;
+            let small = SmallDisk::new(space);
+            let written = write(Arc::new(small.clone()), Path::new(""), &options);
+            let is_done = written.result.is_ok();
+            let read = |name: &str| small.memory.bytes(Path::new(THREAD).join(name));
+            let outcome = match (&written.result, written.flushed) {
+                (Err(error), _) if !is_full(error) => Err(error.to_string()),
+                (_, Some(flushed)) => check(read, flushed, is_done),
+                (_, None) => Ok(()),
+            };
+            if let Err(fault) = outcome {
+                let case = format!("{wire}, full after {space} bytes");
+                tally.faults.push(format!("{case}: {fault}"));
+            }
+            if is_done {
+                break;
+            }
+        }
+    }
+    tally
+}
+
+pub(super) fn is_full(error: &atf::Error) -> bool {
+    *error.kind() == ErrorKind::Io(io::ErrorKind::StorageFull)
+}

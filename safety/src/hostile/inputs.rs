@@ -1,0 +1,319 @@
+//! The hostile traces.
+
+use atf_conformance::corpus::files::{DetailFile, DetailRecord, EventRecord, IndexFile};
+
+/// Files by their paths in a session's folder.
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+/// A hostile trace.
+#[derive(Debug)]
+pub struct Input {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Makes one of about so many bytes.
+    pub make: fn(usize) -> Files,
+}
+
+const INDEX: &str = "thread_7/index.atf";
+const DETAIL: &str = "thread_7/detail.atf";
+const RING: &str = "thread_7/ring.atf";
+const MANIFEST: &str = "manifest.json";
+
+/// All of them.
+pub const INPUTS: [Input; 24] = [
+    Input {
+        name: "nothing",
+        make: |_| vec![(INDEX, IndexFile::finalized(1, 1).bytes())],
+    },
+    Input {
+        name: "index-counts",
+        make: |size| with_zeros(lying_index(), size),
+    },
+    Input {
+        name: "index-zeros",
+        make: |size| with_zeros(open(1, 3).without_footer(), size),
+    },
+    Input {
+        name: "index-holes",
+        make: holes,
+    },
+    Input {
+        name: "index-footers",
+        make: footers,
+    },
+    Input {
+        name: "index-back-in-time",
+        make: back_in_time,
+    },
+    Input {
+        name: "index-links-to-one",
+        make: links_to_one,
+    },
+    Input {
+        name: "index-calls",
+        make: |size| calls(size, 1),
+    },
+    Input {
+        name: "index-returns",
+        make: |size| calls(size, 2),
+    },
+    Input {
+        name: "index-calls-then-others-return",
+        make: unmatched,
+    },
+    Input {
+        name: "detail-counts",
+        make: |size| lying_detail(size, u64::MAX),
+    },
+    Input {
+        name: "detail-smallest",
+        make: |size| details(size, 0),
+    },
+    Input {
+        name: "detail-one-length",
+        make: one_length,
+    },
+    Input {
+        name: "detail-broken-often",
+        make: broken_often,
+    },
+    Input {
+        name: "detail-false-starts",
+        make: false_starts,
+    },
+    Input {
+        name: "detail-one-payload",
+        make: |size| details(size, size),
+    },
+    Input {
+        name: "ring-sizes",
+        make: ring,
+    },
+    Input {
+        name: "manifest-deep",
+        make: |size| manifest(&"[".repeat(size)),
+    },
+    Input {
+        name: "manifest-deep-objects",
+        make: |size| manifest(&r#"{"a":"#.repeat(size / 5)),
+    },
+    Input {
+        name: "manifest-threads",
+        make: |size| list(size, |at| format!(r#"{{"id":{at}}}"#)),
+    },
+    Input {
+        name: "manifest-one-thread",
+        make: |size| list(size, |_| r#"{"id":7}"#.to_owned()),
+    },
+    Input {
+        name: "manifest-keys",
+        make: |size| keys(size, true),
+    },
+    Input {
+        name: "manifest-one-key",
+        make: |size| keys(size, false),
+    },
+    Input {
+        name: "manifest-symbols",
+        make: symbols,
+    },
+];
+
+fn open(version: u8, count: u64) -> IndexFile {
+    IndexFile::finalized(version, count).placeholder()
+}
+
+/// Header and footer count as high as they can.
+fn lying_index() -> Vec<u8> {
+    let mut file = IndexFile::finalized(2, 3);
+    file.header_count = u64::MAX;
+    file.footer_count = u64::MAX;
+    file.bytes_written = u64::MAX;
+    file.footer_offset = u64::MAX - 63;
+    file.bytes()
+}
+
+fn with_zeros(mut bytes: Vec<u8>, size: usize) -> Files {
+    bytes.resize(bytes.len() + size, 0);
+    vec![(INDEX, bytes)]
+}
+
+fn count(size: usize) -> u64 {
+    size as u64 / 32
+}
+
+fn index_of(size: usize, event: impl Fn(u64) -> EventRecord) -> Files {
+    vec![(
+        INDEX,
+        IndexFile::of(1, (0..count(size)).map(event).collect()).bytes(),
+    )]
+}
+
+fn event(seq: u64, kind: u8, function_id: u64) -> EventRecord {
+    EventRecord {
+        timestamp_ns: 1_000_000 + seq,
+        function_id,
+        kind,
+        depth: 1,
+        detail_seq: None,
+    }
+}
+
+/// Each other event is zeros.
+fn holes(size: usize) -> Files {
+    let mut bytes = open(1, count(size)).without_footer();
+    for hole in bytes[64..].chunks_mut(32).step_by(2) {
+        hole.fill(0);
+    }
+    vec![(INDEX, bytes)]
+}
+
+/// Each event begins as a footer does.
+fn footers(size: usize) -> Files {
+    let mut bytes = open(1, count(size)).without_footer();
+    for event in bytes[64..].chunks_mut(32) {
+        event[..4].copy_from_slice(b"2ITA");
+    }
+    vec![(INDEX, bytes)]
+}
+
+fn back_in_time(size: usize) -> Files {
+    let event = |seq| EventRecord {
+        timestamp_ns: u64::MAX - seq,
+        ..event(seq, 1, 7)
+    };
+    index_of(size, event)
+}
+
+/// All events link to one detail.
+fn links_to_one(size: usize) -> Files {
+    let event = |seq| EventRecord {
+        detail_seq: Some(0),
+        ..event(seq, 1, 7)
+    };
+    let mut files = index_of(size, event);
+    files.push((
+        DETAIL,
+        DetailFile::of(1, vec![DetailRecord::call(0, 1_000_000, 0)]).bytes(),
+    ));
+    files
+}
+
+fn calls(size: usize, kind: u8) -> Files {
+    index_of(size, |seq| event(seq, kind, seq))
+}
+
+/// Calls that never return, and then as many returns of functions that were never called.
+fn unmatched(size: usize) -> Files {
+    let half = count(size) / 2;
+    index_of(size, |seq| match seq < half {
+        true => event(seq, 1, seq),
+        false => event(seq, 2, u64::MAX - seq),
+    })
+}
+
+fn with_details(detail: Vec<u8>, events: u64) -> Files {
+    vec![(INDEX, open(1, events).without_footer()), (DETAIL, detail)]
+}
+
+fn record(seq: u64, payload: usize) -> DetailRecord {
+    let payload = vec![0; payload];
+    DetailRecord {
+        event_type: 3,
+        index_seq: seq,
+        timestamp: 1_000_000 + seq,
+        payload,
+    }
+}
+
+/// Details of that payload, as many as fit.
+fn details(size: usize, payload: usize) -> Files {
+    let fits = (size / (24 + payload)).max(1) as u64;
+    let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
+    with_details(file.bytes(), 3)
+}
+
+fn lying_detail(size: usize, count: u64) -> Files {
+    let mut file = DetailFile::of(2, vec![record(0, size)]);
+    file.header_count = count;
+    file.footer_count = count;
+    file.header_bytes = count;
+    file.footer_bytes = count;
+    with_details(file.bytes(), 3)
+}
+
+/// A length that reaches behind the end, over and over.
+fn one_length(size: usize) -> Files {
+    let mut file = DetailFile::of(1, Vec::new()).placeholder().header();
+    for _ in 0..size / 4 {
+        file.extend(u32::MAX.to_le_bytes());
+    }
+    with_details(file, 3)
+}
+
+/// Each fifth detail has no length, so that the way from one to the next is lost.
+fn broken_often(size: usize) -> Files {
+    let fits = (size / 32) as u64;
+    let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());
+    let mut bytes = file.placeholder().without_footer();
+    for event in bytes[64..].chunks_mut(32).step_by(5) {
+        event[..4].fill(0);
+    }
+    with_details(bytes, fits)
+}
+
+/// Each place looks like the beginning of a detail that reaches up to the end.
+fn false_starts(size: usize) -> Files {
+    let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
+    let mut bytes = file.without_footer();
+    bytes[64..68].fill(0);
+    let end = bytes.len();
+    for at in (68..end.saturating_sub(24)).step_by(24) {
+        let length = u32::try_from(end - at).unwrap_or(u32::MAX);
+        bytes[at..at + 4].copy_from_slice(&length.to_le_bytes());
+        bytes[at + 4..at + 6].copy_from_slice(&3_u16.to_le_bytes());
+        bytes[at + 12..at + 16].copy_from_slice(&7_u32.to_le_bytes());
+        bytes[at + 16..at + 24].copy_from_slice(&1_000_000_u64.to_le_bytes());
+    }
+    with_details(bytes, 3)
+}
+
+/// A ring whose sizes and counts are as high as they can be.
+fn ring(size: usize) -> Files {
+    let mut bytes = b"ATR2\x01\x01\0\0".to_vec();
+    bytes.extend(7_u32.to_le_bytes());
+    bytes.extend([0xff; 52]);
+    bytes.resize(size.max(128), 0xff);
+    vec![(INDEX, open(1, 3).without_footer()), (RING, bytes)]
+}
+
+fn manifest(text: &str) -> Files {
+    let text = format!(r#"{{"clock_type":3,"threads":{text}"#);
+    vec![
+        (INDEX, IndexFile::finalized(1, 3).bytes()),
+        (MANIFEST, text.into_bytes()),
+    ]
+}
+
+/// A manifest with a list of that size.
+fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
+    let one = item(1000).len() + 1;
+    let items: Vec<_> = (0..size / one).map(item).collect();
+    manifest(&format!("[{}]}}", items.join(",")))
+}
+
+/// Keys that nobody knows, all different or all the same.
+fn keys(size: usize, differ: bool) -> Files {
+    let key = |at: usize| match differ {
+        true => format!(r#","key{at:08}":1"#),
+        false => r#","threads":[]"#.to_owned(),
+    };
+    let keys: String = (0..size / 16).map(key).collect();
+    manifest(&format!("[]{keys}}}"))
+}
+
+fn symbols(size: usize) -> Files {
+    let symbol = |at: usize| format!(r#"{{"function_id":"{at:#x}","name":"f"}}"#);
+    let symbols: Vec<_> = (0..size / 36).map(symbol).collect();
+    manifest(&format!(r#"[],"symbols":[{}]}}"#, symbols.join(",")))
+}

@@ -1,0 +1,17 @@
+//! Attacks on `atf`, each a detector of its own: what it does, and what must hold all the same.
+//!
+//! | module | what happens to a trace |
+//! |---|---|
+//! | [`exhaustive`] | each file of the corpus is cut at every byte, and each of its bits is flipped |
+//! | [`faults`] | each call of the operating system fails in turn, and the disk is full at each byte |
+//! | [`crashes`] | power is lost at each step of a writer, and any of what was not synchronized is missing |
+//! | [`hostile`] | counts, lengths, links, names that are made to cost much memory and time |
+//!
+//! `docs/safety.md` has the counts, the times, and for each detector the planted bug that it caught.
+//! What is attacked is a [`Subject`](exhaustive::Subject) or a seam of that kind, so that tests can plant
+//! bugs without a change of the library.
+
+pub mod crashes;
+pub mod exhaustive;
+pub mod faults;
+pub mod hostile;

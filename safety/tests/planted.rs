@@ -1,0 +1,281 @@
+//! Each detector finds the bugs that are planted for it, and none in the library.
+
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use assert_cmd::Command;
+use atf::FileKind;
+use atf::index::IndexEvent;
+use atf_safety::crashes::{self, IndexReading, Reads};
+use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
+
+/// The clean files of wire version 1, under names of which not every change is recovered.
+static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
+    let files = exhaustive::files().into_iter();
+    let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];
+    let clean = files.filter(|file| names.contains(&file.name.as_str()));
+    let renamed = clean.map(|file| File {
+        name: format!("a {}", file.name),
+        shared: 0,
+        ..file
+    });
+    renamed.collect()
+});
+
+fn attack(subject: &dyn Subject) -> Tally {
+    exhaustive::run(subject, &CLEAN, Scope::Quick, NonZero::<usize>::MIN)
+}
+
+/// What the first fault of each file says.
+fn words(subject: &dyn Subject) -> String {
+    let faults = attack(subject).faults.into_values();
+    faults.map(|(_, fault)| fault + "\n").collect()
+}
+
+#[test]
+fn the_library_has_none_of_these_bugs() {
+    let tally = attack(&Library);
+    assert!(tally.faults.is_empty(), "{:?}", tally.faults);
+    assert!(tally.cuts > 700 && tally.flips == 8 * tally.cuts && tally.recovered > 30);
+    let unnoticed: Vec<_> = tally.unnoticed.iter().collect();
+    let key = |kind: &str, field: &str| (kind.to_owned(), 1, field.to_owned());
+    assert_eq!(
+        unnoticed,
+        [
+            (&key("detail", "header.os"), &1),
+            (&key("index", "header.flags"), &1)
+        ]
+    );
+}
+
+/// A reader with a bug: `0` says what it makes of what the library read.
+struct Reader<F>(F);
+
+impl<F> Subject for Reader<F>
+where
+    F: Fn(FileKind, Source<'_>, Option<Reading>) -> Option<Reading> + Sync,
+{
+    fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
+        (self.0)(kind, source, Library.read(kind, source))
+    }
+}
+
+fn reader<F>(bug: F) -> Reader<F>
+where
+    F: Fn(FileKind, Source<'_>, Option<Reading>) -> Option<Reading> + Sync,
+{
+    Reader(bug)
+}
+
+fn size(source: Source<'_>) -> usize {
+    match source {
+        Source::Bytes(bytes) | Source::Positioned(bytes) | Source::Seekable(bytes) => bytes.len(),
+        Source::Path(path) => std::fs::metadata(path).map_or(0, |metadata| {
+            usize::try_from(metadata.len()).unwrap_or(usize::MAX)
+        }),
+    }
+}
+
+#[test]
+fn a_reader_that_counts_by_the_size_takes_a_torn_event_for_a_whole_one() {
+    let bug = reader(|kind, source, reading: Option<Reading>| {
+        let mut reading = reading?;
+        let is_torn = kind == FileKind::Index && !size(source).is_multiple_of(32);
+        if let (true, Some(last)) = (is_torn, reading.events.last().copied()) {
+            reading.events.push(last);
+        }
+        Some(reading)
+    });
+    assert!(words(&bug).contains("events are whole, it gives"));
+}
+
+#[test]
+fn a_reader_that_loses_the_last_event_of_a_file_that_was_cut() {
+    let bug = reader(|_, _, reading: Option<Reading>| {
+        let mut reading = reading?;
+        if !reading.is_proven {
+            reading.events.pop();
+        }
+        Some(reading)
+    });
+    assert!(words(&bug).contains("events are whole, it gives"));
+}
+
+#[test]
+fn a_reader_that_does_not_verify_checksums() {
+    let bug = reader(|_, _, reading: Option<Reading>| {
+        let mut reading = reading?;
+        reading.is_proven = true;
+        Some(reading)
+    });
+    assert!(words(&bug).contains("the checksum is said to be good"));
+}
+
+#[test]
+fn a_reader_that_gives_something_else_through_another_source() {
+    let bug = reader(|_, source, reading: Option<Reading>| {
+        let mut reading = reading?;
+        if matches!(source, Source::Path(_)) {
+            reading.events.clear();
+        }
+        Some(reading)
+    });
+    assert!(words(&bug).contains("bytes give"));
+}
+
+#[test]
+fn a_reader_that_panics_on_one_kind_of_event() {
+    let bug = reader(|_, _, reading: Option<Reading>| {
+        let reading = reading?;
+        let has = |kind| reading.events.iter().any(|event| event.kind.0 == kind);
+        assert!(!has(65), "no such kind");
+        Some(reading)
+    });
+    assert!(words(&bug).contains("panics"));
+    assert!(words(&bug).contains("no such kind"));
+}
+
+#[test]
+fn a_reader_that_refuses_what_it_could_read() {
+    let bug = reader(|_, source, reading: Option<Reading>| reading.filter(|_| size(source) > 100));
+    assert!(words(&bug).contains("is refused"));
+}
+
+/// A checker that looks at no header.
+struct Blind;
+
+impl Subject for Blind {
+    fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
+        let is_end = bytes.len().is_multiple_of(32) && kind == FileKind::Index;
+        !is_end && Library.notices(kind, bytes)
+    }
+}
+
+#[test]
+fn a_checker_that_overlooks_something() {
+    let tally = attack(&Blind);
+    assert!(
+        tally
+            .faults
+            .values()
+            .any(|(_, fault)| fault.contains("does not notice"))
+    );
+    let library = attack(&Library).unnoticed;
+    assert!(
+        tally.unnoticed.len() > library.len(),
+        "the list has more bits"
+    );
+}
+
+/// A C API that differs for files of one size.
+struct Differs;
+
+impl Subject for Differs {
+    fn capi(&self, _kind: FileKind, bytes: &[u8]) {
+        assert_ne!(bytes.len(), 200, "C has another count");
+    }
+}
+
+#[test]
+fn a_c_api_that_says_something_else() {
+    assert!(words(&Differs).contains("C has another count"));
+}
+
+/// A recovery that copies what it should mend.
+struct Copies;
+
+impl Subject for Copies {
+    fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
+        Library.recover(path, out)?;
+        for name in ["index.atf", "detail.atf"] {
+            let _ = std::fs::copy(path.join(name), out.join(name));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_recovery_that_mends_nothing() {
+    assert!(words(&Copies).contains("recovered it breaks"));
+}
+
+/// A reader of what a loss of power left, with a bug.
+struct After<F>(F);
+
+impl<F: Fn(&mut IndexReading)> Reads for After<F> {
+    fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
+        let mut reading = crashes::Library.index(bytes)?;
+        (self.0)(&mut reading);
+        Some(reading)
+    }
+}
+
+fn after<F: Fn(&mut IndexReading)>(bug: F) -> After<F> {
+    After(bug)
+}
+
+#[test]
+fn after_a_loss_of_power_a_reader_that_takes_zeros_for_events() {
+    let bug = after(|reading: &mut IndexReading| reading.holes.clear());
+    assert!(crashes::run(&bug, 16).fault_count > 0);
+}
+
+#[test]
+fn after_a_loss_of_power_a_reader_that_takes_half_a_footer_for_an_event() {
+    let bug = after(|reading: &mut IndexReading| {
+        if let (false, Some(last)) = (reading.is_good, reading.events.last().copied()) {
+            let timestamp_ns = 32 * reading.events.len() as u64;
+            reading.events.push(IndexEvent {
+                timestamp_ns,
+                ..last
+            });
+        }
+    });
+    assert!(crashes::run(&bug, 16).fault_count > 0);
+}
+
+#[test]
+fn after_a_loss_of_power_a_reader_that_loses_what_was_synchronized() {
+    let bug = after(|reading: &mut IndexReading| {
+        reading.events.pop();
+    });
+    assert!(crashes::run(&bug, 16).fault_count > 0);
+}
+
+#[test]
+fn after_a_loss_of_power_the_library_is_right() {
+    let tally = crashes::run(&crashes::Library, 16);
+    assert_eq!(tally.faults, [""; 0]);
+    assert!(tally.states > 1000, "{}", tally.states);
+}
+
+/// The layer that makes calls fail is of Linux, in C.
+#[test]
+#[cfg(target_os = "linux")]
+fn recoveries_with_bugs_are_found_when_calls_fail() {
+    for bug in ["half-made", "silent", "moves", "short"] {
+        let output = Command::cargo_bin("atf-safety")
+            .unwrap()
+            .args(["faults", "--plant", bug])
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{bug}: {text}");
+        assert!(text.contains("fault: "), "{bug}: {text}");
+    }
+}
+
+#[test]
+fn memory_as_a_file_asks_for_it_is_found() {
+    let run = |more: &[&str]| {
+        let mut command = Command::cargo_bin("atf-safety").unwrap();
+        let output = command
+            .args(["hostile", "--size=65536"])
+            .args(more)
+            .output();
+        output.unwrap().status.code()
+    };
+    assert_eq!(run(&[]), Some(0));
+    assert_eq!(run(&["--plant", "memory"]), Some(1));
+}
