@@ -9,6 +9,7 @@ use atf::FileKind;
 use atf::index::IndexEvent;
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
+use atf_safety::races;
 
 /// The clean files of wire version 1, under names of which not every change is recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
@@ -278,4 +279,12 @@ fn memory_as_a_file_asks_for_it_is_found() {
     };
     assert_eq!(run(&[]), Some(0));
     assert_eq!(run(&["--plant", "memory"]), Some(1));
+}
+
+#[test]
+fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
+    let good = races::run(8, &|_, _| {}).unwrap();
+    assert_eq!(good.faults, [""; 0]);
+    let bug = races::run(8, &|_, event| assert!(event.is_ok(), "cannot fail")).unwrap();
+    assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
 }

@@ -257,3 +257,29 @@ fn an_error_is_one_word() {
     assert_eq!(size_of::<atf::Error>(), size_of::<usize>());
     assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
 }
+
+/// What the mapping gives up: this test starts itself, and the process that mapped the file is gone.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
+    use std::os::unix::process::ExitStatusExt;
+    const FILE: &str = "ATF_TEST_MAPPED_FILE";
+    const SIGBUS: i32 = 7;
+    if let Some(path) = std::env::var_os(FILE) {
+        let index = IndexReader::open_with(&path, mapped()).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(0).unwrap();
+        let _ = index.get(0);
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    fs::write(&path, IndexFile::finalized(1, 9).bytes()).unwrap();
+    let name = "source::a_mapped_file_that_shrinks_kills_the_process_that_mapped_it";
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name])
+        .env(FILE, &path)
+        .output()
+        .unwrap();
+    assert_eq!(child.status.signal(), Some(SIGBUS));
+}

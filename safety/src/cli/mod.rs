@@ -4,6 +4,7 @@ mod crashes;
 mod exhaustive;
 mod faults;
 mod hostile;
+mod races;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,8 @@ enum Command {
     Crashes(crashes::Options),
     /// Read traces that are made to cost much: memory, and instructions as they grow
     Hostile(hostile::Options),
+    /// Cut, overwrite and replace files while they are read
+    Races(races::Options),
 }
 
 /// Reads the command line and runs the command.
@@ -36,5 +39,6 @@ pub(crate) fn run() -> ExitCode {
         Command::Faults(options) => faults::run(&options),
         Command::Crashes(options) => crashes::run(&options),
         Command::Hostile(options) => hostile::run(&options),
+        Command::Races(options) => races::run(&options),
     }
 }

@@ -1,0 +1,39 @@
+//! `races`: files change while they are read.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use atf_safety::races;
+
+/// Options of `races`.
+#[derive(clap::Args)]
+pub(super) struct Options {
+    /// How many
+    #[arg(long, default_value_t = 200)]
+    count: u64,
+}
+
+pub(super) fn run(options: &Options) -> ExitCode {
+    let start = Instant::now();
+    let tally = match races::run(options.count, &|_, _| {}) {
+        Ok(tally) => tally,
+        Err(error) => {
+            eprintln!("atf-safety: {error}");
+            return ExitCode::from(3);
+        }
+    };
+    println!(
+        "{} races, {} passes, {} errors that say so, in {:.1} s",
+        tally.races,
+        tally.passes,
+        tally.errors,
+        start.elapsed().as_secs_f64()
+    );
+    for fault in &tally.faults {
+        println!("fault: {fault}");
+    }
+    match tally.faults.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}

@@ -1,0 +1,187 @@
+//! A file is cut, overwritten or replaced while it is read.
+//!
+//! The default reader reads at positions, so whatever another process does to the file gives an error or
+//! other bytes, and nothing worse: no panic, no signal, no more events than there were. Where the file is
+//! only cut or replaced, an event that is given is the one that was written.
+
+use std::fs::{self, File};
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use atf::detail::DetailReader;
+use atf::index::{IndexEvent, IndexReader};
+use atf_conformance::corpus::files::{DetailFile, IndexFile};
+use tempfile::TempDir;
+
+/// Events of the index that is raced for, and details of the other file.
+const COUNT: u64 = 4000;
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Cut,
+    Overwrite,
+    Zeros,
+    Replace,
+}
+
+/// What was done, and what did not hold.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Races.
+    pub races: u64,
+    /// How many times a file was read through while, before or after it changed.
+    pub passes: u64,
+    /// Reads that ended with an error, since the file was not there as it was.
+    pub errors: u64,
+    /// What did not hold.
+    pub faults: Vec<String>,
+}
+
+/// What is done with an event that was read, or not: in a test something with a bug.
+pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
+
+/// Races so many times, each time for a fresh file.
+///
+/// # Errors
+///
+/// Where the places for it cannot be made.
+pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
+    let folder = TempDir::new()?;
+    let path = folder.path().join("index.atf");
+    let detail = folder.path().join("detail.atf");
+    let index_bytes = IndexFile::finalized(1, COUNT).bytes();
+    let detail_bytes = DetailFile::finalized(1, COUNT).bytes();
+    let expected = IndexReader::from_bytes(index_bytes.clone()).map_err(io::Error::other)?;
+    let expected: Result<Vec<_>, _> = expected.events().collect();
+    let expected = expected.map_err(io::Error::other)?;
+    let mut tally = Tally::default();
+    for race in 0..count {
+        fs::write(&path, &index_bytes)?;
+        fs::write(&detail, &detail_bytes)?;
+        let changes = [
+            Change::Cut,
+            Change::Overwrite,
+            Change::Zeros,
+            Change::Replace,
+        ];
+        let change = changes[usize::try_from(race % 4).unwrap_or(0)];
+        let is_done = AtomicBool::new(false);
+        tally.races += 1;
+        let outcome = thread::scope(|scope| {
+            let reading = scope.spawn(|| {
+                let read = || read(&path, &detail, &expected, change, &is_done, sees);
+                panic::catch_unwind(AssertUnwindSafe(read))
+            });
+            let changed = [&path, &detail].map(|path| make(change, path, race));
+            is_done.store(true, Ordering::Release);
+            (reading.join(), changed)
+        });
+        match outcome.0 {
+            Ok(Ok(Ok((passes, errors)))) => {
+                tally.passes += passes;
+                tally.errors += errors;
+            }
+            Ok(Ok(Err(fault))) => tally
+                .faults
+                .push(format!("race {race}, {change:?}: {fault}")),
+            _ => tally
+                .faults
+                .push(format!("race {race}, {change:?}: panics")),
+        }
+        for changed in outcome.1 {
+            changed?;
+        }
+    }
+    Ok(tally)
+}
+
+/// Changes a file several times.
+fn make(change: Change, path: &Path, seed: u64) -> io::Result<()> {
+    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut size = fs::metadata(path)?.len();
+    for _ in 0..8 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let place = random % size.max(1);
+        thread::yield_now();
+        match change {
+            Change::Cut => {
+                File::options().write(true).open(path)?.set_len(place)?;
+                size = place;
+            }
+            Change::Overwrite => put(path, place, &[0xff; 100])?,
+            Change::Zeros => put(path, place, &[0; 3000])?,
+            Change::Replace => {
+                let other = path.with_extension("new");
+                fs::write(&other, b"ATI2 and nothing else")?;
+                fs::rename(&other, path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
+    use std::io::{Seek, SeekFrom, Write};
+    let mut file = File::options().write(true).open(path)?;
+    file.seek(SeekFrom::Start(place))?;
+    file.write_all(bytes)
+}
+
+/// Reads both files over and over until they do not change any more, and once more then; says how often,
+/// and how many errors there were.
+fn read(
+    path: &Path,
+    detail: &Path,
+    expected: &[IndexEvent],
+    change: Change,
+    is_done: &AtomicBool,
+    sees: Sees<'_>,
+) -> Result<(u64, u64), String> {
+    let (mut passes, mut errors) = (0, 0);
+    let mut was_done = false;
+    // Opened once, and each time anew.
+    let first = IndexReader::open(path).ok();
+    while !was_done {
+        was_done = is_done.load(Ordering::Acquire);
+        passes += 1;
+        let fresh = IndexReader::open(path);
+        errors += u64::from(fresh.is_err());
+        for index in first.iter().chain(fresh.as_ref().ok()) {
+            let mut count = 0;
+            for (seq, event) in (0..).zip(index.events()) {
+                sees(seq, &event);
+                let Ok(event) = event else {
+                    errors += 1;
+                    break;
+                };
+                count += 1;
+                let is_kept = matches!(change, Change::Cut | Change::Replace);
+                let written = usize::try_from(seq).ok().and_then(|seq| expected.get(seq));
+                if is_kept && written != Some(&event) {
+                    return Err(format!("event {seq} is {event:?}"));
+                }
+            }
+            if count > index.event_count() {
+                return Err(format!("{count} events of {}", index.event_count()));
+            }
+            errors += u64::from(index.scan().is_err()) + u64::from(index.get(COUNT / 2).is_err());
+        }
+        match DetailReader::open(detail) {
+            Ok(detail) => {
+                errors += u64::from(detail.checksum().is_err());
+                for event in detail.events() {
+                    let read = event.and_then(|event| detail.payload(&event, 1 << 20));
+                    errors += u64::from(read.is_err());
+                }
+            }
+            Err(_) => errors += 1,
+        }
+    }
+    Ok((passes, errors))
+}
