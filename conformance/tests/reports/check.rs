@@ -273,6 +273,36 @@ fn each_page_of_a_check_is_well_formed_and_every_link_within_it_leads_somewhere(
     assert!(text.contains("<script>alert(1)<_script>"), "{text}");
 }
 
+#[test]
+fn what_is_said_of_a_folder_stands_with_its_session() {
+    let written = Written::new(Severity::Must, |reports| {
+        let broken = (&table::ATF_SESS_002, "", 0, "no index.atf");
+        // A thread of a session, and one that was checked alone, whatever its name.
+        for (folder, file_path) in [
+            ("session/thread_1", "session/thread_1/detail.atf"),
+            ("alone", "alone/detail.atf"),
+        ] {
+            reports.file(file(folder, Kind::Folder, &[broken]));
+            reports.file(file(file_path, Kind::Detail, &[]));
+        }
+    });
+    let text = written.read("xml");
+    let document = Document::parse(&text).unwrap();
+    let cases: Vec<_> = of(&document, "testcase")
+        .map(|case| ["classname", "name"].map(|key| case.attribute(key).unwrap()))
+        .collect();
+    assert_eq!(
+        cases,
+        [
+            ["session", "thread_1"],
+            ["session", "thread_1/detail.atf"],
+            ["alone", "."],
+            ["alone", "detail.atf"],
+        ]
+    );
+    assert!(written.page().contains("2 of 2 sessions break a MUST"));
+}
+
 /// Many sessions, each of which breaks a SHOULD; one in the middle and the last break a MUST, too.
 fn many(reports: &mut Reports, count: usize) {
     for seq in 0..count {

@@ -147,6 +147,37 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
 }
 
 #[test]
+fn a_listed_failure_that_passes_and_a_line_that_matches_nothing_are_4() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
+    let path = bench.path().join("good.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}failures = 'known.txt'\n")).unwrap();
+    let path = path.to_str().unwrap();
+    for (known, code, why) in [
+        ("# None.\n", 0, " 0 failed"),
+        (
+            "crash v1/ihdr-002-* was mended\n",
+            4,
+            "known.txt:1: v1/ihdr-002-",
+        ),
+        ("crash v1/ihdr-002-* was mended\n", 4, " passes\n"),
+        (
+            "crash v1/gone-* why\n",
+            4,
+            "known.txt:1: v1/gone-* matches no case\n",
+        ),
+        ("crash v1/ihdr-002-*\n", 4, "known.txt:1: no reason\n"),
+    ] {
+        fs::write(bench.path().join("known.txt"), known).unwrap();
+        let (found, out, _) = texts(&mut run(&[path, "--case", "v1/ihdr-002-*"]));
+        assert_eq!(found, Some(code), "{known}{out}");
+        assert!(out.contains(why), "{known}{out}");
+    }
+}
+
+#[test]
 fn a_manifest_that_cannot_be_used_is_3_and_says_why() {
     let bench = Bench::new();
     let path = bench.path().join("bad.toml");

@@ -6,17 +6,22 @@ use crate::check::THREAD_FOLDER;
 use crate::finding::{FileReport, Kind};
 use crate::rules::Severity;
 
-/// The folder of the session: of a thread's file, the one that holds the thread's folder.
+/// The folder of the session: the one that holds the thread's folder, or, of a thread alone, that itself.
 pub(super) fn of(report: &FileReport) -> &Path {
-    let folder = report.path.parent().unwrap_or(Path::new(""));
-    let is_thread = || {
-        let name = folder.file_name().unwrap_or_default();
-        name.to_string_lossy().starts_with(THREAD_FOLDER)
+    let folder = match report.kind {
+        Kind::Folder => report.path.as_path(),
+        _ => parent(&report.path),
     };
-    match report.kind {
-        Kind::Index | Kind::Detail | Kind::Ring if is_thread() => folder.parent().unwrap_or(folder),
-        _ => folder,
+    let name = folder.file_name().unwrap_or_default();
+    let is_thread = name.to_string_lossy().starts_with(THREAD_FOLDER);
+    match is_thread && report.kind != Kind::Manifest {
+        true => parent(folder),
+        false => folder,
     }
+}
+
+fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
 }
 
 /// The folder's name for people.
@@ -27,9 +32,13 @@ pub(super) fn name(session: &Path) -> std::path::Display<'_> {
     }
 }
 
-/// The file's path within its session.
+/// The file's path within its session; `.` of the session itself.
 pub(super) fn within<'a>(session: &Path, path: &'a Path) -> &'a Path {
-    path.strip_prefix(session).unwrap_or(path)
+    match path.strip_prefix(session) {
+        Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
+        Ok(rest) => rest,
+        Err(_) => path,
+    }
 }
 
 /// Whether a broken rule is one that fails the check.
