@@ -269,3 +269,13 @@ impl Snapshot {
         Error::new(kind).with_path(Some(&self.path))
     }
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a test, with numbers of its own"
+)]
+mod interleavings;
