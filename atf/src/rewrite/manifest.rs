@@ -145,10 +145,9 @@ fn manifest(
     for (position, symbol) in new.symbols.iter_mut().enumerate() {
         symbol.position = position;
     }
-    if new.format_version.is_none() || report.symbols_taken > 0 {
-        let version = if new.symbols.is_empty() { "2.0" } else { "2.1" };
-        new.format_version = Some(version.to_owned());
-    }
+    // It tells what is written here, be the old one's what it may.
+    let version = if new.symbols.is_empty() { "2.0" } else { "2.1" };
+    new.format_version = Some(version.to_owned());
     new
 }
 

@@ -112,6 +112,18 @@ fn names_of_another_build_are_not_taken() {
 }
 
 #[test]
+fn the_version_of_a_manifest_is_that_of_what_is_written() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}]}"#;
+    for (other, version) in [("{}", "2.0"), (OTHER, "2.1")] {
+        let places = session(Some(own));
+        recovered(&places, other);
+        let session = SessionReader::open(places.path("out")).unwrap();
+        let manifest = session.manifest().unwrap();
+        assert_eq!(manifest.format_version.as_deref(), Some(version));
+    }
+}
+
+#[test]
 fn a_manifest_without_names_adds_none() {
     for other in ["", "no JSON", "[]", "{}"] {
         let places = session(None);
