@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use atf::rewrite::{RecoverOptions, Report, recover};
 use atf_safety::faults::{
-    Layer, Tally, disk_full_in_memory, is_under_layer, recovering, run_again, writing,
+    Layer, Tally, disk_full_in_memory, disk_full_on_tmpfs, is_under_layer, recovering, run_again,
+    writing,
 };
 use clap::ValueEnum;
 
@@ -83,6 +84,11 @@ fn all(options: &Options) -> io::Result<bool> {
     tell("writers of files", start, &writing(layer)?);
     let start = Instant::now();
     tell("writers on a full disk", start, &disk_full_in_memory());
+    let start = Instant::now();
+    match disk_full_on_tmpfs()? {
+        Some(tally) => tell("disks of 1 to 64 pages", start, &tally),
+        None => println!("SKIPPED: disks of 1 to 64 pages: nothing can be mounted here"),
+    }
     Ok(is_good)
 }
 

@@ -22,7 +22,7 @@ use std::fmt;
 
 pub use layer::{Layer, is_under_layer, run_again};
 pub use recovering::{Recover, recovering};
-pub use writing::{disk_full_in_memory, writing};
+pub use writing::{disk_full_in_memory, disk_full_on_tmpfs, writing};
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,24 +1,30 @@
-//! Writers of real files while calls fail, and writers in memory whose disk is full at each byte.
+//! Writers of real files while calls fail, writers in memory whose disk is full at each byte, and real
+//! disks that are full.
 
 use std::fs;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::manifest::Manifest;
+use atf::rewrite::{RecoverOptions, recover};
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::write::{Detail, Disk, Durability, Event, SessionWriter, Storage, WriteOptions};
 use atf::{Completeness, DetailEventType, ErrorKind, EventKind, Wire};
 
+use tempfile::TempDir;
+
 use super::small::SmallDisk;
 use super::{FAULTS, Fault, Layer, Plan, Tally};
 
-/// Events of the thread, of which each third has a detail.
+/// Events of the thread, of which each third has a detail; and those of one for a real disk.
 const COUNT: u64 = 200;
+const MANY: u64 = 4000;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
 
@@ -41,14 +47,14 @@ struct Written {
 }
 
 /// Writes a session of one thread up to its first error, and lets go of it.
-fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions) -> Written {
+fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: u64) -> Written {
     let mut flushed = None;
     let run = || -> atf::Result<()> {
         let session = SessionWriter::create_on(storage, root.join("session"), options)?;
         session.write_manifest()?;
         let mut writer = session.thread(7)?;
         let mut events = || -> atf::Result<()> {
-            for seq in 0..COUNT {
+            for seq in 0..count {
                 let detail = Detail {
                     event_type: match seq % 2 {
                         0 => DetailEventType::FUNCTION_CALL,
@@ -61,7 +67,7 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions) -> Writ
                     0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
                     _ => writer.write(&event(seq)).map(drop)?,
                 }
-                if seq == COUNT / 2 {
+                if seq == count / 2 {
                     writer.flush()?;
                 }
             }
@@ -149,7 +155,7 @@ pub fn writing(layer: Layer) -> io::Result<Tally> {
             let folder = super::layer::scratch()?;
             layer.plan(plan);
             let written = panic::catch_unwind(AssertUnwindSafe(|| {
-                write(Arc::new(Disk), folder.path(), &options)
+                write(Arc::new(Disk), folder.path(), &options, COUNT)
             }));
             let log = layer.log()?;
             if plan == Plan::Count {
@@ -221,7 +227,7 @@ pub fn disk_full_in_memory() -> Tally {
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);
-            let written = write(Arc::new(small.clone()), Path::new(""), &options);
+            let written = write(Arc::new(small.clone()), Path::new(""), &options, COUNT);
             let is_done = written.result.is_ok();
             let read = |name: &str| small.memory.bytes(Path::new(THREAD).join(name));
             let outcome = match (&written.result, written.flushed) {
@@ -239,6 +245,87 @@ pub fn disk_full_in_memory() -> Tally {
         }
     }
     tally
+}
+
+/// Writes a session and recovers one to disks of 1 to 64 pages; `None` where none can be mounted.
+///
+/// # Errors
+///
+/// Where the places for it cannot be made.
+pub fn disk_full_on_tmpfs() -> io::Result<Option<Tally>> {
+    let mut tally = Tally::default();
+    let options = WriteOptions {
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    };
+    let folder = super::layer::scratch()?;
+    let whole = write(Arc::new(Disk), folder.path(), &options, MANY);
+    whole.result.map_err(io::Error::other)?;
+    for pages in 1..=64_u64 {
+        for recovers in [false, true] {
+            let Some(disk) = Mounted::new(4 * pages)? else {
+                return Ok(None);
+            };
+            tally.runs += 1;
+            let outcome = match recovers {
+                true => recover_to(&folder.path().join("session"), &disk.0.path().join("out")),
+                false => write_to(disk.0.path(), &options),
+            };
+            if let Err(fault) = outcome {
+                let what = if recovers { "recovers" } else { "writes" };
+                tally
+                    .faults
+                    .push(format!("{what} to {pages} pages: {fault}"));
+            }
+        }
+    }
+    Ok(Some(tally))
+}
+
+fn write_to(disk: &Path, options: &WriteOptions) -> Result<(), String> {
+    let written = write(Arc::new(Disk), disk, options, MANY);
+    let read = |name: &str| fs::read(disk.join(THREAD).join(name)).ok();
+    match (&written.result, written.flushed) {
+        (Err(error), _) if !is_full(error) => Err(error.to_string()),
+        (result, Some(flushed)) => check(read, flushed, result.is_ok()),
+        (_, None) => Ok(()),
+    }
+}
+
+fn recover_to(session: &Path, out: &Path) -> Result<(), String> {
+    let result = recover(session, out, &RecoverOptions::default());
+    let parent = out.parent().unwrap_or(out);
+    let left = fs::read_dir(parent).map_or(usize::MAX, Iterator::count);
+    match result {
+        Ok(_) => Ok(()),
+        Err(error) if !is_full(&error) => Err(error.to_string()),
+        Err(_) if left > 0 => Err("something is left of it".to_owned()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// A small disk in memory, which is gone in the end.
+struct Mounted(TempDir);
+
+impl Mounted {
+    /// One of that many KiB, or `None` where nothing may be mounted.
+    fn new(kib: u64) -> io::Result<Option<Self>> {
+        let folder = TempDir::new()?;
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o"])
+            .arg(format!("size={kib}k"));
+        let mounted = mount.arg("none").arg(folder.path()).output();
+        let is_mounted = mounted.is_ok_and(|output| output.status.success());
+        Ok(is_mounted.then_some(Self(folder)))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // What stays mounted is seen: its folder cannot be removed.
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
 }
 
 pub(super) fn is_full(error: &atf::Error) -> bool {
