@@ -308,7 +308,7 @@ pub enum ErrorKind {
         available: u64,
     },
     /// The detail section ends in the midst of an event's header.
-    #[error("{available} bytes are left in the events section, an event needs {needed}")]
+    #[error("an event needs {needed} bytes, the events section has {available} left")]
     EventCutShort {
         /// Bytes from here to the end of the section.
         available: u64,
