@@ -46,9 +46,10 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
+            // What the header says counts only where it calls the last bytes the footer.
             let stated = file.stated_end().filter(|_| !file.is_placeholder());
-            let size = bytes.len() as u64;
-            let walk = file.walk(stated.map_or(size, |stated| stated.min(size)));
+            let stated = stated.filter(|stated| file.at_end() == Some(*stated));
+            let walk = file.walk(stated.unwrap_or(bytes.len() as u64));
             let end = walk.end;
             (walk, end)
         }
