@@ -24,9 +24,12 @@ pub const ABOUT: &str = "case.json";
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    let has_files = write(target, input, scratch.path());
+    // The checker names the folder, whose name must not be another one each time.
+    let folder = scratch.path().join("found");
+    let made = std::fs::create_dir(&folder).is_ok();
+    let has_files = made && write(target, input, &folder);
     let mut seen = Seen::default();
-    let mut look = || check(scratch.path(), &mut seen);
+    let mut look = || check(&folder, &mut seen);
     let checked = match has_files {
         true => panic::catch_unwind(AssertUnwindSafe(&mut look)),
         false => Ok(()),

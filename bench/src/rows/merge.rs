@@ -133,17 +133,20 @@ fn partitions(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
+/// A thread and how many of its events are next.
+type Turn = (u16, u32);
+
 /// An order in two halves, with the place of each thread where the second begins.
 struct Halves<'o> {
-    parts: [(Vec<usize>, &'o [u16]); 2],
+    parts: [(Vec<usize>, &'o [Turn]); 2],
 }
 
 impl<'o> Halves<'o> {
-    fn new(order: &'o [u16], threads: usize) -> Self {
+    fn new(order: &'o [Turn], threads: usize) -> Self {
         let (first, second) = order.split_at(order.len() / 2);
         let mut places = vec![0; threads];
-        for thread in first {
-            places[usize::from(*thread)] += 1;
+        for (thread, count) in first {
+            places[usize::from(*thread)] += *count as usize;
         }
         Self {
             parts: [(vec![0; threads], first), (places, second)],
@@ -151,7 +154,7 @@ impl<'o> Halves<'o> {
     }
 
     fn visit(&self, threads: &[&[[u8; EVENT_SIZE]]], cores: usize) -> u64 {
-        let work = |(places, order): &(Vec<usize>, &[u16])| visit(threads, places.clone(), order);
+        let work = |(places, order): &(Vec<usize>, &[Turn])| visit(threads, places.clone(), order);
         let [first, second] = &self.parts;
         if cores < 2 {
             return work(first) ^ work(second);
@@ -210,15 +213,22 @@ impl Input {
         self.check(sum)
     }
 
-    /// Whose turn it is, one event after the other.
-    fn order(&self) -> Result<Vec<u16>> {
-        let thread = |merged: atf::Result<MergedEvent>| Ok(u16::try_from(merged?.thread)?);
-        self.merge()?.events().map(thread).collect()
+    /// Whose turn it is and for how many events, one turn after the other.
+    fn order(&self) -> Result<Vec<Turn>> {
+        let mut order: Vec<Turn> = Vec::new();
+        for merged in self.merge()?.events() {
+            let thread = u16::try_from(merged?.thread)?;
+            match order.last_mut() {
+                Some(turn) if turn.0 == thread => turn.1 += 1,
+                _ => order.push((thread, 1)),
+            }
+        }
+        Ok(order)
     }
 
     /// All that a merge does but for finding out whose turn it is: each thread's next event is
     /// fetched, decoded and given away.
-    fn visit(&self, watch: &mut Stopwatch, order: &[u16]) -> Result<()> {
+    fn visit(&self, watch: &mut Stopwatch, order: &[Turn]) -> Result<()> {
         let records: Vec<_> = self.maps.iter().map(Events::records).collect();
         let sum = watch.time(|| visit(&records, vec![0; records.len()], order));
         self.check(sum)
@@ -265,15 +275,18 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
-fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[u16]) -> u64 {
-    order.iter().fold(0, |sum, thread| {
+fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[Turn]) -> u64 {
+    order.iter().fold(0, |sum, (thread, count)| {
         let place = usize::from(*thread);
-        let seq = next[place];
-        next[place] += 1;
+        let start = next[place];
+        let end = start + *count as usize;
+        next[place] = end;
         let thread = u32::from(*thread);
-        let event = IndexEvent::decode(Wire::V1, thread, &threads[place][seq]);
-        let seq = seq as u64;
-        in_order(sum, Ok(MergedEvent { thread, seq, event }))
+        let records = (start as u64..).zip(&threads[place][start..end]);
+        records.fold(sum, |sum, (seq, record)| {
+            let event = IndexEvent::decode(Wire::V1, thread, record);
+            in_order(sum, Ok(MergedEvent { thread, seq, event }))
+        })
     })
 }
 
