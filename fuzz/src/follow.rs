@@ -1,5 +1,6 @@
 //! Followers of files that grow in any pieces.
 
+use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -123,17 +124,7 @@ impl Follower {
                 if !(is_all || is_consistent) {
                     return;
                 }
-                let read: Vec<_> = reader
-                    .events()
-                    .map(|event| event.expect("in memory"))
-                    .collect();
-                assert!(read.starts_with(given), "given {given:#?}\nread {read:#?}");
-                assert!(
-                    !is_all || read.len() == given.len(),
-                    "{} of {}",
-                    given.len(),
-                    read.len()
-                );
+                assert_beginning(given, reader.events(), is_all);
             }
             Self::Detail(_, given) => {
                 let mut end = events_offset(bytes) as u64;
@@ -151,20 +142,22 @@ impl Follower {
                 if !(is_all || is_consistent) {
                     return;
                 }
-                let read: Vec<_> = reader
-                    .events()
-                    .map(|event| event.expect("in memory"))
-                    .collect();
-                assert!(read.starts_with(given), "given {given:#?}\nread {read:#?}");
-                assert!(
-                    !is_all || read.len() == given.len(),
-                    "{} of {}",
-                    given.len(),
-                    read.len()
-                );
+                assert_beginning(given, reader.events(), is_all);
             }
         }
     }
+}
+
+/// What was given is what a reader gives first, or all of it.
+fn assert_beginning<T: PartialEq + Debug>(
+    given: &[T],
+    read: impl Iterator<Item = atf::Result<T>>,
+    is_all: bool,
+) {
+    let read: Vec<T> = read.map(|event| event.expect("in memory")).collect();
+    assert!(read.starts_with(given), "given {given:#?}\nread {read:#?}");
+    let (count, most) = (given.len(), read.len());
+    assert!(!is_all || count == most, "{count} of {most}");
 }
 
 impl Growth {
