@@ -17,8 +17,8 @@ impl IndexReader {
     ///
     /// The first call [scans](Self::scan) the whole file, once, to know that it is ordered, which
     /// also samples timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. After that a
-    /// call looks up two samples and a handful of events between them, a logarithm of the count
-    /// whatever the times are.
+    /// call looks up samples and, seven at a time, events between two of them: a logarithm of the
+    /// count whatever the times are.
     ///
     /// # Errors
     ///
