@@ -25,8 +25,17 @@ struct Walk {
     is_whole: bool,
 }
 
-/// The document, or `None` where a reader refuses the file.
-pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
+/// What a reader makes of the file.
+pub(crate) struct Detail {
+    pub(crate) document: Value,
+    pub(crate) wire: u64,
+    pub(crate) has_footer: bool,
+    /// Of each event, the position of its index event.
+    pub(crate) index_seqs: Vec<u64>,
+}
+
+/// `None` where a reader refuses the file.
+pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
@@ -61,14 +70,21 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
         trailing_bytes: (bytes.len() as u64).checked_sub(end)?,
     };
     let events: Option<Vec<_>> = walk.places.iter().map(|at| file.document(*at)).collect();
-    Some(json!({
-        "kind": "detail",
-        "verdict": if is_finalized { "accept" } else { "recover" },
-        "header": file.header.document(),
-        "footer": footer.map(|footer| footer.document()),
-        "derived": derived.document(footer.as_ref()),
-        "events": events?,
-    }))
+    let index_seq = |at: &u64| Some(file.event.at(bytes, *at)?.number("index_seq"));
+    let index_seqs: Option<Vec<_>> = walk.places.iter().map(index_seq).collect();
+    Some(Detail {
+        document: json!({
+            "kind": "detail",
+            "verdict": if is_finalized { "accept" } else { "recover" },
+            "header": file.header.document(),
+            "footer": footer.map(|footer| footer.document()),
+            "derived": derived.document(footer.as_ref()),
+            "events": events?,
+        }),
+        wire: file.header.number("version"),
+        has_footer: footer.is_some(),
+        index_seqs: index_seqs?,
+    })
 }
 
 impl<'a> File<'a> {

@@ -15,8 +15,24 @@ struct File<'a> {
     start: u64,
 }
 
-/// The document, or `None` where a reader refuses the file.
-pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
+/// What a reader makes of the file.
+pub(crate) struct Index {
+    pub(crate) document: Value,
+    pub(crate) wire: u64,
+    pub(crate) has_footer: bool,
+    /// `None` in the place of an event of zeros: a block that never reached the disk.
+    pub(crate) events: Vec<Option<Moment>>,
+}
+
+/// What a session needs to know of an event.
+pub(crate) struct Moment {
+    pub(crate) timestamp_ns: u64,
+    /// The position of its detail event.
+    pub(crate) detail_seq: Option<u64>,
+}
+
+/// `None` where a reader refuses the file.
+pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
@@ -47,14 +63,27 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Value> {
         count_source: "file_size",
         trailing_bytes: (bytes.len() as u64).checked_sub(end)?,
     };
-    Some(json!({
+    let document = json!({
         "kind": "index",
         "verdict": if is_finalized && !has_hole { "accept" } else { "recover" },
         "header": file.header.document(),
         "footer": footer.map(|footer| footer.document()),
         "derived": derived.document(footer.as_ref()),
         "events": events.iter().map(View::document).collect::<Vec<_>>(),
-    }))
+    });
+    let moment = |event: &View<'_>| Moment {
+        timestamp_ns: event.number("timestamp_ns"),
+        detail_seq: event.link("detail_seq"),
+    };
+    let events = events.iter();
+    Some(Index {
+        document,
+        wire: file.header.number("version"),
+        has_footer: footer.is_some(),
+        events: events
+            .map(|event| (!is_zero(event.bytes)).then(|| moment(event)))
+            .collect(),
+    })
 }
 
 impl<'a> File<'a> {

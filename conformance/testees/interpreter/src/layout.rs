@@ -177,6 +177,13 @@ impl View<'_> {
         field.map_or(0, |field| number(self.bytes_of(field)))
     }
 
+    /// A field's number; `None` if it is the one that stands for "none".
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<u64> {
+        let none = self.record.field(name).and_then(|field| field.none);
+        Some(self.number(name)).filter(|number| none != Some(*number))
+    }
+
     /// Whether all of these are 0.
     #[must_use]
     pub fn are_zero(&self, names: &[&str]) -> bool {

@@ -1,7 +1,9 @@
-//! Decodes ATF v2 files by interpreting `atf-derive/layout.json` at run time.
+//! Decodes ATF v2 files and sessions by interpreting `atf-derive/layout.json` at run time, and the
+//! schema of `manifest.json` beside it.
 //!
-//! No offset and no size stands in this code, and none of it is the library's: what both make of a
-//! file can be held against each other. It gives the document of the conformance protocol.
+//! No offset, no size and no key of a manifest stands in this code, and none of it is the library's:
+//! what both make of a trace can be held against each other. It gives the document of the conformance
+//! protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");
@@ -18,9 +20,14 @@
 mod detail;
 mod index;
 mod layout;
+mod links;
+mod manifest;
 mod section;
+mod session;
 
+use std::path::Path;
 use std::sync::OnceLock;
+use std::{fs, io};
 
 use serde_json::{Value, json};
 
@@ -57,10 +64,38 @@ pub fn read(bytes: &[u8]) -> Value {
 #[must_use]
 pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
     let (name, document) = match kind {
-        Kind::Index => ("index", index::read(layout(), bytes)),
-        Kind::Detail => ("detail", detail::read(layout(), bytes)),
+        Kind::Index => (
+            "index",
+            index::read(layout(), bytes).map(|file| file.document),
+        ),
+        Kind::Detail => (
+            "detail",
+            detail::read(layout(), bytes).map(|file| file.document),
+        ),
     };
-    document.unwrap_or_else(|| json!({"kind": name, "verdict": "reject"}))
+    document.unwrap_or_else(|| rejected(name))
+}
+
+/// The document of a file, or of a session's folder.
+///
+/// # Errors
+///
+/// Where the file cannot be read or the folder cannot be listed.
+pub fn read_path(path: &Path) -> io::Result<Value> {
+    if path.is_dir() {
+        return session::read(path);
+    }
+    let bytes = fs::read(path)?;
+    let kind = match path.ends_with("detail.atf") {
+        true => Kind::Detail,
+        false => Kind::of(&bytes),
+    };
+    Ok(read_as(kind, &bytes))
+}
+
+/// A document that refuses.
+fn rejected(kind: &str) -> Value {
+    json!({"kind": kind, "verdict": "reject"})
 }
 
 /// The layout that is committed.

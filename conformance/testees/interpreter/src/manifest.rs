@@ -1,0 +1,174 @@
+//! Tells whether `manifest.json` can be used, by its JSON Schema.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// `used`, `absent`, or `ignored` where a reader cannot go by it.
+pub(crate) fn state(path: &Path) -> &'static str {
+    let Ok(meta) = path.symlink_metadata() else {
+        return "absent";
+    };
+    let bytes = fs::read(path).ok().filter(|_| !meta.is_symlink());
+    match bytes.as_deref().and_then(parse) {
+        Some(value) if fits(&value, schema(), schema()) => "used",
+        _ => "ignored",
+    }
+}
+
+/// JSON to the letter: UTF-8 without a mark, and no key twice.
+fn parse(bytes: &[u8]) -> Option<Value> {
+    let once: Once = serde_json::from_slice(bytes).ok()?;
+    Some(once.0)
+}
+
+/// The schema that is committed.
+fn schema() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let text = include_str!("../../../../spec/schema/manifest.schema.json");
+        serde_json::from_str(text).unwrap_or_else(|fault| panic!("manifest.schema.json: {fault}"))
+    })
+}
+
+/// The one pattern that the schema has.
+const HEX: &str = "^0x[0-9a-fA-F]{1,16}$";
+
+/// Whether a value is what a schema asks for. An integer has no fraction, not even `.0`.
+fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
+    if let Some(name) = schema["$ref"].as_str() {
+        let place = name.trim_start_matches('#');
+        return root
+            .pointer(place)
+            .is_some_and(|schema| fits(value, schema, root));
+    }
+    match (schema["type"].as_str(), value) {
+        (Some("object"), Value::Object(members)) => has_members(members, schema, root),
+        (Some("array"), Value::Array(items)) => {
+            items.iter().all(|item| fits(item, &schema["items"], root))
+        }
+        (Some("string"), Value::String(text)) => match schema["pattern"].as_str() {
+            None => true,
+            Some(pattern) => pattern == HEX && is_hex(text),
+        },
+        (Some("integer"), Value::Number(number)) => {
+            let number = number.as_u64();
+            number.is_some_and(|number| schema["maximum"].as_u64().is_some_and(|max| number <= max))
+        }
+        (Some("boolean"), Value::Bool(_)) => true,
+        _ => false,
+    }
+}
+
+/// What must be there is, and what is known fits. Other keys may be there.
+fn has_members(members: &Map<String, Value>, schema: &Value, root: &Value) -> bool {
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut required = required.filter_map(Value::as_str);
+    required.all(|key| members.contains_key(key))
+        && members.iter().all(|(key, value)| {
+            let schema = schema["properties"].get(key);
+            schema.is_none_or(|schema| fits(value, schema, root))
+        })
+}
+
+fn is_hex(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A value none of whose objects has a key twice.
+struct Once(Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Any).map(Self)
+    }
+}
+
+struct Any;
+
+impl<'de> Visitor<'de> for Any {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value without a key twice")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Once(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut keys = BTreeSet::new();
+        let mut map = Map::new();
+        while let Some((key, Once(value))) = members.next_entry::<String, Once>()? {
+            if !keys.insert(key.clone()) {
+                return Err(A::Error::custom("a key occurs twice"));
+            }
+            map.insert(key, value);
+        }
+        Ok(map.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each word of the committed schema is one that is looked at, or one that asks for nothing.
+    fn assert_known(schema: &Value) {
+        for (key, value) in schema.as_object().into_iter().flatten() {
+            match key.as_str() {
+                "$comment" | "$schema" | "title" | "description" => {}
+                "type" | "required" | "$ref" | "maximum" => {}
+                "minimum" => assert_eq!(value, 0),
+                "pattern" => assert_eq!(value, HEX),
+                "items" => assert_known(value),
+                "properties" | "$defs" => {
+                    let schemas = value.as_object().into_iter().flatten();
+                    schemas.for_each(|(_, schema)| assert_known(schema));
+                }
+                other => panic!("{other} is not interpreted"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_of_the_manifests_schema_is_interpreted() {
+        assert!(schema().pointer("/properties/threads").is_some());
+        assert_known(schema());
+    }
+}

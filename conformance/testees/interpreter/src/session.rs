@@ -1,0 +1,211 @@
+//! A session: a folder of thread folders, and `manifest.json`.
+
+use std::fs::{self, FileType};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::detail::{self, Detail};
+use crate::index::{self, Index};
+use crate::links::{Fault, Links};
+use crate::{layout, manifest, rejected};
+
+/// What stands under the name of a file of a thread.
+enum File<T> {
+    Absent,
+    /// A symbolic link, which may lead out of the session: what it leads to is not there.
+    Link,
+    Refused,
+    Read(T),
+}
+
+/// A thread, and what a session's document needs of it.
+struct Thread {
+    id: u32,
+    index: File<Index>,
+    detail: File<Detail>,
+    /// Whether all that should be there is, and is accepted.
+    is_whole: bool,
+    document: Value,
+}
+
+/// The document of a session's folder.
+pub(crate) fn read(folder: &Path) -> io::Result<Value> {
+    let folder = process_folder(folder)?;
+    let mut threads = Vec::new();
+    for (id, name) in numbered(&folder, "thread_")? {
+        threads.push(Thread::read(id, &folder.join(name)));
+    }
+    let manifest = manifest::state(&folder.join("manifest.json"));
+    let mut merged: Vec<_> = threads.iter().flat_map(Thread::moments).collect();
+    merged.sort_unstable();
+    let is_lost = !threads.is_empty() && threads.iter().all(|thread| thread.index.read().is_none());
+    let is_whole = threads.iter().all(|thread| thread.is_whole) && manifest != "ignored";
+    let verdict = match (is_lost, is_whole) {
+        (true, _) => "reject",
+        (false, true) => "accept",
+        (false, false) => "recover",
+    };
+    let events = threads.iter().filter_map(|thread| thread.index.read());
+    let details = threads.iter().filter_map(|thread| thread.detail.read());
+    let time = |moment: Option<&(u64, u32, usize)>| moment.map(|(time, ..)| time.to_string());
+    let derived = json!({
+        "manifest": manifest,
+        "event_count": events.map(|index| index.events.len()).sum::<usize>().to_string(),
+        "detail_count": details.map(|detail| detail.index_seqs.len()).sum::<usize>().to_string(),
+        "time_start_ns": time(merged.first()),
+        "time_end_ns": time(merged.last()),
+        "merged": merged
+            .iter()
+            .map(|(_, thread, seq)| json!([thread, seq.to_string()]))
+            .collect::<Vec<_>>(),
+    });
+    let threads = threads.into_iter().map(|thread| thread.document);
+    Ok(json!({
+        "kind": "session",
+        "verdict": verdict,
+        "threads": threads.collect::<Vec<_>>(),
+        "derived": derived,
+    }))
+}
+
+/// Where the threads are: a folder that has none and no manifest stands for its one `pid_N`.
+fn process_folder(folder: &Path) -> io::Result<PathBuf> {
+    let is_session = folder.join("manifest.json").symlink_metadata().is_ok()
+        || !numbered(folder, "thread_")?.is_empty();
+    let processes = numbered(folder, "pid_")?;
+    match processes.as_slice() {
+        [(_, name)] if !is_session && is_folder(&folder.join(name)) => Ok(folder.join(name)),
+        _ => Ok(folder.to_owned()),
+    }
+}
+
+/// The names in a folder that go on with a number of 32 bits, ascending by it. They are those that
+/// stand there; nothing is joined from the manifest.
+fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<(u32, String)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let digits = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let is_decimal = |digits: &&str| digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits
+            .filter(is_decimal)
+            .and_then(|digits| digits.parse().ok());
+        found.extend(number.zip(name.into_string().ok()));
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| meta.is_dir())
+}
+
+impl<T> File<T> {
+    fn read(&self) -> Option<&T> {
+        match self {
+            Self::Read(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Reads what stands there, unless it is something else than a file.
+    fn open(path: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Self {
+        let kind = path.symlink_metadata().map(|meta| meta.file_type());
+        match (&kind, fs::read(path)) {
+            (Ok(kind), _) if FileType::is_symlink(kind) => Self::Link,
+            (Ok(_), Ok(bytes)) => read(&bytes).map_or(Self::Refused, Self::Read),
+            _ => Self::Absent,
+        }
+    }
+
+    fn document(&self, fault: Fault, kind: &str, of: impl Fn(&T) -> &Value) -> Value {
+        match (self, fault) {
+            (Self::Absent | Self::Link, _) => Value::Null,
+            (Self::Refused, _) | (_, Fault::Wrong) => rejected(kind),
+            (Self::Read(file), Fault::None) => of(file).clone(),
+            (Self::Read(file), Fault::Lost) => {
+                let mut document = of(file).clone();
+                if let Some(verdict) = document.get_mut("verdict") {
+                    *verdict = "recover".into();
+                }
+                document
+            }
+        }
+    }
+}
+
+impl Thread {
+    fn read(id: u32, folder: &Path) -> Self {
+        let (mut index, mut detail) = match is_folder(folder) {
+            true => (
+                File::open(&folder.join("index.atf"), |bytes| {
+                    index::read(layout(), bytes)
+                }),
+                File::open(&folder.join("detail.atf"), |bytes| {
+                    detail::read(layout(), bytes)
+                }),
+            ),
+            false => (File::Absent, File::Absent),
+        };
+        let faults = faults(&index, &detail);
+        let index_document = index.document(faults.0, "index", |index| &index.document);
+        let detail_document = detail.document(faults.1, "detail", |detail| &detail.document);
+        // What a link proves wrong has no events any more.
+        if faults.0 == Fault::Wrong {
+            index = File::Refused;
+        }
+        if faults.1 == Fault::Wrong {
+            detail = File::Refused;
+        }
+        let links = Links::of(index.read(), detail.read());
+        let is_accepted = |document: &Value| document["verdict"] == "accept";
+        Self {
+            id,
+            is_whole: is_accepted(&index_document)
+                && (is_accepted(&detail_document) || matches!(detail, File::Absent)),
+            document: json!({
+                "thread_id": id,
+                "index": index_document,
+                "detail": detail_document,
+                "derived": {
+                    "dangling_links": links.dangling_count().to_string(),
+                    "orphan_details": links.orphan_count().to_string(),
+                },
+            }),
+            index,
+            detail,
+        }
+    }
+
+    /// Time, thread and position of each event that is no hole.
+    fn moments(&self) -> impl Iterator<Item = (u64, u32, usize)> {
+        let events = self
+            .index
+            .read()
+            .into_iter()
+            .flat_map(|index| &index.events);
+        events.enumerate().filter_map(|(seq, moment)| {
+            moment
+                .as_ref()
+                .map(|moment| (moment.timestamp_ns, self.id, seq))
+        })
+    }
+}
+
+/// What the links say of both files. A detail file that cannot be read, or that is a symbolic link,
+/// proves no link wrong; one of the other wire version belongs to another thread.
+fn faults(index: &File<Index>, detail: &File<Detail>) -> (Fault, Fault) {
+    match (index, detail) {
+        (File::Read(index), File::Read(detail)) if index.wire != detail.wire => {
+            (Fault::None, Fault::Wrong)
+        }
+        (File::Read(index), File::Read(detail)) => {
+            let may_lose = !index.has_footer || !detail.has_footer;
+            Links::of(Some(index), Some(detail)).faults(may_lose)
+        }
+        (File::Read(index), File::Absent) => Links::of(Some(index), None).faults(!index.has_footer),
+        _ => (Fault::None, Fault::None),
+    }
+}
