@@ -43,7 +43,8 @@ fn line_digest(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{fingerprint, first_changed_line};
+    use super::{changes, fingerprint, first_changed_line};
+    use crate::layout::Layout;
 
     #[test]
     fn the_first_edited_inserted_or_missing_line_is_named() {
@@ -60,5 +61,35 @@ mod tests {
             Some(4)
         );
         assert_eq!(first_changed_line(&known, ""), Some(1));
+    }
+
+    /// The digests that FNV's authors give for these texts.
+    #[test]
+    fn a_line_has_the_digest_of_fnv_1a() {
+        assert_eq!(fingerprint("a\nfoobar"), "e40c292cbf9cf968");
+    }
+
+    #[test]
+    fn a_changed_file_is_named_with_its_line_and_text_and_one_that_is_missing_with_its_error() {
+        let inputs = ["same.yaml", "changed.yaml", "gone.yaml"];
+        let layout = Layout {
+            wires: Vec::new(),
+            sources: Vec::new(),
+            constants: Vec::new(),
+            enums: Vec::new(),
+            records: Vec::new(),
+            inputs: inputs
+                .map(|path| (path.to_owned(), fingerprint("one\n  two\n")))
+                .into(),
+        };
+        let read = |path: &str| match path {
+            "same.yaml" => Ok("one\n  two\n".to_owned()),
+            "changed.yaml" => Ok("one\n  2\n".to_owned()),
+            _ => Err(std::io::Error::other("not there")),
+        };
+        assert_eq!(
+            changes(&layout, read),
+            ["changed.yaml:2: `2`", "gone.yaml: not there"]
+        );
     }
 }

@@ -380,3 +380,62 @@ fn camel_case(name: &str) -> String {
     };
     name.split('_').map(word).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Enum, Field, Record, RecordLayout, Scalar, Type, Value};
+
+    /// A record with one field in two wire versions, each with an offset and its one value.
+    fn record(versions: [(u32, u64); 2]) -> Record {
+        let field = |(offset, value)| Field {
+            name: "version".into(),
+            offset,
+            ty: Type {
+                scalar: Scalar::U8,
+                count: None,
+            },
+            doc: String::new(),
+            units: None,
+            constraints: Vec::new(),
+            reserved: false,
+            enumeration: None,
+            value: Some(Value::Number(value)),
+            max: None,
+            none: None,
+            sources: Vec::new(),
+        };
+        let layout = |(wire, version)| RecordLayout {
+            wire,
+            fields: vec![field(version)],
+        };
+        Record {
+            name: "index_header".into(),
+            c_name: "AtfIndexHeader".into(),
+            title: "Index header".into(),
+            file: "index.atf".into(),
+            doc: String::new(),
+            size: 64,
+            followed_by: None,
+            layouts: [1, 2].into_iter().zip(versions).map(layout).collect(),
+        }
+    }
+
+    #[test]
+    fn a_record_is_the_same_in_every_version_whatever_values_its_fields_have() {
+        assert!(record([(4, 1), (4, 2)]).is_same_in_every_wire());
+        assert!(!record([(4, 1), (5, 1)]).is_same_in_every_wire());
+    }
+
+    #[test]
+    fn names_in_rust_are_in_camel_case() {
+        let kinds = Enum {
+            name: "event_kind".into(),
+            c_prefix: "ATF_EVENT_KIND".into(),
+            doc: String::new(),
+            flags: false,
+            members: Vec::new(),
+        };
+        assert_eq!(kinds.rust_name(), "EventKind");
+        assert_eq!(record([(0, 0); 2]).rust_name(), "IndexHeader");
+    }
+}

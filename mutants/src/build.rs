@@ -1,0 +1,319 @@
+//! The changed copy of the workspace: made, built without what cannot be built, and its test programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::combine::combine;
+use crate::list::Mutant;
+use crate::run::Program;
+use crate::{Error, switch};
+
+/// A copy of the workspace that has mutants with switches in it.
+pub(crate) struct Tree {
+    /// The workspace.
+    pub(crate) root: PathBuf,
+    /// The copy.
+    pub(crate) copy: PathBuf,
+    /// Package names and folders, of those with mutants.
+    pub(crate) packages: BTreeMap<String, PathBuf>,
+    /// The same of those whose tests run as well.
+    pub(crate) tests: BTreeMap<String, PathBuf>,
+    /// Where to build.
+    pub(crate) target: PathBuf,
+}
+
+/// What became of the mutants before any test.
+#[derive(Default)]
+pub(crate) struct Built {
+    /// In the copy, by number.
+    pub(crate) placed: BTreeSet<usize>,
+    /// Changed code that does not compile.
+    pub(crate) unviable: BTreeSet<usize>,
+}
+
+impl Tree {
+    /// Copies what git knows of the workspace.
+    ///
+    /// # Errors
+    /// If a file cannot be copied.
+    pub(crate) fn copy(&self) -> Result<(), Error> {
+        let output = Command::new("git")
+            .args([
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ])
+            .current_dir(&self.root)
+            .output()?;
+        for path in output
+            .stdout
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+        {
+            let path = Path::new(std::str::from_utf8(path).map_err(|_| Error::Name)?);
+            let (from, to) = (self.root.join(path), self.copy.join(path));
+            let Ok(metadata) = fs::symlink_metadata(&from) else {
+                continue;
+            };
+            if let Some(folder) = to.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            if metadata.is_symlink() {
+                let _ = fs::remove_file(&to);
+                std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
+            } else if fs::read(&to).ok() != Some(fs::read(&from)?) {
+                fs::copy(&from, &to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the changed files, and builds until nothing is left that cannot be built.
+    ///
+    /// # Errors
+    /// If the build fails for another reason than a mutant.
+    pub(crate) fn place(&self, mutants: &[Mutant]) -> Result<Built, Error> {
+        let mut built = Built::default();
+        let mut constant = BTreeSet::new();
+        loop {
+            let mut marks: BTreeMap<PathBuf, String> = BTreeMap::new();
+            built.placed.clear();
+            for (package, folder) in &self.packages {
+                for file in files(mutants, package) {
+                    let of_file: Vec<_> = mutants
+                        .iter()
+                        .enumerate()
+                        .filter(|(number, mutant)| {
+                            mutant.file == file && !built.unviable.contains(number)
+                        })
+                        .collect();
+                    let source = fs::read_to_string(self.root.join(&file))?;
+                    let of_program = self.root.join(folder).join("src/main.rs").exists()
+                        && (file.ends_with("src/main.rs") || file.contains("/src/cli/"));
+                    let krate = if of_program {
+                        package.replace('-', "_")
+                    } else {
+                        "crate".to_owned()
+                    };
+                    let combined = combine(
+                        &source,
+                        &of_file,
+                        &format!("{krate}::mutant_switch::on"),
+                        &constant,
+                    )
+                    .map_err(|error| Error::Source {
+                        file: file.clone(),
+                        error,
+                    })?;
+                    built.placed.extend(combined.placed);
+                    marks.insert(PathBuf::from(&file), combined.text);
+                }
+                let root = folder.join("src/lib.rs");
+                let mut text = match marks.remove(&root) {
+                    Some(text) => text,
+                    None => fs::read_to_string(self.root.join(&root))?,
+                };
+                text.push_str(&switch::module(mutants.len()));
+                marks.insert(root, text);
+            }
+            for (file, text) in &marks {
+                let path = self.copy.join(file);
+                if fs::read_to_string(&path).ok().as_deref() != Some(text) {
+                    fs::write(path, text)?;
+                }
+            }
+            let (bad, named) = self.check(&marks)?;
+            if bad.is_empty() && named.is_empty() {
+                return Ok(built);
+            }
+            eprintln!(
+                "{} mutants cannot be built, {} functions are asked for constants",
+                bad.len(),
+                named.len()
+            );
+            built.unviable.extend(bad);
+            constant.extend(named);
+        }
+    }
+
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("cargo");
+        command
+            .args(arguments)
+            .args(["--locked", "--message-format=json"])
+            .current_dir(&self.copy);
+        command
+            .env("CARGO_TARGET_DIR", &self.target)
+            .stderr(Stdio::null());
+        // Lines of a panic are of no use here, and links are quick without them.
+        command
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_TEST_DEBUG", "0");
+        command
+    }
+
+    /// Which mutants the compiler refuses, and which functions it wants to be constant.
+    fn check(
+        &self,
+        texts: &BTreeMap<PathBuf, String>,
+    ) -> Result<(BTreeSet<usize>, BTreeSet<String>), Error> {
+        let mut command = self.cargo(&["check", "--keep-going"]);
+        for package in self.packages.keys() {
+            command.args(["-p", package]);
+        }
+        let output = command.output()?;
+        let (mut bad, mut named) = (BTreeSet::new(), BTreeSet::new());
+        if output.status.success() {
+            return Ok((bad, named));
+        }
+        for message in
+            messages(&output.stdout).filter(|message| message["message"]["level"] == "error")
+        {
+            let mut is_ours = false;
+            // E0015: cannot call non-const function `path::name` in constants
+            if message["message"]["code"]["code"] == "E0015" {
+                let path = message["message"]["message"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .split('`')
+                    .nth(1)
+                    .unwrap_or_default();
+                let path = path
+                    .split('<')
+                    .next()
+                    .filter(|start| !start.is_empty())
+                    .unwrap_or(path);
+                let name = path
+                    .trim_end_matches("::")
+                    .rsplit("::")
+                    .next()
+                    .unwrap_or_default();
+                named.insert(name.to_owned());
+                continue;
+            }
+            let mut spans: Vec<&Value> = message["message"]["spans"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .collect();
+            spans.sort_by_key(|span| span["is_primary"] != true);
+            for span in spans {
+                let (Some(file), Some(at)) =
+                    (span["file_name"].as_str(), span["byte_start"].as_u64())
+                else {
+                    continue;
+                };
+                let file = Path::new(file);
+                let file = file.strip_prefix(&self.copy).unwrap_or(file);
+                let found = texts
+                    .get(file)
+                    .and_then(|text| around(text, usize::try_from(at).unwrap_or(usize::MAX)));
+                if let Some(number) = found {
+                    bad.insert(number);
+                    is_ours = true;
+                    break;
+                }
+            }
+            if !is_ours
+                && message["message"]["spans"]
+                    .as_array()
+                    .is_some_and(|spans| !spans.is_empty())
+            {
+                eprintln!(
+                    "{}",
+                    message["message"]["rendered"].as_str().unwrap_or_default()
+                );
+            }
+        }
+        if bad.is_empty() && named.is_empty() {
+            Err(Error::Build)
+        } else {
+            Ok((bad, named))
+        }
+    }
+
+    /// Builds the test programs.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub(crate) fn programs(&self) -> Result<Vec<Program>, Error> {
+        let mut command = self.cargo(&["test", "--no-run"]);
+        for package in self.packages.keys().chain(self.tests.keys()) {
+            command.args(["-p", package]);
+        }
+        let output = command.output()?;
+        if !output.status.success() {
+            return Err(Error::Build);
+        }
+        let mut programs = Vec::new();
+        for message in messages(&output.stdout).filter(|message| message["profile"]["test"] == true)
+        {
+            let Some(path) = message["executable"].as_str() else {
+                continue;
+            };
+            let manifest = Path::new(message["manifest_path"].as_str().unwrap_or_default());
+            let folder = manifest.parent().unwrap_or(Path::new("")).to_owned();
+            let relative = folder.strip_prefix(&self.copy).unwrap_or(&folder);
+            let Some((package, _)) = self
+                .packages
+                .iter()
+                .chain(&self.tests)
+                .find(|(_, folder)| *folder == relative)
+            else {
+                continue;
+            };
+            let name = message["target"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned();
+            programs.push(Program {
+                package: package.clone(),
+                folder,
+                name,
+                path: PathBuf::from(path),
+            });
+        }
+        Ok(programs)
+    }
+}
+
+fn files(mutants: &[Mutant], package: &str) -> BTreeSet<String> {
+    mutants
+        .iter()
+        .filter(|mutant| mutant.package == package)
+        .map(|mutant| mutant.file.clone())
+        .collect()
+}
+
+fn messages(output: &[u8]) -> impl Iterator<Item = Value> {
+    output
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The innermost mutant whose marks stand around a byte.
+fn around(text: &str, at: usize) -> Option<usize> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut rest = text.get(..at)?;
+    while let Some(start) = rest.find("/*") {
+        let mark = &rest[start + 2..];
+        let digits = mark.get(1..).unwrap_or_default();
+        let number = digits
+            .split("*/")
+            .next()
+            .and_then(|digits| digits.parse::<usize>().ok());
+        match (mark.as_bytes().first(), number) {
+            (Some(b'+'), Some(number)) => open.push(number),
+            (Some(b'-'), Some(_)) => drop(open.pop()),
+            _ => {}
+        }
+        rest = mark;
+    }
+    open.pop()
+}

@@ -1,0 +1,154 @@
+//! The file of results: a line for each mutant with what became of it, its name, and the test program that failed.
+//! A later line for the same mutant replaces an earlier one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::list::Mutant;
+
+/// What became of a mutant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Outcome {
+    /// A test failed.
+    Caught,
+    /// A test did not end in its time.
+    Timeout,
+    /// Tests reach it, and none fails.
+    Missed,
+    /// No test reaches it.
+    Unreached,
+    /// It cannot be built.
+    Unviable,
+    /// It cannot stand behind a switch: cargo-mutants may try it.
+    Left,
+}
+
+impl Outcome {
+    /// All of them, as tables have them.
+    const ALL: [Self; 6] = [
+        Self::Caught,
+        Self::Timeout,
+        Self::Missed,
+        Self::Unreached,
+        Self::Unviable,
+        Self::Left,
+    ];
+
+    /// The word in the file.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Caught => "caught",
+            Self::Timeout => "timeout",
+            Self::Missed => "missed",
+            Self::Unreached => "unreached",
+            Self::Unviable => "unviable",
+            Self::Left => "left",
+        }
+    }
+
+    /// Whether the mutant lives on.
+    pub(crate) fn survives(self) -> bool {
+        matches!(self, Self::Missed | Self::Unreached)
+    }
+}
+
+/// Results, in memory and in their file.
+pub(crate) struct Results {
+    file: File,
+    known: BTreeMap<String, Outcome>,
+}
+
+impl Results {
+    /// Opens the file, which need not be there.
+    ///
+    /// # Errors
+    /// If it cannot be read or written.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut known = BTreeMap::new();
+        for line in fs::read_to_string(path).unwrap_or_default().lines() {
+            let mut words = line.split('\t');
+            let outcome = Outcome::ALL
+                .into_iter()
+                .find(|outcome| words.next() == Some(outcome.word()));
+            if let (Some(outcome), Some(name)) = (outcome, words.next()) {
+                known.insert(name.to_owned(), outcome);
+            }
+        }
+        Ok(Self {
+            file: OpenOptions::new().create(true).append(true).open(path)?,
+            known,
+        })
+    }
+
+    /// What became of a mutant.
+    pub(crate) fn get(&self, mutant: &Mutant) -> Option<Outcome> {
+        self.known.get(&mutant.name).copied()
+    }
+
+    /// Notes what became of a mutant, and which program told.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn add(&mut self, mutant: &Mutant, outcome: Outcome, by: &str) -> io::Result<()> {
+        writeln!(self.file, "{}\t{}\t{by}", outcome.word(), mutant.name)?;
+        self.known.insert(mutant.name.clone(), outcome);
+        Ok(())
+    }
+
+    /// A table with a line for each folder or file below a package's source, and the survivors' names below it.
+    pub(crate) fn summary(&self, mutants: &[Mutant]) -> String {
+        let mut groups: BTreeMap<String, [usize; 6]> = BTreeMap::new();
+        let mut survivors = String::new();
+        for mutant in mutants {
+            let Some(outcome) = self.get(mutant) else {
+                continue;
+            };
+            let group: Vec<&str> = mutant.file.split('/').collect();
+            let source = group.iter().position(|part| *part == "src").unwrap_or(0);
+            let group = group[..group.len().min(source + 2)].join("/");
+            for group in [group, mutant.package.clone()] {
+                groups.entry(group).or_default()[outcome as usize] += 1;
+            }
+            if outcome.survives() {
+                survivors.push_str(&format!("{}\t{}\n", outcome.word(), mutant.name));
+            }
+        }
+        let mut text = format!("{:32}", "");
+        for outcome in Outcome::ALL {
+            text.push_str(&format!("{:>10}", outcome.word()));
+        }
+        for (group, counts) in groups {
+            text.push_str(&format!("\n{group:32}"));
+            for count in counts {
+                text.push_str(&format!("{count:>10}"));
+            }
+        }
+        format!("{text}\n{survivors}")
+    }
+
+    /// A regular expression for the names of what is left to cargo-mutants; none if nothing is.
+    pub(crate) fn left(&self, mutants: &[Mutant]) -> Option<String> {
+        let left = mutants
+            .iter()
+            .filter(|mutant| self.get(mutant) == Some(Outcome::Left));
+        let names: Vec<String> = left.map(|mutant| escape(&mutant.name)).collect();
+        (!names.is_empty()).then(|| format!("^({})$", names.join("|")))
+    }
+}
+
+/// A text as a regular expression that matches it alone.
+fn escape(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in text.chars() {
+        if r"\.+*?()|[]{}^$#&-~".contains(letter) {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
