@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds libatf and installs it with its headers, its pkg-config file and its CMake package:
 #     atf/capi/install.sh [--profile PROFILE] PREFIX
-# DESTDIR is put before PREFIX, as ever. The build takes some minutes the first time.
+# DESTDIR is put before PREFIX, as ever; CARGO_BUILD_TARGET names another machine to build for. The build takes some minutes the first time.
 set -eu
 
 profile=release
@@ -33,7 +33,7 @@ libs=$(echo "$notes" | sed -n 's/^note: native-static-libs: //p' | tail -n 1)
 folder=$profile
 [ "$profile" != dev ] || folder=debug
 target=$("$cargo" metadata --manifest-path "$manifest" --no-deps --format-version 1 |
-    sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/$folder
+    sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}$folder
 version=$(sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$here/../../Cargo.toml")
 major=${version%%.*}
 

@@ -27,8 +27,8 @@ static int record_event(ThreadState *state, uint64_t time, uint32_t kind, int de
             DetailFunctionPayload registers;
             uint8_t stack[256];
         } snapshot = { { 0 }, { 0 } };
-        snapshot.registers.function_id = 42;
-        snapshot.registers.stack_size = (uint16_t)(index_seq % 257);
+        atf_detail_function_payload_set_function_id(&snapshot.registers, 42);
+        atf_detail_function_payload_set_stack_size(&snapshot.registers, (uint16_t)(index_seq % 257));
         atf_write_detail_event(state->writer, index_seq, time, &snapshot.registers);
     }
     return 1;

@@ -22,9 +22,9 @@ static AtfStatus call(AtfThreadWriter *writer, uint64_t function, uint32_t depth
         DetailFunctionPayload registers;
         uint8_t stack[16];
     } payload = { { 0 }, { 0 } };
-    payload.registers.function_id = function;
-    payload.registers.x_regs[0] = n;
-    payload.registers.stack_size = sizeof payload.stack;
+    atf_detail_function_payload_set_function_id(&payload.registers, function);
+    atf_detail_function_payload_set_x_regs(&payload.registers, 0, n);
+    atf_detail_function_payload_set_stack_size(&payload.registers, sizeof payload.stack);
     AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, &payload, sizeof payload };
     return atf_writer_write_with_detail(writer, ada_get_timestamp_ns(), function,
                                         ATF_EVENT_KIND_CALL, depth, &detail, NULL);

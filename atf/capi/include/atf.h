@@ -202,7 +202,7 @@ typedef struct AtfDetail {
     uint32_t reserved;
     /**
      * The payload: for a call or a return a DetailFunctionPayload, followed by stack_size bytes.
-     * Any bytes will do.
+     * atf_detail_function_payload_set_* fill it right on every machine. Any bytes will do.
      */
     const void *payload;
     /** Size of the payload in bytes. */

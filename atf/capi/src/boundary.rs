@@ -41,11 +41,23 @@ impl Failure {
             .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
             .unwrap_or("no message")
             .to_owned();
-        // A payload may panic when it is dropped.
-        std::mem::forget(payload);
+        let_go(payload);
         let message = format!("a fault of the library: {message}");
         Self::new(AtfStatus::Panic, message)
     }
+}
+
+/// Drops what a panic threw. That may panic itself: what is thrown then is dropped as well, but not
+/// for ever.
+#[cold]
+fn let_go(mut payload: Box<dyn Any + Send>) {
+    for _ in 0..3 {
+        match catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            Ok(()) => return,
+            Err(next) => payload = next,
+        }
+    }
+    std::mem::forget(payload);
 }
 
 #[cfg(test)]
@@ -54,6 +66,16 @@ mod tests {
 
     use super::*;
     use crate::status::last_error;
+
+    use std::sync::Arc;
+
+    struct PanicsForEver;
+
+    impl Drop for PanicsForEver {
+        fn drop(&mut self) {
+            std::panic::panic_any(Self);
+        }
+    }
 
     struct PanicsWhenDropped;
 
@@ -75,5 +97,15 @@ mod tests {
     fn a_payload_that_panics_itself_does_no_harm() {
         let body = || std::panic::panic_any(PanicsWhenDropped);
         assert_eq!(status(body), AtfStatus::Panic);
+        let body = || std::panic::panic_any(PanicsForEver);
+        assert_eq!(status(body), AtfStatus::Panic);
+    }
+
+    #[test]
+    fn what_a_panic_threw_is_freed() {
+        let shared = Arc::new(());
+        let thrown = Arc::clone(&shared);
+        assert_eq!(status(|| std::panic::panic_any(thrown)), AtfStatus::Panic);
+        assert_eq!(Arc::strong_count(&shared), 1);
     }
 }

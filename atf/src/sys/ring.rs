@@ -91,11 +91,14 @@ impl RingArea {
         set_aside(&mut file, size)?;
         write_header(&file, header)?;
         let map = Arc::new(MmapOptions::new().len(size).map_raw(&file)?);
+        Self::both(&map, capacity).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    /// The areas for index and detail, of `capacity` bytes each; `None` where the mapping is too short.
+    fn both(map: &Arc<MmapRaw>, capacity: usize) -> Option<(Self, Self)> {
         let detail = RingHeader::SIZE.saturating_add(capacity);
-        let area = |offset, fields| Self::new(&map, offset, capacity, fields);
-        area(RingHeader::SIZE, INDEX)
-            .zip(area(detail, DETAIL))
-            .ok_or_else(|| io::ErrorKind::InvalidInput.into())
+        let area = |offset, fields| Self::new(map, offset, capacity, fields);
+        area(RingHeader::SIZE, INDEX).zip(area(detail, DETAIL))
     }
 
     /// The area of `capacity` bytes at `offset`; `None` where the mapping is too short for it.
@@ -122,7 +125,7 @@ impl RingArea {
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the bytes are inside the mapping, which lives as long as `self`, and bytes of any
-        // value are valid. `create` makes one area at each of two places that do not overlap each
+        // value are valid. `both` makes one area at each of two places that do not overlap each
         // other or the header, and an area is not `Clone`: whoever changes these bytes holds it
         // mutably. That no other process changes the file is what `ring.atf` asks of everyone, as
         // any file of a writer does.
@@ -185,4 +188,76 @@ fn set_aside(file: &mut File, size: usize) -> io::Result<()> {
 
 fn write_zeros(file: &mut File, size: usize) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(size as u64), file).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
+
+    use memmap2::MmapMut;
+    use zerocopy::FromBytes;
+
+    use super::*;
+
+    const CAPACITY: usize = 64;
+
+    /// Both areas in memory without a file: Miri maps no files (`.ci/miri`).
+    fn areas() -> (Arc<MmapRaw>, RingArea, RingArea) {
+        let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY).unwrap();
+        let map = Arc::new(MmapRaw::from(map));
+        let (index, detail) = RingArea::both(&map, CAPACITY).unwrap();
+        (map, index, detail)
+    }
+
+    /// The bytes that another process would read, once nobody writes any more.
+    fn bytes(map: &MmapRaw) -> Vec<u8> {
+        // SAFETY: the mapping has as many bytes, and the tests look when the areas are gone.
+        unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) }.to_vec()
+    }
+
+    #[test]
+    fn two_threads_fill_the_areas_of_one_ring() {
+        let (map, index, detail) = areas();
+        std::thread::scope(|scope| {
+            for (mut area, byte) in [(index, 1), (detail, 2)] {
+                scope.spawn(move || {
+                    for size in 1..=CAPACITY {
+                        area.bytes_mut()[size - 1] = byte;
+                        area.publish(size);
+                        assert_eq!(area.bytes()[..size], vec![byte; size]);
+                    }
+                });
+            }
+        });
+        let bytes = bytes(&map);
+        let (header, areas) = bytes.split_at(RingHeader::SIZE);
+        assert_eq!(areas, [[1; CAPACITY], [2; CAPACITY]].concat());
+        let header = RingHeader::read_from_bytes(header).unwrap();
+        assert_eq!(
+            (header.index_size.get(), header.detail_size.get()),
+            (64, 64)
+        );
+    }
+
+    #[test]
+    fn what_is_published_has_its_low_byte_first_on_every_machine() {
+        let (map, index, detail) = areas();
+        index.publish(0x0102);
+        detail.move_to(0x0304_0506_0708_090a, 0x0b0c_0d0e);
+        drop((index, detail));
+        let bytes = bytes(&map);
+        let at = |offset: usize, size: usize| &bytes[offset..offset + size];
+        assert_eq!(at(INDEX.size, 8), [2, 1, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(at(DETAIL.start, 8), [10, 9, 8, 7, 6, 5, 4, 3]);
+        assert_eq!(at(DETAIL.checksum, 4), [14, 13, 12, 11]);
+        assert_eq!(at(DETAIL.size, 8), [0; 8]);
+    }
+
+    #[test]
+    fn a_mapping_that_is_too_short_has_no_areas() {
+        let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY - 1).unwrap();
+        assert!(RingArea::both(&Arc::new(MmapRaw::from(map)), CAPACITY).is_none());
+        let map = MmapMut::map_anon(1).unwrap();
+        assert!(RingArea::both(&Arc::new(MmapRaw::from(map)), usize::MAX).is_none());
+    }
 }

@@ -8,7 +8,7 @@ use atf::record::{Drained, Lost};
 use atf::thread::ThreadReader;
 use atf::write::Detail;
 
-use crate::{event, read, ring, writer};
+use crate::{event, many, read, ring, writer};
 
 fn payload(n: u64) -> Vec<u8> {
     let bytes = (0..n % 97).map(|byte| (byte * 7 + n).to_le_bytes()[0]);
@@ -155,7 +155,7 @@ fn a_lost_event_takes_its_detail_with_it() {
 
 #[test]
 fn between_two_threads_each_detail_is_written_with_its_event_or_counted() {
-    const EVENTS: u64 = 60_000;
+    const EVENTS: u64 = many(60_000);
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(64, 1_999);

@@ -28,6 +28,11 @@ fn event(n: u64) -> Event {
     }
 }
 
+/// How many events two threads hand over: Miri takes thousands of times as long for each.
+const fn many(events: u64) -> u64 {
+    if cfg!(miri) { events / 5_000 } else { events }
+}
+
 /// A ring for so many events and bytes of payload.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
     channel(Capacity {

@@ -4,7 +4,7 @@ use std::thread;
 
 use atf::record::{Capacity, Drained, Lost, channel};
 
-use crate::{event, read, ring, writer};
+use crate::{event, many, read, ring, writer};
 
 #[test]
 fn events_come_out_as_they_were_recorded_however_often_the_ring_wraps() {
@@ -79,7 +79,7 @@ fn what_finds_no_room_is_counted_once_and_what_follows_is_recorded() {
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
     // The small ring loses as many as its drain is slow, the large one nothing.
-    for (capacity, events) in [(16, 300_000), (1 << 17, 100_000)] {
+    for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());
         let (mut recorder, mut drain) = ring(capacity, 0);

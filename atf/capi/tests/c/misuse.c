@@ -157,10 +157,10 @@ static void wrong_order(const char *folder) {
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, &detail, NULL));
     DetailFunctionPayload large;
     memset(&large, 0, sizeof large);
-    large.stack_size = 257;
+    atf_detail_function_payload_set_stack_size(&large, 257);
     atf_write_detail_event(writer, 1, 11, &large);
     TRUE(atf_writer_next_detail_seq(writer) == 1 && atf_last_error_status() == ATF_ERROR_REFUSED);
-    large.stack_size = 0;
+    atf_detail_function_payload_set_stack_size(&large, 0);
     atf_write_detail_event(writer, 1, 11, &large);
     /* Half of the struct, as an older program knows it. */
     memset(&summary, 0xff, sizeof summary);
@@ -293,8 +293,9 @@ static void reading(const char *folder, const char *sample) {
     TRUE(count == detail_event.payload_size);
     SAYS(ATF_ERROR_ARGUMENT, atf_detail_payload(detail, 0, 0, NULL, SIZE_MAX, &count));
     SAYS(ATF_OK, atf_detail_function_payload(detail, 0, &payload, stack, sizeof stack));
-    TRUE(detail_event.payload_size == 100 + (uint64_t)payload.stack_size);
-    if (payload.stack_size != 0) {
+    uint64_t stack_size = atf_detail_function_payload_get_stack_size(&payload);
+    TRUE(detail_event.payload_size == 100 + stack_size);
+    if (stack_size != 0) {
         SAYS(ATF_ERROR_BUFFER, atf_detail_function_payload(detail, 0, &payload, stack, 0));
     }
     SAYS(ATF_NONE, atf_detail_get(detail, UINT64_MAX, &detail_event));

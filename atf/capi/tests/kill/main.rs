@@ -86,7 +86,7 @@ impl Drop for Running {
 /// How many calls of each thread have returned.
 fn returned(folder: &Path) -> [u64; THREADS] {
     let bytes = fs::read(folder.join("returned")).unwrap();
-    std::array::from_fn(|id| u64::from_le_bytes(bytes[64 * id..][..8].try_into().unwrap()))
+    std::array::from_fn(|id| u64::from_ne_bytes(bytes[64 * id..][..8].try_into().unwrap()))
 }
 
 /// A tracer that was killed.

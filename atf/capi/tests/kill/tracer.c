@@ -39,9 +39,9 @@ static void write_event(const Thread *thread, uint64_t seq) {
     }
     struct { DetailFunctionPayload registers; uint8_t stack[100]; } payload = { { 0 }, { 0 } };
     memset(payload.stack, (int)(seq % 256), sizeof payload.stack);
-    payload.registers.function_id = function;
-    payload.registers.x_regs[0] = seq;
-    payload.registers.stack_size = (uint16_t)(seq % 100);
+    atf_detail_function_payload_set_function_id(&payload.registers, function);
+    atf_detail_function_payload_set_x_regs(&payload.registers, 0, seq);
+    atf_detail_function_payload_set_stack_size(&payload.registers, (uint16_t)(seq % 100));
     AtfDetail detail = { seq % 2 ? ATF_DETAIL_EVENT_FUNCTION_RETURN : ATF_DETAIL_EVENT_FUNCTION_CALL,
                          0, 0, &payload, sizeof payload.registers + seq % 100 };
     expect(atf_writer_write_with_detail(thread->writer, time, function, kind, 1, &detail, NULL));

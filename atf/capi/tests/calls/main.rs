@@ -1,0 +1,438 @@
+//! The functions as C calls them, but called from Rust: so Miri, which knows no C, can look at all that
+//! they do with pointers (`.ci/miri`).
+
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use atf::wire::DetailFunctionPayload;
+use atf_capi::detail::*;
+use atf_capi::event::{AtfDetailEvent, AtfEvent};
+use atf_capi::file::{AtfChecksum, AtfFileInfo};
+use atf_capi::index::*;
+use atf_capi::merge::*;
+use atf_capi::options::AtfWriteOptions;
+use atf_capi::recover::*;
+use atf_capi::s3::*;
+use atf_capi::session::*;
+use atf_capi::session_writer::*;
+use atf_capi::status::{AtfStatus, atf_last_error_message, atf_last_error_path};
+use atf_capi::thread::*;
+use atf_capi::writer::*;
+use tempfile::TempDir;
+use zerocopy::FromZeros;
+
+/// Calls a function. All that the tests hand over is theirs: strings that end with NUL, places that are
+/// there, handles of this library, open, closed a moment ago or null.
+macro_rules! call {
+    ($call:expr) => {{
+        // SAFETY: as above.
+        unsafe { $call }
+    }};
+}
+
+/// Calls a function that must succeed.
+macro_rules! ok {
+    ($call:expr) => {
+        assert_eq!(
+            call!($call),
+            AtfStatus::Ok,
+            "{}",
+            text(atf_last_error_message())
+        )
+    };
+}
+
+/// Calls a function whose last argument is the place for its result, and gives that.
+macro_rules! get {
+    ($function:ident($($argument:expr),*)) => {{
+        let mut place = MaybeUninit::uninit();
+        ok!($function($($argument,)* place.as_mut_ptr()));
+        // SAFETY: the function succeeded, so it has filled the place.
+        unsafe { place.assume_init() }
+    }};
+}
+
+/// The same for a struct that may grow: its size follows.
+macro_rules! get_sized {
+    ($function:ident($($argument:expr),*) -> $type:ty) => {{
+        let mut place = MaybeUninit::<$type>::uninit();
+        ok!($function($($argument,)* place.as_mut_ptr(), size_of::<$type>()));
+        // SAFETY: as above.
+        unsafe { place.assume_init() }
+    }};
+}
+
+fn text(string: *const std::ffi::c_char) -> String {
+    // SAFETY: the library's strings end with NUL, and hold till the next call.
+    let string = unsafe { CStr::from_ptr(string) };
+    string.to_str().unwrap().to_owned()
+}
+
+fn path(folder: &Path, name: &str) -> CString {
+    CString::new(folder.join(name).into_os_string().into_encoded_bytes()).unwrap()
+}
+
+fn options(wire: u8) -> AtfWriteOptions {
+    AtfWriteOptions {
+        struct_size: u32::try_from(size_of::<AtfWriteOptions>()).unwrap(),
+        wire,
+        arch: 0,
+        os: 0,
+        clock_type: 0,
+        durability: 0,
+        survive_kill: 0,
+        verbatim: 0,
+        reserved: [0; 5],
+        buffer_size: 4096,
+    }
+}
+
+const CALL: u32 = 1;
+const RETURN: u32 = 2;
+
+/// A function's registers, and so many bytes of the stack behind them.
+#[repr(C)]
+struct Payload {
+    registers: DetailFunctionPayload,
+    stack: [u8; 5],
+}
+
+fn payload(function_id: u64) -> Payload {
+    let mut registers = DetailFunctionPayload::new_zeroed();
+    registers.function_id.set(function_id);
+    registers.stack_size.set(5);
+    Payload {
+        registers,
+        stack: *b"stack",
+    }
+}
+
+/// Six events in all three ways, two of them with details.
+fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
+    let (function, payload) = (7, payload(7));
+    let detail = AtfDetail {
+        event_type: 3,
+        flags: 0,
+        reserved: 0,
+        payload: ptr::from_ref(&payload).cast(),
+        payload_size: size_of_val(&payload),
+    };
+    let link: AtfLink = get!(atf_writer_write_with_detail(
+        writer,
+        first_ns,
+        function,
+        CALL,
+        1,
+        &raw const detail
+    ));
+    assert_eq!((link.index_seq, link.detail_seq), (0, 0));
+    for (time, kind) in [(10, CALL), (20, RETURN), (30, CALL)] {
+        ok!(atf_writer_write(
+            writer,
+            first_ns + time,
+            8,
+            kind,
+            2,
+            ptr::null_mut()
+        ));
+    }
+    let next = call!(atf_writer_next_detail_seq(writer));
+    let seq: u64 = get!(atf_writer_write_index(
+        writer,
+        first_ns + 40,
+        8,
+        RETURN,
+        2,
+        next
+    ));
+    let detail = AtfDetail {
+        event_type: 4,
+        payload: ptr::null(),
+        payload_size: 0,
+        ..detail
+    };
+    let detail_seq: u64 = get!(atf_writer_write_detail(
+        writer,
+        seq,
+        first_ns + 40,
+        &raw const detail
+    ));
+    assert_eq!((seq, detail_seq), (4, 1));
+    ok!(atf_writer_flush(writer));
+    ok!(atf_writer_write(
+        writer,
+        first_ns + 50,
+        function,
+        RETURN,
+        1,
+        ptr::null_mut()
+    ));
+    let summary = get_sized!(atf_writer_finish(writer) -> AtfThreadSummary);
+    assert_eq!((summary.event_count, summary.detail_count), (6, 2));
+    call!(atf_writer_close(writer));
+}
+
+/// A session of two threads, each written by a thread of its own.
+fn session(folder: &CStr, wire: u8) {
+    let options = options(wire);
+    let session: *mut AtfSessionWriter = get!(atf_session_writer_create(
+        folder.as_ptr(),
+        &raw const options
+    ));
+    let symbols = [
+        AtfSymbol {
+            function_id: 7,
+            name: c"seven".as_ptr(),
+        },
+        AtfSymbol {
+            function_id: 8,
+            name: ptr::null(),
+        },
+    ];
+    ok!(atf_session_writer_set_symbols(
+        session,
+        symbols.as_ptr(),
+        symbols.len()
+    ));
+    let module = AtfModule {
+        module_id: 0,
+        reserved: 0,
+        base_address: 0x40_0000,
+        size: 0x1000,
+        path: c"/bin/traced".as_ptr(),
+        uuid: ptr::null(),
+    };
+    ok!(atf_session_writer_set_modules(
+        session,
+        &raw const module,
+        1
+    ));
+    ok!(atf_session_writer_write_manifest(session));
+    // A handle that other threads may have.
+    let shared = AtomicPtr::new(session);
+    std::thread::scope(|scope| {
+        for id in [1, 2] {
+            let shared = &shared;
+            scope.spawn(move || {
+                let session = shared.load(Ordering::Relaxed);
+                write(get!(atf_session_writer_thread(session, id)), u64::from(id));
+            });
+        }
+    });
+    let totals = get_sized!(atf_session_writer_finish(session) -> AtfSessionTotals);
+    assert_eq!(
+        (totals.threads, totals.event_count, totals.detail_count),
+        (2, 12, 4)
+    );
+    assert_eq!(
+        text(call!(atf_session_writer_path(session))),
+        folder.to_str().unwrap()
+    );
+    ok!(atf_session_writer_close(session));
+}
+
+/// What [`write`] has written.
+fn read_thread(session: *const AtfSessionReader) {
+    let thread: *mut AtfThreadReader = get!(atf_session_open_thread(session, 0));
+    let index: *mut AtfIndexReader = get!(atf_thread_index(thread));
+    let detail: *mut AtfDetailReader = get!(atf_thread_detail(thread));
+
+    let forward: AtfDetailEvent = get!(atf_thread_forward(thread, 4));
+    assert_eq!((forward.detail_seq, forward.payload_size), (1, 0));
+    let backward: AtfEvent = get!(atf_thread_backward(thread, 1));
+    assert_eq!((backward.index_seq, backward.timestamp_ns), (4, 41));
+    let mut none = forward;
+    let status = call!(atf_thread_forward(thread, 1, &raw mut none));
+    assert_eq!((status, none), (AtfStatus::None, forward));
+    ok!(atf_thread_close(thread));
+
+    // The readers of its files outlive it.
+    let info = get_sized!(atf_index_info(index) -> AtfFileInfo);
+    assert_eq!(
+        (info.event_count, call!(atf_index_event_count(index))),
+        (6, 6)
+    );
+    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 4];
+    let count: usize = get!(atf_index_read(
+        index,
+        3,
+        events.as_mut_ptr().cast(),
+        events.len()
+    ));
+    assert_eq!(count, 3);
+    // SAFETY: as many were filled.
+    let last = unsafe { events[2].assume_init() };
+    assert_eq!(
+        (last.index_seq, last.timestamp_ns, last.event_kind),
+        (5, 51, RETURN)
+    );
+    let (mut start, mut end) = (0, 0);
+    ok!(atf_index_time_range(index, &raw mut start, &raw mut end));
+    assert_eq!((start, end), (1, 51));
+    let checksum: AtfChecksum = get!(atf_index_checksum(index));
+    assert_eq!(checksum, AtfChecksum::Good);
+    ok!(atf_index_close(index));
+
+    let mut registers = MaybeUninit::<DetailFunctionPayload>::uninit();
+    let mut stack = [0; 8];
+    let place = registers.as_mut_ptr();
+    ok!(atf_detail_function_payload(
+        detail,
+        0,
+        place,
+        stack.as_mut_ptr(),
+        stack.len()
+    ));
+    // SAFETY: it was filled.
+    let registers = unsafe { registers.assume_init() };
+    assert_eq!((registers.function_id.get(), &stack), (7, b"stack\0\0\0"));
+    let mut size = 0;
+    let part = stack.as_mut_ptr().cast();
+    let status = call!(atf_detail_payload(detail, 0, 100, part, 3, &raw mut size));
+    assert_eq!(
+        (status, size, &stack[..3]),
+        (AtfStatus::Ok, 3, b"sta".as_slice())
+    );
+    let info = get_sized!(atf_detail_info(detail) -> AtfFileInfo);
+    assert_eq!(
+        (info.event_count, call!(atf_detail_event_count(detail))),
+        (2, 2)
+    );
+    ok!(atf_detail_close(detail));
+}
+
+fn read_session(folder: &CStr) {
+    let session: *mut AtfSessionReader = get!(atf_session_open(folder.as_ptr(), 0));
+    assert_eq!(call!(atf_session_thread_count(session)), 2);
+    assert_eq!(call!(atf_session_problem_count(session)), 0);
+    let info = get_sized!(atf_session_thread_info(session, 1) -> AtfThreadInfo);
+    assert_eq!((info.id, info.is_listed), (2, 1));
+    assert!(text(info.path).ends_with("thread_2"));
+    let totals = get_sized!(atf_session_summary(session) -> AtfSessionTotals);
+    assert_eq!((totals.event_count, totals.detail_count), (12, 4));
+    let name = |id| call!(atf_session_function_name(session, id));
+    assert_eq!(text(name(7)), "seven");
+    assert!(name(9).is_null());
+    let symbol: AtfSymbol = get!(atf_session_symbol(session, 0));
+    assert_eq!(
+        (symbol.function_id, text(symbol.name)),
+        (7, "seven".to_owned())
+    );
+    read_thread(session);
+
+    let merge: *mut AtfMerge = get!(atf_merge_open(session, 0, u64::MAX));
+    // It outlives the session, too.
+    ok!(atf_session_close(session));
+    let mut times = Vec::new();
+    let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
+    loop {
+        let mut count = 0;
+        let place = events.as_mut_ptr().cast();
+        match call!(atf_merge_next(merge, place, events.len(), &raw mut count)) {
+            AtfStatus::Ok => {
+                for event in &events[..count] {
+                    // SAFETY: as many were filled.
+                    times.push(unsafe { event.assume_init() }.timestamp_ns);
+                }
+            }
+            status => break assert_eq!(status, AtfStatus::None),
+        }
+    }
+    assert_eq!(times, [1, 2, 11, 12, 21, 22, 31, 32, 41, 42, 51, 52]);
+    assert_eq!(call!(atf_merge_problem_count(merge)), 0);
+    ok!(atf_merge_close(merge));
+}
+
+#[test]
+fn what_is_written_is_read_merged_and_recovered_in_both_wire_versions() {
+    for wire in [1, 2] {
+        let folder = TempDir::new().unwrap();
+        let written = path(folder.path(), "written");
+        session(&written, wire);
+        read_session(&written);
+
+        let recovered = path(folder.path(), "recovered");
+        let report = get!(atf_recover(
+            written.as_ptr(),
+            recovered.as_ptr(),
+            ptr::null()
+        ));
+        assert!(text(report).starts_with('{'));
+        call!(atf_string_free(report));
+        read_session(&recovered);
+    }
+}
+
+#[test]
+fn the_functions_of_s3_take_a_stack_behind_its_registers() {
+    let folder = TempDir::new().unwrap();
+    let root = path(folder.path(), "session");
+    let writer = call!(atf_writer_create(root.as_ptr(), 3, 3));
+    let none = u32::MAX;
+    assert_eq!(call!(atf_write_index_event(writer, 10, 7, CALL, 1, 0)), 0);
+    let payload = payload(7);
+    call!(atf_write_detail_event(
+        writer,
+        0,
+        10,
+        ptr::from_ref(&payload).cast()
+    ));
+    assert_eq!(
+        call!(atf_write_index_event(writer, 20, 7, RETURN, 1, none)),
+        1
+    );
+    assert_eq!(
+        call!(atf_write_index_event(writer, 19, 7, RETURN, 1, none)),
+        none
+    );
+    assert_eq!(call!(atf_writer_error(writer)), AtfStatus::Refused);
+    assert!(text(call!(atf_writer_error_message(writer))).contains("timestamp_ns"));
+    call!(atf_writer_finalize(writer));
+    assert_eq!(call!(atf_writer_is_finalized(writer)), 1);
+    call!(atf_writer_close(writer));
+
+    let file = path(folder.path(), "session/thread_3/detail.atf");
+    let detail: *mut AtfDetailReader = get!(atf_detail_open(file.as_ptr(), 0));
+    let event: AtfDetailEvent = get!(atf_detail_get(detail, 0));
+    assert_eq!((event.payload_size, event.event_type), (105, 3));
+    ok!(atf_detail_close(detail));
+}
+
+#[test]
+fn handles_that_are_closed_or_of_another_kind_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let root = path(folder.path(), "session");
+    let writer: *mut AtfThreadWriter = get!(atf_writer_open(root.as_ptr(), 1, ptr::null()));
+    let mut second: *mut AtfThreadWriter = ptr::dangling_mut();
+    let status = call!(atf_writer_open(
+        root.as_ptr(),
+        1,
+        ptr::null(),
+        &raw mut second
+    ));
+    assert_eq!((status, second), (AtfStatus::Exists, ptr::null_mut()));
+    assert!(text(atf_last_error_path()).contains("thread_1"));
+    let write = |writer| call!(atf_writer_write(writer, 1, 1, CALL, 1, ptr::null_mut()));
+    assert_eq!(write(writer), AtfStatus::Ok);
+    assert_eq!(write(ptr::null_mut()), AtfStatus::Argument);
+    assert_eq!(write(writer.wrapping_byte_add(1)), AtfStatus::Handle);
+    assert_eq!(call!(atf_index_event_count(writer.cast())), 0);
+    call!(atf_writer_close(writer));
+    assert_eq!(write(writer), AtfStatus::Handle);
+    assert_eq!(call!(atf_writer_abandon(writer)), AtfStatus::Handle);
+    call!(atf_writer_close(writer));
+
+    let mut reader = ptr::dangling_mut();
+    for (bytes, size) in [
+        (ptr::null(), 1),
+        (c"ATI2".as_ptr(), 4),
+        (c"".as_ptr(), usize::MAX),
+    ] {
+        let status = call!(atf_index_open_bytes(bytes.cast(), size, &raw mut reader));
+        assert!(matches!(status, AtfStatus::Argument | AtfStatus::Format));
+        assert!(reader.is_null());
+    }
+}
