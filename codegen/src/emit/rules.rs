@@ -23,7 +23,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
-    let editions = spec.editions.editions.iter().map(edition);
+    let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
         use super::{Edition, Party, ReaderDoes, Rule, Severity};
 
@@ -49,8 +49,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     }
 }
 
-fn edition(edition: &EditionSpec) -> TokenStream {
-    let of = edition.of.value.name();
+fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
     let name = format_ident!("{}_EDITION", of.to_uppercase());
     let doc = format!(" The edition of the {of}.");
     let (version, digest) = (edition.version.as_str(), edition.digest.as_str());

@@ -1,5 +1,7 @@
 //! What a testee's exit code and output say.
 
+use std::fmt::Display;
+
 use serde_json::Value;
 
 use super::exit;
@@ -31,6 +33,11 @@ impl Broken {
             class: Failure::Garbage,
             message: message.into(),
         }
+    }
+
+    /// The same, with what was printed in the end.
+    fn printed(message: impl Display, text: &str) -> Self {
+        Self::garbage(format!("{message}: {text}"))
     }
 }
 
@@ -76,10 +83,13 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         return Err(Broken::garbage("nothing on standard output"));
     }
     let document: Value = serde_json::from_slice(output).map_err(|error| {
-        Broken::garbage(format!("standard output is no JSON document: {error}"))
+        let (line, column) = (error.line(), error.column());
+        let message = format!("standard output is no JSON document: {error}");
+        Broken::printed(message, &excerpt(output, line, column))
     })?;
     let Some(members) = document.as_object() else {
-        return Err(Broken::garbage("the document is no JSON object"));
+        let message = "the document is no JSON object";
+        return Err(Broken::printed(message, &excerpt(output, 1, 1)));
     };
     let verdict = match members.get("verdict").and_then(Value::as_str) {
         Some("accept") => Verdict::Accept,
@@ -88,7 +98,26 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         Some(other) => {
             return Err(Broken::garbage(format!("{other:?} is no verdict")));
         }
-        None => return Err(Broken::garbage("the document has no verdict")),
+        None => {
+            let message = "the document has no verdict";
+            return Err(Broken::printed(message, &excerpt(output, 1, 1)));
+        }
     };
     Ok((verdict, document))
+}
+
+/// Bytes of an output that a message shows.
+const EXCERPT: usize = 80;
+
+/// A line of an output, cut off around a column; both count from 1, as the JSON parser does. What
+/// is not printable is escaped.
+fn excerpt(output: &[u8], line: usize, column: usize) -> String {
+    let line = output.split(|byte| *byte == b'\n').nth(line.max(1) - 1);
+    let line = line.unwrap_or_default().trim_ascii_end();
+    let from = column.saturating_sub(EXCERPT / 2).min(line.len());
+    let to = line.len().min(from + EXCERPT);
+    let text = String::from_utf8_lossy(line.get(from..to).unwrap_or_default());
+    let before = if from > 0 { "…" } else { "" };
+    let after = if to < line.len() { "…" } else { "" };
+    format!("{before}{text:?}{after}")
 }

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use atf_conformance::protocol::{first_difference, schema};
+use atf_conformance::protocol::{Answer, Broken, first_difference, schema};
 use atf_conformance::reference;
-use atf_conformance::results::Role;
+use atf_conformance::results::{Failure, Role};
 use serde_json::{Value, json};
 
 use crate::support::{FILE, document};
@@ -110,4 +110,25 @@ fn the_reference_reads_every_case_as_it_must() {
     }
     assert!(cases.len() > 500, "{}", cases.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_is_no_document_is_shown_where_it_goes_wrong() {
+    let shows = |output: &[u8], text: &str| {
+        let Broken { class, message } = Answer::of(0, output).unwrap_err();
+        assert_eq!(class, Failure::Garbage);
+        assert!(message.ends_with(&format!(": {text}")), "{message}");
+    };
+    // A warning in front of the document, with what a terminal would obey.
+    let warned = b"warning: no \x1b[31mfooter\n{\"verdict\": \"accept\"}";
+    shows(warned, r#""warning: no \u{1b}[31mfooter""#);
+    // A second document.
+    let two = b"{\"verdict\": \"accept\"}\n{\"verdict\": \"reject\"}\n";
+    shows(two, r#""{\"verdict\": \"reject\"}""#);
+    shows(b"\xff\xfe", "\"\u{fffd}\u{fffd}\"");
+    shows(b"[1]", "\"[1]\"");
+    shows(b"{\"kind\": 7}", r#""{\"kind\": 7}""#);
+    let long = format!("[{}!{}]", "1,".repeat(4000), "2".repeat(4000));
+    let part = format!("…\"{},!{}\"…", ",1".repeat(19), "2".repeat(40));
+    shows(long.as_bytes(), &part);
 }

@@ -11,7 +11,7 @@ mod source;
 mod topic;
 
 pub use decision::{Confidence, Decision, DecisionKind};
-pub use edition::{EditionOf, EditionSpec, EditionsFile};
+pub use edition::{EditionSpec, EditionsFile};
 pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
 pub use format::FormatFile;
 pub use record::{FieldSpec, PlaceSpec, RecordSpec};

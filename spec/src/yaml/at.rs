@@ -13,7 +13,7 @@ pub(super) const AT: &str = "atf_spec::yaml::At";
 pub(super) const AT_FIELDS: &[&str] = &["file", "start", "end", "value"];
 
 /// A value and the place in its file where it stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct At<T> {
     /// The value.
     pub value: T,
