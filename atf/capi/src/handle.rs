@@ -8,16 +8,13 @@
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::status::{AtfStatus, Failure, Outcome};
+use crate::tag::{NotOpen, Tag};
 
 /// How many closed handles are remembered.
 pub const QUARANTINE: usize = 1024;
-
-const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
-const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
 
 /// An object that C holds a handle to.
 pub trait Object {
@@ -29,12 +26,12 @@ pub trait Object {
 
 /// An object with its tag. C knows pointers to it only.
 ///
-/// The tag is always readable while the memory is kept; the object is there while the tag is
-/// [`Object::TAG`] or that of a spoilt handle, and whoever changes it to `CLOSED` takes it out.
+/// The tag is always readable while the memory is kept; the object is there until the tag is
+/// closed, and whoever closes it takes it out.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Handle<T> {
-    tag: AtomicU64,
+    tag: Tag,
     object: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -42,7 +39,7 @@ impl<T: Object> Handle<T> {
     /// A handle for C; [`close`] takes the object out again.
     pub(crate) fn give(object: T) -> *mut Self {
         Box::into_raw(Box::new(Self {
-            tag: AtomicU64::new(T::TAG),
+            tag: Tag::new(T::TAG),
             object: UnsafeCell::new(MaybeUninit::new(object)),
         }))
     }
@@ -61,7 +58,7 @@ pub(crate) unsafe fn with<T: Object + Sync, R>(
 ) -> Outcome<R> {
     // SAFETY: as this function's.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil(&handle.tag);
+    let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
     // SAFETY: the tag says that the object is there, and the caller that nobody changes it.
     let object = unsafe { &*object };
@@ -82,7 +79,7 @@ pub(crate) unsafe fn with_mut<T: Object, R>(
 ) -> Outcome<R> {
     // SAFETY: as this function's.
     let handle = unsafe { open(handle) }?;
-    let spoil = Spoil(&handle.tag);
+    let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
     // SAFETY: the tag says that the object is there, and the caller that nobody else uses it.
     let object = unsafe { &mut *object };
@@ -102,21 +99,12 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     }
     // SAFETY: as this function's.
     let tag = unsafe { tag(handle) }?;
-    let found = tag.load(Ordering::Acquire);
-    let is_spoilt = found == SPOILT;
-    let is_ours = found == T::TAG || is_spoilt;
     // Of two threads that close it one wins.
-    let taken = is_ours
-        && tag
-            .compare_exchange(found, CLOSED, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok();
-    if !taken {
-        return Err(not_open::<T>(tag.load(Ordering::Acquire)));
-    }
+    let is_spoilt = tag.close(T::TAG).map_err(not_open::<T>)?;
     // SAFETY: the tag said that this is a handle of `T`, and its memory is kept till the next line
     // but one.
     let object = unsafe { (*handle).object.get() };
-    // SAFETY: the object was there, and the tag that is CLOSED now keeps all others from it.
+    // SAFETY: the object was there, and the tag that is closed now keeps all others from it.
     let object = unsafe { object.cast::<T>().read() };
     bury(handle);
     Ok(Some(Taken { object, is_spoilt }))
@@ -138,10 +126,7 @@ pub(crate) struct Taken<T> {
 unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>> {
     // SAFETY: as this function's.
     let tag = unsafe { tag(handle) }?;
-    let found = tag.load(Ordering::Acquire);
-    if found != T::TAG {
-        return Err(not_open::<T>(found));
-    }
+    tag.check_open(T::TAG).map_err(not_open::<T>)?;
     // SAFETY: only `give` writes this tag, before an object of this type; the caller says that the
     // handle is not closed meanwhile.
     Ok(unsafe { &*handle })
@@ -153,13 +138,13 @@ unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>
 ///
 /// As [`open`].
 #[inline]
-unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a AtomicU64> {
+unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     if handle.is_null() {
         return Err(null::<T>());
     }
-    let tag = handle.cast::<AtomicU64>();
+    let tag = handle.cast::<Tag>();
     if !tag.is_aligned() {
-        return Err(not_open::<T>(0));
+        return Err(not_open::<T>(NotOpen::Other));
     }
     // SAFETY: it is aligned, and the caller says that 8 bytes can be read there: the tag of a
     // handle, open or in quarantine, which `repr(C)` puts first, or other memory of the program.
@@ -167,12 +152,25 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a AtomicU64>
 }
 
 /// Says that a handle is spoilt, when a panic passes by.
-struct Spoil<'a>(&'a AtomicU64);
+struct Spoil<'a> {
+    tag: &'a Tag,
+    kind: u64,
+}
+
+impl<'a> Spoil<'a> {
+    #[inline]
+    fn of<T: Object>(handle: &'a Handle<T>) -> Self {
+        Self {
+            tag: &handle.tag,
+            kind: T::TAG,
+        }
+    }
+}
 
 impl Drop for Spoil<'_> {
     #[cold]
     fn drop(&mut self) {
-        self.0.store(SPOILT, Ordering::Release);
+        self.tag.spoil(self.kind);
     }
 }
 
@@ -182,15 +180,15 @@ fn null<T: Object>() -> Failure {
 }
 
 #[cold]
-fn not_open<T: Object>(tag: u64) -> Failure {
+fn not_open<T: Object>(why: NotOpen) -> Failure {
     let name = T::NAME;
-    match tag {
-        CLOSED => Failure::new(AtfStatus::Handle, format!("this {name} was closed")),
-        SPOILT => Failure::new(
+    match why {
+        NotOpen::Closed => Failure::new(AtfStatus::Handle, format!("this {name} was closed")),
+        NotOpen::Spoilt => Failure::new(
             AtfStatus::Panic,
             format!("a fault of the library spoilt this {name}: it can only be closed"),
         ),
-        _ => Failure::new(AtfStatus::Handle, format!("this is no {name}")),
+        NotOpen::Other => Failure::new(AtfStatus::Handle, format!("this is no {name}")),
     }
 }
 

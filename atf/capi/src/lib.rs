@@ -40,5 +40,6 @@ pub mod s3;
 pub mod session;
 pub mod session_writer;
 pub mod status;
+mod tag;
 pub mod thread;
 pub mod writer;

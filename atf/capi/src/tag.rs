@@ -1,0 +1,235 @@
+//! The state of a handle: open, spoilt or closed. Several threads may look at it and change it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
+const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
+
+/// The atomic number that a tag is; in the tests also one that loom watches.
+pub(crate) trait Word {
+    /// Its value, and with it what was done before that was stored.
+    fn load(&self) -> u64;
+
+    /// Whether it was `from`, and is `to` now.
+    fn change(&self, from: u64, to: u64) -> bool;
+}
+
+impl Word for AtomicU64 {
+    #[inline]
+    fn load(&self) -> u64 {
+        self.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn change(&self, from: u64, to: u64) -> bool {
+        self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+    }
+}
+
+/// What is no open handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotOpen {
+    /// It was closed.
+    Closed,
+    /// A panic left its object half changed.
+    Spoilt,
+    /// It never was a handle of this kind.
+    Other,
+}
+
+/// Tells one kind of handle from another, and an open one from a closed one. `kind` in its
+/// functions is the number that an open handle of the kind has.
+#[derive(Debug)]
+#[repr(transparent)]
+pub(crate) struct Tag<W = AtomicU64>(W);
+
+impl Tag {
+    /// That of an open handle.
+    pub(crate) const fn new(kind: u64) -> Self {
+        Self(AtomicU64::new(kind))
+    }
+}
+
+impl<W: Word> Tag<W> {
+    /// Whether the object is there and whole.
+    #[inline]
+    pub(crate) fn check_open(&self, kind: u64) -> Result<(), NotOpen> {
+        match self.0.load() {
+            found if found == kind => Ok(()),
+            CLOSED => Err(NotOpen::Closed),
+            SPOILT => Err(NotOpen::Spoilt),
+            _ => Err(NotOpen::Other),
+        }
+    }
+
+    /// Closes it. Of several threads that do, one gets the object; whether that is spoilt is the
+    /// answer.
+    pub(crate) fn close(&self, kind: u64) -> Result<bool, NotOpen> {
+        // Open or spoilt, and never the one after the other has been closed: no loop.
+        if self.0.change(kind, CLOSED) {
+            return Ok(false);
+        }
+        if self.0.change(SPOILT, CLOSED) {
+            return Ok(true);
+        }
+        Err(self.check_open(kind).err().unwrap_or(NotOpen::Other))
+    }
+
+    /// Says that its object is half changed. A closed one stays closed.
+    pub(crate) fn spoil(&self, kind: u64) {
+        self.0.change(kind, SPOILT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic;
+    use loom::thread;
+    use std::panic;
+    use std::sync::atomic::AtomicUsize;
+
+    const KIND: u64 = 7;
+
+    impl Word for atomic::AtomicU64 {
+        fn load(&self) -> u64 {
+            self.load(Ordering::Acquire)
+        }
+
+        fn change(&self, from: u64, to: u64) -> bool {
+            self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok()
+        }
+    }
+
+    /// A bug: another thread may come between the look and the change.
+    struct InTwoSteps(atomic::AtomicU64);
+
+    impl Word for InTwoSteps {
+        fn load(&self) -> u64 {
+            self.0.load(Ordering::Acquire)
+        }
+
+        fn change(&self, from: u64, to: u64) -> bool {
+            let is_from = self.load() == from;
+            if is_from {
+                self.0.store(to, Ordering::Release);
+            }
+            is_from
+        }
+    }
+
+    /// A bug: what was done to the object need not be seen by who takes it.
+    struct Unordered(atomic::AtomicU64);
+
+    impl Word for Unordered {
+        fn load(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn change(&self, from: u64, to: u64) -> bool {
+            self.0
+                .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        }
+    }
+
+    /// A handle whose object may be taken once.
+    struct Model<W> {
+        tag: Tag<W>,
+        object: UnsafeCell<Option<u8>>,
+    }
+
+    impl<W: Word> Model<W> {
+        /// Half of a change, and a panic.
+        fn spoil(&self) {
+            // SAFETY: nobody else has the object while the tag is open: the models see to it.
+            self.object.with_mut(|object| unsafe { *object = Some(2) });
+            self.tag.spoil(KIND);
+        }
+
+        fn close(&self) -> Result<bool, NotOpen> {
+            let is_spoilt = self.tag.close(KIND)?;
+            // SAFETY: the tag says that this thread alone has it.
+            let object = self.object.with_mut(|object| unsafe { (*object).take() });
+            assert_eq!(object, Some(if is_spoilt { 2 } else { 1 }), "taken twice");
+            Ok(is_spoilt)
+        }
+    }
+
+    /// Runs `body` in each order in which its threads' steps can fall; the number of orders.
+    fn orders<W: Word + 'static>(
+        word: fn(atomic::AtomicU64) -> W,
+        body: fn(&Arc<Model<W>>),
+    ) -> usize {
+        static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _guard = ONE_AT_A_TIME.lock();
+        let count = std::sync::Arc::new(AtomicUsize::new(0));
+        let counted = std::sync::Arc::clone(&count);
+        loom::model(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            body(&Arc::new(Model {
+                tag: Tag(word(atomic::AtomicU64::new(KIND))),
+                object: UnsafeCell::new(Some(1)),
+            }));
+        });
+        count.load(Ordering::Relaxed)
+    }
+
+    /// Three threads close, whereof one gets the object.
+    fn three_close<W: Word + 'static>(model: &Arc<Model<W>>) {
+        let close = || {
+            let model = Arc::clone(model);
+            thread::spawn(move || model.close())
+        };
+        let (first, second) = (close(), close());
+        let mut all = [model.close(), first.join().unwrap(), second.join().unwrap()];
+        all.sort_by_key(Result::is_err);
+        let closed = Err(NotOpen::Closed);
+        assert_eq!(all, [Ok(false), closed, closed]);
+    }
+
+    /// One thread spoils it; another waits for that and closes it, as does the first.
+    fn one_spoils<W: Word + 'static>(model: &Arc<Model<W>>) {
+        let other = {
+            let model = Arc::clone(model);
+            thread::spawn(move || {
+                model.spoil();
+                model.close()
+            })
+        };
+        while model.tag.check_open(KIND).is_ok() {
+            thread::yield_now();
+        }
+        let mut both = [model.close(), other.join().unwrap()];
+        both.sort_by_key(Result::is_err);
+        assert_eq!(both, [Ok(true), Err(NotOpen::Closed)]);
+        model.tag.spoil(KIND);
+        assert_eq!(model.tag.check_open(KIND), Err(NotOpen::Closed));
+    }
+
+    #[test]
+    fn of_threads_that_close_a_handle_one_gets_the_object() {
+        let count = orders(|word| word, three_close);
+        assert_eq!(count, 1883);
+    }
+
+    #[test]
+    fn who_closes_a_spoilt_handle_sees_what_was_done_to_its_object() {
+        let count = orders(|word| word, one_spoils);
+        assert_eq!(count, 150);
+    }
+
+    #[test]
+    fn planted_bugs_are_found() {
+        let found =
+            |run: &(dyn Fn() -> usize + panic::RefUnwindSafe)| panic::catch_unwind(run).is_err();
+        assert!(found(&|| orders(InTwoSteps, three_close)));
+        assert!(found(&|| orders(Unordered, one_spoils)));
+    }
+}
