@@ -288,3 +288,71 @@ fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
     let bug = races::run(8, &|_, event| assert!(event.is_ok(), "cannot fail")).unwrap();
     assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
 }
+
+/// The sessions of wire version 1, a few.
+static SESSIONS: LazyLock<Vec<exhaustive::Session>> =
+    LazyLock::new(|| exhaustive::sessions().into_iter().take(2).collect());
+
+fn manifests(subject: &dyn Subject) -> Tally {
+    exhaustive::run_manifests(subject, &SESSIONS, Scope::Quick, NonZero::<usize>::MIN)
+}
+
+#[test]
+fn no_manifest_hides_events() {
+    let tally = manifests(&Library);
+    assert!(tally.faults.is_empty(), "{:?}", tally.faults);
+    assert!(tally.cuts > 100 && tally.flips == tally.cuts && tally.recovered > 3);
+}
+
+#[test]
+fn a_session_reader_that_believes_the_manifest_is_found() {
+    struct Believes;
+    impl Subject for Believes {
+        fn session(&self, path: &Path) -> Result<exhaustive::Events, String> {
+            let session = atf::session::SessionReader::open(path).unwrap();
+            let is_listed = |id: &u32| {
+                let mut threads = session.threads().iter();
+                threads.any(|entry| entry.id() == *id && entry.is_listed())
+            };
+            let events = Library.session(path)?.into_iter();
+            Ok(events.filter(|(id, _)| is_listed(id)).collect())
+        }
+    }
+    let faults = manifests(&Believes).faults;
+    assert!(
+        faults
+            .values()
+            .all(|(_, fault)| fault.contains("read were"))
+    );
+    assert_eq!(faults.len(), SESSIONS.len());
+}
+
+#[test]
+fn a_session_recovery_that_needs_the_manifest_is_found() {
+    struct Needs;
+    impl Subject for Needs {
+        fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
+            let manifest = std::fs::read(path.join("manifest.json")).unwrap_or_default();
+            match manifest.trim_ascii_end().ends_with(b"}") {
+                true => Library.recover(path, out),
+                false => Ok(()),
+            }
+        }
+    }
+    let faults = manifests(&Needs).faults;
+    assert!(!faults.is_empty());
+}
+
+#[test]
+fn a_lookup_that_panics_is_found() {
+    struct Panics;
+    impl Subject for Panics {
+        fn session(&self, path: &Path) -> Result<exhaustive::Events, String> {
+            let manifest = std::fs::read_to_string(path.join("manifest.json"));
+            assert!(manifest.is_ok(), "no text");
+            Library.session(path)
+        }
+    }
+    let faults = manifests(&Panics).faults;
+    assert!(faults.values().any(|(_, fault)| fault.contains("panics: ")));
+}

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::time::Instant;
 use std::{fs, thread};
 
-use atf_safety::exhaustive::{self, Library, Scope, unnoticed};
+use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
 
 /// Options of `exhaustive`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Leave nothing out: every flip of large files, and recover everything
+    /// Leave nothing out: every flip of large files and each two bits in a row, and recover everything
     #[arg(long)]
     all: bool,
     /// Write the list of bits that no reader can check by the file alone
@@ -29,19 +29,17 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let threads = thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let tally = exhaustive::run(&Library, &files, scope, threads);
     let bytes: usize = files.iter().map(|file| file.bytes.len()).sum();
-    println!(
-        "{} files of {bytes} bytes: {} cuts, {} flips ({} left to --all), {} recovered, {} explained, in {:.1} s",
-        files.len(),
-        tally.cuts,
-        tally.flips,
-        tally.skipped_flips,
-        tally.recovered,
-        tally.explained,
-        start.elapsed().as_secs_f64(),
+    print(
+        &format!("{} files of {bytes} bytes", files.len()),
+        &tally,
+        start,
     );
-    for (file, (count, first)) in &tally.faults {
-        println!("fault: {file}: {count} times, first {first}");
-    }
+    let start = Instant::now();
+    let sessions = exhaustive::sessions();
+    let manifests = exhaustive::run_manifests(&Library, &sessions, scope, threads);
+    let bytes: usize = sessions.iter().map(Session::size).sum();
+    let what = format!("{} manifests of {bytes} bytes", sessions.len());
+    print(&what, &manifests, start);
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("unnoticed.txt");
     let text = unnoticed::text(&tally.unnoticed);
     let is_listed = match options.bless {
@@ -54,8 +52,25 @@ pub(super) fn run(options: &Options) -> ExitCode {
             list.display()
         );
     }
-    match tally.faults.is_empty() && is_listed {
+    match tally.faults.is_empty() && manifests.faults.is_empty() && is_listed {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
+    }
+}
+
+/// What was done, and what did not hold.
+fn print(what: &str, tally: &Tally, start: Instant) {
+    println!(
+        "{what}: {} cuts, {} flips ({} left to --all), {} pairs of bits, {} recovered, {} explained, in {:.1} s",
+        tally.cuts,
+        tally.flips,
+        tally.skipped_flips,
+        tally.pairs,
+        tally.recovered,
+        tally.explained,
+        start.elapsed().as_secs_f64(),
+    );
+    for (file, (count, first)) in &tally.faults {
+        println!("fault: {file}: {count} times, first {first}");
     }
 }

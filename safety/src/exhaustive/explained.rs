@@ -37,6 +37,6 @@ pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {
         Mutation::Cut(_) => EXPLAINED.iter().any(|(case, _)| is_of(case)),
-        Mutation::Flip(_) => FLIPPED.iter().any(is_of),
+        Mutation::Flip(_) | Mutation::Pair(_) => FLIPPED.iter().any(is_of),
     }
 }

@@ -13,25 +13,26 @@
 
 mod explained;
 mod files;
+mod holds;
+mod manifests;
+mod mutation;
 mod recovered;
 mod subject;
 pub mod unnoticed;
+mod workers;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::ops::Range;
-use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use atf::FileKind;
 
 pub use explained::EXPLAINED;
 pub use files::{File, files};
+use holds::{cut, flipped};
+pub use manifests::{Session, run as run_manifests, sessions};
+pub use mutation::Mutation;
 use recovered::Scratch;
-pub use subject::{Event, Library, Reading, Source, Subject};
+pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
 /// Files larger than this have long runs of zeros or of one payload.
 const LARGE: usize = 4 << 10;
@@ -55,17 +56,8 @@ pub enum Scope {
     /// What fits each run of CI: every cut, every flip but in the midst of large files. Clean files are
     /// read in each way, through the C API and recovered each time, the others for a part.
     Quick,
-    /// Everything.
+    /// Everything, and each two bits in a row.
     All,
-}
-
-/// One change of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mutation {
-    /// Cut to this many bytes.
-    Cut(usize),
-    /// This bit flipped, counted from the lowest of the first byte.
-    Flip(usize),
 }
 
 /// What was done, and what did not hold.
@@ -75,6 +67,8 @@ pub struct Tally {
     pub cuts: u64,
     /// Files with a flipped bit.
     pub flips: u64,
+    /// Files with two flipped bits in a row.
+    pub pairs: u64,
     /// Flips that were left to [`Scope::All`].
     pub skipped_flips: u64,
     /// Files that were recovered.
@@ -89,9 +83,16 @@ pub struct Tally {
 }
 
 impl Tally {
+    fn fault(&mut self, file: &str, mutation: Mutation, fault: &str) {
+        let first = || (0, format!("{mutation:?}: {fault}"));
+        let faults = self.faults.entry(file.to_owned());
+        faults.or_insert_with(first).0 += 1;
+    }
+
     fn add(&mut self, other: Self) {
         self.cuts += other.cuts;
         self.flips += other.flips;
+        self.pairs += other.pairs;
         self.skipped_flips += other.skipped_flips;
         self.recovered += other.recovered;
         self.explained += other.explained;
@@ -107,49 +108,25 @@ impl Tally {
 /// Does it all to `files`, on that many threads.
 pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero<usize>) -> Tally {
     let attack = Attack::new(subject, files, scope);
-    let jobs: Vec<_> = files.iter().zip(&attack.bases).flat_map(jobs).collect();
-    let next = AtomicUsize::new(0);
-    let total = Mutex::new(Tally::default());
-    let work = || {
-        let mut tally = Tally::default();
-        let scratch = Scratch::new();
-        while let Some((file, base, range)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            for at in range.clone() {
-                attack.one(file, base, at, &scratch, &mut tally);
-            }
+    let jobs: Vec<_> = files
+        .iter()
+        .zip(&attack.bases)
+        .flat_map(|(file, base)| {
+            let [quick, all] = Mutation::count(file.bytes.len());
+            let count = match scope {
+                Scope::Quick => quick,
+                Scope::All => all,
+            };
+            let part = move |start| (file, base, start..count.min(start + CHUNK));
+            (0..count).step_by(CHUNK).map(part)
+        })
+        .collect();
+    workers::run(threads, &jobs, Scratch::new, |job, scratch, tally| {
+        let (file, base, range) = job;
+        for at in range.clone() {
+            attack.one(file, base, at, scratch, tally);
         }
-        total
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .add(tally);
-    };
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|info| {
-        LAST_PANIC.with(|last| *last.borrow_mut() = info.to_string());
-    }));
-    thread::scope(|scope| {
-        for _ in 1..threads.get() {
-            scope.spawn(work);
-        }
-        work();
-    });
-    panic::set_hook(hook);
-    total.into_inner().unwrap_or_else(PoisonError::into_inner)
-}
-
-thread_local! {
-    /// The words of a panic, for the report.
-    static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// The mutations of a file in pieces: first the cuts, then the flips.
-fn jobs<'a>(
-    (file, base): (&'a File, &'a Base),
-) -> impl Iterator<Item = (&'a File, &'a Base, Range<usize>)> {
-    let end = file.bytes.len() * 9;
-    (0..end)
-        .step_by(CHUNK)
-        .map(move |start| (file, base, start..end.min(start + CHUNK)))
+    })
 }
 
 /// What is known of a file before anything happens to it.
@@ -181,28 +158,22 @@ impl<'a> Attack<'a> {
     /// Does mutation `at` to a file: one of its cuts, or one of its flips behind these.
     fn one(&self, file: &File, base: &Base, at: usize, scratch: &Scratch, tally: &mut Tally) {
         let size = file.bytes.len();
-        let (mutation, bytes) = match at.checked_sub(size) {
-            None if at < file.shared => return,
-            None => {
-                tally.cuts += 1;
-                (Mutation::Cut(at), file.bytes[..at].to_vec())
+        let mutation = Mutation::nth(size, at);
+        let place = mutation.place();
+        match mutation {
+            Mutation::Cut(at) if at < file.shared => return,
+            Mutation::Cut(_) => tally.cuts += 1,
+            _ if self.scope == Scope::Quick && is_in_the_midst(place, size) => {
+                tally.skipped_flips += 1;
+                return;
             }
-            Some(bit) => {
-                if self.scope == Scope::Quick && is_in_the_midst(bit / 8, size) {
-                    tally.skipped_flips += 1;
-                    return;
-                }
-                tally.flips += 1;
-                let mut bytes = file.bytes.clone();
-                bytes[bit / 8] ^= 1 << (bit % 8);
-                (Mutation::Flip(bit), bytes)
-            }
-        };
-        let place = match mutation {
-            Mutation::Cut(size) => size,
-            Mutation::Flip(bit) => bit / 8,
-        };
-        let is_full = self.scope == Scope::All || CLEAN.contains(&file.name.as_str());
+            Mutation::Flip(_) => tally.flips += 1,
+            Mutation::Pair(_) => tally.pairs += 1,
+        }
+        let bytes = mutation.apply(&file.bytes);
+        // Of two bits in a row a checksum tells as much as of each.
+        let is_pair = matches!(mutation, Mutation::Pair(_));
+        let is_full = !is_pair && (self.scope == Scope::All || CLEAN.contains(&file.name.as_str()));
         let recovers = is_full || is_recovered(mutation, size);
         let is_usual = is_full || !is_in_the_midst(place, size);
         tally.recovered += u64::from(recovers);
@@ -212,11 +183,11 @@ impl<'a> Attack<'a> {
             let notices = !is_usual || self.subject.notices(file.kind, &bytes);
             match mutation {
                 Mutation::Cut(size) => cut(file, base, size, reading.as_ref(), notices)?,
-                Mutation::Flip(bit) => flipped(file, base, bit, reading.as_ref(), notices)?,
+                _ => flipped(file, base, mutation.bits(), reading.as_ref(), notices)?,
             }
             let is_turn = match mutation {
-                Mutation::Flip(bit) => is_full || is_one_of_its_byte(bit),
                 Mutation::Cut(_) => true,
+                _ => is_full || mutation.is_one_of_its_byte(),
             };
             if is_usual && is_turn {
                 self.subject.capi(file.kind, &bytes);
@@ -226,8 +197,8 @@ impl<'a> Attack<'a> {
             }
             Ok(notices)
         };
-        let fault = match panic::catch_unwind(AssertUnwindSafe(check)) {
-            Ok(Ok(notices)) => {
+        let fault = match workers::caught(check) {
+            Ok(notices) => {
                 if let Mutation::Flip(bit) = mutation
                     && base.is_clean
                     && !notices
@@ -236,16 +207,13 @@ impl<'a> Attack<'a> {
                 }
                 return;
             }
-            Ok(Err(fault)) => fault,
-            Err(_) => LAST_PANIC.with(|last| format!("panics: {}", last.borrow())),
+            Err(fault) => fault,
         };
         if explained::is_explained(&file.name, mutation) {
             tally.explained += 1;
             return;
         }
-        let first = || (0, format!("{mutation:?}: {fault}"));
-        let faults = tally.faults.entry(file.name.clone());
-        faults.or_insert_with(first).0 += 1;
+        tally.fault(&file.name, mutation, &fault);
     }
 
     /// Reads in each way; all must give the same.
@@ -278,7 +246,7 @@ fn sources<'a>(
     scratch: &'a Scratch,
 ) -> Result<Vec<Source<'a>>, String> {
     let (is_turn, is_rare) = match mutation {
-        Mutation::Flip(bit) => (is_one_of_its_byte(bit), false),
+        Mutation::Flip(_) | Mutation::Pair(_) => (mutation.is_one_of_its_byte(), false),
         Mutation::Cut(size) if bytes.len() > LARGE => {
             (size.is_multiple_of(STEP), size.is_multiple_of(STEP))
         }
@@ -295,11 +263,6 @@ fn sources<'a>(
     Ok(sources)
 }
 
-/// True for one bit of each byte, for another one in the next.
-fn is_one_of_its_byte(bit: usize) -> bool {
-    bit % 8 == (bit / 8) % 8
-}
-
 /// Whether a byte stands where flips are left out: in the midst of a large file.
 fn is_in_the_midst(byte: usize, size: usize) -> bool {
     let ends = LARGE / 4;
@@ -311,115 +274,10 @@ fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
         // Numbers without a common divisor go through all bits of a byte, and all parts of an event.
         Mutation::Flip(bit) => (bit * 37 + size).is_multiple_of(RECOVERED[0]),
+        Mutation::Pair(bit) => (bit * 41 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Cut(at) if size > LARGE => at.is_multiple_of(STEP),
         Mutation::Cut(at) => (at * 7 + size).is_multiple_of(RECOVERED[1]),
     }
-}
-
-/// What must hold of a file that was cut.
-fn cut(
-    file: &File,
-    base: &Base,
-    size: usize,
-    reading: Option<&Reading>,
-    notices: bool,
-) -> Result<(), String> {
-    if base.is_clean && !notices && size < file.bytes.len() {
-        return Err("a checker does not notice it".to_owned());
-    }
-    let Some(reading) = reading else {
-        let may_be_refused = base.reading.is_none() || size < 64 || !begins_behind_header(file);
-        return match may_be_refused {
-            true => Ok(()),
-            false => Err("is refused".to_owned()),
-        };
-    };
-    let Some(whole) = &base.reading else {
-        return Err("is read, though the whole file is not".to_owned());
-    };
-    let intact = whole
-        .events
-        .iter()
-        .take_while(|event| event.end <= size as u64)
-        .count();
-    let intact = &whole.events[..intact];
-    let is_prefix = intact.starts_with(&reading.events);
-    // Zeros at the end of a file are no events, whatever they were before it was cut.
-    let missing = reading.events.len()..intact.len();
-    if !is_prefix || !is_zeros(file, whole, missing) {
-        let intact = intact.len();
-        return Err(format!(
-            "{intact} events are whole, it gives {}: {:?}",
-            reading.events.len(),
-            reading.events.last()
-        ));
-    }
-    Ok(())
-}
-
-/// Whether the events of an index file at these positions are zeros.
-fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
-    seqs.all(|seq| {
-        let end = reading.events.get(seq).map(|event| event.end);
-        let end = end.and_then(|end| usize::try_from(end).ok()).unwrap_or(0);
-        let bytes = file.bytes.get(end.saturating_sub(32)..end);
-        file.kind == FileKind::Index
-            && bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
-    })
-}
-
-/// Where events begin elsewhere, only a footer proves that they do.
-fn begins_behind_header(file: &File) -> bool {
-    let offset = file
-        .bytes
-        .get(32..40)
-        .and_then(|bytes| bytes.try_into().ok());
-    offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
-}
-
-/// What must hold of a file with a flipped bit.
-fn flipped(
-    file: &File,
-    base: &Base,
-    bit: usize,
-    reading: Option<&Reading>,
-    notices: bool,
-) -> Result<(), String> {
-    let (Some(reading), Some(whole)) = (reading, &base.reading) else {
-        return Ok(());
-    };
-    if reading.is_proven && whole.is_proven && reading.events != whole.events {
-        // In version 2 each event takes its thread from the header, which no checksum covers.
-        let of = |event: &Event| Event {
-            thread_id: 0,
-            ..*event
-        };
-        let is_thread = file.wire == 2 && (12..16).contains(&(bit / 8));
-        let same = reading
-            .events
-            .iter()
-            .map(of)
-            .eq(whole.events.iter().map(of));
-        if !is_thread || !same {
-            return Err("changes an event, and the checksum is said to be good".to_owned());
-        }
-    }
-    if whole.is_proven && reading.events != whole.events && !notices && bit / 8 >= 64 {
-        return Err("changes an event, and a checker does not notice".to_owned());
-    }
-    // Events in front of the change stay as they are. Zeros at the end become a hole in front of it.
-    if bit / 8 >= 64 {
-        let before = |reading: &Reading| {
-            let is_before = |event: &&Event| event.end <= (bit / 8) as u64;
-            reading.events.iter().take_while(is_before).count()
-        };
-        let (now, once) = (before(reading), before(whole));
-        let is_same = reading.events[..now].starts_with(&whole.events[..once]);
-        if !is_same || !is_zeros(file, reading, once..now) {
-            return Err("changes an event in front of it".to_owned());
-        }
-    }
-    Ok(())
 }
 
 /// The word for a kind of file.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{File, Reading, Subject};
 
-/// A folder in memory where there is one, with one thread in it.
+/// A folder with one thread in it.
 #[derive(Debug)]
 pub(super) struct Scratch {
     _folder: TempDir,
@@ -23,19 +23,10 @@ pub(super) struct Scratch {
 
 impl Scratch {
     pub(super) fn new() -> Self {
-        let shm = Path::new("/dev/shm");
-        let folder = match shm.is_dir() {
-            true => TempDir::new_in(shm),
-            false => TempDir::new(),
-        };
-        #[allow(
-            clippy::expect_used,
-            reason = "without a place for files nothing can be shown"
-        )]
-        let folder = folder.expect("a place for temporary files");
+        let folder = folder();
         let at = |name: &str| folder.path().join(name);
         let (file, thread, out) = (at("file.atf"), at("thread_7"), at("out"));
-        #[allow(clippy::expect_used, reason = "as above")]
+        #[allow(clippy::expect_used, reason = "as below")]
         fs::create_dir(&thread).expect("a folder of our own");
         Self {
             _folder: folder,
@@ -82,10 +73,9 @@ impl Scratch {
             Err(error) => return Err(format!("is not recovered: {error}")),
             Ok(()) => return Err("is recovered, though its index cannot be read".to_owned()),
         }
-        let mut broken = Broken::default();
-        check(&self.out, &mut broken);
-        if !broken.0.is_empty() {
-            return Err(format!("recovered it breaks {:?}", broken.0));
+        let broken = broken_rules(&self.out);
+        if !broken.is_empty() {
+            return Err(format!("recovered it breaks {broken:?}"));
         }
         self.same_events(bytes, file.kind)
     }
@@ -128,7 +118,27 @@ impl Scratch {
     }
 }
 
-/// The structural rules that are broken.
+/// A folder in memory where there is one.
+pub(super) fn folder() -> TempDir {
+    let shm = Path::new("/dev/shm");
+    let folder = match shm.is_dir() {
+        true => TempDir::new_in(shm),
+        false => TempDir::new(),
+    };
+    #[allow(
+        clippy::expect_used,
+        reason = "without a place for files nothing can be shown"
+    )]
+    folder.expect("a place for temporary files")
+}
+
+/// The structural rules that a checker finds broken.
+pub(super) fn broken_rules(path: &Path) -> Vec<String> {
+    let mut broken = Broken::default();
+    check(path, &mut broken);
+    broken.0
+}
+
 #[derive(Default)]
 struct Broken(Vec<String>);
 

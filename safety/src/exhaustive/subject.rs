@@ -1,6 +1,7 @@
 //! What is attacked: the reader, the checker, the recovery, the C API. A test puts a broken one in the
 //! place of each.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 
@@ -10,6 +11,8 @@ use atf::rewrite::{RecoverOptions, recover};
 use atf::{Checksum, Completeness, FileKind, OpenOptions, ReadAt, Seekable};
 use atf_conformance::check::check_bytes;
 use atf_conformance::{FileReport, Output};
+
+use super::manifests;
 
 /// An event of either file, as numbers that are equal where the events are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +39,9 @@ pub struct Reading {
     /// Whether a footer's checksum fits the events, and header and footer agree.
     pub is_proven: bool,
 }
+
+/// How many events each thread of a session has.
+pub type Events = BTreeMap<u32, u64>;
 
 /// Where a reader gets a file from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +81,16 @@ pub trait Subject: Sync {
         }
     }
 
-    /// Recovers a thread's folder.
+    /// Reads the threads of a session.
+    ///
+    /// # Errors
+    ///
+    /// Where the session is refused, or an event of a file that opens.
+    fn session(&self, path: &Path) -> Result<Events, String> {
+        manifests::events(path)
+    }
+
+    /// Recovers a thread's or a session's folder.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c};
+use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, patched};
 use super::{atf, clean, expected, golden, lines, number, samples, texts};
 
 const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
@@ -190,6 +190,38 @@ fn session(folder: &Path, name: &str) {
     fs::write(folder.join("manifest.json"), manifest).unwrap();
 }
 
+/// No letter steers a terminal.
+fn assert_harmless(text: &str) {
+    let harmless = |letter: char| letter == '\n' || !letter.is_control();
+    assert!(text.chars().all(harmless), "{text:?}");
+    assert!(!text.contains('\u{202e}'), "{text:?}");
+}
+
+#[test]
+fn the_name_of_a_file_and_its_bytes_cannot_steer_the_terminal() {
+    let folder = TempDir::new().unwrap();
+    session(folder.path(), "f");
+    let good = folder.path().join("thread_7/index.atf");
+    let bytes = fs::read(&good).unwrap();
+    let name = "evil\u{1b}]0;title\u{7}\n\u{9b}31m\u{202e}.atf";
+    for bytes in [
+        bytes.clone(),
+        patched(&bytes, 0, b"\x1b[2J"),
+        b"\x1b]0;\x07".to_vec(),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        for command in ["dump", "info", "explain"] {
+            for path in [name, "no such \u{1b}[31m\u{202e}"] {
+                let output = atf(folder.path(), &[command, path]);
+                let (_, out, err) = texts(&output);
+                assert!(!out.is_empty() || !err.is_empty(), "{command}");
+                assert_harmless(out);
+                assert_harmless(err);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_name_cannot_steer_the_terminal() {
     let folder = TempDir::new().unwrap();
@@ -200,10 +232,7 @@ fn a_name_cannot_steer_the_terminal() {
         &["dump", "--details", "."],
         &["info", "."],
     ] {
-        let text = clean(folder.path(), arguments);
-        let harmless = |letter: char| letter == '\n' || !letter.is_control();
-        assert!(text.chars().all(harmless), "{text:?}");
-        assert!(!text.contains('\u{202e}'));
+        assert_harmless(&clean(folder.path(), arguments));
     }
     let text = clean(folder.path(), &["dump", "."]);
     assert!(

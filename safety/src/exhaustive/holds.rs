@@ -1,0 +1,115 @@
+//! What must hold of a file that was changed.
+
+use std::ops::Range;
+
+use atf::FileKind;
+
+use super::{Base, Event, File, Reading};
+
+/// What must hold of a file that was cut.
+pub(super) fn cut(
+    file: &File,
+    base: &Base,
+    size: usize,
+    reading: Option<&Reading>,
+    notices: bool,
+) -> Result<(), String> {
+    if base.is_clean && !notices && size < file.bytes.len() {
+        return Err("a checker does not notice it".to_owned());
+    }
+    let Some(reading) = reading else {
+        let may_be_refused = base.reading.is_none() || size < 64 || !begins_behind_header(file);
+        return match may_be_refused {
+            true => Ok(()),
+            false => Err("is refused".to_owned()),
+        };
+    };
+    let Some(whole) = &base.reading else {
+        return Err("is read, though the whole file is not".to_owned());
+    };
+    let intact = whole
+        .events
+        .iter()
+        .take_while(|event| event.end <= size as u64)
+        .count();
+    let intact = &whole.events[..intact];
+    let is_prefix = intact.starts_with(&reading.events);
+    // Zeros at the end of a file are no events, whatever they were before it was cut.
+    let missing = reading.events.len()..intact.len();
+    if !is_prefix || !is_zeros(file, whole, missing) {
+        let intact = intact.len();
+        return Err(format!(
+            "{intact} events are whole, it gives {}: {:?}",
+            reading.events.len(),
+            reading.events.last()
+        ));
+    }
+    Ok(())
+}
+
+/// Whether the events of an index file at these positions are zeros.
+fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
+    seqs.all(|seq| {
+        let end = reading.events.get(seq).map(|event| event.end);
+        let end = end.and_then(|end| usize::try_from(end).ok()).unwrap_or(0);
+        let bytes = file.bytes.get(end.saturating_sub(32)..end);
+        file.kind == FileKind::Index
+            && bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+    })
+}
+
+/// Where events begin elsewhere, only a footer proves that they do.
+fn begins_behind_header(file: &File) -> bool {
+    let offset = file
+        .bytes
+        .get(32..40)
+        .and_then(|bytes| bytes.try_into().ok());
+    offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
+}
+
+/// What must hold of a file with flipped bits, one or some in a row.
+pub(super) fn flipped(
+    file: &File,
+    base: &Base,
+    bits: Range<usize>,
+    reading: Option<&Reading>,
+    notices: bool,
+) -> Result<(), String> {
+    let (first, last) = (bits.start / 8, (bits.end - 1) / 8);
+    let (Some(reading), Some(whole)) = (reading, &base.reading) else {
+        return Ok(());
+    };
+    if reading.is_proven && whole.is_proven && reading.events != whole.events {
+        // In version 2 each event takes its thread from the header, which no checksum covers.
+        let of = |event: &Event| Event {
+            thread_id: 0,
+            ..*event
+        };
+        let thread = 12..16;
+        let is_thread = file.wire == 2 && (thread.contains(&first) || thread.contains(&last));
+        let same = reading
+            .events
+            .iter()
+            .map(of)
+            .eq(whole.events.iter().map(of));
+        if !is_thread || !same {
+            return Err("changes an event, and the checksum is said to be good".to_owned());
+        }
+    }
+    if whole.is_proven && reading.events != whole.events && !notices && first >= 64 {
+        return Err("changes an event, and a checker does not notice".to_owned());
+    }
+    // Events in front of the change stay as they are. Zeros at the end become a hole in front of it.
+    if first >= 64 {
+        let before = |reading: &Reading| {
+            let is_before = |event: &&Event| event.end <= first as u64;
+            reading.events.iter().take_while(is_before).count()
+        };
+        let (now, once) = (before(reading), before(whole));
+        let is_same = reading.events[..now].starts_with(&whole.events[..once]);
+        if !is_same || !is_zeros(file, reading, once..now) {
+            return Err("changes an event in front of it".to_owned());
+        }
+    }
+    Ok(())
+}

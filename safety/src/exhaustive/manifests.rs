@@ -1,0 +1,191 @@
+//! Each manifest of the corpus cut at every byte, and with its bits flipped, in its session.
+//!
+//! What must hold, whatever the manifest says then:
+//!
+//! - nothing panics: not a reader, not what looks up names, not a checker;
+//! - every thread that has files is there, and has the events that it had;
+//! - what is recovered has the same, and breaks no structural MUST of its files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+use atf::session::MANIFEST_FILE;
+use atf_conformance::corpus::{self, Case};
+use tempfile::TempDir;
+
+use super::recovered::{broken_rules, folder};
+use super::subject::{Events, Subject};
+use super::{Mutation, Scope, Tally, workers};
+
+/// Of so many changes one is recovered as well, unless all are asked for.
+const RECOVERED: usize = 64;
+
+/// A session of the corpus.
+#[derive(Debug, Clone)]
+pub struct Session {
+    case: Case,
+    /// The manifest's path among the case's files.
+    manifest: String,
+}
+
+impl Session {
+    /// The size of its manifest in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.bytes().len()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.case
+            .files
+            .get(&self.manifest)
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Those with different manifests.
+#[must_use]
+pub fn sessions() -> Vec<Session> {
+    let mut seen = BTreeSet::new();
+    let session = |case: Case| {
+        let mut paths = case.files.keys();
+        let manifest = paths.find(|path| path.rsplit('/').next() == Some(MANIFEST_FILE))?;
+        let (manifest, is_new) = (manifest.clone(), seen.insert(case.files[manifest].clone()));
+        is_new.then_some(Session { case, manifest })
+    };
+    corpus::cases().into_iter().filter_map(session).collect()
+}
+
+/// Does it to all of them, on that many threads.
+pub fn run(
+    subject: &dyn Subject,
+    sessions: &[Session],
+    scope: Scope,
+    threads: NonZero<usize>,
+) -> Tally {
+    workers::run(
+        threads,
+        sessions,
+        || (),
+        |session, (), tally| {
+            let name = format!("{}/{}", session.case.name, session.manifest);
+            let place = match Place::new(subject, session) {
+                Ok(place) => place,
+                Err(fault) => return tally.fault(&name, Mutation::Cut(session.size()), &fault),
+            };
+            let [count, _] = Mutation::count(session.size());
+            for mutation in (0..count).map(|at| Mutation::nth(session.size(), at)) {
+                match mutation {
+                    Mutation::Cut(_) => tally.cuts += 1,
+                    _ if scope == Scope::Quick && !mutation.is_one_of_its_byte() => {
+                        tally.skipped_flips += 1;
+                        continue;
+                    }
+                    _ => tally.flips += 1,
+                }
+                let recovers = scope == Scope::All || mutation.place().is_multiple_of(RECOVERED);
+                tally.recovered += u64::from(recovers);
+                let check = || place.holds(subject, mutation.apply(session.bytes()), recovers);
+                if let Err(fault) = workers::caught(check) {
+                    tally.fault(&name, mutation, &fault);
+                }
+            }
+        },
+    )
+}
+
+/// A session's files on disk, and what they gave with their own manifest.
+struct Place {
+    folder: TempDir,
+    session: PathBuf,
+    manifest: PathBuf,
+    read: Events,
+    recovered: Option<Events>,
+}
+
+impl Place {
+    fn new(subject: &dyn Subject, session: &Session) -> Result<Self, String> {
+        let folder = folder();
+        let files = folder.path().join("session");
+        session
+            .case
+            .write(&files)
+            .map_err(|error| error.to_string())?;
+        let mut place = Self {
+            session: files.join(&session.case.path),
+            manifest: files.join(&session.manifest),
+            folder,
+            read: Events::default(),
+            recovered: None,
+        };
+        place.read = subject.session(&place.session)?;
+        place.recovered = place.recover(subject)?;
+        Ok(place)
+    }
+
+    fn holds(&self, subject: &dyn Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
+        fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
+        same("read", &self.read, &subject.session(&self.session)?)?;
+        // What is broken is the manifest's own affair; that it is looked at is what counts.
+        let _ = broken_rules(&self.session);
+        if recovers {
+            let recovered = self.recover(subject)?;
+            match (&self.recovered, &recovered) {
+                (Some(before), Some(now)) => same("recovered", before, now)?,
+                (None, None) => {}
+                (before, now) => {
+                    return Err(format!("recovered were {before:?}, now {now:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is recovered; `None` where that is refused.
+    fn recover(&self, subject: &dyn Subject) -> Result<Option<Events>, String> {
+        let out = self.folder.path().join("out");
+        if out.exists() {
+            fs::remove_dir_all(&out).map_err(|error| error.to_string())?;
+        }
+        match subject.recover(&self.session, &out) {
+            Ok(()) => {}
+            Err(_) if !out.exists() => return Ok(None),
+            Err(error) => return Err(format!("refused, and left something there: {error}")),
+        }
+        let broken = broken_rules(&out);
+        match broken.is_empty() {
+            true => subject.session(&out).map(Some),
+            false => Err(format!("recovered it breaks {broken:?}")),
+        }
+    }
+}
+
+fn same(how: &str, before: &Events, now: &Events) -> Result<(), String> {
+    match before == now {
+        true => Ok(()),
+        false => Err(format!("{how} were {before:?}, now {now:?}")),
+    }
+}
+
+/// Reads all events of a session's threads, and asks for the name of each function.
+pub(super) fn events(path: &Path) -> Result<Events, String> {
+    let session = atf::session::SessionReader::open(path).map_err(|error| error.to_string())?;
+    let symbols = session.symbols();
+    let mut events = Events::new();
+    for entry in session.threads() {
+        let Ok(index) = entry.open_index() else {
+            continue;
+        };
+        let mut count = 0;
+        for event in index.events() {
+            let event = event.map_err(|error| error.to_string())?;
+            // The name may be any: it is the manifest's.
+            let _ = symbols.function(event.function_id).to_string();
+            count += 1;
+        }
+        events.insert(entry.id(), count);
+    }
+    Ok(events)
+}
