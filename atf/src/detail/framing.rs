@@ -45,7 +45,10 @@ impl Framing {
                 return Ok(hop.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) => Some(damaged),
-            Verdict::NoFooter => last_resort(input, header, stated.filter(|at| last == Some(*at)))?,
+            Verdict::NoFooter => {
+                let at_end = header.stated_end().filter(|end| last == Some(*end));
+                condemned(input, header, at_end)?
+            }
         };
         let end = damaged
             .as_ref()
@@ -56,10 +59,22 @@ impl Framing {
             damaged,
         ) {
             (Verdict::Verified(footer), _) => Ok(hop.with_footer(input, header, footer)),
-            (_, Some(damaged)) | (Verdict::Damaged(damaged), None) => {
-                Ok(hop.with_damaged_footer(damaged))
+            (_, Some(damaged)) => Ok(hop.with_damaged_footer(damaged)),
+            (found, None) => {
+                let counted = header
+                    .stated_end()
+                    .filter(|end| hop.counts_to(*end, header));
+                if let Some(end) = counted {
+                    hop.stop_at(end, header);
+                }
+                match (condemned(input, header, counted)?, found) {
+                    (Some(damaged), _) => Ok(hop.with_damaged_footer(damaged)),
+                    (None, Verdict::Damaged(damaged)) if counted.is_none() => {
+                        Ok(hop.with_damaged_footer(damaged))
+                    }
+                    _ => hop.without_footer(input, header, counted.or(stated)),
+                }
             }
-            (Verdict::NoFooter, None) => hop.without_footer(input, header, stated),
         }
     }
 }
@@ -75,10 +90,11 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
     raw.total_length.get()
 }
 
-/// Where a rewritten header says that the last 64 bytes are the footer, they are no events,
-/// unless they are zeros that never reached the disk.
-fn last_resort(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
-    let Some(at) = at.filter(|at| *at >= header.events_offset) else {
+/// The footer at a place that a rewritten header proves, whatever stands there: no events, unless
+/// these are zeros that never reached the disk, or a footer that was cut short.
+fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
+    let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
+    let Some(at) = at.filter(has_room) else {
         return Ok(None);
     };
     if end_without_zeros(input, at, input.size())? == at {
@@ -192,6 +208,23 @@ impl Hop {
                 .and_then(|size| bytes.get(size..));
             bytes = rest.unwrap_or_default();
         }
+    }
+
+    /// Whether as many events as the header counts end right there.
+    fn counts_to(&self, end: u64, header: &DetailHeader) -> bool {
+        let count = match end == self.end {
+            true => Some(self.offsets.len()),
+            false => self.offsets.binary_search(&end).ok(),
+        };
+        count.is_some_and(|count| count as u64 == header.event_count)
+    }
+
+    /// Forgets what stands behind the events that the header counts.
+    fn stop_at(&mut self, end: u64, header: &DetailHeader) {
+        let count = usize::try_from(header.event_count).unwrap_or(usize::MAX);
+        self.offsets.truncate(count);
+        self.end = end;
+        self.problem = None;
     }
 
     /// An error about the place behind the last event.

@@ -93,4 +93,12 @@ impl DetailHeader {
             && self.index_seq_start == 0
             && self.index_seq_end == 0
     }
+
+    /// Where a header that was rewritten says that the events end. It counts only where something
+    /// else bears it out.
+    pub(crate) fn stated_end(&self) -> Option<u64> {
+        let is_rewritten = self.event_count > 0 && self.bytes_length > 0;
+        let end = self.events_offset.checked_add(self.bytes_length);
+        end.filter(|_| is_rewritten)
+    }
 }

@@ -343,8 +343,11 @@ impl DetailFollower {
         let is_length = event.timestamp == place.saturating_sub(events);
         let stated = events.saturating_add(look.header.bytes_length);
         let is_stated = !look.header.is_placeholder() && stated == place;
+        // At a footer's place that the header proves stands no event, whatever does.
+        let is_proved =
+            look.header.stated_end() == Some(place) && look.header.event_count == self.next_seq;
         if !has_magic && !is_length {
-            return Ok(is_stated && left <= FOOTER_SIZE as u64);
+            return Ok(is_proved || (is_stated && left <= FOOTER_SIZE as u64));
         }
         if left < FOOTER_SIZE as u64 {
             return Ok(true);
@@ -358,9 +361,9 @@ impl DetailFollower {
             // Without its magic it is one only where nothing stands behind it.
             Verdict::Damaged(_) => {
                 let end = place.saturating_add(FOOTER_SIZE as u64);
-                !is_written(look.view(end, BEHIND)?)
+                is_proved || !is_written(look.view(end, BEHIND)?)
             }
-            Verdict::NoFooter => is_stated && left == FOOTER_SIZE as u64,
+            Verdict::NoFooter => is_proved || (is_stated && left == FOOTER_SIZE as u64),
         })
     }
 }

@@ -106,11 +106,12 @@ impl IndexHeader {
     }
 
     /// Whether it was rewritten and its count fits its `footer_offset`: then no event stands at the
-    /// footer's place, whatever does.
+    /// footer's place, whatever does. A count of 0 proves nothing: a placeholder whose flags were set
+    /// early says the same.
     pub(crate) fn is_bounded(&self) -> bool {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);
         let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));
-        !self.is_placeholder() && end == Some(self.footer_offset)
+        self.event_count > 0 && end == Some(self.footer_offset)
     }
 
     /// The layout of one wire version under the number of the other shows in the place where

@@ -11,7 +11,8 @@ use atf::{Error, ErrorKind};
 
 use super::end::Times;
 use super::link::{Pair, agreement_rule};
-use super::{Output, detail, index, place_of, ring};
+use super::{Output, detail, index, place_of, ring, without_path};
+use crate::Verdict;
 use crate::finding::{FileReport, Kind, Place};
 use crate::rules::table as rules;
 
@@ -113,54 +114,72 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let is_finalized = matches!(thread.index().completeness(), atf::Completeness::Finalized);
     let disagreements = thread.disagreements();
     let mut times = Times::Unknown;
-    super::report(
-        &thread.path().join(INDEX_FILE),
-        Kind::Index,
-        output,
-        |report| {
-            times = index::check(thread.index(), report)?;
-            if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
-                let at = offset_of!(IndexHeader, thread_id) as u64;
-                report.add(
-                    &rules::ATF_SESS_001,
-                    Place::at("header.thread_id", at),
-                    || format!("{}, the folder is thread_{id}", header.thread_id),
-                );
+    let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
+    index.fill(|report| {
+        times = index::check(thread.index(), report)?;
+        if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
+            let at = offset_of!(IndexHeader, thread_id) as u64;
+            report.add(
+                &rules::ATF_SESS_001,
+                Place::at("header.thread_id", at),
+                || format!("{}, the folder is thread_{id}", header.thread_id),
+            );
+        }
+        let clock = header.clock_type.0;
+        if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {
+            let at = offset_of!(IndexHeader, clock_type) as u64;
+            report.add(
+                &rules::ATF_SESS_005,
+                Place::at("header.clock_type", at),
+                || format!("{clock}, thread {first} has {other}"),
+            );
+        }
+        for problem in &disagreements {
+            if let ErrorKind::WrongDetailFlag { .. } = problem.kind()
+                && is_finalized
+            {
+                report.add(&rules::ATF_IHDR_018, place_of(problem), || {
+                    problem.kind().to_string()
+                });
             }
-            let clock = header.clock_type.0;
-            if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {
-                let at = offset_of!(IndexHeader, clock_type) as u64;
-                report.add(
-                    &rules::ATF_SESS_005,
-                    Place::at("header.clock_type", at),
-                    || format!("{clock}, thread {first} has {other}"),
-                );
-            }
+        }
+        Ok(())
+    });
+    let mut detail = thread.detail().map(|reader| {
+        let mut draft = Draft::of(thread, DETAIL_FILE, Kind::Detail);
+        draft.fill(|report| detail::check(reader, report));
+        draft
+    });
+    // A file that is refused by itself proves no link of the other wrong; neither does one that cannot
+    // be read, or has the other wire version.
+    let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
+    let are_comparable = thread.has_detail_file() == pair.detail.is_some();
+    if are_comparable && !is_refused {
+        index.fill(|report| pair.check_forward(report));
+    }
+    index.finish(output);
+    if let Some(mut detail) = detail.take() {
+        detail.fill(|report| {
             for problem in &disagreements {
-                if let ErrorKind::WrongDetailFlag { .. } = problem.kind()
-                    && is_finalized
-                {
-                    report.add(&rules::ATF_IHDR_018, place_of(problem), || {
-                        problem.kind().to_string()
-                    });
+                if let ErrorKind::Disagrees { .. } = problem.kind() {
+                    let rule = agreement_rule(problem.field());
+                    report.add(rule, place_of(problem), || problem.kind().to_string());
                 }
             }
-            // A detail file that cannot be read, or has the other wire version, proves no link
-            // wrong.
-            match thread.has_detail_file() == pair.detail.is_some() {
-                true => pair.check_forward(report),
-                false => Ok(()),
+            match is_refused {
+                true => Ok(()),
+                false => pair.check_backward(report),
             }
-        },
-    );
+        });
+        detail.finish(output);
+    }
     let file = thread.path().join(DETAIL_FILE);
-    match (thread.detail(), thread.detail_error()) {
-        (Some(reader), _) => details(&file, reader, &pair, &disagreements, output),
-        (None, Some(error)) if *error.kind() == ErrorKind::SymbolicLink => {
+    match thread.detail_error() {
+        Some(error) if *error.kind() == ErrorKind::SymbolicLink => {
             linked(&file, Kind::Detail, output);
         }
-        (None, Some(error)) => detail::refused(&file, error, output),
-        (None, None) => {}
+        Some(error) => detail::refused(&file, error, output),
+        None => {}
     }
     ring::check(thread, output);
     Facts {
@@ -170,23 +189,37 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     }
 }
 
-fn details(
-    file: &Path,
-    reader: &DetailReader,
-    pair: &Pair<'_>,
-    disagreements: &[Error],
-    output: &mut dyn Output,
-) {
-    super::report(file, Kind::Detail, output, |report| {
-        detail::check(reader, report)?;
-        for problem in disagreements {
-            if let ErrorKind::Disagrees { .. } = problem.kind() {
-                let rule = agreement_rule(problem.field());
-                report.add(rule, place_of(problem), || problem.kind().to_string());
-            }
+/// A report that is filled step by step.
+struct Draft {
+    report: FileReport,
+    /// Why the file could not be read to its end.
+    error: Option<Error>,
+}
+
+impl Draft {
+    fn of(thread: &ThreadReader, name: &str, kind: Kind) -> Self {
+        Self {
+            report: FileReport::new(&thread.path().join(name), kind),
+            error: None,
         }
-        pair.check_backward(report)
-    });
+    }
+
+    fn fill(&mut self, step: impl FnOnce(&mut FileReport) -> Result<(), Error>) {
+        if self.error.is_none() {
+            self.error = step(&mut self.report).err();
+        }
+    }
+
+    fn is_refused(&self) -> bool {
+        self.error.is_some() || self.report.verdict() == Verdict::Reject
+    }
+
+    fn finish(self, output: &mut dyn Output) {
+        match self.error {
+            None => output.file(self.report),
+            Some(error) => output.unreadable(&self.report.path, &without_path(&error)),
+        }
+    }
 }
 
 /// The detail file, if its links can be held against the index.

@@ -6,17 +6,17 @@ use super::{Edition, Party, ReaderDoes, Rule, Severity};
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.0",
-    digest: "4637d8091d51af29f282b0b43e31fbd33a787430cff2847b4f86ba754ad7f1da",
+    digest: "e051cc672b2113b5794be5d0100f3e99dce5c5333df4f82f69c83bfbbffb69c4",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "1.0.0",
-    digest: "36b3bc1b1934c0ac045288facb5aff04846cb5f301f9e632738a0ad88dbe75ac",
+    digest: "b639450c9737f92b42891e6eeb7322cc951cb8554ab3ca16c473d4c5f3c64258",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "1.0.0",
-    digest: "a6f714796dd5e3803382944c3e04265d82150487c330759242d8b5d83fcb7d13",
+    digest: "2e65af9a4b8c4d6977bc7a04009950b7f403e8b46b168e1cab66322561763937",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

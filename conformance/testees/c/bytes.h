@@ -25,13 +25,4 @@ bool is_zero(const void *bytes, uint64_t size);
 /* CRC-32C, to be continued: begin with 0. Of "123456789" it is 0xE3069283. */
 uint32_t crc32c(uint32_t crc, const uint8_t *bytes, uint64_t size);
 
-/* The readers: they print the document and return the exit status. */
-int read_index(const File *file);
-int read_detail(const File *file);
-
-/* What both documents have: a refusal, and the end. */
-int reject(const char *kind);
-void print_derived(uint64_t count, const char *source, const char *checksum, uint64_t trailing);
-void print_hex(const uint8_t *bytes, uint64_t size);
-
 #endif

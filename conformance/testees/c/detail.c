@@ -1,11 +1,10 @@
 /* detail.atf: events of any size, each telling where the next one stands. */
-#include "bytes.h"
+#include "reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "atf_wire.h"
 
 enum { HEADER = 64, EVENT_HEADER = 24, FOOTER = 64, PAYLOAD = 100 };
 
@@ -86,19 +85,41 @@ static uint64_t find_footer(const File *file) {
     return 0;
 }
 
+/* Whether the header says where events end; a placeholder with one field set does not. */
+static bool is_rewritten(const File *file) {
+    const AtfV1DetailHeader *at = place(file, 0);
+    return atf_v1_detail_header_get_event_count(at) > 0 &&
+           atf_v1_detail_header_get_bytes_length(at) > 0;
+}
+
+/* Whether as many events as the header counts end where it says. */
+static bool is_end_counted(const File *file) {
+    uint64_t end = stated_place(file);
+    if (!is_rewritten(file) || end > file->size) return false;
+    Walk events = walk(file, end);
+    return events.is_whole &&
+           events.count == atf_v1_detail_header_get_event_count(place(file, 0));
+}
+
 /* Whether a footer stands there by all signs but one. It is neither to be trusted nor events. */
 static bool is_damaged_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER)) return false;
     const AtfV1DetailFooter *footer = place(file, at);
-    if (is_zero(footer, FOOTER)) return false;
-    if (has_magic(footer) && has_zero_reserved(footer)) return true;
+    if (is_zero(footer, FOOTER) || !has_zero_reserved(footer)) return false;
+    if (has_magic(footer)) return true;
     Walk events = walk(file, at);
-    bool header_fits = !is_placeholder(file) && at == stated_place(file) &&
-                       atf_v1_detail_header_get_event_count(place(file, 0)) == events.count;
-    bool footer_fits = atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
-                       atf_v1_detail_footer_get_event_count(footer) == events.count;
-    return events.is_whole && (header_fits || (has_zero_reserved(footer) && footer_fits));
+    return events.is_whole && atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
+           atf_v1_detail_footer_get_event_count(footer) == events.count;
+}
+
+static bool has_damaged_footer(const File *file) {
+    uint64_t stated = stated_place(file), at_end = file->size - FOOTER;
+    if (is_damaged_footer(file, stated) || is_damaged_footer(file, at_end)) return true;
+    /* Where the header proves that the footer stands, nothing else does. */
+    bool is_proved = is_end_counted(file) || (is_rewritten(file) && stated == at_end);
+    return is_proved && has_room(file, stated, FOOTER) &&
+           !is_zero(place(file, stated), file->size - stated);
 }
 
 /* ---- Document ---- */
@@ -115,6 +136,14 @@ static void print_header(const AtfV1DetailHeader *at) {
            "\", \"index_seq_end\": \"%" PRIu64 "\"},\n",
            atf_v1_detail_header_get_bytes_length(at), atf_v1_detail_header_get_index_seq_start(at),
            atf_v1_detail_header_get_index_seq_end(at));
+}
+
+static void print_hex(const uint8_t *bytes, uint64_t size) {
+    putchar('"');
+    for (uint64_t at = 0; at < size; at++) {
+        printf("%02x", bytes[at]);
+    }
+    putchar('"');
 }
 
 /* Registers and stack, where the length fits; the event's type promises nothing. */
@@ -153,7 +182,7 @@ static void print_event(int wire, const uint8_t *at) {
                atf_v1_detail_event_header_get_index_seq(event),
                atf_v1_detail_event_header_get_thread_id(event));
     } else {
-        printf("\"index_seq\": \"%" PRIu64 "\", ", 
+        printf("\"index_seq\": \"%" PRIu64 "\", ",
                atf_v2_detail_event_header_get_index_seq(event_v2));
     }
     printf("\"timestamp\": \"%" PRIu64 "\", \"payload\": ",
@@ -177,49 +206,66 @@ static void print_footer(const AtfV1DetailFooter *footer) {
            atf_v1_detail_footer_get_time_end_ns(footer));
 }
 
-int read_detail(const File *file) {
-    if (!is_header_good(file)) return reject("detail");
-    int wire = ((const AtfV1DetailHeader *)place(file, 0))->version;
-    uint64_t start = events_offset(file);
-    uint64_t at = find_footer(file);
-    const AtfV1DetailFooter *footer = at != 0 ? place(file, at) : NULL;
-    const char *checksum = "not_checked";
-    bool is_accepted = false;
-    uint64_t rest;
+uint64_t detail_link(const Detail *detail, uint64_t seq) {
+    const void *at = place(&detail->file, detail->places[seq]);
+    return detail->wire == 1 ? atf_v1_detail_event_header_get_index_seq(at)
+                             : atf_v2_detail_event_header_get_index_seq(at);
+}
+
+Detail open_detail(File file) {
+    Detail detail = {.file = file, .verdict = REJECT};
+    if (!is_header_good(&file)) return detail;
+    uint64_t start = events_offset(&file), at = find_footer(&file);
+    bool is_whole = false;
     Walk events;
-    if (footer != NULL) {
+    if (at != 0) {
         /* In a finalized file every event is whole, and their number is the footer's. */
+        const AtfV1DetailFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_detail_footer_get_checksum(footer);
-        events = walk(file, at);
+        events = walk(&file, at);
         if (!events.is_whole || events.count != atf_v1_detail_footer_get_event_count(footer) ||
-            (stated != 0 && stated != crc32c(0, file->bytes + start, at - start))) {
-            return reject("detail");
+            (stated != 0 && stated != crc32c(0, file.bytes + start, at - start))) {
+            return detail;
         }
-        checksum = stated != 0 ? "good" : "absent";
-        is_accepted = !is_placeholder(file) || events.count == 0;
-        rest = file->size - at - FOOTER;
+        detail.footer = footer;
+        detail.end = at + FOOTER;
+        is_whole = !is_placeholder(&file) || events.count == 0;
     } else {
         /* Only a footer can prove that the events begin elsewhere. */
-        if (start != HEADER || is_damaged_footer(file, stated_place(file)) ||
-            is_damaged_footer(file, file->size - FOOTER)) {
-            return reject("detail");
-        }
-        uint64_t end = file->size;
-        if (!is_placeholder(file) && stated_place(file) < end) end = stated_place(file);
-        events = walk(file, end);
-        rest = file->size - events.end;
+        if (start != HEADER || has_damaged_footer(&file)) return detail;
+        events = walk(&file, is_end_counted(&file) ? stated_place(&file) : file.size);
+        detail.end = events.end;
     }
+    detail.wire = ((const AtfV1DetailHeader *)place(&file, 0))->version;
+    detail.verdict = is_whole ? ACCEPT : RECOVER;
+    /* No more than the file has: each event is 24 bytes of it at least. */
+    detail.places = need(calloc(events.count + 1, sizeof *detail.places));
+    for (uint64_t next = start; next < events.end; detail.count++) {
+        detail.places[detail.count] = next;
+        next += atf_v1_detail_event_header_get_total_length(place(&file, next));
+    }
+    return detail;
+}
 
-    printf("{\"kind\": \"detail\", \"verdict\": \"%s\",\n", is_accepted ? "accept" : "recover");
-    print_header(place(file, 0));
+void close_detail(Detail *detail) {
+    free(detail->places);
+}
+
+void print_detail(const Detail *detail) {
+    if (detail->verdict == REJECT) {
+        print_rejected("detail");
+        return;
+    }
+    printf("{\"kind\": \"detail\", \"verdict\": \"%s\",\n", verdict_name(detail->verdict));
+    print_header(place(&detail->file, 0));
     printf("\"events\": [");
-    for (uint64_t next = start; next < events.end;) {
-        printf(next > start ? ",\n" : "\n");
-        print_event(wire, file->bytes + next);
-        next += atf_v1_detail_event_header_get_total_length(place(file, next));
+    for (uint64_t seq = 0; seq < detail->count; seq++) {
+        printf(seq > 0 ? ",\n" : "\n");
+        print_event(detail->wire, place(&detail->file, detail->places[seq]));
     }
     printf("],\n");
-    print_footer(footer);
-    print_derived(events.count, footer != NULL ? "footer" : "framing", checksum, rest);
-    return 0;
+    print_footer(detail->footer);
+    uint32_t checksum = detail->footer ? atf_v1_detail_footer_get_checksum(detail->footer) : 0;
+    print_end(detail->count, detail->footer ? "footer" : "framing",
+              detail->footer ? &checksum : NULL, detail->file.size - detail->end);
 }

@@ -1,11 +1,9 @@
 /* index.atf: where the events end, which of them survived, what they are. */
-#include "bytes.h"
+#include "reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "atf_wire.h"
 
 enum { HEADER = 64, EVENT = 32, FOOTER = 64 };
 
@@ -60,9 +58,10 @@ static bool is_placeholder(const Header *header) {
            (header->footer_offset == 0 || header->footer_offset == HEADER);
 }
 
-/* Whether a rewritten header says where the events end, twice. */
+/* Whether a rewritten header says where the events end, twice. One that counts none may be a
+ * placeholder in which something was set early. */
 static bool is_end_known(const Header *header) {
-    if (is_placeholder(header) || header->footer_offset < header->events_offset) return false;
+    if (header->event_count == 0 || header->footer_offset < header->events_offset) return false;
     uint64_t size = header->footer_offset - header->events_offset;
     return size % EVENT == 0 && size / EVENT == header->event_count;
 }
@@ -173,13 +172,6 @@ static uint64_t surviving_events(const File *file, const Header *header) {
     return whole;
 }
 
-static bool has_hole(const File *file, uint64_t start, uint64_t count) {
-    for (uint64_t seq = 0; seq < count; seq++) {
-        if (is_zero(place(file, start + seq * EVENT), EVENT)) return true;
-    }
-    return false;
-}
-
 /* ---- Document ---- */
 
 static void print_header(const Header *header) {
@@ -235,25 +227,45 @@ static void print_footer(const AtfV1IndexFooter *footer) {
            atf_v1_index_footer_get_bytes_written(footer));
 }
 
-int read_index(const File *file) {
-    if (!is_header_good(file)) return reject("index");
-    Header header = decode_header(file);
-    uint64_t start = header.events_offset;
-    if (start < HEADER || start > file->size) return reject("index");
+/* ---- What others ask ---- */
 
-    uint64_t at = find_footer(file, &header);
-    const AtfV1IndexFooter *footer = at != 0 ? place(file, at) : NULL;
-    const char *checksum = "not_checked";
-    uint64_t count, end;
+static const void *event(const Index *index, uint64_t seq) {
+    return place(&index->file, index->start + seq * EVENT);
+}
+
+uint64_t index_time(const Index *index, uint64_t seq) {
+    return atf_v1_index_event_get_timestamp_ns(event(index, seq));
+}
+
+bool index_is_hole(const Index *index, uint64_t seq) {
+    return is_zero(event(index, seq), EVENT);
+}
+
+bool index_link(const Index *index, uint64_t seq, uint64_t *to) {
+    if (index->wire == 1) {
+        *to = atf_v1_index_event_get_detail_seq(event(index, seq));
+        return *to != ATF_V1_NO_DETAIL_SEQ;
+    }
+    *to = atf_v2_index_event_get_detail_seq(event(index, seq));
+    return *to != ATF_V2_NO_DETAIL_SEQ;
+}
+
+Index open_index(File file) {
+    Index index = {.file = file, .verdict = REJECT};
+    if (!is_header_good(&file)) return index;
+    Header header = decode_header(&file);
+    uint64_t start = header.events_offset;
+    if (start < HEADER || start > file.size) return index;
+
+    uint64_t at = find_footer(&file, &header), count;
     bool is_whole = false;
-    if (footer != NULL) {
+    if (at != 0) {
+        const AtfV1IndexFooter *footer = place(&file, at);
         uint32_t stated = atf_v1_index_footer_get_checksum(footer);
-        if (stated != 0 && stated != crc32c(0, file->bytes + start, at - start)) {
-            return reject("index");
-        }
-        checksum = stated != 0 ? "good" : "absent";
+        if (stated != 0 && stated != crc32c(0, file.bytes + start, at - start)) return index;
         count = (at - start) / EVENT;
-        end = at + FOOTER;
+        index.footer = footer;
+        index.end = at + FOOTER;
         /* Without events, a placeholder differs from a rewritten header in its place only. */
         bool says_all = count == 0 && header.footer_offset == at &&
                         atf_v1_index_footer_get_time_start_ns(footer) == 0 &&
@@ -261,21 +273,36 @@ int read_index(const File *file) {
         is_whole = !is_placeholder(&header) || says_all;
     } else {
         /* Only a footer can prove that the events begin elsewhere. */
-        if (start != HEADER || has_damaged_footer(file, &header)) return reject("index");
-        count = surviving_events(file, &header);
-        end = start + count * EVENT;
+        if (start != HEADER || has_damaged_footer(&file, &header)) return index;
+        count = surviving_events(&file, &header);
+        index.end = start + count * EVENT;
     }
-    bool is_accepted = is_whole && !has_hole(file, start, count);
+    index.wire = header.wire;
+    index.start = start;
+    index.count = count;
+    index.verdict = is_whole ? ACCEPT : RECOVER;
+    for (uint64_t seq = 0; seq < count; seq++) {
+        if (index_is_hole(&index, seq)) index.verdict = RECOVER;
+    }
+    return index;
+}
 
-    printf("{\"kind\": \"index\", \"verdict\": \"%s\",\n", is_accepted ? "accept" : "recover");
+void print_index(const Index *index) {
+    if (index->verdict == REJECT) {
+        print_rejected("index");
+        return;
+    }
+    Header header = decode_header(&index->file);
+    printf("{\"kind\": \"index\", \"verdict\": \"%s\",\n", verdict_name(index->verdict));
     print_header(&header);
     printf("\"events\": [");
-    for (uint64_t seq = 0; seq < count; seq++) {
+    for (uint64_t seq = 0; seq < index->count; seq++) {
         printf(seq > 0 ? ",\n" : "\n");
-        print_event(header.wire, place(file, start + seq * EVENT));
+        print_event(index->wire, event(index, seq));
     }
     printf("],\n");
-    print_footer(footer);
-    print_derived(count, footer != NULL ? "footer" : "file_size", checksum, file->size - end);
-    return 0;
+    print_footer(index->footer);
+    uint32_t checksum = index->footer ? atf_v1_index_footer_get_checksum(index->footer) : 0;
+    print_end(index->count, index->footer ? "footer" : "file_size",
+              index->footer ? &checksum : NULL, index->file.size - index->end);
 }

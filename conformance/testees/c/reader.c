@@ -1,9 +1,11 @@
-/* Reads index.atf or detail.atf and prints the document of the conformance kit.
+/* Reads index.atf, detail.atf or a session and prints the document of the conformance kit.
  *
  *     reader PATH
  *
- * Exit status 0: read; 1: rejected; 77: a session, which this program does not read. */
-#include "bytes.h"
+ * Exit status 0: read; 1: rejected. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,50 +13,80 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "atf_wire.h"
-
-int reject(const char *kind) {
-    printf("{\"kind\": \"%s\", \"verdict\": \"reject\"}\n", kind);
-    return 1;
+void *need(void *memory) {
+    if (memory == NULL) {
+        perror("reader");
+        exit(3);
+    }
+    return memory;
 }
 
-void print_derived(uint64_t count, const char *source, const char *checksum, uint64_t trailing) {
+const char *verdict_name(Verdict verdict) {
+    static const char *const names[] = {"accept", "recover", "reject"};
+    return names[verdict];
+}
+
+void print_rejected(const char *kind) {
+    printf("{\"kind\": \"%s\", \"verdict\": \"reject\"}\n", kind);
+}
+
+void print_end(uint64_t count, const char *source, const uint32_t *checksum, uint64_t trailing) {
+    const char *state = checksum == NULL ? "not_checked" : *checksum == 0 ? "absent" : "good";
     printf("\"derived\": {\"event_count\": \"%" PRIu64 "\", \"count_source\": \"%s\", "
            "\"checksum\": \"%s\", \"trailing_bytes\": \"%" PRIu64 "\"}}\n",
-           count, source, checksum, trailing);
-}
-
-void print_hex(const uint8_t *bytes, uint64_t size) {
-    putchar('"');
-    for (uint64_t at = 0; at < size; at++) {
-        printf("%02x", bytes[at]);
-    }
-    putchar('"');
+           count, source, state, trailing);
 }
 
 /* The whole file; it grows by what was read, never by what a header says. */
-static File load(FILE *stream) {
+static bool load_stream(FILE *stream, File *file) {
     uint8_t *bytes = NULL;
     size_t size = 0, room = 0;
     for (;;) {
         if (size == room) {
             room = room ? room * 2 : 1 << 16;
-            bytes = realloc(bytes, room);
-            if (bytes == NULL) {
-                perror("reader");
-                exit(3);
-            }
+            bytes = need(realloc(bytes, room));
         }
         size_t got = fread(bytes + size, 1, room - size, stream);
         if (got == 0) break;
         size += got;
     }
-    return (File){bytes, size};
+    *file = (File){bytes, size};
+    return !ferror(stream);
+}
+
+bool is_symlink(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
+bool load(const char *path, File *file) {
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) return false;
+    bool is_read = load_stream(stream, file);
+    fclose(stream);
+    if (!is_read) free((void *)file->bytes);
+    return is_read;
 }
 
 static bool ends_with(const char *text, const char *end) {
     size_t size = strlen(text), end_size = strlen(end);
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static Verdict read_file(const char *path, File file) {
+    /* A file of any name is known by its magic. */
+    bool is_detail = file.size >= 4 && memcmp(file.bytes, ATF_V1_DETAIL_HEADER_MAGIC, 4) == 0;
+    if (is_detail || ends_with(path, "detail.atf")) {
+        Detail detail = open_detail(file);
+        print_detail(&detail);
+        close_detail(&detail);
+        return detail.verdict;
+    }
+    Index index = open_index(file);
+    print_index(&index);
+    return index.verdict;
 }
 
 int main(int argc, char **argv) {
@@ -63,22 +95,17 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct stat info;
-    if (stat(argv[1], &info) == 0 && S_ISDIR(info.st_mode)) return 77;
-    FILE *stream = fopen(argv[1], "rb");
-    if (stream == NULL) {
-        perror(argv[1]);
-        return 3;
+    if (stat(argv[1], &info) == 0 && S_ISDIR(info.st_mode)) {
+        return read_session(argv[1]) == REJECT;
     }
-    File file = load(stream);
-    if (ferror(stream)) {
+    FILE *stream = fopen(argv[1], "rb");
+    File file;
+    if (stream == NULL || !load_stream(stream, &file)) {
         perror(argv[1]);
         return 3;
     }
     fclose(stream);
-    /* A file of any name is known by its magic. */
-    bool is_detail = file.size >= 4 && memcmp(file.bytes, ATF_V1_DETAIL_HEADER_MAGIC, 4) == 0;
-    bool is_named_detail = ends_with(argv[1], "detail.atf");
-    int status = is_detail || is_named_detail ? read_detail(&file) : read_index(&file);
+    Verdict verdict = read_file(argv[1], file);
     free((void *)file.bytes);
-    return status;
+    return verdict == REJECT;
 }

@@ -283,6 +283,20 @@ static bool operation(char *line, Thread **threads, const char *out) {
     return true;
 }
 
+static void put_manifest(const Thread *threads, const char *out) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s/manifest.json", out);
+    FILE *stream = fopen(path, "w");
+    if (stream == NULL) die(path);
+    fprintf(stream, "{\"threads\": [");
+    for (const Thread *thread = threads; thread != NULL; thread = thread->next) {
+        fprintf(stream, "{\"id\": %" PRIu32 ", \"has_detail\": %s}%s", thread->id,
+                thread->detail.stream != NULL ? "true" : "false", thread->next != NULL ? ", " : "");
+    }
+    fprintf(stream, "]}\n");
+    if (fclose(stream) != 0) die(path);
+}
+
 int main(int argc, char **argv) {
     if (argc != 3) {
         fprintf(stderr, "usage: writer SCRIPT OUT\n");
@@ -297,6 +311,7 @@ int main(int argc, char **argv) {
     }
     if (ferror(script)) die(argv[1]);
     free(line);
+    put_manifest(threads, argv[2]);
     while (threads != NULL) {
         Thread *thread = threads;
         flush(thread);

@@ -4,10 +4,10 @@
 //
 // A thread's events are in memory until it is finalized; a tracer would flush them on the way.
 
-#include "atf_wire.h"
+#include "files.hpp"
+#include "view.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -24,25 +24,9 @@
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t header_size = 64;
-
-std::uint32_t crc32c(const Bytes &bytes) {
-    static const auto table = [] {
-        std::array<std::uint32_t, 256> table{};
-        for (std::uint32_t value = 0; value < table.size(); value++) {
-            std::uint32_t entry = value;
-            for (int bit = 0; bit < 8; bit++) entry = entry >> 1 ^ (entry & 1 ? 0x82F63B78u : 0u);
-            table[value] = entry;
-        }
-        return table;
-    }();
-    std::uint32_t crc = 0xFFFFFFFF;
-    for (std::uint8_t byte : bytes) crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8;
-    return ~crc;
-}
 
 template <typename Record>
 Bytes bytes_of(const Record &record) {
@@ -228,7 +212,7 @@ class Thread {
     Bytes index_footer() const {
         if (!is_final) return {};
         AtfV1IndexFooter footer{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
-        atf_v1_index_footer_set_checksum(&footer, crc32c(events.bytes));
+        atf_v1_index_footer_set_checksum(&footer, crc32c(view(events.bytes)));
         atf_v1_index_footer_set_event_count(&footer, events.count);
         atf_v1_index_footer_set_time_start_ns(&footer, events.time_start);
         atf_v1_index_footer_set_time_end_ns(&footer, events.time_end);
@@ -258,7 +242,7 @@ class Thread {
     Bytes detail_footer() const {
         if (!is_final) return {};
         AtfV1DetailFooter footer{ATF_V1_DETAIL_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
-        atf_v1_detail_footer_set_checksum(&footer, crc32c(details.bytes));
+        atf_v1_detail_footer_set_checksum(&footer, crc32c(view(details.bytes)));
         atf_v1_detail_footer_set_event_count(&footer, details.count);
         atf_v1_detail_footer_set_bytes_length(&footer, details.bytes.size());
         atf_v1_detail_footer_set_time_start_ns(&footer, details.time_start);

@@ -112,28 +112,42 @@ def refuse_damaged_footer(data, header):
     if start != HEADER_SIZE:
         raise Reject("ATF-DHDR-005")
     at_end = len(data) - FOOTER_SIZE
-    stated = at_end if is_placeholder(header) else stated_end(header)
-    for at in (stated, at_end):
+    for at in (at_end if is_placeholder(header) else stated_end(header), at_end):
         if not is_within(data, header, at) or not any(data[at:at + FOOTER_SIZE]):
             continue
         footer = DETAIL_FOOTER.read(data, at)
-        is_whole = not any(footer["reserved"])
-        if footer["magic"] == FOOTER_MAGIC and is_whole:
+        if any(footer["reserved"]):
+            continue
+        if footer["magic"] == FOOTER_MAGIC:
             raise Reject("ATF-DFTR-003")
         places, _, problem = walk(data, header, at)
-        ends = (at - start, len(places))
         says = (footer["bytes_length"], footer["event_count"])
-        is_stated = not is_placeholder(header) and ends == (
-            header["bytes_length"], header["event_count"])
-        if problem is None and (is_stated or (is_whole and says == ends)):
+        if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
+    # Where the header proves that the footer stands, nothing else does.
+    at = stated_end(header)
+    is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
+    if is_proved and at <= at_end and any(data[at:]):
+        raise Reject("ATF-DFTR-013")
+
+
+def is_rewritten(header):
+    """Whether the header says where events end; a placeholder with one field set does not."""
+    return header["event_count"] > 0 and header["bytes_length"] > 0
+
+
+def counted_end(data, header):
+    """Where as many events end as the header counts, if it has the length for it."""
+    end = stated_end(header)
+    if not is_rewritten(header) or end > len(data):
+        return None
+    places, _, problem = walk(data, header, end)
+    return end if problem is None and len(places) == header["event_count"] else None
 
 
 def surviving_end(data, header):
     """Where the events of a file without a footer end at the latest."""
-    if is_placeholder(header):
-        return len(data)
-    return min(len(data), stated_end(header))
+    return counted_end(data, header) or len(data)
 
 
 def whole_events(data, header, footer, at):

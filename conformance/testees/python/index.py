@@ -146,8 +146,8 @@ def refuse_damaged_footer(data, header):
 
 def is_end_known(header):
     """Whether a header that was rewritten says where the footer stands, twice."""
-    end = header["events_offset"] + EVENT_SIZE * header["event_count"]
-    return not is_placeholder(header) and header["footer_offset"] == end
+    count = header["event_count"]
+    return count > 0 and header["footer_offset"] == header["events_offset"] + EVENT_SIZE * count
 
 
 def surviving_events(data, header):

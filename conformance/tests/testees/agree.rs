@@ -37,8 +37,15 @@ fn short(document: Value) -> Value {
 
 #[test]
 fn readers_that_share_no_code_give_one_document_for_each_case() {
-    let interpreter = programs::interpreter();
-    let c = programs::c();
+    let testees = [
+        (Some(programs::interpreter()), "atf-interpreter"),
+        (programs::c(), "reader"),
+        (programs::cpp(), "reader"),
+    ];
+    let readers = testees
+        .iter()
+        .filter_map(|(testee, program)| Some((testee.as_ref()?, *program)));
+    let readers: Vec<_> = readers.collect();
     let cases = corpus::cases();
     let sessions = cases.iter().filter(|case| case.subject == Subject::Session);
     let sessions = sessions.count();
@@ -47,25 +54,21 @@ fn readers_that_share_no_code_give_one_document_for_each_case() {
     let half = cases.len().div_ceil(2);
     std::thread::scope(|scope| {
         for part in cases.chunks(half) {
-            let (interpreter, c) = (&interpreter, &c);
-            scope.spawn(move || part.iter().for_each(|case| agree_on(case, interpreter, c)));
+            scope.spawn(|| part.iter().for_each(|case| agree_on(case, &readers)));
         }
     });
 }
 
-fn agree_on(case: &Case, interpreter: &Testee, c: &Option<Testee>) {
+/// Files and sessions alike: what is read value for value, of what is refused that it is.
+fn agree_on(case: &Case, readers: &[(&Testee, &str)]) {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
     let path = folder.path().join(&case.path);
     let own = short(reference::read(&path));
-    assert_eq!(
-        own,
-        document(interpreter, "atf-interpreter", &path),
-        "{}",
-        case.name
-    );
-    if let Some(c) = c.as_ref().filter(|_| case.subject != Subject::Session) {
-        assert_eq!(own, document(c, "reader", &path), "{}", case.name);
+    for (testee, program) in readers {
+        let other = document(testee, program, &path);
+        let folder = testee.folder();
+        assert_eq!(own, other, "{}: {folder:?} {program}", case.name);
     }
 }
 

@@ -9,7 +9,7 @@ fn the_shipped_testees_pass_the_corpus_and_all_scripts_and_agree_with_one_anothe
     passes(&testees, &["--role", "read", "--role", "write"]);
 }
 
-/// The others read no sessions; files they read as it does, which takes it a minute.
+/// The compiled ones read all cases above; it takes a minute for files alone.
 #[test]
 fn the_testee_in_python_passes_all_sessions_and_the_scripts_of_wire_version_2() {
     let Some(python) = programs::python() else {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -13,12 +14,13 @@ pub(crate) struct Testee(TempDir);
 
 impl Testee {
     fn of(language: &str) -> Self {
+        Self::copied(&source(language))
+    }
+
+    fn copied(from: &Path) -> Self {
         let folder = TempDir::new().unwrap();
-        for entry in fs::read_dir(source(language)).unwrap() {
-            let entry = entry.unwrap();
-            if entry.file_type().unwrap().is_file() {
-                fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
-            }
+        for (name, path) in files(from) {
+            fs::copy(path, folder.path().join(name)).unwrap();
         }
         Self(folder)
     }
@@ -36,13 +38,18 @@ impl Testee {
 pub(crate) fn compiled() -> Vec<Testee> {
     let mut testees = vec![cargo("rust", "atf-testee"), interpreter()];
     testees.extend(c());
-    testees.extend(by_make("cpp", "CXX", &["g++", "clang++"]));
+    testees.extend(cpp());
     testees
 }
 
 /// The one in C.
 pub(crate) fn c() -> Option<Testee> {
-    by_make("c", "CC", &["gcc", "clang"])
+    by_make("c", "CC", "CFLAGS", &["gcc", "clang"])
+}
+
+/// The one in C++.
+pub(crate) fn cpp() -> Option<Testee> {
+    by_make("cpp", "CXX", "CXXFLAGS", &["g++", "clang++"])
 }
 
 /// The one that interprets the layout.
@@ -54,21 +61,46 @@ pub(crate) fn python() -> Option<Testee> {
     has("python3").then(|| Testee::of("python"))
 }
 
-/// Built by its own Makefile, by each compiler, with the generated header and nothing else.
-fn by_make(language: &str, variable: &str, compilers: &[&str]) -> Option<Testee> {
+/// Built by its own Makefile, by each compiler, with the generated header and nothing else. What was
+/// built is kept for the other tests, and made anew where something in it has changed.
+fn by_make(
+    language: &str,
+    compiler_variable: &str,
+    flags_variable: &str,
+    compilers: &[&str],
+) -> Option<Testee> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../atf/include");
     let compilers = compilers.iter().filter(|compiler| has(compiler));
     let built = compilers.filter(|_| has("make")).map(|compiler| {
-        let testee = Testee::of(language);
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("testees");
+        let folder = kept.join(language).join(compiler);
+        fs::create_dir_all(&folder).unwrap();
+        for (name, path) in files(&source(language)) {
+            let (own, kept) = (fs::read(&path).unwrap(), folder.join(name));
+            if fs::read(&kept).ok() != Some(own) {
+                fs::copy(path, kept).unwrap();
+            }
+        }
         let mut make = Command::new("make");
-        make.current_dir(testee.folder())
+        make.current_dir(&folder)
             .arg(format!("INCLUDE={}", include.display()))
-            .arg(format!("{variable}={compiler}"));
+            .arg(format!("{compiler_variable}={compiler}"))
+            .arg(format!("{flags_variable}=-Wall -Wextra -Werror"));
         succeeds(&mut make);
-        testee
+        folder
     });
     // Both must take it; one is run.
-    built.collect::<Vec<_>>().into_iter().next()
+    let built: Vec<_> = built.collect();
+    built.first().map(|folder| Testee::copied(folder))
+}
+
+/// The names and paths of the files that stand in a folder.
+fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
+    let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
+    let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    files.map(|entry| (entry.file_name(), entry.path()))
 }
 
 /// A package of this workspace, in the profile of this test.

@@ -6,7 +6,7 @@ use crate::Verdict::{Accept, Reject};
 
 use crate::corpus::files::DetailRecord;
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
-use crate::corpus::trace::{DETAIL, INDEX, Trace};
+use crate::corpus::trace::{DETAIL, Trace};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()
@@ -19,23 +19,27 @@ fn lengths() -> Vec<Recipe> {
             t.details(|details| details[0].payload.clear());
         })
         .also(DETAIL, "ATF-DPAY-002"),
-        breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23))
-            .at(DETAIL, "events[1].total_length", 188, Reject)
-            .also(INDEX, "ATF-LINK-002"),
-        breaks("ATF-DEVT-001", "0", |t| length(t, 64, 0))
-            .at(DETAIL, "events[0].total_length", 64, Reject)
-            .also(INDEX, "ATF-LINK-002"),
+        breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23)).at(
+            DETAIL,
+            "events[1].total_length",
+            188,
+            Reject,
+        ),
+        breaks("ATF-DEVT-001", "0", |t| length(t, 64, 0)).at(
+            DETAIL,
+            "events[0].total_length",
+            64,
+            Reject,
+        ),
         holds("ATF-DEVT-002", "up to the footer"),
         breaks("ATF-DEVT-002", "one byte into the footer", |t| {
             length(t, 329, 133);
         })
-        .at(DETAIL, "events[2].total_length", 329, Reject)
-        .also(INDEX, "ATF-LINK-002"),
+        .at(DETAIL, "events[2].total_length", 329, Reject),
         breaks("ATF-DEVT-002", "past the end of the file", |t| {
             length(t, 329, u32::MAX);
         })
-        .at(DETAIL, "events[2].total_length", 329, Reject)
-        .also(INDEX, "ATF-LINK-002"),
+        .at(DETAIL, "events[2].total_length", 329, Reject),
         breaks("ATF-DEVT-002", "one byte before the footer", |t| {
             length(t, 329, 131);
         })

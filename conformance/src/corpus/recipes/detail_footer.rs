@@ -45,6 +45,25 @@ fn numbers() -> Vec<Recipe> {
             t.patch(DETAIL, 461, &[0; 4]);
         })
         .at(DETAIL, "footer.magic", 461, Reject),
+        breaks("ATF-DFTR-013", "an event in its place", |t| {
+            let event = t.file(DETAIL)[64..188].to_vec();
+            t.cut(DETAIL, 461);
+            t.append(DETAIL, &event);
+        })
+        .at(DETAIL, "footer.magic", 461, Reject)
+        .also(DETAIL, "ATF-DFTR-003")
+        .note("The header, which is written last, says where three events end, and there they do."),
+        breaks(
+            "ATF-DFTR-013",
+            "nonsense where the length alone says",
+            |t| {
+                t.detail(|file| file.header_count = 4);
+                t.patch(DETAIL, 461, &[0x55; 64]);
+            },
+        )
+        .at(DETAIL, "footer.magic", 461, Reject)
+        .also(DETAIL, "ATF-DFTR-003")
+        .note("It says so of the last 64 bytes, where a footer stands."),
     ]
 }
 
@@ -112,6 +131,16 @@ fn missing() -> Vec<Recipe> {
             t.cut(DETAIL, 461);
         })
         .at(DETAIL, "footer", 461, Recover),
+        breaks(
+            "ATF-DFTR-001",
+            "under a header whose length and count do not fit",
+            |t| {
+                t.detail(|file| file.header_bytes = 124);
+                t.cut(DETAIL, 461);
+            },
+        )
+        .at(DETAIL, "footer", 461, Recover)
+        .note("One event ends where the length says, and the count is three: neither is believed."),
         meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
             .also(DETAIL, "ATF-DFTR-001"),
         breaks("ATF-DFTR-010", "all but a byte of the third", |t| {
@@ -144,6 +173,15 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer", 461, Recover)
         .also(DETAIL, "ATF-DFTR-001"),
+        breaks("ATF-DFTR-012", "27 bytes that would be an event", |t| {
+            let mut event = t.file(DETAIL)[64..91].to_vec();
+            event[0] = 27;
+            t.cut(DETAIL, 461);
+            t.append(DETAIL, &event);
+        })
+        .at(DETAIL, "footer", 461, Recover)
+        .also(DETAIL, "ATF-DFTR-001")
+        .note("The header says where three events end, and there they do."),
     ]
 }
 

@@ -46,6 +46,15 @@ fn numbers() -> Vec<Recipe> {
             t.patch(INDEX, 256, &[0; 4]);
         })
         .at(INDEX, "footer.magic", 256, Reject),
+        breaks("ATF-IFTR-013", "two events in its place", |t| {
+            let events = t.file(INDEX)[64..128].to_vec();
+            t.cut(INDEX, 256);
+            t.append(INDEX, &events);
+        })
+        .at(INDEX, "footer.magic", 256, Reject)
+        .also(INDEX, "ATF-IFTR-002")
+        .also(INDEX, "ATF-IFTR-003")
+        .note("The header, which is written last, says where six events end, and there they do."),
     ]
 }
 
@@ -132,6 +141,26 @@ fn missing() -> Vec<Recipe> {
         breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
             t.cut(INDEX, 256);
         })
+        .at(INDEX, "footer", 256, Recover),
+        breaks(
+            "ATF-IFTR-001",
+            "under a placeholder whose flag was set early",
+            |t| {
+                t.index(|file| *file = file.clone().placeholder());
+                t.cut(INDEX, 256);
+                t.patch(INDEX, 8, &[1]);
+            },
+        )
+        .at(INDEX, "footer", 256, Recover)
+        .note("Its count of 0 and its place behind no event fit, and prove nothing."),
+        breaks(
+            "ATF-IFTR-001",
+            "under a header whose place and count do not fit",
+            |t| {
+                t.index(|file| file.header_count = 2);
+                t.cut(INDEX, 256);
+            },
+        )
         .at(INDEX, "footer", 256, Recover),
         meets("ATF-IFTR-010", "six whole events", |t| t.cut(INDEX, 256))
             .also(INDEX, "ATF-IFTR-001"),

@@ -22,6 +22,15 @@ const fn detail_seq(seq: u64) -> [u64; 2] {
 fn both_ways() -> Vec<Recipe> {
     vec![
         holds("ATF-LINK-001", "there and back"),
+        meets(
+            "ATF-LINK-001",
+            "to an event that another bit leads astray",
+            |t| {
+                t.patch(DETAIL, 188 + 8, &[3]);
+            },
+        )
+        .also(DETAIL, "ATF-DFTR-004")
+        .note("The checksum says that it is damaged: it proves no link of index.atf wrong."),
         breaks("ATF-LINK-001", "to an event behind the last", |t| {
             t.details(|details| details.truncate(2));
         })
@@ -63,6 +72,16 @@ fn both_ways() -> Vec<Recipe> {
         .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Recover)
         .also(DETAIL, "ATF-DFTR-001"),
         holds("ATF-LINK-003", "back and there"),
+        meets(
+            "ATF-LINK-003",
+            "to an event that another bit leads astray",
+            |t| {
+                let at = detail_seq(2)[usize::from(t.version) - 1];
+                t.patch(INDEX, usize::try_from(at).unwrap(), &[3]);
+            },
+        )
+        .also(INDEX, "ATF-IFTR-004")
+        .note("The checksum says that it is damaged: it proves no link of detail.atf wrong."),
         breaks("ATF-LINK-003", "to an event that links to none", |t| {
             t.events(|events| events[3].detail_seq = None);
         })

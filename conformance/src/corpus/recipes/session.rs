@@ -3,7 +3,7 @@
 use crate::Verdict::{Accept, Recover};
 
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
-use crate::corpus::trace::{INDEX, MANIFEST, OTHER, Trace};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, Trace};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
@@ -52,6 +52,12 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
         })
         .in_file("thread_9/detail.atf", "", Recover),
+        breaks("ATF-SESS-003", "a link to the details of its events", |t| {
+            t.rename(DETAIL, "elsewhere");
+            t.symlink(DETAIL, "../elsewhere");
+        })
+        .in_file("thread_7/detail.atf", "", Recover)
+        .note("A file that is not looked at proves no link of index.atf wrong."),
         breaks("ATF-SESS-003", "a link to a manifest", |t| {
             t.rename(MANIFEST, "elsewhere");
             t.symlink(MANIFEST, "elsewhere");

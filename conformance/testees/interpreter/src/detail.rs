@@ -55,10 +55,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
-            // What the header says counts only where it calls the last bytes the footer.
-            let stated = file.stated_end().filter(|_| !file.is_placeholder());
-            let stated = stated.filter(|stated| file.at_end() == Some(*stated));
-            let walk = file.walk(stated.unwrap_or(bytes.len() as u64));
+            let walk = file.walk(file.counted_end().unwrap_or(bytes.len() as u64));
             let end = walk.end;
             (walk, end)
         }
@@ -170,22 +167,44 @@ impl<'a> File<'a> {
 
     /// Whether something is a footer by all signs but one: neither to be trusted nor events.
     fn has_damaged_footer(&self) -> bool {
+        let at_end = self.at_end();
         let stated = self.stated_end().filter(|_| !self.is_placeholder());
-        [stated, self.at_end()].into_iter().flatten().any(|at| {
+        let by_itself = [stated, at_end].into_iter().flatten().any(|at| {
             let Some(footer) = self.footer_at(at).filter(|footer| !is_zero(footer.bytes)) else {
                 return false;
             };
-            let is_zero_padded = footer.is_zero("reserved");
-            if self.footer.has_magic(footer.bytes) && is_zero_padded {
-                return true;
-            }
             let walk = self.walk(at);
-            let count = walk.places.len() as u64;
-            let header_fits = stated == Some(at) && self.header.number("event_count") == count;
-            let footer_fits = footer.number("bytes_length").checked_add(self.start) == Some(at)
-                && footer.number("event_count") == count;
-            walk.is_whole && (header_fits || (is_zero_padded && footer_fits))
-        })
+            let is_counted =
+                walk.is_whole && walk.places.len() as u64 == footer.number("event_count");
+            let fits =
+                footer.number("bytes_length").checked_add(self.start) == Some(at) && is_counted;
+            footer.is_zero("reserved") && (self.footer.has_magic(footer.bytes) || fits)
+        });
+        // Where the header proves that the footer stands, nothing else does.
+        let proved = [
+            self.counted_end(),
+            self.rewritten_end().filter(|end| at_end == Some(*end)),
+        ];
+        by_itself
+            || proved.into_iter().flatten().any(|at| {
+                let rest = between(self.bytes, at, self.bytes.len() as u64);
+                rest.is_some_and(|rest| rest.len() >= self.footer.size && !is_zero(rest))
+            })
+    }
+
+    /// Where a rewritten header says that the events end. One that counts none may be a placeholder
+    /// in which something was set early.
+    fn rewritten_end(&self) -> Option<u64> {
+        let counts = ["event_count", "bytes_length"].map(|name| self.header.number(name));
+        self.stated_end().filter(|_| !counts.contains(&0))
+    }
+
+    /// The same, if as many events as it counts end there.
+    fn counted_end(&self) -> Option<u64> {
+        let end = self.rewritten_end()?;
+        let walk = self.walk(end.min(self.bytes.len() as u64));
+        let is_counted = walk.places.len() as u64 == self.header.number("event_count");
+        (walk.end == end && is_counted).then_some(end)
     }
 
     fn document(&self, at: u64) -> Option<Value> {

@@ -132,10 +132,11 @@ impl<'a> File<'a> {
         self.is_placeholder() && !says_all
     }
 
-    /// Whether a rewritten header says where the events end, twice.
+    /// Whether a rewritten header says where the events end, twice. One that counts none may be a
+    /// placeholder in which something was set early.
     fn is_end_known(&self) -> bool {
-        let end = self.event_at(self.header.number("event_count"));
-        !self.is_placeholder() && end == Some(self.header.number("footer_offset"))
+        let count = self.header.number("event_count");
+        count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
     }
 
     /// A footer that may stand there, good or not.

@@ -1,0 +1,293 @@
+#include "index.hpp"
+
+#include <cstddef>
+
+namespace {
+
+constexpr std::uint64_t header_size = 64, event_size = 32, footer_size = 64;
+
+// The header of either wire version.
+struct Header {
+    unsigned wire;
+    std::uint32_t flags;
+    std::uint64_t event_count, events_offset, footer_offset, time_start_ns, time_end_ns;
+
+    // As a writer leaves it that was killed before it finalized.
+    bool is_placeholder() const {
+        return flags == 0 && event_count == 0 && time_start_ns == 0 && time_end_ns == 0 &&
+               (footer_offset == 0 || footer_offset == header_size);
+    }
+
+    // Whether it was rewritten and says where the events end, twice. One that counts none may be a
+    // placeholder in which something was set early.
+    bool is_end_known() const {
+        if (event_count == 0 || footer_offset < events_offset) return false;
+        const std::uint64_t size = footer_offset - events_offset;
+        return size % event_size == 0 && size / event_size == event_count;
+    }
+};
+
+std::optional<Header> decode_header(View file) {
+    const auto *at = file.record<AtfV1IndexHeader>(0);
+    const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
+    if (at == nullptr || !file.starts_with(ATF_V1_INDEX_HEADER_MAGIC)) return std::nullopt;
+    if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return std::nullopt;
+    // Version 2 has its event size where version 1 has zeros: the layout of one version under the
+    // number of the other is refused, or 32 events would look like an event size.
+    const bool is_layout_v2 = atf_v2_index_header_get_event_size(at_v2) == event_size;
+    switch (at->version) {
+    case 1:
+        if (is_layout_v2 || atf_v1_index_header_get_event_size(at) != event_size) return std::nullopt;
+        break;
+    case 2:
+        if (!is_layout_v2) return std::nullopt;
+        break;
+    default: return std::nullopt;
+    }
+    const Header header{at->version,
+                        atf_v1_index_header_get_flags(at),
+                        at->version == 1 ? atf_v1_index_header_get_event_count(at)
+                                         : atf_v2_index_header_get_event_count(at_v2),
+                        atf_v1_index_header_get_events_offset(at),
+                        atf_v1_index_header_get_footer_offset(at),
+                        atf_v1_index_header_get_time_start_ns(at),
+                        atf_v1_index_header_get_time_end_ns(at)};
+    const bool is_inside = header.events_offset >= header_size && header.events_offset <= file.size();
+    return is_inside ? std::optional(header) : std::nullopt;
+}
+
+// A footer, or what may be one: the 64 bytes at a place behind the events.
+struct Candidate {
+    const AtfV1IndexFooter *footer;
+    std::uint64_t events_size;
+
+    bool has_magic() const {
+        return std::memcmp(footer->magic, ATF_V1_INDEX_FOOTER_MAGIC, sizeof footer->magic) == 0;
+    }
+    bool has_zero_reserved() const { return View(footer->reserved, sizeof footer->reserved).is_zero(); }
+    bool measures() const { return atf_v1_index_footer_get_bytes_written(footer) == events_size; }
+    bool counts() const {
+        return events_size % event_size == 0 &&
+               atf_v1_index_footer_get_event_count(footer) == events_size / event_size;
+    }
+    // It is known by its magic and because it says where it stands.
+    bool is_footer() const { return has_magic() && measures() && counts(); }
+    bool is_zero() const { return View(footer->magic, footer_size).is_zero(); }
+};
+
+class Footers {
+  public:
+    Footers(View file, const Header &header) : file(file), header(header) {}
+
+    // Where the header says, at the end, or in front of garbage.
+    std::optional<std::uint64_t> find() const {
+        for (const std::uint64_t place : {header.footer_offset, at_end()}) {
+            if (is_footer(place)) return place;
+        }
+        for (std::uint64_t place = header.events_offset; file.has(place, footer_size);
+             place += event_size) {
+            if (is_footer(place)) return place;
+        }
+        return std::nullopt;
+    }
+
+    // Whether something is a footer by all signs but one: neither to be trusted nor events.
+    bool has_damaged() const {
+        if (is_damaged(at_end(), true)) return true;
+        if (!header.is_placeholder() && is_damaged(header.footer_offset, true)) return true;
+        for (std::uint64_t place = header.events_offset; file.has(place, footer_size);
+             place += event_size) {
+            if (at(place)->has_magic() && is_damaged(place, false)) return true;
+        }
+        return false;
+    }
+
+  private:
+    std::uint64_t at_end() const { return file.size() - footer_size; }
+
+    std::optional<Candidate> at(std::uint64_t place) const {
+        if (place < header.events_offset || !file.has(place, footer_size)) return std::nullopt;
+        return Candidate{file.record<AtfV1IndexFooter>(place), place - header.events_offset};
+    }
+
+    bool is_footer(std::uint64_t place) const {
+        const auto candidate = at(place);
+        return candidate && candidate->is_footer();
+    }
+
+    bool is_damaged(std::uint64_t place, bool is_expected) const {
+        const auto candidate = at(place);
+        if (!candidate || candidate->is_zero()) return false;
+        if (header.is_end_known() && place == header.footer_offset) return true;
+        if (!candidate->has_zero_reserved()) return false;
+        const bool measures = candidate->measures(), counts = candidate->counts();
+        if (!candidate->has_magic()) return measures && counts;
+        return is_expected || measures || counts;
+    }
+
+    View file;
+    const Header &header;
+};
+
+std::uint32_t kind(View file, const Header &header, std::uint64_t seq) {
+    const std::uint64_t place = header_size + seq * event_size;
+    if (header.wire == 2) return file.record<AtfV2IndexEvent>(place)->event_kind;
+    return atf_v1_index_event_get_event_kind(file.record<AtfV1IndexEvent>(place));
+}
+
+// Whether the bytes are the beginning of a footer behind so many events.
+bool begins_footer(View cut, std::uint64_t seq) {
+    AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
+    atf_v1_index_footer_set_event_count(&whole, seq);
+    atf_v1_index_footer_set_bytes_written(&whole, seq * event_size);
+    const auto agrees = [&](std::size_t offset, std::size_t size) {
+        if (cut.size() <= offset) return true;
+        const auto left = std::min<std::uint64_t>(size, cut.size() - offset);
+        return std::memcmp(cut.begin() + offset, whole.magic + offset, left) == 0;
+    };
+    return cut.size() < footer_size && cut.starts_with(ATF_V1_INDEX_FOOTER_MAGIC) &&
+           agrees(offsetof(AtfV1IndexFooter, event_count), 8) &&
+           agrees(offsetof(AtfV1IndexFooter, bytes_written), 8);
+}
+
+// How many whole events stand up to the end of a file without a footer.
+std::uint64_t surviving_events(View file, const Header &header) {
+    const View rest = file.from(header_size);
+    const std::uint64_t data = rest.size_without_zeros();
+    std::uint64_t whole = rest.size() / event_size;
+    const std::uint64_t touched = (data + event_size - 1) / event_size;
+    if (touched < whole) {
+        // Space that was set aside, or blocks that never reached the disk, are no events, and an
+        // event of no kind in front of them was torn.
+        whole = touched;
+        if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
+    }
+    if (header.is_end_known()) whole = std::min(whole, header.event_count);
+    // 32 to 63 bytes of a footer would make an event.
+    for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
+        const std::uint64_t place = seq * event_size;
+        if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;
+    }
+    return whole;
+}
+
+} // namespace
+
+std::optional<Index> Index::open(View file) {
+    const auto header = decode_header(file);
+    if (!header) return std::nullopt;
+    const std::uint64_t start = header->events_offset;
+    const Footers footers(file, *header);
+    Index index(file);
+    index.wire = header->wire;
+    bool is_finalized = false;
+    std::uint64_t count = 0;
+    if (const auto place = footers.find()) {
+        const auto *footer = file.record<AtfV1IndexFooter>(*place);
+        const std::uint32_t checksum = atf_v1_index_footer_get_checksum(footer);
+        const View section = file.part(start, *place - start);
+        if (checksum != 0 && checksum != crc32c(section)) return std::nullopt;
+        index.footer = footer;
+        index.end = *place + footer_size;
+        count = section.size() / event_size;
+        // Without events, a placeholder differs from a rewritten header in its place only.
+        const bool says_all = count == 0 && header->footer_offset == *place &&
+                              atf_v1_index_footer_get_time_start_ns(footer) == 0 &&
+                              atf_v1_index_footer_get_time_end_ns(footer) == 0;
+        is_finalized = !header->is_placeholder() || says_all;
+    } else {
+        // Only a footer can prove that the events begin elsewhere.
+        if (start != header_size || footers.has_damaged()) return std::nullopt;
+        count = surviving_events(file, *header);
+        index.end = start + count * event_size;
+    }
+    index.read_events(start, count);
+    const auto is_hole = [](const IndexEvent &event) { return event.is_hole; };
+    if (is_finalized && std::none_of(index.events.begin(), index.events.end(), is_hole)) {
+        index.verdict = Verdict::accept;
+    }
+    return index;
+}
+
+void Index::read_events(std::uint64_t start, std::uint64_t count) {
+    for (std::uint64_t seq = 0; seq < count; seq++) {
+        const std::uint64_t place = start + seq * event_size;
+        const auto *bytes = file.record<AtfV1IndexEvent>(place);
+        std::optional<std::uint64_t> link;
+        if (wire == 1) {
+            const std::uint32_t to = atf_v1_index_event_get_detail_seq(bytes);
+            if (to != ATF_V1_NO_DETAIL_SEQ) link = to;
+        } else {
+            const auto *bytes_v2 = file.record<AtfV2IndexEvent>(place);
+            const std::uint64_t to = atf_v2_index_event_get_detail_seq(bytes_v2);
+            if (to != ATF_V2_NO_DETAIL_SEQ) link = to;
+        }
+        const bool is_hole = file.part(place, event_size).is_zero();
+        events.push_back({bytes, atf_v1_index_event_get_timestamp_ns(bytes), link, is_hole});
+    }
+}
+
+std::string Index::header() const {
+    const auto *at = file.record<AtfV1IndexHeader>(0);
+    const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
+    Object fields;
+    fields.add("endian", at->endian)
+        .add("version", at->version)
+        .add("arch", at->arch)
+        .add("os", at->os)
+        .add("flags", atf_v1_index_header_get_flags(at))
+        .add("thread_id", atf_v1_index_header_get_thread_id(at))
+        .add("clock_type", at->clock_type)
+        .add("event_size", std::uint32_t{event_size});
+    if (wire == 1) {
+        fields.add("event_count", atf_v1_index_header_get_event_count(at));
+    } else {
+        fields.add("event_count", text(atf_v2_index_header_get_event_count(at_v2)));
+    }
+    return fields.add("events_offset", text(atf_v1_index_header_get_events_offset(at)))
+        .add("footer_offset", text(atf_v1_index_header_get_footer_offset(at)))
+        .add("time_start_ns", text(atf_v1_index_header_get_time_start_ns(at)))
+        .add("time_end_ns", text(atf_v1_index_header_get_time_end_ns(at)))
+        .json();
+}
+
+std::string Index::event(const IndexEvent &event) const {
+    Object fields;
+    fields.add("timestamp_ns", text(event.timestamp_ns))
+        .add("function_id", text(atf_v1_index_event_get_function_id(event.bytes)));
+    if (wire == 1) {
+        fields.add("thread_id", atf_v1_index_event_get_thread_id(event.bytes))
+            .add("event_kind", atf_v1_index_event_get_event_kind(event.bytes))
+            .add("call_depth", atf_v1_index_event_get_call_depth(event.bytes));
+    } else {
+        fields.add("event_kind", reinterpret_cast<const AtfV2IndexEvent *>(event.bytes)->event_kind);
+    }
+    return fields.add("detail_seq", text(event.detail_seq)).json();
+}
+
+std::string Index::document(Verdict verdict) const {
+    if (verdict == Verdict::reject) return rejected("index");
+    std::vector<std::string> all;
+    for (const IndexEvent &each : events) all.push_back(event(each));
+    std::string end_fields = "null";
+    std::optional<std::uint32_t> checksum;
+    if (footer != nullptr) {
+        checksum = atf_v1_index_footer_get_checksum(footer);
+        end_fields = Object()
+                         .add("checksum", *checksum)
+                         .add("event_count", text(atf_v1_index_footer_get_event_count(footer)))
+                         .add("time_start_ns", text(atf_v1_index_footer_get_time_start_ns(footer)))
+                         .add("time_end_ns", text(atf_v1_index_footer_get_time_end_ns(footer)))
+                         .add("bytes_written", text(atf_v1_index_footer_get_bytes_written(footer)))
+                         .json();
+    }
+    const char *source = footer != nullptr ? "footer" : "file_size";
+    return Object()
+        .add("kind", quoted("index"))
+        .add("verdict", quoted(name(verdict)))
+        .add("header", header())
+        .add("events", list(all))
+        .add("footer", end_fields)
+        .add("derived", derived(events.size(), source, checksum, file.size() - end))
+        .json();
+}

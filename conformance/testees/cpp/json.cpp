@@ -1,0 +1,208 @@
+#include "json.hpp"
+
+#include <cctype>
+#include <charconv>
+
+namespace {
+
+constexpr int deepest = 128;
+
+class Parser {
+  public:
+    explicit Parser(View text)
+        : at(reinterpret_cast<const char *>(text.begin())), end(at + text.size()) {}
+
+    Json whole() {
+        Json value = this->value();
+        if (at != end) fail("something follows the value");
+        return value;
+    }
+
+  private:
+    [[noreturn]] static void fail(const char *what) { throw NoJson(what); }
+
+    // The next byte; 0, which no JSON has outside of strings, at the end.
+    char peek() const { return at == end ? '\0' : *at; }
+
+    bool take(char byte) {
+        if (at == end || *at != byte) return false;
+        at++;
+        return true;
+    }
+
+    void expect(const std::string &word) {
+        for (char byte : word) {
+            if (!take(byte)) fail("no value");
+        }
+    }
+
+    void skip_space() {
+        while (at != end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+    }
+
+    // A value with the white space around it.
+    Json value() {
+        if (depth == deepest) fail("too deep");
+        depth++;
+        skip_space();
+        Json found = bare_value();
+        skip_space();
+        depth--;
+        return found;
+    }
+
+    Json bare_value() {
+        switch (peek()) {
+        case '{': return object();
+        case '[': return list();
+        case '"': return string();
+        case 't': expect("true"); return true;
+        case 'f': expect("false"); return false;
+        case 'n': expect("null"); return nullptr;
+        default: return number();
+        }
+    }
+
+    Json object() {
+        std::map<std::string, Json> members;
+        expect("{");
+        skip_space();
+        if (take('}')) return members;
+        do {
+            skip_space();
+            std::string key = string();
+            skip_space();
+            expect(":");
+            if (!members.emplace(std::move(key), value()).second) fail("a key twice");
+        } while (take(','));
+        expect("}");
+        return members;
+    }
+
+    Json list() {
+        std::vector<Json> items;
+        expect("[");
+        skip_space();
+        if (take(']')) return items;
+        do items.push_back(value());
+        while (take(','));
+        expect("]");
+        return items;
+    }
+
+    void digits() {
+        if (!is_digit(peek())) fail("no digit");
+        while (is_digit(peek())) at++;
+    }
+
+    static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+    Json number() {
+        const char *start = at;
+        bool is_whole = !take('-');
+        if (!take('0')) digits();
+        const char *whole_end = at;
+        if (take('.')) digits();
+        if (take('e') || take('E')) {
+            if (!take('+')) take('-');
+            digits();
+        }
+        std::uint64_t whole = 0;
+        is_whole = is_whole && at == whole_end &&
+                   std::from_chars(start, whole_end, whole).ec == std::errc();
+        return is_whole ? Json(whole) : Json(OtherNumber{});
+    }
+
+    std::string string() {
+        std::string found;
+        expect("\"");
+        while (!take('"')) {
+            if (static_cast<unsigned char>(peek()) < ' ') fail("a control character");
+            if (take('\\')) {
+                escape(found);
+            } else {
+                character(found);
+            }
+        }
+        return found;
+    }
+
+    // A character as it stands there. Below 0x80 it is itself; what is longer must have no shorter
+    // form, be no half of a pair, and not be behind the last character.
+    void character(std::string &to) {
+        const auto byte = [this](std::ptrdiff_t k) -> unsigned {
+            return k < end - at ? static_cast<unsigned char>(at[k]) : 0;
+        };
+        const unsigned lead = byte(0);
+        const int size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3
+                         : lead < 0xF5 ? 4 : 0;
+        if (size == 0) fail("no UTF-8");
+        for (int k = 1; k < size; k++) {
+            if ((byte(k) & 0xC0) != 0x80) fail("no UTF-8");
+        }
+        const unsigned next = byte(1);
+        if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next >= 0xA0) ||
+            (lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next >= 0x90)) {
+            fail("no UTF-8");
+        }
+        to.append(at, static_cast<std::size_t>(size));
+        at += size;
+    }
+
+    std::uint32_t code_unit() {
+        std::uint32_t unit = 0;
+        if (end - at < 4 || !std::all_of(at, at + 4, [](unsigned char byte) {
+                return std::isxdigit(byte) != 0;
+            })) {
+            fail("no four digits behind \\u");
+        }
+        std::from_chars(at, at + 4, unit, 16);
+        at += 4;
+        return unit;
+    }
+
+    void escape(std::string &to) {
+        static const std::string names = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
+        const char byte = peek();
+        const auto known = at == end ? std::string::npos : names.find(byte);
+        if (known != std::string::npos) {
+            at++;
+            to += meant[known];
+            return;
+        }
+        expect("u");
+        std::uint32_t code = code_unit();
+        if (code >= 0xD800 && code < 0xE000) {
+            // The first half of a pair, and the second.
+            expect("\\u");
+            const std::uint32_t low = code_unit();
+            if (code >= 0xDC00 || low < 0xDC00 || low >= 0xE000) fail("half of a pair");
+            code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        }
+        encode(to, code);
+    }
+
+    static void encode(std::string &to, std::uint32_t code) {
+        const auto put = [&to](std::uint32_t byte) { to += static_cast<char>(byte); };
+        if (code < 0x80) return put(code);
+        if (code < 0x800) {
+            put(0xC0 | code >> 6);
+        } else {
+            if (code < 0x10000) {
+                put(0xE0 | code >> 12);
+            } else {
+                put(0xF0 | code >> 18);
+                put(0x80 | (code >> 12 & 0x3F));
+            }
+            put(0x80 | (code >> 6 & 0x3F));
+        }
+        put(0x80 | (code & 0x3F));
+    }
+
+    const char *at, *end;
+    int depth = 0;
+};
+
+} // namespace
+
+Json parse(View text) { return Parser(text).whole(); }

@@ -1,0 +1,89 @@
+#include "manifest.hpp"
+
+#include "files.hpp"
+#include "json.hpp"
+
+#include <functional>
+#include <limits>
+
+namespace {
+
+using Fits = std::function<bool(const Json &)>;
+
+struct Member {
+    const char *key;
+    Fits fits;
+    bool is_required = false;
+};
+
+bool text(const Json &value) { return value.as<std::string>() != nullptr; }
+
+bool boolean(const Json &value) { return value.as<bool>() != nullptr; }
+
+// 64 bits in hexadecimal: 0x and up to 16 digits.
+bool address(const Json &value) {
+    const auto *text = value.as<std::string>();
+    return text != nullptr && text->size() > 2 && text->size() <= 18 && text->rfind("0x", 0) == 0 &&
+           text->find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
+}
+
+template <typename Number>
+bool number(const Json &value) {
+    const auto *number = value.as<std::uint64_t>();
+    return number != nullptr && *number <= std::numeric_limits<Number>::max();
+}
+
+// Other keys may be there.
+Fits object(std::vector<Member> members) {
+    return [members](const Json &value) {
+        const auto *object = value.as<std::map<std::string, Json>>();
+        return object != nullptr &&
+               std::all_of(members.begin(), members.end(), [object](const Member &member) {
+                   const auto found = object->find(member.key);
+                   return found == object->end() ? !member.is_required : member.fits(found->second);
+               });
+    };
+}
+
+Fits list(Fits fits) {
+    return [fits](const Json &value) {
+        const auto *items = value.as<std::vector<Json>>();
+        return items != nullptr && std::all_of(items->begin(), items->end(), fits);
+    };
+}
+
+bool is_manifest(const Json &value) {
+    using u8 = std::uint8_t;
+    using u32 = std::uint32_t;
+    using u64 = std::uint64_t;
+    static const Fits thread = object({{"id", number<u32>, true}, {"has_detail", boolean}});
+    static const Fits module = object({{"module_id", number<u32>, true},
+                                       {"path", text},
+                                       {"base_address", address},
+                                       {"size", number<u64>},
+                                       {"uuid", text}});
+    static const Fits symbol = object({{"function_id", address, true},
+                                       {"module_id", number<u32>},
+                                       {"symbol_index", number<u32>},
+                                       {"name", text, true}});
+    static const Fits manifest = object({{"format_version", text},
+                                         {"threads", list(thread), true},
+                                         {"time_start_ns", number<u64>},
+                                         {"time_end_ns", number<u64>},
+                                         {"clock_type", number<u8>},
+                                         {"modules", list(module)},
+                                         {"symbols", list(symbol)}});
+    return manifest(value);
+}
+
+} // namespace
+
+const char *manifest_state(const std::filesystem::path &path) {
+    if (!exists(symlink_status(path))) return "absent";
+    const auto bytes = load(path);
+    try {
+        return bytes && is_manifest(parse(view(*bytes))) ? "used" : "ignored";
+    } catch (const NoJson &) {
+        return "ignored";
+    }
+}

@@ -1,0 +1,14 @@
+// A session: a folder of thread folders, and manifest.json.
+#pragma once
+
+#include "document.hpp"
+
+#include <filesystem>
+#include <string>
+
+struct Answer {
+    std::string document;
+    Verdict verdict;
+};
+
+Answer read_session(const std::filesystem::path &folder);
