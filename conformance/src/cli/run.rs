@@ -155,6 +155,9 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
     };
+    if let Err(error) = targets.iter().try_for_each(Target::probe) {
+        return failure(&error.to_string());
+    }
     match graded(options) {
         Ok(results) => match report::run::write_all(&results, &targets) {
             Err(error) => failure(&error.to_string()),

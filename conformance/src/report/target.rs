@@ -71,6 +71,20 @@ impl Target {
         })
     }
 
+    /// Asks, before long work, whether the file can be written. One that is there stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot, with its name.
+    pub fn probe(&self) -> io::Result<()> {
+        let Some(path) = &self.file else {
+            return Ok(());
+        };
+        let mut options = File::options();
+        let file = options.write(true).create(true).truncate(false).open(path);
+        file.map(drop).map_err(|error| self.failure(&error))
+    }
+
     /// An error with the file's name. A reader of standard output who has seen enough is none.
     pub(super) fn settled(&self, written: io::Result<()>) -> io::Result<()> {
         match written {

@@ -86,6 +86,29 @@ fn usage_errors_are_exit_code_2() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_said_before_the_run_and_an_old_one_stays_till_its_end() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let old = folder.path().join("old.tap");
+    fs::write(&old, "old").unwrap();
+    let reports = |second: &str| {
+        let mut command = run(&["--case", "v1/iftr-013-*"]);
+        command
+            .arg("--report")
+            .arg(format!("tap={}", old.display()));
+        command.args(["--report", second]).current_dir(&folder);
+        texts(&mut command)
+    };
+    let (code, out, error) = reports("html=none/page.html");
+    // Nothing was graded: there is no report of it on standard output.
+    assert_eq!((code, out.as_str()), (Some(2), ""), "{error}");
+    assert!(error.contains("none/page.html"), "{error}");
+    assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+    let (code, _, error) = reports("html=page.html");
+    assert_eq!(code, Some(0), "{error}");
+    assert_ne!(fs::read_to_string(&old).unwrap(), "old");
+}
+
+#[test]
 fn two_testees_of_one_name_are_a_usage_error() {
     let bench = Bench::new();
     bench.reader("same", "exit 77");
