@@ -1,5 +1,6 @@
 //! Reading `detail.atf`.
 
+use std::io;
 use std::mem::offset_of;
 use std::ops::Range;
 use std::path::Path;
@@ -262,8 +263,8 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PayloadTooLarge`] at the event's payload, and those of
-    /// [`read_payload`](Self::read_payload).
+    /// [`ErrorKind::PayloadTooLarge`] at the event's payload, [`ErrorKind::Io`] where there is no memory
+    /// for it, and those of [`read_payload`](Self::read_payload).
     pub fn payload(&self, event: &DetailEvent, limit: usize) -> Result<Vec<u8>> {
         let found = event.payload_size();
         let fits = found
@@ -276,7 +277,14 @@ impl DetailReader {
             };
             return Err(self.input.error(kind).with_offset(event.payload_offset()));
         }
-        let mut payload = vec![0; usize::try_from(found).unwrap_or(limit)];
+        let size = usize::try_from(found).unwrap_or(limit);
+        let mut payload = Vec::new();
+        // In 32 bit, a payload of 2 GiB is larger than any vector.
+        if payload.try_reserve_exact(size).is_err() {
+            let kind = ErrorKind::Io(io::ErrorKind::OutOfMemory);
+            return Err(self.input.error(kind).with_offset(event.payload_offset()));
+        }
+        payload.resize(size, 0);
         self.read_payload(event, 0, &mut payload)?;
         Ok(payload)
     }

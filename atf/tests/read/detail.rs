@@ -477,3 +477,27 @@ fn events_across_blocks_and_larger_than_blocks_are_found_in_every_way() {
         assert!(matches!(changed.checksum().unwrap(), Checksum::Bad { .. }));
     }
 }
+
+#[cfg(target_pointer_width = "32")]
+#[test]
+fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let path = folder.path().join("detail.atf");
+    let mut bytes = DetailFile::finalized(1, 1).placeholder().without_footer();
+    // The event's length; what is behind its header is a hole, which takes no place on the disk.
+    let length = (2_u32 << 30) + 24;
+    bytes[64..68].copy_from_slice(&length.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(64 + u64::from(length)).unwrap();
+
+    let detail = DetailReader::open(&path).unwrap();
+    let event = detail.get(0).unwrap().unwrap();
+    assert_eq!(event.payload_size(), 2 << 30);
+    let error = detail.payload(&event, usize::MAX).unwrap_err();
+    let expected = ErrorKind::Io(std::io::ErrorKind::OutOfMemory);
+    assert_eq!((error.kind(), error.offset()), (&expected, Some(88)));
+    let mut last = [7; 9];
+    let size = detail.read_payload(&event, (2 << 30) - 8, &mut last);
+    assert_eq!((size.unwrap(), last), (8, [0, 0, 0, 0, 0, 0, 0, 0, 7]));
+}

@@ -1,7 +1,7 @@
 //! Where the bytes come from: files that change, and reads that fail.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::detail::DetailReader;
@@ -132,6 +132,46 @@ fn a_size_that_is_not_true_is_an_error_and_allocates_nothing() {
             ErrorKind::UnexpectedEnd { .. }
         ));
     }
+}
+
+#[test]
+fn events_beyond_4_gib_are_read_where_they_stand() {
+    // On a machine of 32 bit a place in such a file is none in memory.
+    const COUNT: u64 = (1 << 27) + 3;
+    const END: u64 = 64 + 32 * COUNT;
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("index.atf");
+    // Between the first event and the other two is a hole, which takes no place on the disk.
+    let short = IndexFile::finalized(1, 3);
+    let mut bytes = short.bytes();
+    let mut footer = bytes.split_off(64 + 3 * 32);
+    bytes[28..32].copy_from_slice(&u32::try_from(COUNT).unwrap().to_le_bytes());
+    bytes[40..48].copy_from_slice(&END.to_le_bytes());
+    footer[8..16].copy_from_slice(&COUNT.to_le_bytes());
+    footer[32..40].copy_from_slice(&(32 * COUNT).to_le_bytes());
+    let mut file = File::create(&path).unwrap();
+    let mut put = |offset, bytes: &[u8]| {
+        file.seek(SeekFrom::Start(offset)).unwrap();
+        file.write_all(bytes).unwrap();
+    };
+    put(0, &bytes[..96]);
+    put(END - 64, &bytes[96..]);
+    put(END, &footer);
+
+    let expected = expected(&short);
+    let index = IndexReader::open(&path).unwrap();
+    assert_eq!(index.event_count(), COUNT);
+    assert_eq!(index.file_size(), END + 64);
+    for (seq, event) in [(0, 0), (COUNT - 2, 1), (COUNT - 1, 2)] {
+        assert_eq!(index.get(seq).unwrap().as_ref(), Some(&expected[event]));
+    }
+    assert_eq!(index.get(COUNT).unwrap(), None);
+    let last = index.events_in(COUNT - 2..).map(Result::unwrap);
+    assert!(last.eq(expected[1..].iter().cloned()));
+    let back = index.events().rev().take(2).map(Result::unwrap);
+    assert!(back.eq(expected[1..].iter().rev().cloned()));
+    let fits = usize::try_from(END).is_ok();
+    assert_eq!(IndexReader::open_with(&path, mapped()).is_ok(), fits);
 }
 
 #[test]
