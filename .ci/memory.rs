@@ -1,0 +1,42 @@
+//! Planted: what AddressSanitizer and LeakSanitizer (`.ci/asan`), and Miri (`.ci/miri`), have to find, one at a time.
+#![allow(unsafe_code, reason = "what is wrong with it is the point of it")]
+
+use std::hint::black_box;
+
+fn main() {
+    let memory = Box::into_raw(Box::new([1_u64; 4]));
+    let first = memory.cast::<u64>();
+    // SAFETY: there is none from here on, but in `free`.
+    let free = || drop(unsafe { Box::from_raw(memory) });
+    let found = match std::env::args().nth(1).as_deref() {
+        Some("beyond") => {
+            let found = unsafe { black_box(first.add(4)).read() };
+            free();
+            found
+        }
+        Some("freed") => {
+            free();
+            unsafe { black_box(first).read() }
+        }
+        Some("leaked") => 0,
+        // As long as `one` is exclusive, nobody else may write there.
+        Some("alias") => {
+            let one = unsafe { &mut *first };
+            unsafe { first.write(2) };
+            *one += 1;
+            let found = *one;
+            free();
+            found
+        }
+        Some("unaligned") => {
+            let found = unsafe { first.byte_add(1).read() };
+            free();
+            found
+        }
+        _ => {
+            free();
+            0
+        }
+    };
+    println!("{}", black_box(found));
+}
