@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::combine::combine;
+use crate::kept::Kept;
 use crate::list::Mutant;
 use crate::run::Program;
 use crate::{Error, switch};
@@ -36,11 +37,20 @@ pub(crate) struct Built {
 }
 
 impl Tree {
-    /// Copies what git knows of the workspace.
+    /// Copies what git knows of the workspace, but for the files that are changed.
     ///
     /// # Errors
     /// If a file cannot be copied.
-    pub(crate) fn copy(&self) -> Result<(), Error> {
+    pub(crate) fn copy(&self, mutants: &[Mutant]) -> Result<(), Error> {
+        let mut changed: BTreeSet<PathBuf> = mutants
+            .iter()
+            .map(|mutant| PathBuf::from(&mutant.file))
+            .collect();
+        changed.extend(
+            self.packages
+                .values()
+                .map(|folder| folder.join("src/lib.rs")),
+        );
         let output = Command::new("git")
             .args([
                 "ls-files",
@@ -67,6 +77,8 @@ impl Tree {
             if metadata.is_symlink() {
                 let _ = fs::remove_file(&to);
                 std::os::unix::fs::symlink(fs::read_link(&from)?, &to)?;
+            } else if changed.contains(path) {
+                // Written below; a file that is the same keeps its time, and cargo what it built.
             } else if fs::read(&to).ok() != Some(fs::read(&from)?) {
                 fs::copy(&from, &to)?;
             }
@@ -79,67 +91,94 @@ impl Tree {
     /// # Errors
     /// If the build fails for another reason than a mutant.
     pub(crate) fn place(&self, mutants: &[Mutant]) -> Result<Built, Error> {
-        let mut built = Built::default();
-        let mut constant = BTreeSet::new();
+        let notes = self.target.with_file_name("refused.tsv");
+        let mut kept = Kept::read(&notes, &self.root, mutants);
         loop {
-            let mut marks: BTreeMap<PathBuf, String> = BTreeMap::new();
-            built.placed.clear();
-            for (package, folder) in &self.packages {
-                for file in files(mutants, package) {
-                    let of_file: Vec<_> = mutants
-                        .iter()
-                        .enumerate()
-                        .filter(|(number, mutant)| {
-                            mutant.file == file && !built.unviable.contains(number)
-                        })
-                        .collect();
-                    let source = fs::read_to_string(self.root.join(&file))?;
-                    let of_program = self.root.join(folder).join("src/main.rs").exists()
-                        && (file.ends_with("src/main.rs") || file.contains("/src/cli/"));
-                    let krate = if of_program {
-                        package.replace('-', "_")
-                    } else {
-                        "crate".to_owned()
-                    };
-                    let combined = combine(
-                        &source,
-                        &of_file,
-                        &format!("{krate}::mutant_switch::on"),
-                        &constant,
-                    )
-                    .map_err(|error| Error::Source {
-                        file: file.clone(),
-                        error,
-                    })?;
-                    built.placed.extend(combined.placed);
-                    marks.insert(PathBuf::from(&file), combined.text);
-                }
+            let (mut texts, placed) = self.texts(mutants, &kept)?;
+            for folder in self.packages.values() {
                 let root = folder.join("src/lib.rs");
-                let mut text = match marks.remove(&root) {
+                let text = match texts.remove(&root) {
                     Some(text) => text,
                     None => fs::read_to_string(self.root.join(&root))?,
                 };
-                text.push_str(&switch::module(mutants.len()));
-                marks.insert(root, text);
+                texts.insert(root, text + &switch::module(mutants.len()));
             }
-            for (file, text) in &marks {
+            for (file, text) in &texts {
                 let path = self.copy.join(file);
+                // A file that is the same keeps its time, and cargo what it built.
                 if fs::read_to_string(&path).ok().as_deref() != Some(text) {
                     fs::write(path, text)?;
                 }
             }
-            let (bad, named) = self.check(&marks)?;
+            let (bad, named) = self.check(&texts)?;
             if bad.is_empty() && named.is_empty() {
-                return Ok(built);
+                kept.write(&notes, &self.root, mutants)?;
+                // What could not be placed anyway is not for the compiler to refuse.
+                let constant = kept.constant.clone();
+                let (_, placeable) = self.texts(
+                    mutants,
+                    &Kept {
+                        constant,
+                        ..Kept::default()
+                    },
+                )?;
+                let unviable = kept.refused.intersection(&placeable).copied().collect();
+                return Ok(Built { placed, unviable });
             }
             eprintln!(
                 "{} mutants cannot be built, {} functions are asked for constants",
                 bad.len(),
                 named.len()
             );
-            built.unviable.extend(bad);
-            constant.extend(named);
+            kept.refused.extend(bad);
+            kept.constant.extend(named);
         }
+    }
+
+    /// The changed texts by file, and which mutants are in them.
+    fn texts(
+        &self,
+        mutants: &[Mutant],
+        kept: &Kept,
+    ) -> Result<(BTreeMap<PathBuf, String>, BTreeSet<usize>), Error> {
+        let mut of_files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
+        for (number, mutant) in mutants.iter().enumerate() {
+            let of_file = of_files.entry(&mutant.file).or_default();
+            if !kept.refused.contains(&number) {
+                of_file.push((number, mutant));
+            }
+        }
+        let (mut texts, mut placed) = (BTreeMap::new(), BTreeSet::new());
+        for (file, of_file) in of_files {
+            let source = fs::read_to_string(self.root.join(file))?;
+            // A program's own modules see the library by its name.
+            let package = self
+                .packages
+                .iter()
+                .find(|(_, folder)| Path::new(file).starts_with(folder));
+            let switches = match package {
+                Some((package, folder))
+                    if self.root.join(folder).join("src/main.rs").exists()
+                        && (file.ends_with("src/main.rs") || file.contains("/src/cli/")) =>
+                {
+                    package.replace('-', "_")
+                }
+                _ => "crate".to_owned(),
+            };
+            let combined = combine(
+                &source,
+                &of_file,
+                &format!("{switches}::mutant_switch::on"),
+                &kept.constant,
+            )
+            .map_err(|error| Error::Source {
+                file: file.to_owned(),
+                error,
+            })?;
+            placed.extend(combined.placed);
+            texts.insert(PathBuf::from(file), combined.text);
+        }
+        Ok((texts, placed))
     }
 
     fn cargo(&self, arguments: &[&str]) -> Command {
@@ -281,14 +320,6 @@ impl Tree {
         }
         Ok(programs)
     }
-}
-
-fn files(mutants: &[Mutant], package: &str) -> BTreeSet<String> {
-    mutants
-        .iter()
-        .filter(|mutant| mutant.package == package)
-        .map(|mutant| mutant.file.clone())
-        .collect()
 }
 
 fn messages(output: &[u8]) -> impl Iterator<Item = Value> {

@@ -6,15 +6,18 @@
 
 mod build;
 mod combine;
+mod kept;
 mod list;
 mod results;
 mod run;
 mod switch;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clap::Parser;
 
@@ -38,6 +41,9 @@ struct Options {
     /// Where results go: one line for each mutant. What was caught according to it is not run again.
     #[arg(long, default_value = "target/mutants/results.tsv")]
     results: PathBuf,
+    /// How many mutants are run side by side.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
     /// Run nothing: print a regular expression for what the results leave to cargo-mutants.
     #[arg(long)]
     left: bool,
@@ -72,6 +78,9 @@ enum Error {
     /// The build.
     #[error("the build failed")]
     Build,
+    /// A job that ended early.
+    #[error("a thread panicked")]
+    Thread,
     /// A package that is not there.
     #[error("there is no package {0}")]
     Package(String),
@@ -121,14 +130,14 @@ fn test(options: &Options, mutants: &[Mutant], results: &mut Results) -> Result<
         tests: folders(&options.tests)?,
         target: folder.join("build"),
     };
-    tree.copy()?;
+    tree.copy(mutants)?;
     let built = tree.place(mutants)?;
     let (placed, unviable) = (built.placed.len(), built.unviable.len());
     eprintln!(
         "{placed} of {} mutants in one build, {unviable} cannot be built",
         mutants.len()
     );
-    let mut suite = Suite::new(tree.programs()?, temporary)?;
+    let suite = Suite::new(tree.programs()?, &temporary)?;
     let reached: BTreeSet<usize> = suite.reached();
     eprintln!(
         "{} tests of {} programs reach {}",
@@ -136,23 +145,49 @@ fn test(options: &Options, mutants: &[Mutant], results: &mut Results) -> Result<
         suite.programs.len(),
         reached.len()
     );
+    let mut open = VecDeque::new();
     for (number, mutant) in mutants.iter().enumerate() {
-        let caught = matches!(
-            results.get(mutant),
-            Some(Outcome::Caught | Outcome::Timeout)
-        );
         if built.unviable.contains(&number) {
             results.add(mutant, Outcome::Unviable, "")?;
         } else if !built.placed.contains(&number) {
             results.add(mutant, Outcome::Left, "")?;
         } else if !reached.contains(&number) {
             results.add(mutant, Outcome::Unreached, "")?;
-        } else if !caught {
-            let (outcome, by) = suite.judge(number, &mutant.file)?;
-            results.add(mutant, outcome, &by)?;
+        } else if !matches!(
+            results.get(mutant),
+            Some(Outcome::Caught | Outcome::Timeout)
+        ) {
+            open.push_back(number);
         }
     }
-    Ok(())
+    // Where a run is ended early, what it has done is an even sample.
+    open.make_contiguous().sort_by_key(|number| number % 8);
+    let (open, results) = (Mutex::new(open), Mutex::new(results));
+    let next = || {
+        open.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
+    };
+    let work = |job: usize| -> Result<(), Error> {
+        let temporary = temporary.join(job.to_string());
+        fs::create_dir_all(&temporary)?;
+        while let Some(number) = next() {
+            let mutant = &mutants[number];
+            let (outcome, by) = suite.judge(number, &mutant.file, &temporary)?;
+            results
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .add(mutant, outcome, &by)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let jobs: Vec<_> = (0..options.jobs.max(1))
+            .map(|job| scope.spawn(move || work(job)))
+            .collect();
+        jobs.into_iter()
+            .try_for_each(|job| job.join().unwrap_or(Err(Error::Thread)))
+    })
 }
 
 /// The list of cargo-mutants.

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::results::Outcome;
@@ -53,9 +54,8 @@ pub(crate) struct Suite {
     pub(crate) programs: Vec<Program>,
     /// Their tests that pass alone, the quickest first.
     pub(crate) tests: Vec<Test>,
-    temporary: PathBuf,
     /// By file, the tests that caught a mutant in it, the last one first.
-    caught: BTreeMap<String, Vec<usize>>,
+    caught: Mutex<BTreeMap<String, Vec<usize>>>,
 }
 
 impl Suite {
@@ -63,11 +63,11 @@ impl Suite {
     ///
     /// # Errors
     /// If a program cannot be run.
-    pub(crate) fn new(programs: Vec<Program>, temporary: PathBuf) -> io::Result<Self> {
+    pub(crate) fn new(programs: Vec<Program>, temporary: &Path) -> io::Result<Self> {
         let mut tests = Vec::new();
         for (number, program) in programs.iter().enumerate() {
             for name in program.tests()? {
-                match program.reach(number, &name, &temporary)? {
+                match program.reach(number, &name, temporary)? {
                     Some(test) => tests.push(test),
                     None => eprintln!(
                         "fails without a mutant, not used: {} {} {name}",
@@ -80,9 +80,13 @@ impl Suite {
         Ok(Self {
             programs,
             tests,
-            temporary,
-            caught: BTreeMap::new(),
+            caught: Mutex::default(),
         })
+    }
+
+    fn caught(&self) -> MutexGuard<'_, BTreeMap<String, Vec<usize>>> {
+        // It is whole whatever happened to the thread that held it.
+        self.caught.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The mutants that some test reaches.
@@ -98,9 +102,13 @@ impl Suite {
     ///
     /// # Errors
     /// If a program cannot be run.
-    pub(crate) fn judge(&mut self, number: usize, file: &str) -> io::Result<(Outcome, String)> {
-        let caught = self.caught.get(file).cloned().unwrap_or_default();
-        let mut reaching: Vec<usize> = caught;
+    pub(crate) fn judge(
+        &self,
+        number: usize,
+        file: &str,
+        temporary: &Path,
+    ) -> io::Result<(Outcome, String)> {
+        let mut reaching = self.caught().get(file).cloned().unwrap_or_default();
         let others: Vec<usize> = (0..self.tests.len())
             .filter(|test| !reaching.contains(test))
             .collect();
@@ -124,7 +132,7 @@ impl Suite {
                 let tests: Vec<&Test> = numbers.iter().map(|test| &self.tests[*test]).collect();
                 let alone: Duration = tests.iter().map(|test| test.time).sum();
                 let limit = Duration::from_secs(5) + alone * 4;
-                let (ended, failed) = program.run(&tests, number, limit, &self.temporary)?;
+                let (ended, failed) = program.run(&tests, number, limit, temporary)?;
                 let outcome = match ended {
                     Ended::Passed => continue,
                     Ended::Failed => Outcome::Caught,
@@ -134,7 +142,8 @@ impl Suite {
                     .into_iter()
                     .find(|test| failed.contains(&self.tests[*test].name));
                 if let Some(first) = first {
-                    let known = self.caught.entry(file.to_owned()).or_default();
+                    let mut caught = self.caught();
+                    let known = caught.entry(file.to_owned()).or_default();
                     known.retain(|test| *test != first);
                     known.insert(0, first);
                 }

@@ -198,3 +198,26 @@ impl Files {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{File, Files};
+    use crate::yaml::Place;
+
+    #[test]
+    fn a_place_is_told_by_line_and_column_in_characters_from_1() {
+        let mut files = Files::default();
+        let text = "é: é\nö: x\n".to_owned();
+        let file = files.add(File {
+            path: "a.yaml".into(),
+            text,
+            tree: None,
+        });
+        // é and ö are two bytes each.
+        let at = |start, end| files.locate(Place { file, start, end });
+        assert_eq!(at(0, 2), "a.yaml:1:1");
+        assert_eq!(at(4, 6), "a.yaml:1:4");
+        assert_eq!(at(7, 9), "a.yaml:2:1");
+        assert_eq!(at(11, 12), "a.yaml:2:4");
+    }
+}

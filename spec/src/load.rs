@@ -239,3 +239,22 @@ fn why(error: &io::Error) -> String {
         _ => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::why;
+
+    /// A test that runs as root is refused nothing.
+    #[test]
+    fn why_a_file_is_not_read_is_said_alike_on_every_system() {
+        let said = |kind| why(&Error::from(kind));
+        assert_eq!(
+            said(ErrorKind::PermissionDenied),
+            "no permission to read it"
+        );
+        assert_eq!(said(ErrorKind::NotFound), "there is no such file or folder");
+        assert_eq!(said(ErrorKind::NotADirectory), "not a folder");
+    }
+}

@@ -13,11 +13,82 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atf_spec::layout::{ConstantValue, Field, Scalar};
 use support::{base, broken, change, faults, overlay};
 
 #[test]
 fn the_base_of_all_cases_has_no_fault() {
     assert_eq!(faults(base().path()), "");
+}
+
+/// Typed from `broken/base`.
+#[test]
+fn the_base_is_resolved_to_what_its_files_say() {
+    let folder = base();
+    let constants = "constants:
+  - { constant: TOY_END, is: item.next.none, means: The next of the last item. }
+  - { constant: TOY_VERSION, is: head.version.value, means: The version. }
+";
+    fs::write(folder.path().join("constants.yaml"), constants).expect("a temporary file");
+    let compiled = atf_spec::compile(folder.path());
+    let layout = compiled.layout().expect("no fault");
+
+    let fields = |record: &str, wire| {
+        let layout = layout.record(record).and_then(|record| record.layout(wire));
+        let fields = layout.expect("a record of the base").fields.iter();
+        let field = |field: &Field| {
+            let name = format!("{} {} {}", field.offset, field.ty, field.name);
+            (name, field.none, field.sources.join(" "))
+        };
+        fields.map(field).collect::<Vec<_>>()
+    };
+    let field = |text: &str, none, sources: &str| (text.to_owned(), none, sources.to_owned());
+    let item = [
+        field("0 u64 time", None, "A B"),
+        field("8 u32 next", Some(0xffff_ffff), "A B"),
+        field("12 u32 depth", None, "A"),
+    ];
+    assert_eq!(fields("item", 1), item);
+    let item = [
+        field("0 u64 time", None, "A B"),
+        field("8 u64 next", Some(u64::MAX), "A B"),
+    ];
+    assert_eq!(fields("item", 2), item);
+    assert_eq!(
+        fields("head", 2),
+        [
+            field("0 u8[4] magic", None, "A B"),
+            field("4 u8 version", None, "A B"),
+            field("5 u8 kind", None, "A B"),
+            field("6 u8[2] reserved", None, "A B"),
+        ]
+    );
+
+    let members = layout
+        .enumeration("kind")
+        .expect("an enumeration")
+        .members
+        .iter();
+    let members: Vec<_> = members
+        .map(|member| (member.name.as_str(), member.value, member.sources.join(" ")))
+        .collect();
+    assert_eq!(
+        members,
+        [("good", 1, "A B".into()), ("bad", 2, "A B".into())]
+    );
+
+    let constants = layout.constants.iter().map(|constant| {
+        let value = |value: &ConstantValue| (value.wire, value.scalar, value.value);
+        let values: Vec<_> = constant.values.iter().map(value).collect();
+        (constant.name.as_str(), constant.sources.join(" "), values)
+    });
+    let end = vec![(1, Scalar::U32, 0xffff_ffff), (2, Scalar::U64, u64::MAX)];
+    let version = vec![(1, Scalar::U8, 1), (2, Scalar::U8, 2)];
+    let expected = [
+        ("TOY_END", "A B".to_owned(), end),
+        ("TOY_VERSION", "A B".to_owned(), version),
+    ];
+    assert_eq!(constants.collect::<Vec<_>>(), expected);
 }
 
 /// Rewritten by `ATF_BLESS=1`.

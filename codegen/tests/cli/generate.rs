@@ -1,8 +1,9 @@
 //! `generate`: what it writes, names and removes.
 
 use std::fs;
+use std::path::Path;
 
-use crate::{files, generate, generated};
+use crate::{files, generate, generated, real_spec, run};
 
 #[test]
 fn generate_writes_every_target_once_and_again_nothing() {
@@ -35,6 +36,17 @@ fn generate_writes_every_target_once_and_again_nothing() {
 #[test]
 fn a_check_of_fresh_files_says_nothing() {
     let ran = generate(&generated(), &["--check"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+}
+
+#[test]
+fn what_is_committed_is_what_the_spec_generates() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let out = repository.to_str().expect("a path in UTF-8");
+    let ran = run(&real_spec(), &["generate", "--check", "--out", out]);
     assert_eq!(
         (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
         (0, "", "")
