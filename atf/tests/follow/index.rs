@@ -49,6 +49,7 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
         for step in [1, 7, 32, 33, 100, 10_000] {
             let written = Written::new("index.atf");
             let mut follower = IndexFollower::new(written.path());
+            assert!(follower.header().is_none());
             let mut events = Vec::new();
             for piece in placeholder.bytes().chunks(step) {
                 written.append(piece);
@@ -79,6 +80,7 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
             assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
             assert_eq!(events, expected);
             assert_eq!(follower.footer().unwrap().event_count, file.footer_count);
+            assert_eq!(follower.header().unwrap().thread_id, file.thread_id);
             let reader = IndexReader::from_bytes(written.bytes()).unwrap();
             assert!(matches!(reader.completeness(), Completeness::Finalized));
             assert_eq!(reader.event_count(), events.len() as u64);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use atf::follow::{FollowedThread, Polled, SessionFollower};
-use atf::manifest::Symbol;
+use atf::manifest::{Module, Symbol};
 use atf::write::{Event, SessionWriter, WriteOptions};
 use atf::{ErrorKind, EventKind};
 
@@ -103,6 +103,14 @@ fn names_come_with_the_manifest_and_each_time_that_it_changes() {
     assert!(session.manifest().is_none());
     // Names of one length: the size stays as it is.
     for name in ["main", "exit", "loop"] {
+        let path = format!("/bin/{name}");
+        writer.set_modules(vec![Module {
+            module_id: 3,
+            path: Some(path.clone()),
+            base_address: None,
+            size: None,
+            uuid: None,
+        }]);
         writer.set_symbols(vec![Symbol {
             position: 0,
             function_id: 7,
@@ -113,6 +121,8 @@ fn names_come_with_the_manifest_and_each_time_that_it_changes() {
         writer.write_manifest().unwrap();
         assert!(session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));
+        let modules = &session.manifest().unwrap().modules;
+        assert_eq!(modules[0].path.as_deref(), Some(&*path));
         assert!(!session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));
     }

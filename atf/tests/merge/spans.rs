@@ -164,6 +164,28 @@ fn recursion_pairs_inside_out_and_an_exception_ends_its_call() {
 }
 
 #[test]
+fn a_span_lasts_from_its_start_to_its_end_and_none_that_has_no_end_or_an_earlier_one() {
+    let span = |start_ns, end_ns| {
+        let Some(Ok(Paired::Span(mut span))) = Spans::new(events(&[(CALL, 1), (RETURN, 1)])).next()
+        else {
+            panic!("no span");
+        };
+        (span.start_ns, span.end_ns) = (start_ns, end_ns);
+        span.duration_ns()
+    };
+    assert_eq!(span(10, Some(25)), Some(15));
+    assert_eq!(span(10, Some(10)), Some(0));
+    assert_eq!(span(10, Some(9)), None);
+    assert_eq!(span(10, None), None);
+}
+
+#[test]
+fn a_depth_is_shown_as_its_number() {
+    assert_eq!(Depth::Recorded(40).to_string(), "40");
+    assert_eq!(format!("{:>3}", Depth::Derived(7)), "  7");
+}
+
+#[test]
 fn a_recorded_depth_is_kept_and_said_to_be_one() {
     let event = |kind, depth| {
         let mut event = events(&[(kind, 1)]).next().unwrap().unwrap();

@@ -101,6 +101,10 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     if let Some(slice) = index.slice(start..end) {
         assert_eq!(slice.len(), expected.len());
         assert!(slice.iter().eq(expected.iter().copied()));
+        assert_eq!(slice.iter().len(), expected.len());
+        let behind = |place: usize| expected.get(place).copied();
+        assert_eq!(slice.iter().nth(2), behind(2));
+        assert_eq!(slice.iter().skip(1).step_by(3).nth(1), behind(4));
         assert!(slice.iter().rev().eq(expected.iter().rev().copied()));
         assert_eq!(slice.first(), expected.first().copied());
         assert_eq!(slice.last(), expected.last().copied());
