@@ -14,6 +14,7 @@ mod faults;
 mod guess;
 mod large;
 mod losses;
+mod manifest;
 mod places;
 mod progress;
 mod ring;
