@@ -72,9 +72,10 @@ impl Results {
         let mut known = BTreeMap::new();
         for line in fs::read_to_string(path).unwrap_or_default().lines() {
             let mut words = line.split('\t');
+            let word = words.next().unwrap_or_default();
             let outcome = Outcome::ALL
                 .into_iter()
-                .find(|outcome| words.next() == Some(outcome.word()));
+                .find(|outcome| outcome.word() == word);
             if let (Some(outcome), Some(name)) = (outcome, words.next()) {
                 known.insert(name.to_owned(), outcome);
             }
@@ -151,4 +152,53 @@ fn escape(text: &str) -> String {
         escaped.push(letter);
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Results};
+    use crate::list::{Genre, Mutant, Place, Span};
+
+    #[test]
+    fn what_was_written_down_is_known_to_the_next_run_the_last_line_first() {
+        let path = std::env::temp_dir().join(format!("atf-mutants-{}.tsv", std::process::id()));
+        let text =
+            "missed\ta\t\nunreached\tb\t\nunviable\tc\t\nleft\td (e)\t\ncaught\ta\tatf read\n";
+        std::fs::write(&path, text).unwrap();
+        let mut results = Results::open(&path).unwrap();
+        let mutant = |name: &str| Mutant {
+            name: name.into(),
+            package: "atf".into(),
+            file: "atf/src/ring/mod.rs".into(),
+            genre: Genre::FnValue,
+            replacement: String::new(),
+            span: Span {
+                start: Place { line: 1, column: 1 },
+            },
+        };
+        let mutants = ["a", "b", "c", "d (e)", "f"].map(mutant);
+        let known = mutants.each_ref().map(|mutant| results.get(mutant));
+        let expected = [
+            Outcome::Caught,
+            Outcome::Unreached,
+            Outcome::Unviable,
+            Outcome::Left,
+        ];
+        assert_eq!(known[..4], expected.map(Some));
+        assert_eq!(known[4], None);
+        assert_eq!(results.left(&mutants).unwrap(), r"^(d \(e\))$");
+        results
+            .add(&mutants[4], Outcome::Timeout, "atf read")
+            .unwrap();
+        let summary = Results::open(&path).unwrap().summary(&mutants);
+        let lines: Vec<Vec<&str>> = summary
+            .lines()
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        // Caught, timeout, missed, unreached, unviable, left.
+        assert_eq!(lines[1], ["atf", "1", "1", "0", "1", "1", "1"]);
+        assert_eq!(lines[2], ["atf/src/ring", "1", "1", "0", "1", "1", "1"]);
+        assert_eq!(lines[3], ["unreached", "b"]);
+        std::fs::remove_file(&path).unwrap();
+    }
 }
