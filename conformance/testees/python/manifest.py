@@ -24,14 +24,22 @@ def state(path):
 
 
 def parse(data):
-    """JSON to the letter: UTF-8 without a mark, no key twice, no NaN."""
-    return json.loads(data.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse)
+    """JSON to the letter: UTF-8 without a mark, no key twice, no NaN, no half of a character."""
+    value = json.loads(
+        data.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse, parse_int=integer)
+    json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
 
 
 def once(pairs):
     if len({key for key, _ in pairs}) != len(pairs):
         raise ValueError("a key occurs twice")
     return dict(pairs)
+
+
+def integer(digits):
+    """-0 is no number without a sign."""
+    return -1 if digits == "-0" else int(digits)
 
 
 def refuse(word):
