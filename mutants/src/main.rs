@@ -2,7 +2,7 @@
 //!
 //! cargo-mutants builds each mutant and runs all tests. Here the mutants of its list stand behind switches in one
 //! build ([`combine`], [`build`]); each test runs once alone to learn what it reaches, and then only the tests run that
-//! reach a mutant ([`run`]). `.ci/mutants` holds both tools against a crate of which it is known what is found.
+//! reach a mutant ([`mod@run`]). `.ci/mutants` holds both tools against a crate of which it is known what is found.
 
 mod build;
 mod combine;
