@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds libatf and installs it with its headers, its pkg-config file and its CMake package:
 #     atf/capi/install.sh [--profile PROFILE] PREFIX
-# DESTDIR is put before PREFIX, as ever; CARGO_BUILD_TARGET names another machine to build for. The build takes some minutes the first time.
+# DESTDIR is put before PREFIX, as ever; CARGO_BUILD_TARGET names another machine to build for. The build takes
+# some minutes the first time.
 set -eu
 
 profile=release
