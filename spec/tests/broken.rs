@@ -13,7 +13,7 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use atf_spec::layout::{ConstantValue, Field, Scalar};
+use atf_spec::layout::{ConstantValue, Field, Scalar, Value};
 use support::{base, broken, change, faults, overlay};
 
 #[test]
@@ -89,6 +89,75 @@ fn the_base_is_resolved_to_what_its_files_say() {
         ("TOY_VERSION", "A B".to_owned(), version),
     ];
     assert_eq!(constants.collect::<Vec<_>>(), expected);
+
+    // What a build asks whether the layout is as old as they are.
+    let inputs: Vec<_> = layout.inputs.keys().collect();
+    assert_eq!(
+        inputs,
+        [
+            "constants.yaml",
+            "enums.yaml",
+            "format.yaml",
+            "records/head.yaml",
+            "records/item.yaml",
+        ]
+    );
+}
+
+#[test]
+fn a_key_with_nothing_behind_it_is_as_if_it_were_not_there_if_it_need_not_be() {
+    let folder = base();
+    let difference = "--- records/item.yaml
+@@
+-    units: ns
++    units:
+@@
+-      1: { offset: 12, type: u32 }
++      1: { offset: 12, type: u32, value: null, none: ~ }
+";
+    change(folder.path(), difference);
+    assert_eq!(faults(folder.path()), "");
+    let layout = atf_spec::compile(folder.path()).layout().expect("no fault");
+    let item = layout.record("item").and_then(|record| record.layout(1));
+    let fields = &item.expect("a record").fields;
+    assert_eq!(
+        (&fields[0].units, &fields[2].value, fields[2].none),
+        (&None, &None, None)
+    );
+}
+
+#[test]
+fn the_greatest_numbers_that_types_hold_are_no_fault() {
+    let folder = base();
+    let difference = "--- enums.yaml
+@@
+-      - { name: bad, value: 2, means: Bad., claims: [A, B] }
++      - { name: bad, value: 255, means: Bad., claims: [A, B] }
+--- sources/A.yaml
+@@
+-      - { field: kind, type: u8, members: { good: 1, bad: 2 } }
++      - { field: kind, type: u8, members: { good: 1, bad: 255 } }
+--- sources/B.yaml
+@@
+-      - { field: kind, offset: 5, size: 1, members: { good: 1, bad: 2 } }
++      - { field: kind, offset: 5, size: 1, members: { good: 1, bad: 255 } }
+--- records/item.yaml
+@@
+     type: u64
++    value: 0xFFFFFFFFFFFFFFFF
+@@
+       1: { offset: 12, type: u32 }
++    max: 0xFFFFFFFE
+";
+    change(folder.path(), difference);
+    assert_eq!(faults(folder.path()), "");
+    let layout = atf_spec::compile(folder.path()).layout().expect("no fault");
+    let kinds = layout.enumeration("kind").expect("an enumeration");
+    assert_eq!(kinds.members[1].value, 255);
+    let item = layout.record("item").and_then(|record| record.layout(1));
+    let item = item.expect("a record");
+    assert_eq!(item.fields[0].value, Some(Value::Number(u64::MAX)));
+    assert_eq!(item.fields[2].max, Some(0xffff_fffe));
 }
 
 /// Rewritten by `ATF_BLESS=1`.

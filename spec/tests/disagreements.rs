@@ -1,15 +1,19 @@
-//! What the compiler finds in the real spec: no fault, and the disagreements that are known.
+//! What the compiler finds in the real spec: no fault, and the disagreements that are known; and in which order it
+//! tells of them.
 //!
 //! The list is typed by hand from the five documents and the samples, so that neither a claim that
 //! gets lost nor a comparison that goes wrong passes unseen.
+
+mod support;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use atf_spec::Compiled;
 use atf_spec::model::DecisionKind::{self, Conflict, Split};
-use atf_spec::reconcile::{Claim, How, Key, reconcile};
+use atf_spec::reconcile::{Claim, How, Key, Reconciliation, reconcile};
 use atf_spec::yaml::List;
+use support::{base, change, faults};
 
 /// Layouts and constants first, then behaviour.
 const KNOWN: &[(&str, DecisionKind)] = &[
@@ -127,25 +131,109 @@ fn without_its_decisions_the_spec_has_each_disagreement_as_a_fault() {
 #[test]
 fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
     let found = compiled().reconciliation.expect("the spec has no fault");
-    let makes = |subject: &str, how: How, value: &str| -> BTreeSet<String> {
-        let key = Key {
-            subject: subject.to_owned(),
-            property: "size".to_owned(),
-        };
-        let claims = &found.claims[&key];
-        let is_it = |claim: &&Claim| claim.how == how && claim.value == value;
-        let sources = claims.iter().filter(is_it);
-        sources.map(|claim| claim.source.clone()).collect()
-    };
-    let set = |ids: &[&str]| -> BTreeSet<String> { ids.iter().map(ToString::to_string).collect() };
-    assert_eq!(makes("index_footer", How::Sums, "68"), set(&["S0", "S1"]));
-    assert_eq!(makes("index_footer", How::Sums, "64"), set(&["S2"]));
-    assert_eq!(makes("index_footer", How::Asserts, "64"), set(&["S1"]));
+    let makes = |subject, how, value| sources(&found, (subject, "size"), how, value);
+    assert_eq!(makes("index_footer", How::Sums, "68"), ["S0", "S1"]);
+    assert_eq!(makes("index_footer", How::Sums, "64"), ["S2"]);
+    assert_eq!(makes("index_footer", How::Asserts, "64"), ["S1"]);
     assert_eq!(
         makes("index_footer", How::States, "64"),
-        set(&["S0", "S1", "S2", "S3"])
+        ["S0", "S1", "S2", "S3"]
     );
-    assert_eq!(makes("detail_header", How::Sums, "60"), set(&["S1", "S4"]));
-    assert_eq!(makes("detail_header", How::Sums, "64"), set(&["S2"]));
-    assert_eq!(makes("detail_header", How::Asserts, "64"), set(&["S1"]));
+    assert_eq!(makes("detail_header", How::Sums, "60"), ["S1", "S4"]);
+    assert_eq!(makes("detail_header", How::Sums, "64"), ["S2"]);
+    assert_eq!(makes("detail_header", How::Asserts, "64"), ["S1"]);
+}
+
+/// S0 and S1 sketch the index file and give a formula that contradicts the sketch.
+#[test]
+fn the_first_event_stands_where_sketches_of_the_index_file_and_formulas_put_it() {
+    let found = compiled().reconciliation.expect("the spec has no fault");
+    let puts = |value| sources(&found, ("event.place", "term"), How::Sums, value);
+    assert_eq!(puts("64"), ["S0", "S1", "S3"]);
+    assert_eq!(puts("0"), ["S0", "S1", "S4"]);
+    assert_eq!(puts("events_offset"), ["S2"]);
+}
+
+/// `broken/base` with decisions at a record's first field and at an enumeration, and two at one field.
+#[test]
+fn each_decision_is_told_of_once_with_what_it_settles_in_the_specs_order() {
+    let folder = base();
+    let difference = "--- records/head.yaml
+@@
+     means: Marks the file.
+     claims: [A, B]
++    decisions:
++      - decision: conflict
++        settles: [value]
++        title: TOYS, as in A
++        reason: Files begin with it.
++        confidence: certain
+--- enums.yaml
+@@
+     means: Kinds of files.
++    decisions:
++      - decision: conflict
++        settles: [bad]
++        title: 2, as in A
++        reason: Files have it.
++        confidence: high
+--- sources/B.yaml
+@@
+-      - { field: magic, offset: 0, size: 4, value: TOYS }
++      - { field: magic, offset: 0, size: 4, value: TOYZ }
+@@
+-      - { field: kind, offset: 5, size: 1, members: { good: 1, bad: 2 } }
++      - { field: kind, offset: 5, size: 1, members: { good: 1, bad: 3 } }
+--- records/item.yaml
+@@
+-        settles: [layout, none, depth.layout]
++        settles: [layout, depth.layout]
+         title: Version 2 has a u64 next and no depth
+         reason: Both fill bytes 8 to 16.
+         confidence: certain
++      - decision: split
++        settles: [none]
++        title: Each version has the greatest number of its type
++        reason: No item stands there.
++        confidence: certain
+";
+    change(folder.path(), difference);
+    assert_eq!(faults(folder.path()), "");
+    let compiled = atf_spec::compile(folder.path());
+    let found = compiled.reconciliation.expect("no fault");
+    let groups = found.groups(&compiled.spec.expect("no fault"));
+    let told = groups.iter().map(|group| {
+        let settled = group.disagreements.iter();
+        let settled: Vec<String> = settled.map(|found| found.key.to_string()).collect();
+        (group.settlement.at.as_str(), settled.join(" "))
+    });
+    let expected = [
+        ("head", "head.size"),
+        ("head.magic", "head.magic.value"),
+        ("head.version", "head.version.value"),
+        ("head.reserved", "head.reserved.layout"),
+        ("item.next", "item.next.layout item.depth.layout"),
+        ("item.next", "item.next.none"),
+        ("kind", "kind.bad"),
+        ("order", "order.term"),
+    ];
+    let expected = expected.map(|(at, settled)| (at, settled.to_owned()));
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+/// The sources that claim a value of something in one way.
+fn sources(
+    found: &Reconciliation,
+    (subject, property): (&str, &str),
+    how: How,
+    value: &str,
+) -> Vec<String> {
+    let key = Key {
+        subject: subject.to_owned(),
+        property: property.to_owned(),
+    };
+    let is_it = |claim: &&Claim| claim.how == how && claim.value == value;
+    let claims = found.claims[&key].iter().filter(is_it);
+    let sources: BTreeSet<String> = claims.map(|claim| claim.source.clone()).collect();
+    sources.into_iter().collect()
 }

@@ -149,6 +149,37 @@ fn no_changed_byte_of_a_real_file_panics() {
 }
 
 #[test]
+fn a_tab_in_place_of_any_blank_at_the_start_of_a_line_is_named_at_its_place() {
+    let (mut named, mut taken) = (0, 0);
+    for (name, bytes) in files_below(base().path()) {
+        let text = std::str::from_utf8(&bytes).expect("the base is text");
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            for blank in 0..line.len() - line.trim_start_matches(' ').len() {
+                let tab = start + blank;
+                let mut changed = bytes.clone();
+                changed[tab] = b'\t';
+                let faults = form_faults(&name, &changed);
+                // Behind a blank the parser takes some for separators.
+                if blank > 0 && faults.is_empty() {
+                    taken += 1;
+                    continue;
+                }
+                named += 1;
+                let [fault] = &faults[..] else {
+                    panic!("{name}: {faults:?}")
+                };
+                assert_eq!(fault.message, "a tab in the indentation", "{name}");
+                let place = (fault.place.start as usize, fault.place.end as usize);
+                assert_eq!(place, (tab, tab + 1), "{name}");
+            }
+            start += line.len();
+        }
+    }
+    assert!(named > 4 * taken, "{named} are named, {taken} are not");
+}
+
+#[test]
 fn no_lost_line_of_a_small_spec_panics() {
     let folder = base();
     for (name, bytes) in files_below(folder.path()) {

@@ -87,6 +87,9 @@ fn why_answers_for_everything_that_the_spec_has() {
         // A silence.
         ("footer.damaged", "no source says"),
         ("footer.damaged", "tested by: ATF-IFTR-002"),
+        // A rule.
+        ("ATF-IFTR-002", "severity: must; a reader: reject"),
+        ("ATF-IFTR-002", "settled by: footer.damaged"),
         // One property, as `spec conflicts` lists it.
         ("os.windows", "conflict: 5 is Windows"),
         (

@@ -1,5 +1,7 @@
 //! Records: every wire version's fields fill the record, one behind the other.
 
+use std::cmp::Ordering;
+
 use crate::diagnostic::Diagnostic;
 use crate::layout::{Scalar, Type, Value, Wire};
 use crate::load::Spec;
@@ -25,12 +27,12 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     let mut before: Option<(&str, Place)> = None;
     for (field, offset, ty) in record.fields_in(wire) {
         let path = format!("{name}.{}", field.name);
-        if offset.value != end {
-            let wrong = if offset.value > end {
-                "a gap in front of"
-            } else {
-                "an overlap at"
-            };
+        let wrong = match offset.value.cmp(&end) {
+            Ordering::Equal => None,
+            Ordering::Greater => Some("a gap in front of"),
+            Ordering::Less => Some("an overlap at"),
+        };
+        if let Some(wrong) = wrong {
             let why = format!("{wrong} {path} in wire version {wire}");
             let fault = Diagnostic::error(offset.place, why);
             faults.push(match before {

@@ -21,3 +21,25 @@ pub use source::{
     ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,
 };
 pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};
+
+#[cfg(test)]
+mod tests {
+    use super::{Confidence, DecisionKind, ReaderDoes, Severity};
+
+    /// What the YAML word stands for.
+    fn read<T: serde::de::DeserializeOwned>(word: &str) -> T {
+        serde_json::from_value(word.into()).expect("a word of the YAML files")
+    }
+
+    #[test]
+    fn names_are_the_words_that_are_read() {
+        let words = ["conflict", "split"];
+        assert_eq!(words.map(|word| read::<DecisionKind>(word).name()), words);
+        let words = ["certain", "high", "medium"];
+        assert_eq!(words.map(|word| read::<Confidence>(word).name()), words);
+        let words = ["advice", "should", "must"];
+        assert_eq!(words.map(|word| read::<Severity>(word).name()), words);
+        let words = ["ignore", "warn", "recover", "reject"];
+        assert_eq!(words.map(|word| read::<ReaderDoes>(word).name()), words);
+    }
+}

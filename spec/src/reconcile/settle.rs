@@ -22,17 +22,6 @@ pub struct Disagreement {
     pub settlement: Option<Settlement>,
 }
 
-impl Disagreement {
-    /// Whether arithmetic or an assert is among what contradicts.
-    #[must_use]
-    pub fn rests_on_arithmetic(&self) -> bool {
-        use super::How::{Asserts, Sums};
-        self.claims
-            .iter()
-            .any(|claim| matches!(claim.how, Sums | Asserts))
-    }
-}
-
 /// A decision and where it stands.
 #[derive(Debug, Clone)]
 pub struct Settlement {

@@ -179,19 +179,12 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
+    /// Only a fixed value asks for it, which may be of two kinds.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match &self.node.value {
-            Value::Null => self.placed(visitor.visit_unit()),
-            Value::Bool(value) => self.placed(visitor.visit_bool(*value)),
-            Value::Int(value) => match (u64::try_from(*value), i64::try_from(*value)) {
-                (Ok(value), _) => self.placed(visitor.visit_u64(value)),
-                (_, Ok(value)) => self.placed(visitor.visit_i64(value)),
-                _ => Err(self.wrong("an integer of 64 bits")),
-            },
-            Value::OtherNumber(_) => Err(self.wrong("an integer or text")),
-            Value::Text(text) => self.placed(visitor.visit_str(text)),
-            Value::Seq(_) => self.deserialize_seq(visitor),
-            Value::Map(_) => self.deserialize_map(visitor),
+        match self.node.value {
+            Value::Int(_) => self.deserialize_u64(visitor),
+            Value::Text(_) => self.deserialize_str(visitor),
+            _ => Err(self.wrong("an integer or text")),
         }
     }
 

@@ -36,8 +36,8 @@ pub enum Value {
     Bool(bool),
     /// An integer of 64 bits, signed or unsigned.
     Int(i128),
-    /// Any other number, as the file writes it. The spec has no use for one.
-    OtherNumber(String),
+    /// Any other number. The spec has no use for one.
+    OtherNumber,
     /// Anything else in one piece.
     Text(String),
     /// A sequence.
@@ -54,7 +54,7 @@ impl Value {
             Self::Null => "nothing",
             Self::Bool(_) => "a boolean",
             Self::Int(_) => "an integer",
-            Self::OtherNumber(_) => "a number that is no integer of 64 bits",
+            Self::OtherNumber => "a number that is no integer of 64 bits",
             Self::Text(_) => "text",
             Self::Seq(_) => "a sequence",
             Self::Map(_) => "a mapping",

@@ -137,7 +137,7 @@ impl Raw {
             RawValue::Null => Value::Null,
             RawValue::Bool(value) => Value::Bool(value),
             RawValue::Int(value) => Value::Int(value),
-            RawValue::OtherNumber => Value::OtherNumber(written(text, place).to_owned()),
+            RawValue::OtherNumber => Value::OtherNumber,
             RawValue::Text(value) => Value::Text(value),
             RawValue::Seq(items) => {
                 let items = items.into_iter().map(|item| item.into_node(file, text));
@@ -160,13 +160,7 @@ impl Raw {
 
 /// The parser's error in our words, where they say more.
 fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
-    let place = error.location().map_or(
-        Place {
-            file,
-            ..Place::default()
-        },
-        |location| place(file, text, location),
-    );
+    let place = place(file, text, error.location().unwrap_or(Location::UNKNOWN));
     if let Some(tab) = tab_in_indentation(text, place) {
         return Diagnostic::error(tab, "a tab in the indentation").help("indent with spaces");
     }
@@ -270,13 +264,6 @@ fn place(file: FileId, text: &str, location: Location) -> Place {
         start: clip(start),
         end: clip(end),
     }
-}
-
-/// What the file writes at a place.
-fn written(text: &str, place: Place) -> &str {
-    let offset = |offset| usize::try_from(offset).unwrap_or(usize::MAX);
-    text.get(offset(place.start)..offset(place.end))
-        .unwrap_or_default()
 }
 
 fn byte_of_char(text: &str, location: Location) -> u64 {
