@@ -94,7 +94,7 @@ impl Tree {
         let notes = self.target.with_file_name("refused.tsv");
         let mut kept = Kept::read(&notes, &self.root, mutants);
         loop {
-            let (mut texts, placed) = self.texts(mutants, &kept)?;
+            let (mut texts, mut built) = self.texts(mutants, &kept)?;
             for folder in self.packages.values() {
                 let root = folder.join("src/lib.rs");
                 let text = match texts.remove(&root) {
@@ -122,8 +122,9 @@ impl Tree {
                         ..Kept::default()
                     },
                 )?;
-                let unviable = kept.refused.intersection(&placeable).copied().collect();
-                return Ok(Built { placed, unviable });
+                let refused = kept.refused.intersection(&placeable.placed);
+                built.unviable.extend(refused);
+                return Ok(built);
             }
             eprintln!(
                 "{} mutants cannot be built, {} functions are asked for constants",
@@ -135,12 +136,12 @@ impl Tree {
         }
     }
 
-    /// The changed texts by file, and which mutants are in them.
+    /// The changed texts by file, which mutants are in them, and which cannot be in any.
     fn texts(
         &self,
         mutants: &[Mutant],
         kept: &Kept,
-    ) -> Result<(BTreeMap<PathBuf, String>, BTreeSet<usize>), Error> {
+    ) -> Result<(BTreeMap<PathBuf, String>, Built), Error> {
         let mut of_files: BTreeMap<&str, Vec<(usize, &Mutant)>> = BTreeMap::new();
         for (number, mutant) in mutants.iter().enumerate() {
             let of_file = of_files.entry(&mutant.file).or_default();
@@ -148,7 +149,7 @@ impl Tree {
                 of_file.push((number, mutant));
             }
         }
-        let (mut texts, mut placed) = (BTreeMap::new(), BTreeSet::new());
+        let (mut texts, mut built) = (BTreeMap::new(), Built::default());
         for (file, of_file) in of_files {
             let source = fs::read_to_string(self.root.join(file))?;
             // A program's own modules see the library by its name.
@@ -175,10 +176,11 @@ impl Tree {
                 file: file.to_owned(),
                 error,
             })?;
-            placed.extend(combined.placed);
+            built.placed.extend(combined.placed);
+            built.unviable.extend(combined.impossible);
             texts.insert(PathBuf::from(file), combined.text);
         }
-        Ok((texts, placed))
+        Ok((texts, built))
     }
 
     fn cargo(&self, arguments: &[&str]) -> Command {

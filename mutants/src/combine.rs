@@ -23,6 +23,8 @@ pub(crate) struct Combined {
     pub(crate) text: String,
     /// The mutants that are in it, by number.
     pub(crate) placed: Vec<usize>,
+    /// Those that no compiler takes: `||` between the links of a chain with `let`.
+    pub(crate) impossible: Vec<usize>,
 }
 
 /// Puts `mutants`, numbered, into `source`; `on` is the path of the function that asks for a switch. No switch can be
@@ -50,18 +52,28 @@ pub(crate) fn combine(
         wanted,
         edits: BTreeMap::new(),
         placed: Vec::new(),
+        impossible: Vec::new(),
         keep: constant,
         constant: 0,
     };
     walk.visit_file(&file);
-    let Walk { edits, placed, .. } = walk;
+    let Walk {
+        edits,
+        placed,
+        impossible,
+        ..
+    } = walk;
     let text = Printer {
         source,
         edits: &edits,
         on,
     }
     .print(0..source.len());
-    Ok(Combined { text, placed })
+    Ok(Combined {
+        text,
+        placed,
+        impossible,
+    })
 }
 
 /// Start, end (the longer first), and which was met first: what is around comes before what is in it.
@@ -137,6 +149,7 @@ struct Walk<'a> {
     /// By start, outer before inner.
     edits: BTreeMap<Key, Edit>,
     placed: Vec<usize>,
+    impossible: Vec<usize>,
     /// The functions that are asked for constants.
     keep: &'a BTreeSet<String>,
     /// How many constant contexts are around: a switch cannot be asked there.
@@ -269,7 +282,12 @@ impl<'ast> Visit<'ast> for Walk<'_> {
     }
 
     fn visit_expr_binary(&mut self, item: &'ast syn::ExprBinary) {
-        if !has_let(&item.left) && !has_let(&item.right) {
+        if has_let(&item.left) || has_let(&item.right) {
+            let at = item.op.span().start().into();
+            let found = self.wanted.remove(&(Genre::BinaryOperator, at));
+            let numbers = found.iter().flatten().map(|(number, _)| number);
+            self.impossible.extend(numbers);
+        } else {
             let branches = self.take(Genre::BinaryOperator, item.op.span().start());
             if !branches.is_empty() {
                 let op = self.lines.range(&item.op);

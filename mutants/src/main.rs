@@ -150,7 +150,10 @@ fn test(options: &Options, mutants: &[Mutant], results: &mut Results) -> Result<
         if built.unviable.contains(&number) {
             results.add(mutant, Outcome::Unviable, "")?;
         } else if !built.placed.contains(&number) {
-            results.add(mutant, Outcome::Left, "")?;
+            // What cargo-mutants has told of it stays, but for survivors.
+            if results.get(mutant).is_none_or(Outcome::survives) {
+                results.add(mutant, Outcome::Left, "")?;
+            }
         } else if !reached.contains(&number) {
             results.add(mutant, Outcome::Unreached, "")?;
         } else if !matches!(

@@ -128,6 +128,17 @@ fn where_no_switch_can_stand_nothing_is_changed() {
 }
 
 #[test]
+fn no_compiler_takes_another_operator_between_the_links_of_a_chain_with_let() {
+    let source = "fn f() { if let A = b && (c && d) && e {} }";
+    let at = |column| mutant(Genre::BinaryOperator, 1, column, "||");
+    let mutants = [at(23), at(29), at(35)];
+    let mutants: Vec<_> = mutants.iter().enumerate().collect();
+    let combined = combine(source, &mutants, "on", &BTreeSet::new()).unwrap();
+    assert_eq!(combined.impossible, [2, 0]);
+    assert_eq!(combined.placed, [1]);
+}
+
+#[test]
 fn a_function_that_no_constant_asks_is_no_constant_one() {
     let (text, placed) = combined(
         "const fn f() -> u8 { 1 + 2 }",
