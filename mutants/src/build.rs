@@ -192,10 +192,12 @@ impl Tree {
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .stderr(Stdio::null());
-        // Lines of a panic are of no use here, and links are quick without them.
+        // Lines of a panic are of no use here, and links are quick without them. Tests run thousands of times.
         command
             .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_PROFILE_TEST_DEBUG", "0");
+            .env("CARGO_PROFILE_TEST_DEBUG", "0")
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+            .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
         command
     }
 

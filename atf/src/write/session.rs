@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at};
+use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Manifest, ManifestThread, Module, Symbol};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
@@ -120,10 +120,13 @@ impl SessionWriter {
         options: &WriteOptions,
     ) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
-        storage.create_folder(&path).map_err(at(&path))?;
+        let is_new = storage.create_folder(&path).map_err(at(&path))?;
         let manifest = path.join(MANIFEST_FILE);
         if storage.exists(&manifest).map_err(at(&manifest))? {
             return Err(at(&manifest)(io::ErrorKind::AlreadyExists.into()));
+        }
+        if is_new && options.durability != Durability::None {
+            sync_name(&*storage, &path)?;
         }
         Ok(Self {
             path,

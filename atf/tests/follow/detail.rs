@@ -2,7 +2,7 @@
 
 use atf::Completeness;
 use atf::detail::{DetailEvent, DetailReader};
-use atf::follow::DetailFollower;
+use atf::follow::{DetailFollower, Polled};
 
 use crate::support::{DetailFile, DetailRecord};
 use crate::{End, Written, drain_details};
@@ -190,4 +190,103 @@ fn damage_inside_a_finalized_file_ends_it_where_a_reader_ends_it() {
         );
         assert_eq!(reader.event_count(), 3);
     }
+}
+
+#[test]
+fn payloads_of_functions_are_decoded_up_to_the_largest() {
+    let mut larger = DetailRecord::call(3, 2000, u16::MAX);
+    larger.payload.push(0);
+    let largest = DetailRecord::call(0, 1000, u16::MAX);
+    let written = Written::new("detail.atf");
+    written.append(&DetailFile::of(1, vec![largest, larger]).bytes());
+    let mut follower = DetailFollower::new(written.path());
+    let mut stacks = Vec::new();
+    while let Polled::New(event) = follower.poll().unwrap() {
+        let payload = follower.function_payload(&event).unwrap();
+        stacks.push(payload.map(|payload| payload.stack.len()));
+    }
+    assert_eq!(stacks, [Some(65_535), None]);
+}
+
+/// An event of 64 bytes or more whose length is no footer's magic.
+fn one_more(file: &DetailFile, size: usize, timestamp: u64) -> Vec<u8> {
+    let mut file = file.clone();
+    let index_seq = 3 * file.events.len() as u64;
+    let payload = vec![1; size - 24];
+    file.events = vec![DetailRecord {
+        event_type: 3,
+        index_seq,
+        timestamp,
+        payload,
+    }];
+    file.section()
+}
+
+/// Where a rewritten header ends its events stands a footer, or nothing that counts.
+#[test]
+fn no_event_is_given_where_a_header_that_is_borne_out_ends_them() {
+    let file = DetailFile::finalized(1, 5);
+    let behind = [one_more(&file, 100, 1), one_more(&file, 100, 1)].concat();
+    let given = |header_count| {
+        let mut file = file.clone();
+        file.header_count = header_count;
+        let written = Written::new("detail.atf");
+        written.append(&[file.without_footer(), behind.clone()].concat());
+        let mut events = Vec::new();
+        let end = drain_details(&mut DetailFollower::new(written.path()), &mut events).unwrap();
+        assert_eq!(end, End::NotYet);
+        events.len()
+    };
+    assert_eq!(given(5), 5);
+    // With another count it proves nothing.
+    assert_eq!(given(4), 7);
+}
+
+/// Its timestamp is what a footer has in that place, the length of the events before it.
+#[test]
+fn an_event_that_looks_like_a_footer_is_one_where_a_footer_would_not_fit() {
+    let file = DetailFile::finalized(2, 5);
+    let length = file.section().len() as u64;
+    let given = |size| {
+        let mut file = file.clone();
+        // The header has the length alone right.
+        file.header_count = 3;
+        let written = Written::new("detail.atf");
+        written.append(&[file.without_footer(), one_more(&file, size, length)].concat());
+        let mut events = Vec::new();
+        drain_details(&mut DetailFollower::new(written.path()), &mut events).unwrap();
+        events.len()
+    };
+    assert_eq!(given(64), 5);
+    assert_eq!(given(65), 6);
+}
+
+/// A header may be seen half-written: what it says counts once it stays.
+#[test]
+fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
+    let mut file = DetailFile::finalized(1, 5);
+    let written = Written::new("detail.atf");
+    written.append(&file.clone().placeholder().bytes());
+    let mut follower = DetailFollower::new(written.path());
+    let mut events = Vec::new();
+    assert_eq!(
+        drain_details(&mut follower, &mut events).unwrap(),
+        End::NotYet
+    );
+    // As long as it is a placeholder, however often one looks.
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    file.header_count = 4;
+    written.patch(0, &file.header());
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+    assert_eq!(records(&events), file.events);
+}
+
+/// Without events, a placeholder is all that a finalized file has.
+#[test]
+fn a_placeholder_before_a_footer_without_events_is_finalized() {
+    let written = Written::new("detail.atf");
+    written.append(&DetailFile::of(2, Vec::new()).bytes());
+    let mut follower = DetailFollower::new(written.path());
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
 }

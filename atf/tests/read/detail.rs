@@ -501,3 +501,16 @@ fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
     let size = detail.read_payload(&event, (2 << 30) - 8, &mut last);
     assert_eq!((size.unwrap(), last), (8, [0, 0, 0, 0, 0, 0, 0, 0, 7]));
 }
+
+#[test]
+fn the_largest_payload_of_a_function_is_decoded_and_one_of_a_byte_more_is_not() {
+    let mut event = DetailRecord::call(0, 1, u16::MAX);
+    let mut read = || {
+        let detail = open(&DetailFile::of(1, vec![event.clone()]));
+        let payload = detail.function_payload(&detail.get(0).unwrap().unwrap());
+        event.payload.push(0);
+        payload.unwrap().map(|payload| payload.stack.len())
+    };
+    assert_eq!(read(), Some(65_535));
+    assert_eq!(read(), None);
+}
