@@ -421,3 +421,17 @@ fn session_name(moment: SystemTime) -> String {
     let (date, time) = digits.split_at_checked(8).unwrap_or((&digits, ""));
     format!("session_{date}_{time}")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_by_its_second_in_utc() {
+        // 2026-01-05T10:15:00Z, as `date -u +%s` counts it.
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
+        assert_eq!(session_name(moment), "session_20260105_101500");
+    }
+}

@@ -290,3 +290,15 @@ fn a_placeholder_before_a_footer_without_events_is_finalized() {
     let mut follower = DetailFollower::new(written.path());
     assert_eq!(follower.poll().unwrap(), Polled::Finalized);
 }
+
+#[test]
+fn events_that_begin_behind_the_end_of_the_file_are_waited_for() {
+    let written = Written::new("detail.atf");
+    let file = DetailFile {
+        events_offset: 4096,
+        ..DetailFile::finalized(1, 3).placeholder()
+    };
+    written.append(&file.header());
+    let mut follower = DetailFollower::new(written.path());
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+}

@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::event;
+use super::{detail, event};
 
 /// A call of a storage, with the numbers of paths.
 #[derive(Debug, Clone)]
@@ -148,6 +148,26 @@ fn what_shall_survive_a_loss_of_power_is_synchronized() {
     // The names first, then each flush; finalizing begins with one.
     let each = [&names[..], &[index(), index()], &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
+}
+
+#[test]
+fn the_name_of_a_detail_file_is_synchronized_where_each_flush_is() {
+    let with_detail = |durability| {
+        synced(|memory| {
+            let options = options(durability);
+            let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
+            writer
+                .write_with_detail(&event(0), &detail(0, b"x"))
+                .unwrap();
+        })
+    };
+    assert_eq!(with_detail(Durability::None), []);
+    let names = |steps: Vec<(Step, PathBuf)>| {
+        let count = steps.iter().filter(|step| **step == folder("s/thread_7"));
+        count.count()
+    };
+    assert_eq!(names(with_detail(Durability::Finalize)), 0);
+    assert_eq!(names(with_detail(Durability::EachFlush)), 2);
 }
 
 #[test]

@@ -81,7 +81,15 @@ fn an_unknown_kind_is_refused() {
                 };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
-            assert_eq!(writer.next_index_seq(), 0);
+            // At the time of the last event, too.
+            writer.write(&event(5)).unwrap();
+            let unknown = Event {
+                event_kind: EventKind(4),
+                ..event(5)
+            };
+            let error = writer.write(&unknown).unwrap_err();
+            assert_eq!(error.field(), Some("event_kind"));
+            assert_eq!(writer.next_index_seq(), 1);
         });
     }
 }

@@ -205,3 +205,17 @@ fn once_there_is_a_manifest_it_lists_each_thread_that_is_opened() {
     let all = (0..4).map(|id| (id, Some(true))).chain([nine]);
     assert_eq!(read(), (all.collect(), Some(range)));
 }
+
+#[test]
+fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
+    let root = tempfile::tempdir().unwrap();
+    let options = WriteOptions {
+        clock_type: Clock::QPC,
+        ..WriteOptions::default()
+    };
+    let session = SessionWriter::create(root.path().join("s"), &options).unwrap();
+    session.thread(0).unwrap().finalize().unwrap();
+    session.finalize().unwrap();
+    let session = SessionReader::open(session.path()).unwrap();
+    assert_eq!(session.manifest().unwrap().clock_type, Some(Clock::QPC));
+}
