@@ -437,3 +437,12 @@ fn events_in_memory_are_given_where_they_are_and_others_are_not() {
     let index = IndexReader::from_source(seekable).unwrap();
     assert!(index.slice(2..4).is_none());
 }
+
+#[test]
+fn no_event_is_missing_where_a_verified_footer_counts_them() {
+    let mut file = IndexFile::finalized(1, 5);
+    file.header_count = 9;
+    assert_eq!(open(&file).missing_events(), 0);
+    let cut = ways::index(file.without_footer()).unwrap();
+    assert_eq!(cut.missing_events(), 4);
+}

@@ -19,7 +19,7 @@ use super::{detail, event};
 enum Call {
     CreateFolder(usize),
     Exists(usize),
-    Create(usize, Vec<u8>),
+    Create(usize, Vec<u8>, u64),
     Rename(usize, usize),
     Remove(usize),
     RemoveFolder(usize),
@@ -32,7 +32,8 @@ fn call() -> impl Strategy<Value = Call> {
     prop_oneof![
         path().prop_map(Call::CreateFolder),
         path().prop_map(Call::Exists),
-        (path(), vec(any::<u8>(), 0..4)).prop_map(|(path, bytes)| Call::Create(path, bytes)),
+        (path(), vec(any::<u8>(), 0..4), 0..9_u64)
+            .prop_map(|(path, bytes, size)| Call::Create(path, bytes, size)),
         (path(), path()).prop_map(|(from, to)| Call::Rename(from, to)),
         path().prop_map(Call::Remove),
         path().prop_map(Call::RemoveFolder),
@@ -53,7 +54,7 @@ fn is_ordinary(disk: &Path, call: &Call) -> bool {
     match call {
         Call::CreateFolder(at) => no_file_above(at),
         Call::Exists(at) => has_folder(at),
-        Call::Create(at, _) => has_folder(at) && !path(at).is_dir(),
+        Call::Create(at, ..) => has_folder(at) && !path(at).is_dir(),
         Call::Rename(from, to) => {
             has_folder(from) && !path(from).is_dir() && has_folder(to) && !path(to).is_dir()
         }
@@ -68,9 +69,10 @@ fn make(storage: &dyn Storage, root: &Path, call: &Call) -> io::Result<bool> {
     match call {
         Call::CreateFolder(at) => storage.create_folder(&path(at)),
         Call::Exists(at) => storage.exists(&path(at)),
-        Call::Create(at, bytes) => {
+        Call::Create(at, bytes, size) => {
             let mut file = storage.create(&path(at))?;
             let written = StorageFile::write_at(&mut *file, 1, bytes)?;
+            file.set_size(*size)?;
             Ok(written == bytes.len())
         }
         Call::Rename(from, to) => storage.rename(&path(from), &path(to)).map(yes),
@@ -93,6 +95,10 @@ proptest! {
             let in_memory = make(&memory, folder.path(), call).map_err(|error| error.kind());
             prop_assert_eq!(&in_memory, &on_disk, "{:?}", call);
         }
+        let mut files = PATHS.map(|path| folder.path().join(path)).to_vec();
+        files.retain(|path| path.is_file());
+        files.sort();
+        prop_assert_eq!(memory.paths(), files);
         for path in PATHS.map(|path| folder.path().join(path)) {
             let on_disk = std::fs::read(&path).ok();
             prop_assert_eq!(memory.bytes(&path), on_disk, "{:?}", path);
@@ -186,4 +192,33 @@ fn the_name_of_a_new_session_survives_a_loss_of_power() {
         drop(SessionWriter::create_on(memory, "all/s", &options).unwrap());
     });
     assert_eq!(again, []);
+}
+
+#[test]
+fn what_a_disk_refuses_is_said() {
+    let root = TempDir::new().unwrap();
+    let file = root.path().join("file");
+    std::fs::write(&file, "theirs").unwrap();
+    let kind = |error: io::Error| error.kind();
+    let below = file.join("below");
+    assert_eq!(
+        Disk.exists(&below).map_err(kind),
+        Err(io::ErrorKind::NotADirectory)
+    );
+    assert_eq!(
+        Disk.create_folder(&below).map_err(kind),
+        Err(io::ErrorKind::NotADirectory)
+    );
+    assert_eq!(
+        Disk.create_folder(&file).map_err(kind),
+        Err(io::ErrorKind::AlreadyExists)
+    );
+    assert_eq!(Disk.create_folder(root.path()).map_err(kind), Ok(false));
+    let deep = root.path().join("a/b/c");
+    assert_eq!(Disk.create_folder(&deep).map_err(kind), Ok(true));
+    let gone = root.path().join("gone");
+    assert_eq!(
+        Disk.sync_folder(&gone).map_err(kind),
+        Err(io::ErrorKind::NotFound)
+    );
 }

@@ -219,3 +219,23 @@ fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
     let session = SessionReader::open(session.path()).unwrap();
     assert_eq!(session.manifest().unwrap().clock_type, Some(Clock::QPC));
 }
+
+#[test]
+fn the_header_of_details_names_the_first_and_the_last_event_that_has_one() {
+    let root = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
+    for seq in 0..9 {
+        match seq {
+            2 | 5 => drop(
+                writer
+                    .write_with_detail(&event(seq), &detail(seq, b"x"))
+                    .unwrap(),
+            ),
+            _ => drop(writer.write(&event(seq)).unwrap()),
+        }
+    }
+    writer.finalize().unwrap();
+    let reader = ThreadReader::open(root.path()).unwrap();
+    let header = reader.detail().unwrap().header();
+    assert_eq!((header.index_seq_start, header.index_seq_end), (2, 5));
+}
