@@ -1,6 +1,7 @@
 //! The changed copy of the workspace: made, built without what cannot be built, and its test programs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -189,16 +190,23 @@ impl Tree {
             .args(arguments)
             .args(["--locked", "--message-format=json"])
             .current_dir(&self.copy);
+        for (name, value) in self.settings() {
+            command.env(name, value);
+        }
+        command.stderr(Stdio::null());
         command
-            .env("CARGO_TARGET_DIR", &self.target)
-            .stderr(Stdio::null());
+    }
+
+    /// What cargo is told, here and where a test calls it.
+    fn settings(&self) -> Vec<(&'static str, OsString)> {
         // Lines of a panic are of no use here, and links are quick without them. Tests run thousands of times.
-        command
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_PROFILE_TEST_DEBUG", "0")
-            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-            .env("CARGO_PROFILE_TEST_OPT_LEVEL", "1");
-        command
+        vec![
+            ("CARGO_TARGET_DIR", self.target.clone().into()),
+            ("CARGO_PROFILE_DEV_DEBUG", "0".into()),
+            ("CARGO_PROFILE_TEST_DEBUG", "0".into()),
+            ("CARGO_PROFILE_DEV_OPT_LEVEL", "1".into()),
+            ("CARGO_PROFILE_TEST_OPT_LEVEL", "1".into()),
+        ]
     }
 
     /// Which mutants the compiler refuses, and which functions it wants to be constant.
@@ -246,18 +254,25 @@ impl Tree {
                 .flatten()
                 .collect();
             spans.sort_by_key(|span| span["is_primary"] != true);
-            for span in spans {
-                let (Some(file), Some(at)) =
-                    (span["file_name"].as_str(), span["byte_start"].as_u64())
-                else {
+            let found = |span: &Value, find: fn(&str, usize) -> Option<usize>| {
+                let file = Path::new(span["file_name"].as_str()?);
+                let text = texts.get(file.strip_prefix(&self.copy).unwrap_or(file))?;
+                find(text, usize::try_from(span["byte_start"].as_u64()?).ok()?)
+            };
+            // E0004: non-exhaustive patterns. The switched arms are not in the place, but above the advice.
+            if message["message"]["code"]["code"] == "E0004" {
+                let advice = message["message"]["children"].as_array();
+                let mut spans = advice
+                    .into_iter()
+                    .flatten()
+                    .flat_map(|advice| advice["spans"].as_array().into_iter().flatten());
+                if let Some(number) = spans.find_map(|span| found(span, arm_above)) {
+                    bad.insert(number);
                     continue;
-                };
-                let file = Path::new(file);
-                let file = file.strip_prefix(&self.copy).unwrap_or(file);
-                let found = texts
-                    .get(file)
-                    .and_then(|text| around(text, usize::try_from(at).unwrap_or(usize::MAX)));
-                if let Some(number) = found {
+                }
+            }
+            for span in spans {
+                if let Some(number) = found(span, around) {
                     bad.insert(number);
                     is_ours = true;
                     break;
@@ -320,6 +335,7 @@ impl Tree {
                 folder,
                 name,
                 path: PathBuf::from(path),
+                settings: self.settings(),
             });
         }
         Ok(programs)
@@ -351,4 +367,14 @@ fn around(text: &str, at: usize) -> Option<usize> {
         rest = mark;
     }
     open.pop()
+}
+
+/// The mutant that deletes the last such arm above a byte.
+fn arm_above(text: &str, at: usize) -> Option<usize> {
+    let above = text.get(..at)?;
+    let mut marks = above.rmatch_indices("*/!").map(|(end, _)| {
+        let (_, digits) = above.get(..end)?.rsplit_once("/*+")?;
+        digits.parse().ok()
+    });
+    marks.find_map(|number| number)
 }

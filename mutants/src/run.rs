@@ -1,8 +1,10 @@
 //! Test programs: which tests they have, what each reaches, whether one fails while a mutant is switched on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) name: String,
     /// The program.
     pub(crate) path: PathBuf,
+    /// The environment in which a test finds what is built, and builds more.
+    pub(crate) settings: Vec<(&'static str, OsString)>,
 }
 
 /// One test, and what it reaches.
@@ -59,21 +63,30 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// Runs each test alone, to learn what it reaches.
+    /// Runs each test alone, to learn what it reaches; those that take longer than the longest are left out.
     ///
     /// # Errors
     /// If a program cannot be run.
-    pub(crate) fn new(programs: Vec<Program>, temporary: &Path) -> io::Result<Self> {
+    pub(crate) fn new(
+        programs: Vec<Program>,
+        longest: Duration,
+        temporary: &Path,
+    ) -> io::Result<Self> {
         let mut tests = Vec::new();
         for (number, program) in programs.iter().enumerate() {
             for name in program.tests()? {
-                match program.reach(number, &name, temporary)? {
-                    Some(test) => tests.push(test),
-                    None => eprintln!(
-                        "fails without a mutant, not used: {} {} {name}",
-                        program.package, program.name
-                    ),
-                }
+                let why = match program.reach(number, &name, longest, temporary)? {
+                    (Ended::Passed, test) => {
+                        tests.push(test);
+                        continue;
+                    }
+                    (Ended::Failed, _) => "fails without a mutant",
+                    (Ended::TimedOut, _) => "takes too long",
+                };
+                eprintln!(
+                    "{why}, not used: {} {} {name}",
+                    program.package, program.name
+                );
             }
         }
         tests.sort_by_key(|test: &Test| test.time);
@@ -172,7 +185,8 @@ impl Program {
             .stderr(Stdio::null());
         command
             .env("CARGO_MANIFEST_DIR", &self.folder)
-            .env("TMPDIR", temporary);
+            .env("TMPDIR", temporary)
+            .envs(self.settings.iter().cloned());
         // A failing property must not be noted down as one to keep.
         command
             .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")
@@ -197,7 +211,7 @@ impl Program {
             .collect())
     }
 
-    /// Runs one test without a mutant and notes what it reaches; none if it fails.
+    /// Runs one test without a mutant and notes what it reaches, for as long as it may take.
     ///
     /// # Errors
     /// If the program cannot be run, or its notes not be read.
@@ -205,14 +219,17 @@ impl Program {
         &self,
         number: usize,
         test: &str,
+        longest: Duration,
         temporary: &Path,
-    ) -> io::Result<Option<Test>> {
+    ) -> io::Result<(Ended, Test)> {
         let notes = temporary.join("reached");
         fs::write(&notes, "")?;
+        // A test may start a program as a user without rights.
+        fs::set_permissions(&notes, Permissions::from_mode(0o666))?;
         let mut command = self.command(temporary);
         command.args(["--exact", test]).env(switch::REACHED, &notes);
         let start = Instant::now();
-        let ended = wait(command.spawn()?, Duration::from_secs(180))?;
+        let ended = wait(command.spawn()?, longest)?;
         let reaches = fs::read_to_string(&notes)?
             .lines()
             .filter_map(|line| line.parse().ok())
@@ -223,7 +240,7 @@ impl Program {
             time: start.elapsed(),
             reaches,
         };
-        Ok((ended == Ended::Passed).then_some(found))
+        Ok((ended, found))
     }
 
     /// Runs some tests with a mutant, and names those that failed.
