@@ -1,12 +1,14 @@
 //! Headers for files whose own cannot be read, made from what the rest tells.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::stage::at;
 use crate::detail::{DetailHeader, DetailReader};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexEvent, IndexHeader, IndexReader};
-use crate::source::{Input, OpenOptions, ReadAt};
+use crate::source::{FileSource, ReadAt};
 use crate::wire::{Arch, Clock, EventKind, IndexFlags, IndexFooter, Os, Wire, v1, v2};
 
 /// How many events must look like those of a wire version, if there are as many.
@@ -16,7 +18,7 @@ const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// A file with another header than its own.
 struct Patched {
-    file: Input,
+    file: FileSource,
     header: [u8; IndexHeader::SIZE],
 }
 
@@ -31,7 +33,7 @@ impl ReadAt for Patched {
             .and_then(|at| self.header.get(at..))
         {
             Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
-            _ => self.file.read(offset, buffer).map_err(io::Error::other),
+            _ => self.file.read_at(offset, buffer),
         }
     }
 }
@@ -43,8 +45,8 @@ pub(super) fn index(
     id: Option<u32>,
     detail: Option<&DetailHeader>,
 ) -> Result<Option<IndexReader>> {
-    let file = Input::open_in_session(path, OpenOptions::new())?;
-    let sample = Sample::read(&file)?;
+    let file = open(path)?;
+    let sample = Sample::read(&file).map_err(at(path))?;
     let wires = detail
         .map(|detail| detail.wire)
         .into_iter()
@@ -81,7 +83,7 @@ pub(super) fn index(
 
 /// Opens a detail file under a header that fits its index.
 pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
-    let file = Input::open_in_session(path, OpenOptions::new())?;
+    let file = open(path)?;
     let header = DetailHeader {
         wire: index.wire,
         arch: index.arch,
@@ -111,6 +113,13 @@ pub(super) fn describe(header: &IndexHeader) -> String {
     )
 }
 
+fn open(path: &Path) -> Result<FileSource> {
+    if fs::symlink_metadata(path).map_err(at(path))?.is_symlink() {
+        return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
+    }
+    FileSource::open(path)
+}
+
 fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
@@ -122,16 +131,15 @@ struct Sample {
 }
 
 impl Sample {
-    /// What the file does not have stays 0.
-    fn read(file: &Input) -> Result<Self> {
+    fn read(file: &FileSource) -> io::Result<Self> {
         let mut header = [0; IndexHeader::SIZE];
-        file.read(0, &mut header)?;
+        read(file, 0, &mut header)?;
         let mut events = Vec::new();
         let count = file.size().saturating_sub(HEADER_SIZE) / EVENT_SIZE;
         for seq in 0..count.min(SAMPLE) {
             let mut event = [0; IndexEvent::SIZE];
             let offset = HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
-            file.read(offset, &mut event)?;
+            read(file, offset, &mut event)?;
             // Behind the last event stands a footer, or nothing that was written.
             if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
                 break;
@@ -164,4 +172,18 @@ impl Sample {
         });
         fits.then_some((wire, thread_id))
     }
+}
+
+/// Fills the buffer; what the file does not have stays 0.
+fn read(file: &FileSource, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    let mut filled = 0_usize;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(offset.saturating_add(filled as u64), rest) {
+            Ok(0) => break,
+            Ok(read) => filled = filled.saturating_add(read),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

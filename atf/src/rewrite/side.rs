@@ -12,8 +12,7 @@ use crate::index::{IndexEvent, IndexFooter, IndexHeader};
 use crate::wire::IndexFlags;
 use crate::write::Durability;
 
-/// Bytes of the buffer of a file that is written.
-const BUFFER_SIZE: usize = 0x1_0000;
+const BUFFER_SIZE: usize = 64 << 10;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 
 /// Writes details that no index event refers to, byte for byte as they were, as a finalized file
@@ -33,12 +32,13 @@ impl OrphansWriter {
             events_offset: HEADER_SIZE,
             event_count: 0,
             bytes_length: 0,
-            index_seq_start: u64::MAX,
+            index_seq_start: 0,
             index_seq_end: 0,
             ..source.clone()
         };
+        let section = Section::create(path, &header.encode())?;
         Ok(Self {
-            section: Section::create(path)?,
+            section,
             header,
             times: None,
         })
@@ -48,7 +48,10 @@ impl OrphansWriter {
     pub(super) fn begin(&mut self, event: &DetailEvent) {
         let (time, seq) = (event.header.timestamp, event.header.index_seq);
         let header = &mut self.header;
-        header.index_seq_start = header.index_seq_start.min(seq);
+        header.index_seq_start = match header.event_count {
+            0 => seq,
+            _ => header.index_seq_start.min(seq),
+        };
         header.index_seq_end = header.index_seq_end.max(seq);
         header.event_count = header.event_count.saturating_add(1);
         let size = event.header.total_length.into();
@@ -80,20 +83,23 @@ impl OrphansWriter {
 #[derive(Debug)]
 pub(super) struct SalvagedWriter {
     section: Section,
-    source: IndexHeader,
-    count: u64,
-    times: Option<(u64, u64)>,
+    header: IndexHeader,
 }
 
 impl SalvagedWriter {
     /// Makes the file. `source` is the header of the file that the events come from.
     pub(super) fn create(path: PathBuf, source: &IndexHeader) -> Result<Self> {
-        Ok(Self {
-            section: Section::create(path)?,
-            source: source.clone(),
-            count: 0,
-            times: None,
-        })
+        let header = IndexHeader {
+            flags: IndexFlags(0),
+            event_count: 0,
+            events_offset: HEADER_SIZE,
+            footer_offset: HEADER_SIZE,
+            time_start_ns: 0,
+            time_end_ns: 0,
+            ..source.clone()
+        };
+        let section = Section::create(path, &header.encode()?)?;
+        Ok(Self { section, header })
     }
 
     /// Adds an event; `bytes` is all of it.
@@ -102,30 +108,25 @@ impl SalvagedWriter {
         event: &IndexEvent,
         bytes: &[u8; IndexEvent::SIZE],
     ) -> Result<()> {
-        let time = event.timestamp_ns;
-        self.times = Some((self.times.map_or(time, |(first, _)| first), time));
-        self.count = self.count.saturating_add(1);
-        self.section.write(bytes)
+        self.section.write(bytes)?;
+        let header = &mut self.header;
+        if header.event_count == 0 {
+            header.time_start_ns = event.timestamp_ns;
+        }
+        header.time_end_ns = event.timestamp_ns;
+        header.event_count = header.event_count.saturating_add(1);
+        header.footer_offset = header.footer_offset.saturating_add(bytes.len() as u64);
+        Ok(())
     }
 
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {
-        let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
-        let bytes_written = self.count.saturating_mul(IndexEvent::SIZE as u64);
+        let header = &self.header;
         let footer = IndexFooter {
             checksum: self.section.crc.finish(),
-            event_count: self.count,
-            time_start_ns,
-            time_end_ns,
-            bytes_written,
-        };
-        let header = IndexHeader {
-            flags: IndexFlags(0),
-            event_count: self.count,
-            events_offset: HEADER_SIZE,
-            footer_offset: HEADER_SIZE.saturating_add(bytes_written),
-            time_start_ns,
-            time_end_ns,
-            ..self.source
+            event_count: header.event_count,
+            time_start_ns: header.time_start_ns,
+            time_end_ns: header.time_end_ns,
+            bytes_written: header.footer_offset.saturating_sub(HEADER_SIZE),
         };
         let header = header.encode()?;
         self.section.finalize(&footer.encode(), &header, durability)
@@ -141,11 +142,10 @@ struct Section {
 }
 
 impl Section {
-    /// Makes the file, with zeros for a header.
-    fn create(path: PathBuf) -> Result<Self> {
+    fn create(path: PathBuf, header: &[u8; IndexHeader::SIZE]) -> Result<Self> {
         let file = File::create_new(&path).map_err(at(&path))?;
         let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);
-        file.write_all(&[0; IndexHeader::SIZE]).map_err(at(&path))?;
+        file.write_all(header).map_err(at(&path))?;
         Ok(Self {
             path,
             file,

@@ -236,8 +236,7 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        // Nothing makes a file no larger, wherever it is written.
-        if file.len() < end && !bytes.is_empty() {
+        if file.len() < end {
             file.resize(end, 0);
         }
         if let Some(place) = file.get_mut(start..end) {

@@ -1,6 +1,5 @@
 //! How files are written.
 
-use crate::clock;
 use crate::wire::{Arch, Clock, Os, Wire};
 
 /// How files are written. [`Default`] describes this machine, in wire version 1.
@@ -25,8 +24,7 @@ pub struct WriteOptions {
     /// The operating system; by default that of this program, 0 where the format has no number
     /// for it.
     pub os: Os,
-    /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 where the
-    /// format has no number for it.
+    /// The clock of the timestamps; by default the continuous one of this system.
     pub clock_type: Clock,
     /// What survives a loss of power.
     pub durability: Durability,
@@ -47,7 +45,7 @@ impl Default for WriteOptions {
             wire: Wire::V1,
             arch: native_arch(),
             os: native_os(),
-            clock_type: clock::CLOCK,
+            clock_type: native_clock(),
             durability: Durability::default(),
             survive_kill: false,
             verbatim: false,
@@ -62,8 +60,8 @@ pub enum Durability {
     /// Nothing is promised: the system writes when it likes. The traced program never waits.
     #[default]
     None,
-    /// A finalized file: files, folder and the folder's name are synchronized when it is finalized,
-    /// the events before the header says that they are there.
+    /// A finalized file: files and folder are synchronized when it is finalized, the events before
+    /// the header says that they are there.
     Finalize,
     /// All that was flushed: files are synchronized with each buffer that leaves.
     EachFlush,
@@ -85,5 +83,13 @@ fn native_os() -> Os {
         () if cfg!(target_os = "ios") => Os::IOS,
         () if cfg!(target_os = "windows") => Os::WINDOWS,
         () => Os(0),
+    }
+}
+
+fn native_clock() -> Clock {
+    match native_os() {
+        Os::MACOS | Os::IOS => Clock::MACH_CONTINUOUS,
+        Os::WINDOWS => Clock::QPC,
+        _ => Clock::BOOTTIME,
     }
 }

@@ -10,7 +10,6 @@ mod support;
 
 mod encode;
 mod faults;
-mod memory;
 mod refusals;
 mod ring;
 mod round_trip;

@@ -241,7 +241,9 @@ impl Record {
 
 /// The little-endian number in up to 8 bytes.
 pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
-    (bytes.iter().rev()).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    let mut number = [0; 8];
+    (number.iter_mut().zip(bytes)).for_each(|(place, byte)| *place = *byte);
+    u64::from_le_bytes(number)
 }
 
 #[cfg(test)]

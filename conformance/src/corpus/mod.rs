@@ -164,14 +164,14 @@ fn write(
     Ok(())
 }
 
-#[cfg(unix)]
 fn symlink(target: &str, path: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, path)
-}
-
-#[cfg(not(unix))]
-fn symlink(_target: &str, _path: &Path) -> io::Result<()> {
-    Err(io::Error::from(io::ErrorKind::Unsupported))
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(target, path);
+    #[cfg(not(unix))]
+    return Err(io::Error::other(format!(
+        "no symbolic link from {} to {target} on this system",
+        path.display()
+    )));
 }
 
 /// What was done to a case's files.

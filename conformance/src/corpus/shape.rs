@@ -112,7 +112,7 @@ impl Shape {
             let name = format!("events[{seq}].payload");
             let stack_size = bytes.get(parts.end + 96..parts.end + 98);
             match stack_size.map(super::layout::little_endian) {
-                Some(stack) if payload > 0 && stack + 100 == payload as u64 => {
+                Some(stack) if stack + 100 == payload as u64 => {
                     parts.add(100, &name, Some(Record::DetailFunctionPayload));
                     parts.add(payload - 100, &format!("{name}.stack"), None);
                 }
@@ -121,9 +121,8 @@ impl Shape {
         }
         parts.add(64, "footer", Some(self.footer_record()));
         let mut regions = parts.regions;
-        regions.retain(|region| region.offset < self.own);
-        if let Some(last) = regions.last_mut() {
-            last.size = last.size.min(self.own - last.offset);
+        for region in &mut regions {
+            region.size = region.size.min(self.own.saturating_sub(region.offset));
         }
         let behind = bytes.len().saturating_sub(self.own);
         regions.push(Region {

@@ -76,3 +76,51 @@ const fn tenths(letter: char) -> u32 {
         _ => 69,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::width;
+
+    /// Verdana's own widths, in thousandths of its size.
+    const VERDANA: [(char, u32); 26] = [
+        ('i', 274),
+        ('l', 274),
+        (' ', 352),
+        ('f', 352),
+        (',', 364),
+        ('.', 364),
+        ('t', 394),
+        ('r', 427),
+        (':', 454),
+        ('/', 454),
+        ('-', 454),
+        ('c', 521),
+        ('s', 521),
+        ('z', 525),
+        ('a', 601),
+        ('e', 596),
+        ('n', 633),
+        ('u', 633),
+        ('0', 636),
+        ('9', 636),
+        ('O', 787),
+        ('Q', 787),
+        ('N', 748),
+        ('M', 843),
+        ('m', 973),
+        ('W', 989),
+    ];
+
+    #[test]
+    fn no_text_is_drawn_much_wider_or_narrower_than_its_letters_are() {
+        for (letter, thousandths) in VERDANA {
+            let drawn = width(&letter.to_string().repeat(100));
+            let own = thousandths * 11 / 10;
+            let range = own * 82 / 100..own * 118 / 100;
+            assert!(
+                range.contains(&drawn),
+                "{letter}: {drawn}, in Verdana {own}"
+            );
+        }
+    }
+}

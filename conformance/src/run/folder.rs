@@ -17,10 +17,9 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
 }
 
 /// Gives its owner all rights to each folder of a tree. What fails shows when it is removed.
-#[cfg(unix)]
 fn open_up(folder: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    #[cfg(unix)]
+    let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -28,6 +27,3 @@ fn open_up(folder: &Path) {
         }
     }
 }
-
-#[cfg(not(unix))]
-fn open_up(_: &Path) {}

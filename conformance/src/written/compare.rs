@@ -183,3 +183,35 @@ pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<
         field_size: size,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, window};
+
+    #[test]
+    fn a_file_that_is_not_there_is_none_and_one_that_cannot_be_looked_for_is_an_error() {
+        let out = tempfile::tempdir().unwrap();
+        let read = || Found::read(out.path(), "thread_7/index.atf", 64);
+        assert!(matches!(read(), Ok(None)));
+        std::fs::write(out.path().join("thread_7"), "").unwrap();
+        let wrong = read().err().unwrap();
+        let start = "thread_7/index.atf: Not a directory";
+        assert!(wrong.message.starts_with(start), "{}", wrong.message);
+    }
+
+    #[test]
+    fn a_field_is_shown_with_a_line_in_front_and_one_behind() {
+        for (field, shown) in [
+            ((64, 4), (48, 96)),
+            ((79, 1), (48, 96)),
+            ((79, 2), (48, 112)),
+            ((64, 16), (48, 96)),
+            ((64, 17), (48, 112)),
+            // A field without bytes is where it would stand; in front of the file stands nothing.
+            ((64, 0), (48, 96)),
+            ((0, 4), (0, 32)),
+        ] {
+            assert_eq!(window(field.0, field.1), shown, "{field:?}");
+        }
+    }
+}

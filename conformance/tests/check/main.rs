@@ -7,6 +7,7 @@ mod support;
 
 mod bad_input;
 mod parallel;
+mod parts;
 mod report;
 mod samples;
 #[cfg(unix)]

@@ -212,6 +212,11 @@ fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
     );
     for thread in ["thread_0", "thread_1", "thread_2"] {
         let part = Outcome::of(&samples().join(session).join(thread));
+        let of_whole = whole
+            .reports
+            .iter()
+            .filter(|report| report.path.parent().unwrap().ends_with(thread));
+        assert_eq!(part.reports.len(), of_whole.count());
         for report in &part.reports {
             let inside = session.split_once('/').unwrap().1;
             let name = format!("{inside}/{thread}/{}", part.name(report));

@@ -133,6 +133,47 @@ fn what_may_not_be_read_is_unreadable_and_hides_no_other() {
     assert!(text.contains("\n2 paths could not be read\n"), "{text}");
 }
 
+#[test]
+fn a_linked_detail_file_is_not_followed_where_the_index_is_gone_either() {
+    let folder = TempDir::new().unwrap();
+    let mut trace = Trace::clean(1);
+    trace.rename(DETAIL, "elsewhere.atf");
+    trace.remove(INDEX);
+    trace.symlink(DETAIL, "../elsewhere.atf");
+    trace.write(folder.path()).unwrap();
+    let outcome = crate::support::Outcome::of(folder.path());
+    assert!(outcome.finding("thread_7", "ATF-SESS-002").is_some());
+    assert!(outcome.finding(DETAIL, "ATF-SESS-003").is_some());
+}
+
+#[test]
+fn a_ring_and_a_lone_manifest_that_may_not_be_read_are_unreadable() {
+    let folder = TempDir::new().unwrap();
+    // Cut off before its footer, so that a ring may stand beside it.
+    let mut trace = Trace::clean(1);
+    trace.cut(INDEX, 256);
+    trace.write(&folder.path().join("cut")).unwrap();
+    let ring = folder.path().join("cut/thread_7/ring.atf");
+    fs::write(&ring, "").unwrap();
+    let manifest = folder.path().join(MANIFEST);
+    fs::write(&manifest, "{}").unwrap();
+    for path in [ring, manifest] {
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    let Some(mut command) = unprivileged(folder.path()) else {
+        eprintln!("skipped: no user without privileges can run the command");
+        return;
+    };
+    let output = command.args(["cut", MANIFEST]).output().unwrap();
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 2);
+    for path in ["cut/thread_7/ring.atf", MANIFEST] {
+        let line = format!("{path}: unreadable: Permission denied");
+        assert!(text.contains(&line), "{text}");
+    }
+    assert!(text.contains("\n2 paths could not be read\n"), "{text}");
+}
+
 /// The command, run by someone whom permissions bind, or `None` where that cannot be had.
 fn unprivileged(folder: &Path) -> Option<Command> {
     const NOBODY: u32 = 65534;

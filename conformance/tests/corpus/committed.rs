@@ -66,6 +66,15 @@ fn a_changed_a_missing_and_a_strange_file_are_named_with_the_first_byte_and_the_
     assert!(
         matches!(unknown, Difference::Unknown { path } if path == "v1/clean-session/notes.txt")
     );
+    let text = missing.to_string();
+    assert!(
+        text.starts_with("v1/clean-session/dump.txt: No such file"),
+        "{text}"
+    );
+    assert_eq!(
+        unknown.to_string(),
+        "v1/clean-session/notes.txt: no file of the corpus"
+    );
 }
 
 #[test]
@@ -98,6 +107,33 @@ fn the_sums_are_sha_256() {
 }
 
 #[test]
+fn the_command_verifies_a_folder_and_names_the_first_difference() {
+    let verify = |folder: &Path| {
+        let output = command(&["verify", folder.to_str().unwrap()]);
+        let text = text(&output).replace(folder.to_str().unwrap(), "FOLDER");
+        (output.status.code(), text)
+    };
+    let count = CASES.len();
+    let good = format!("FOLDER: {count} cases, all as they must be\n");
+    assert_eq!(verify(&committed()), (Some(0), good));
+    let folder = TempDir::new().unwrap();
+    edition::generate(folder.path(), &CASES).unwrap();
+    let path = folder.path().join("v1/clean-index/files/index.atf");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..41]).unwrap();
+    let line = format!(
+        "FOLDER/v1/clean-index/files/index.atf: differs from byte 41 on; SHA-256 {}, expected {}\n",
+        edition::sha256(&bytes[..41]),
+        edition::sha256(&bytes),
+    );
+    assert_eq!(verify(folder.path()), (Some(1), line.clone()));
+    fs::remove_file(folder.path().join("v2/SHA256SUMS")).unwrap();
+    fs::write(folder.path().join("v2/mine"), "").unwrap();
+    let more = format!("{line}and 2 more\n");
+    assert_eq!(verify(folder.path()), (Some(1), more));
+}
+
+#[test]
 fn the_command_lists_what_is_asked_for() {
     let output = command(&[
         "list",
@@ -117,8 +153,50 @@ fn the_command_lists_what_is_asked_for() {
             "v1/iftr-002-a-billion-in-one-thread-of-two"
         ]
     );
-    assert!(lines.iter().all(|line| line.contains("malformed")));
+    assert!(lines.iter().all(|line| line.contains("  malformed  ")));
+    let verdicts = lines
+        .iter()
+        .map(|line| line.split_whitespace().nth(2).unwrap());
+    assert_eq!(
+        verdicts.collect::<Vec<_>>(),
+        ["reject", "recover"],
+        "{lines:?}"
+    );
 
+    let names = |arguments: &[&str]| {
+        let output = command(&[&["list"], arguments].concat());
+        assert_eq!(output.status.code(), Some(0));
+        let names = text(&output)
+            .lines()
+            .map(|line| line.split(' ').next().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    // The committed cases say of themselves what they are.
+    let about = |is_wanted: &dyn Fn(&serde_json::Value) -> bool| {
+        let cases = CASES.iter().filter(|case| {
+            let path = committed().join(&case.name).join("case.json");
+            is_wanted(&serde_json::from_slice(&fs::read(path).unwrap()).unwrap())
+        });
+        cases.map(|case| case.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&["--class", "truncated"]),
+        about(&|case| case["class"] == "truncated")
+    );
+    assert_eq!(
+        names(&["--wire", "2", "*link*"]),
+        about(&|case| { case["wire"] == 2 && case["name"].as_str().unwrap().contains("link") })
+    );
+    assert_eq!(
+        names(&["--flag", "ties"]),
+        about(&|case| {
+            case["flags"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|flag| flag == "ties")
+        })
+    );
     assert_eq!(command(&["list", "no-such-*"]).status.code(), Some(2));
     let output = command(&["list", "--flag", "no-such"]);
     assert_eq!(output.status.code(), Some(2));
@@ -130,7 +208,19 @@ fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
     let output = command(&["show", "v1/iftr-002-one-too-many"]);
     let text = text(&output);
     assert!(text.contains("breaks   ATF-IFTR-002 in index.atf, footer.event_count at 264\n"));
+    assert!(
+        text.starts_with("v1/iftr-002-one-too-many: malformed, to reject\n"),
+        "{text}"
+    );
+    assert!(text.contains("\nabout    ATF-IFTR-002\n"));
+    assert!(text.contains("\nsources  S"));
     assert!(text.contains("\n00000108  0700000000000000  footer.event_count  7\n"));
+    let expected =
+        fs::read_to_string(committed().join("v1/iftr-002-one-too-many/expected.json")).unwrap();
+    assert!(
+        text.contains(&format!("\nA reader gives\n{expected}")),
+        "{text}"
+    );
     assert_eq!(command(&["show", "v1/none"]).status.code(), Some(2));
 }
 

@@ -25,7 +25,12 @@ fn words(results: &Results) -> String {
     let start = |node: Node<'_, '_>| node.attribute("x").map_or(0, |x| x.parse().unwrap());
     let end = |node, length| start(node) + number(node, length);
     for (text, paper) in texts.iter().zip(&papers) {
-        assert!(start(*text) > start(*paper) && end(*text, "textLength") < end(*paper, "width"));
+        let before = start(*text) - start(*paper);
+        let behind = end(*paper, "width") - end(*text, "textLength");
+        assert!(
+            before > 0 && before == behind,
+            "{before} in front, {behind} behind"
+        );
     }
     assert_eq!(end(papers[0], "width"), start(papers[1]));
     assert_eq!(end(papers[1], "width"), number(svg, "width"));

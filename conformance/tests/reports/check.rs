@@ -172,6 +172,26 @@ fn junit_has_a_suite_for_each_session_whose_counts_are_those_of_its_files() {
 }
 
 #[test]
+fn the_text_sums_up_what_there_is() {
+    let text = |fill: &dyn Fn(&mut Reports)| {
+        let written = Written::new(Severity::Must, |reports| fill(reports));
+        anstream::adapter::strip_str(&written.read("text")).to_string()
+    };
+    assert_eq!(text(&|_| {}), "");
+    let unreadable = text(&|reports| reports.unreadable(Path::new("a"), "gone"));
+    assert_eq!(
+        unreadable,
+        "a: unreadable: gone\n1 path could not be read\n"
+    );
+    let clean = text(&|reports| reports.file(file("index.atf", Kind::Index, &[])));
+    assert_eq!(
+        clean,
+        "index.atf: accept, 6 events\n\n1 file: 1 accept, 0 recover, 0 reject; 6 events, 0 details\n\
+         rules broken: 0 must, 0 should; 0 advice\n"
+    );
+}
+
+#[test]
 fn a_badge_counts_what_is_broken() {
     let words = |written: &Written| {
         let text = written.read("svg");

@@ -180,6 +180,31 @@ fn schema() -> jsonschema::Validator {
 }
 
 #[test]
+fn junit_gives_texts_back_as_they_were() {
+    let mut results = demo();
+    let text = r#"<a href="b">c & d &amp; e</a>"#;
+    results.testees[0].name = text.to_owned();
+    results.cases[0].stderr = format!("{text}\n{text}");
+    let written = report(&results, Form::Junit);
+    let document = roxmltree::Document::parse(&written).unwrap();
+    let all = |tag| {
+        document
+            .descendants()
+            .filter(move |node| node.has_tag_name(tag))
+    };
+    let mut classes = all("testcase").filter_map(|node| node.attribute("classname"));
+    assert!(
+        classes.any(|class| class == format!("{text} read")),
+        "{written}"
+    );
+    let mut texts = all("system-err").filter_map(|node| node.text());
+    assert!(
+        texts.any(|found| found == results.cases[0].stderr),
+        "{written}"
+    );
+}
+
+#[test]
 fn json_is_what_its_schema_says_and_nothing_more() {
     let schema = schema();
     for results in [demo(), hostile(), empty()] {
@@ -224,5 +249,77 @@ fn a_target_is_a_form_and_a_file() {
     }
     for bad in ["", "xml=a", "tap=", "=a", "TAP"] {
         assert!(parsed(bad).is_err(), "{bad}");
+    }
+}
+
+/// The editions that the demo was graded by, as it has them.
+const EDITIONS: [(&str, &str); 4] = [
+    ("kit", "0.1.0"),
+    ("spec", "2.0"),
+    ("rules", "1"),
+    ("corpus", "1"),
+];
+
+#[test]
+fn each_form_says_by_which_editions_was_graded() {
+    let tap = report(&demo(), Form::Tap);
+    let comments: Vec<_> = tap.lines().filter(|line| line.starts_with("# ")).collect();
+    assert_eq!(
+        comments,
+        EDITIONS.map(|(what, edition)| format!("# {what} {edition}"))
+    );
+    let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
+    let text = report(&demo(), Form::Junit);
+    let document = roxmltree::Document::parse(&text).unwrap();
+    let suites = document.descendants().filter(|node| {
+        node.has_tag_name("testsuite") && node.attribute("name").unwrap().starts_with("ada-")
+    });
+    let mut graded = 0;
+    for suite in suites {
+        let properties: Vec<_> = suite
+            .descendants()
+            .filter(|node| node.has_tag_name("property"))
+            .map(|node| ["name", "value"].map(|key| node.attribute(key).unwrap().to_owned()))
+            .collect();
+        let of_kit = EDITIONS.map(|(what, edition)| [format!("atf.{what}"), edition.to_owned()]);
+        let mut expected = vec![["version".to_owned(), "1.4".to_owned()]];
+        expected.extend(of_kit);
+        assert_eq!(properties, expected);
+        graded += 1;
+    }
+    assert!(graded > 0);
+    for (what, edition) in EDITIONS {
+        assert_eq!(value["editions"][what], edition);
+    }
+}
+
+#[test]
+fn a_pair_that_has_nothing_in_common_is_skipped_in_each_form() {
+    let mut results = demo();
+    for (passed, skipped, is_skipped) in [(0, 3, true), (1, 3, false)] {
+        (results.cross[0].passed, results.cross[0].skipped) = (passed, skipped);
+        let points = parse_tap(&report(&results, Form::Tap));
+        let pair = points
+            .iter()
+            .find(|point| point.title == "ada-c reads what ada-c writes");
+        let pair = pair.unwrap();
+        assert!(pair.ok);
+        let skip = ("SKIP".to_owned(), "nothing that both support".to_owned());
+        assert_eq!(pair.directive, is_skipped.then_some(skip));
+        let text = report(&results, Form::Junit);
+        let document = roxmltree::Document::parse(&text).unwrap();
+        assert_eq!(
+            counts(document.root_element()),
+            counted(document.root_element())
+        );
+        let case = document.descendants().find(|node| {
+            let texts = ["classname", "name"].map(|key| node.attribute(key).unwrap_or_default());
+            node.has_tag_name("testcase") && texts.concat().matches("ada-c").count() == 2
+        });
+        let marks = case
+            .unwrap()
+            .children()
+            .filter(|node| node.has_tag_name("skipped"));
+        assert_eq!(marks.count(), usize::from(is_skipped), "{text}");
     }
 }

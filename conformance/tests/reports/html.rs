@@ -170,6 +170,54 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
 }
 
 #[test]
+fn a_testees_link_leads_to_a_page_or_is_none() {
+    for (url, is_link) in [
+        ("https://example.org/ada", true),
+        ("http://example.org/ada", true),
+        ("javascript:alert(1)", false),
+        ("file:///etc/passwd", false),
+        ("example.org", false),
+    ] {
+        let mut results = demo();
+        results
+            .testees
+            .iter_mut()
+            .for_each(|testee| testee.url = Some(url.to_owned()));
+        let page = page(&results);
+        let document = Document::parse(&page).unwrap();
+        let links = of(&document, "a").filter(|node| node.attribute("href") == Some(url));
+        assert_eq!(links.count() > 0, is_link, "{url}");
+    }
+}
+
+#[test]
+fn results_can_be_filtered_by_what_they_have() {
+    let page = page(&demo());
+    let document = Document::parse(&page).unwrap();
+    let options = |name| {
+        let select = of(&document, "select").find(|node| node.attribute("name") == Some(name));
+        let options = select
+            .unwrap()
+            .children()
+            .filter(|node| node.has_tag_name("option"));
+        options.map(spoken).collect::<Vec<_>>()
+    };
+    assert_eq!(options("wire"), ["any", "1", "2"]);
+    let rows: Vec<_> = of(&document, "tr")
+        .filter(|node| node.attribute("data-c").is_some())
+        .collect();
+    assert_eq!(rows.len(), 11);
+    for row in rows {
+        let case = row
+            .children()
+            .find(|node| node.has_tag_name("th"))
+            .map(spoken)
+            .unwrap();
+        assert_eq!(format!("v{}", row.attribute("data-c").unwrap()), case[..2]);
+    }
+}
+
+#[test]
 fn what_is_known_skipped_refused_and_stale_is_said_in_words() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();

@@ -77,6 +77,27 @@ kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
 }
 
 #[test]
+fn what_did_not_happen_is_not_told() {
+    let mut results = empty();
+    results.testees = vec![testee("a", &[Role::Read])];
+    results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed)];
+    let text = plain(&results, Form::Text);
+    let end = "\n1 passed, 0 failed, 0 known, 0 skipped; 1 rule, 1.5 s\n\
+               kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
+    assert!(text.ends_with(end), "{text}");
+    for word in [
+        "FAILED",
+        "STALE",
+        "NOT GRADED",
+        "known  ",
+        "with notes",
+        "writers",
+    ] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
 fn only_a_run_without_a_fault_is_green() {
     const GREEN: &str = "\u{1b}[32m";
     let totals = |results| {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use atf_conformance::corpus::recipes;
+use atf_conformance::rules::Severity;
 use atf_conformance::rules::table;
-use atf_conformance::{FileReport, Kind, Place};
+use atf_conformance::{FileReport, Kind, Place, Summary};
 
 use crate::support::{Outcome, Trace};
 
@@ -74,4 +75,55 @@ fn a_rule_is_not_broken_in_a_wire_version_that_it_does_not_hold_for() {
     report.wire = Some(1);
     report.add(&table::ATF_IEVT_003, Place::of(""), String::new);
     assert_eq!(report.findings().len(), 1);
+}
+
+#[test]
+fn a_rule_that_is_broken_often_is_one_finding_with_a_count_and_a_few_places() {
+    let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
+    for seq in 0..100_u64 {
+        report.add(&table::ATF_IEVT_002, Place::at("event_kind", seq), || {
+            seq.to_string()
+        });
+    }
+    let findings = report.findings();
+    let [finding] = findings.as_slice() else {
+        panic!("{findings:?}");
+    };
+    assert_eq!((finding.count, finding.message.as_str()), (100, "0"));
+    let places = [&finding.place].into_iter().chain(&finding.more);
+    let offsets: Vec<_> = places.map(|place| place.offset.unwrap()).collect();
+    assert_eq!(offsets, (0..8).collect::<Vec<_>>());
+}
+
+#[test]
+fn the_exit_status_is_2_for_what_was_not_read_else_1_for_what_is_denied() {
+    let status = |[must, should, advice, unreadable]: [u64; 4], deny| {
+        let summary = Summary {
+            must,
+            should,
+            advice,
+            unreadable,
+            ..Summary::default()
+        };
+        summary.exit_status(deny)
+    };
+    let denied = [Severity::Must, Severity::Should, Severity::Advice];
+    for (broken, expected) in [
+        ([0, 0, 0, 0], [0, 0, 0]),
+        ([0, 0, 1, 0], [0, 0, 1]),
+        ([0, 1, 0, 0], [0, 1, 1]),
+        ([1, 0, 0, 0], [1, 1, 1]),
+        ([1, 1, 0, 0], [1, 1, 1]),
+        ([0, 1, 1, 0], [0, 1, 1]),
+        ([1, 0, 1, 0], [1, 1, 1]),
+        ([1, 1, 1, 0], [1, 1, 1]),
+        ([0, 0, 0, 1], [2, 2, 2]),
+        ([1, 1, 1, 1], [2, 2, 2]),
+    ] {
+        assert_eq!(
+            denied.map(|deny| status(broken, deny)),
+            expected,
+            "{broken:?}"
+        );
+    }
 }

@@ -109,6 +109,32 @@ fn a_report_that_cannot_be_written_is_said_before_the_run_and_an_old_one_stays_t
 }
 
 #[test]
+fn a_time_limit_holds_for_each_process() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    // In the smoke test it answers.
+    bench.reader(
+        "slow",
+        &format!("{kit} testee read \"$1\" || exec sleep 1000"),
+    );
+    let path = bench.path().join("slow.toml");
+    let mut command = Command::new(kit);
+    let arguments = [
+        "--case",
+        "v1/ihdr-002-*",
+        "--time-limit",
+        "2",
+        "--report",
+        "tap",
+    ];
+    let start = std::time::Instant::now();
+    let (code, out, _) = texts(command.arg("run").arg(path).args(arguments));
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("still running after 2.0 s"), "{out}");
+    assert!(start.elapsed().as_secs() < 60);
+}
+
+#[test]
 fn two_testees_of_one_name_are_a_usage_error() {
     let bench = Bench::new();
     bench.reader("same", "exit 77");
@@ -144,6 +170,12 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     let (code, out, _) = texts(&mut run(&arguments));
     assert_eq!(code, Some(4), "a list that is not there: {out}");
     assert!(out.contains("known.txt: No such file"), "{out}");
+
+    // An update makes it.
+    let (code, out, _) = texts(run(&arguments).arg("--update"));
+    assert_eq!(code, Some(4), "reasons are missing: {out}");
+    let made = fs::read_to_string(&list).unwrap();
+    assert!(made.contains("crash         v1/ihdr-002-"), "{made}");
 
     let (code, out, _) = with("", &[]);
     assert_eq!(code, Some(1), "{out}");

@@ -169,6 +169,15 @@ fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
     let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
     let case = case.unwrap();
     assert_eq!(case.role, Role::Read);
+    // It is about what its script is about.
+    let scripts = writings();
+    let script = scripts.iter().find(|script| script.name() == case.case);
+    let script = script.unwrap();
+    assert_eq!(
+        (case.rules.as_slice(), case.note.as_str()),
+        (script.rules(), script.note())
+    );
+    assert!(!case.rules.is_empty() && !case.note.is_empty());
     match &case.outcome {
         Outcome::Failed { class, message, .. } => {
             assert_eq!(*class, Failure::WrongDecode);
@@ -244,4 +253,57 @@ fn a_failure_that_the_readers_list_has_is_known() {
     let cell = cell(&results, 0, 1);
     assert_eq!((cell.known, cell.failed.len()), (1, 1));
     assert_eq!(cell.failed[0].0, "v1/write-one-detail");
+}
+
+/// What becomes of a writer that is a shell script, claims that wire version 1 and these features are supported,
+/// and is asked for these scripts.
+fn asked(features: &str, script: &str, cases: &str) -> Results {
+    let folder = TempDir::new().unwrap();
+    let more = format!("wire = [1]\nfeatures = [{features}]");
+    let roles = [("write", "'{script}', '{out}'", script)];
+    let writer = testee(folder.path(), "asked", &roles, &more);
+    crossed(folder.path(), &[writer], cases)
+}
+
+#[test]
+fn a_writer_is_asked_for_what_it_supports_alone() {
+    let crashes = format!(
+        "grep -q -e '^detail' -e 'wire=2' \"$1\" && kill -9 $$; exec {KIT} testee write \"$1\" \"$2\""
+    );
+    let results = asked("'index'", &crashes, "v?/write-{one-event,registers*}");
+    assert_eq!(results.testees[0].refused, None);
+    let mut passed = 0;
+    for case in &results.cases {
+        match &case.outcome {
+            Outcome::Passed => passed += 1,
+            Outcome::Skipped { why } if case.case.starts_with("v2/") => {
+                assert_eq!(why, "wire version 2");
+            }
+            Outcome::Skipped { why } => assert_eq!(why, "feature detail", "{}", case.case),
+            failed => panic!("{}: {failed:?}", case.case),
+        }
+    }
+    assert_eq!(passed, 1, "{:?}", results.cases);
+}
+
+#[test]
+fn a_writer_that_writes_nothing_at_all_fails_the_smoke_test() {
+    for (script, why) in [
+        ("exit 2", "exit code 2, not all was written"),
+        (
+            "exit 77",
+            "exit code 77 for what its manifest says it supports",
+        ),
+        ("kill -11 $$", "killed by signal 11 (SIGSEGV)"),
+    ] {
+        let results = asked("'index'", script, "v1/write-one-event");
+        let refused = results.testees[0].refused.clone().unwrap();
+        assert!(refused.starts_with("write: v1/write-"), "{refused}");
+        assert!(refused.ends_with(&format!(": {why}")), "{refused}");
+        assert!(results.cases.is_empty());
+    }
+    // How a program that ends early leaves its files is graded, and not asked for in the smoke test.
+    let script = format!("grep -q abort \"$1\" && exit 2; exec {KIT} testee write \"$1\" \"$2\"");
+    let results = asked("'index'", &script, "v1/write-one-event");
+    assert_eq!(results.testees[0].refused, None);
 }

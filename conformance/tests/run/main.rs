@@ -6,6 +6,7 @@ mod compare;
 mod cross;
 mod documents;
 mod lists;
+mod locate;
 mod manifest;
 mod outcomes;
 mod processes;

@@ -174,3 +174,44 @@ fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
         assert!(results.cases.is_empty());
     }
 }
+
+#[test]
+fn a_crash_where_another_task_of_the_role_is_answered_is_for_the_run_to_grade() {
+    let bench = Bench::new();
+    let mut index = case("v1/valid");
+    index.class = atf_conformance::corpus::Class::Valid;
+    index.verdicts = vec![atf_conformance::Verdict::Accept];
+    let mut session = index.clone();
+    session.name = "v1/session".to_owned();
+    session.subject = atf_conformance::corpus::Subject::Session;
+    let mut document = document();
+    document["verdict"] = "accept".into();
+    // It answers for files, and crashes on folders; then it answers them with what is no answer.
+    for (answer, refused) in [
+        ("kill -11 $$", None),
+        ("echo none", Some("read: v1/session: ")),
+    ] {
+        let program = bench.path().join("half.sh");
+        let script = format!("case \"$1\" in *.atf) echo '{document}';; *) {answer};; esac");
+        fs::write(&program, script).unwrap();
+        let manifest = bench.path().join("half.toml");
+        let text = format!(
+            "protocol = 1\nname = 'half'\nversion = '1'\nread = ['sh', '{}', '{{path}}']\n\
+             wire = [1]\nfeatures = ['index', 'session']\n",
+            program.display()
+        );
+        fs::write(&manifest, text).unwrap();
+        let half = Candidate::Manifest(Box::new(Manifest::open(&manifest).unwrap()));
+        let mut folder = session.clone();
+        folder.path = String::new();
+        let results = bench.run(&[half], vec![index.clone(), folder]);
+        let found = results.testees[0].refused.as_deref();
+        assert_eq!(found.is_some(), refused.is_some(), "{found:?}");
+        assert!(
+            found
+                .unwrap_or_default()
+                .starts_with(refused.unwrap_or_default()),
+            "{found:?}"
+        );
+    }
+}

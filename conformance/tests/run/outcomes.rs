@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::run::Ended;
+use atf_conformance::run::warden::End;
 use serde_json::json;
 
 use crate::support::{Bench, case, document, failure};
@@ -116,6 +118,7 @@ fn another_value_is_named_with_its_bytes() {
     assert_eq!(*class, Failure::WrongDecode);
     let difference = difference.as_ref().unwrap();
     assert_eq!(difference.place, "events[0].call_depth");
+    assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
     assert_eq!(
         (difference.expected.as_str(), difference.got.as_str()),
         ("1", "2")
@@ -131,6 +134,61 @@ fn a_signal_is_a_crash() {
     fails("kill -11 $$", Failure::Crash, "SIGSEGV");
     // Also the one that the kit itself uses.
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
+}
+
+/// By their numbers on Linux, as `kill -l` has them.
+#[test]
+fn a_signal_is_named() {
+    let named = [
+        (4, "signal 4 (SIGILL)"),
+        (6, "signal 6 (SIGABRT)"),
+        (7, "signal 7 (SIGBUS)"),
+        (8, "signal 8 (SIGFPE)"),
+        (9, "signal 9 (SIGKILL)"),
+        (10, "signal 10"),
+        (11, "signal 11 (SIGSEGV)"),
+        (13, "signal 13 (SIGPIPE)"),
+        (14, "signal 14 (SIGALRM)"),
+        (15, "signal 15 (SIGTERM)"),
+    ];
+    for (signal, name) in named {
+        let ended = Ended {
+            end: End::Killed(signal),
+            output: Vec::new(),
+            stderr: String::new(),
+            elapsed: Duration::ZERO,
+        };
+        let broken = ended.exit_code().unwrap_err();
+        assert_eq!(broken.class, Failure::Crash);
+        assert_eq!(broken.message, format!("killed by {name}"));
+    }
+}
+
+#[test]
+fn a_limit_that_was_broken_is_told_in_its_unit() {
+    let told = |end: End| {
+        let ended = Ended {
+            end,
+            output: Vec::new(),
+            stderr: String::new(),
+            elapsed: Duration::from_millis(1500),
+        };
+        let broken = ended.exit_code().unwrap_err();
+        (broken.class, broken.message)
+    };
+    let is = |class, message: &str| (class, message.to_owned());
+    assert_eq!(
+        told(End::Timeout),
+        is(Failure::Timeout, "still running after 1.5 s")
+    );
+    assert_eq!(
+        told(End::Memory(300 << 20)),
+        is(Failure::Memory, "300 MiB resident")
+    );
+    let output = "more than 64 MiB on standard output";
+    assert_eq!(told(End::Output(64 << 20)), is(Failure::Garbage, output));
+    let gone = End::NotStarted("gone".to_owned());
+    assert_eq!(told(gone), is(Failure::Crash, "cannot be started: gone"));
 }
 
 #[test]

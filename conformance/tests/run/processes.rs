@@ -1,12 +1,15 @@
 //! Nothing is left of a testee: no process, no folder.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::run::Candidate;
+use atf_conformance::run::warden::{End, Warden};
 
 use serde_json::json;
 
@@ -162,6 +165,31 @@ fn its_folder_is_empty_its_input_is_closed_and_its_group_is_its_own() {
 }
 
 #[test]
+fn a_program_that_somebody_still_writes_is_started_once_that_is_done() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new();
+    let program = bench.path().join("built");
+    let mut file = fs::File::create(&program).unwrap();
+    file.set_permissions(fs::Permissions::from_mode(0o755))
+        .unwrap();
+    write!(file, "#!/bin/sh\necho '{}'\n", document()).unwrap();
+    file.flush().unwrap();
+    let manifest = bench.path().join("built.toml");
+    let text = "protocol = 1\nname = 'built'\nversion = '1'\nread = ['./built', '{path}']\nwire = [1]\n\
+                features = ['index']\n";
+    fs::write(&manifest, text).unwrap();
+    let reader = Candidate::Manifest(Box::new(Manifest::open(&manifest).unwrap()));
+    let closes = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(file);
+    });
+    let results = bench.run(&[reader], vec![crate::support::case("v1/one")]);
+    closes.join().unwrap();
+    assert_eq!(results.testees[0].refused, None);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed, "{results:?}");
+}
+
+#[test]
 fn a_testee_that_ends_its_warden_harms_no_other() {
     let bench = Bench::new();
     let rude = bench.reader("rude", "kill -9 $PPID; sleep 0.2");
@@ -176,6 +204,76 @@ fn a_testee_that_ends_its_warden_harms_no_other() {
             _ => assert_eq!(result.outcome, Outcome::Passed, "{result:?}"),
         }
     }
+}
+
+#[test]
+fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
+    let bench = Bench::new();
+    let work = bench.cases().join("work");
+    fs::create_dir(&work).unwrap();
+    let kit = Path::new(env!("CARGO_BIN_EXE_atf-conformance"));
+    let mut warden = Warden::start(kit, &bench.cases()).unwrap();
+    let command = ["true".to_owned()];
+    let ended = warden.run(&command, &work, &bench.limits).unwrap();
+    assert_eq!(ended.end, End::Exited(0));
+    assert_eq!(processes_told(&bench.cases()), 1);
+    drop(warden);
+    // It has ended by now, and has not removed them, as it does where the kit is gone.
+    assert_eq!(processes_told(&bench.cases()), 0);
+    assert!(work.is_dir());
+}
+
+/// How many processes have a folder among their arguments.
+fn processes_told(folder: &Path) -> usize {
+    let folder = folder.to_str().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.map(|entry| fs::read(entry.path().join("cmdline")).unwrap_or_default());
+    lines
+        .filter(|line| {
+            String::from_utf8_lossy(line)
+                .split('\0')
+                .any(|word| word == folder)
+        })
+        .count()
+}
+
+#[test]
+fn a_warden_has_no_child_left_once_it_has_answered() {
+    let bench = Bench::new();
+    let mut warden = Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
+        .arg("warden")
+        .arg(bench.cases())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut kit = warden.stdin.take().unwrap();
+    let job = json!({
+        "command": ["sh", "-c", "sleep 1000 & setsid sleep 1000 & exit 3"],
+        "folder": bench.cases(),
+        "time": {"secs": 1000, "nanos": 0},
+        "memory": 1 << 30,
+        "output": 1 << 20,
+    });
+    writeln!(kit, "{job}").unwrap();
+    let mut answer = String::new();
+    let mut output = BufReader::new(warden.stdout.take().unwrap());
+    output.read_line(&mut answer).unwrap();
+    // Also those that have ended and were not waited for.
+    let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
+        .unwrap()
+        .flatten();
+    let children = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap());
+    assert_eq!(children.collect::<String>(), "", "{answer}");
+    assert!(answer.contains("{\"Exited\":3}"), "{answer}");
+    assert!(
+        answer.contains("[2 more processes were left and ended]"),
+        "{answer}"
+    );
+    // An empty line: there are no more jobs, and the kit goes on.
+    writeln!(kit).unwrap();
+    assert!(warden.wait().unwrap().success());
+    assert!(bench.cases().is_dir());
 }
 
 #[test]

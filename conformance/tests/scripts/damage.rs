@@ -290,3 +290,33 @@ fn a_thread_that_was_never_finalized_is_said_to_lack_its_footer() {
         assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-001"));
     }
 }
+
+#[test]
+fn the_flag_of_details_is_free_only_as_long_as_a_thread_is_not_finalized() {
+    let text = "open thread=7 wire=WIRE clock=3 arch=2 os=4\n\
+                index thread=7 ts=1000 fn=1 kind=1 depth=1 detail=-\n";
+    for wire in [1, 2] {
+        for (end, also) in [
+            ("finalize thread=7", &[][..]),
+            ("abort", &[(8, 0), (40, 6)]),
+        ] {
+            let scripted = script(&format!("{text}{end}\n"), wire);
+            let out = written(&scripted.script);
+            let expected = [&platform(BITS), also].concat();
+            assert_eq!(
+                free(&scripted, out.path(), INDEX, BITS),
+                expected,
+                "v{wire} {end}"
+            );
+        }
+    }
+}
+
+#[test]
+fn flags_of_details_are_those_that_were_asked_for() {
+    let flagged = script(&FINALIZED.replace("flags=0", "flags=5"), 1);
+    let out = written(&flagged.script);
+    let graded_by = |scripted: &Scripted| graded(scripted, out.path()).outcome;
+    assert_eq!(graded_by(&flagged), Outcome::Passed);
+    assert_ne!(graded_by(&script(FINALIZED, 1)), Outcome::Passed);
+}

@@ -193,7 +193,10 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             (Wire::V2, Some(_)) => {
                 self.report.notes.tally(What::CallDepthLost, at);
-                event
+                IndexEvent {
+                    call_depth: None,
+                    ..event
+                }
             }
             _ => event,
         }

@@ -268,25 +268,20 @@ fn end_all(leader: Pid) -> usize {
     }
 }
 
-#[cfg(target_os = "linux")]
+/// Other systems than Linux have no orphans' parent and no `/proc`: what leaves its group is not found there.
 fn descendants() -> HashSet<Pid> {
-    super::proc::descendants(rustix::process::getpid())
+    #[cfg(target_os = "linux")]
+    return super::proc::descendants(rustix::process::getpid());
+    #[cfg(not(target_os = "linux"))]
+    return HashSet::new();
 }
 
-#[cfg(target_os = "linux")]
+/// Nor can they say how much memory it has.
 fn memory_above(limit: u64) -> Option<u64> {
-    super::proc::memory_above(limit, &descendants())
-}
-
-/// Other systems have no orphans' parent and no `/proc`: what leaves its group is not found.
-#[cfg(not(target_os = "linux"))]
-fn descendants() -> HashSet<Pid> {
-    HashSet::new()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_above(_: u64) -> Option<u64> {
-    None
+    #[cfg(target_os = "linux")]
+    return super::proc::memory_above(limit, &descendants());
+    #[cfg(not(target_os = "linux"))]
+    return (limit == 0).then_some(0);
 }
 
 fn report(end: End, stderr: String, elapsed: Duration, output: &[u8]) -> Result<(), Gone> {

@@ -115,7 +115,37 @@ pub(super) fn ends(from: impl Read + Send + 'static) -> Stream<Ends> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Ends, KEPT};
+    use std::io::{self, ErrorKind, Read};
+    use std::time::Instant;
+
+    use super::{Ends, KEPT, bounded};
+
+    /// Gives its parts one by one; a call to read may fail before.
+    struct Parts(Vec<Result<&'static [u8], ErrorKind>>);
+
+    impl Read for Parts {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.pop() {
+                None => Ok(0),
+                Some(Err(kind)) => Err(kind.into()),
+                Some(Ok(bytes)) => {
+                    buffer[..bytes.len()].copy_from_slice(bytes);
+                    Ok(bytes.len())
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_interrupted_read_is_made_again_and_a_failed_one_ends_the_stream() {
+        let kept = |failure: ErrorKind| {
+            // The last one comes first.
+            let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
+            bounded(Parts(parts), 100, || {}).finish(Instant::now())
+        };
+        assert_eq!(kept(ErrorKind::Interrupted), b"onetwo");
+        assert_eq!(kept(ErrorKind::BrokenPipe), b"one");
+    }
 
     #[test]
     fn a_long_stream_keeps_its_two_ends() {

@@ -4,6 +4,7 @@ use atf_conformance::Verdict::{Accept, Recover, Reject};
 
 use super::{assert_rules, each, each_breaks};
 use crate::support::files::{DetailRecord, EventRecord, IndexFile, crc32_ieee, padded, patched};
+use crate::support::trace::event;
 use crate::support::{DETAIL, INDEX, Outcome, T, Trace, call};
 
 #[test]
@@ -328,4 +329,62 @@ fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
         assert_eq!(outcome.report(INDEX).events, Some(400));
         assert_eq!(outcome.verdict(INDEX), Recover);
     });
+}
+
+#[test]
+fn a_length_that_is_the_least_and_still_too_much_is_too_long_and_not_too_short() {
+    // The last detail event, at 329, now ends 14 bytes before the footer; there stands a length of 24.
+    each(
+        |t| {
+            t.patch(DETAIL, 329, &118_u32.to_le_bytes());
+            t.patch(DETAIL, 447, &24_u32.to_le_bytes());
+        },
+        |outcome| {
+            assert!(outcome.finding(DETAIL, "ATF-DEVT-002").is_some());
+            assert!(outcome.finding(DETAIL, "ATF-DEVT-001").is_none());
+        },
+    );
+}
+
+#[test]
+fn bytes_between_the_last_event_and_a_footer_that_does_not_fit_are_counted() {
+    each(
+        |t| {
+            let mut bytes = t.file(INDEX).to_vec();
+            bytes.splice(256..256, [7; 5]);
+            t.put(INDEX, bytes);
+        },
+        |outcome| {
+            let finding = outcome.finding(INDEX, "ATF-IFTR-010").unwrap();
+            assert_eq!(
+                finding.message,
+                "5 bytes between the last event and the footer"
+            );
+            assert_eq!(finding.place.offset, Some(256));
+        },
+    );
+    // Where none stand there, none are told of.
+    each(
+        |t| {
+            t.index(|file| file.footer_count = 7);
+        },
+        |outcome| {
+            assert!(outcome.finding(INDEX, "ATF-IFTR-002").is_some());
+            assert!(outcome.finding(INDEX, "ATF-IFTR-010").is_none());
+        },
+    );
+}
+
+#[test]
+fn nothing_follows_for_the_depths_beside_a_kind_that_nobody_knows() {
+    let kinds = [1, 9, 2, 9, 3, 9, 1];
+    let mut trace = Trace::clean(1);
+    trace.events(|events| {
+        let one = |(kind, time): (u8, u64)| event(kind, T + time, 1, 5);
+        *events = kinds.into_iter().zip(0..).map(one).collect();
+    });
+    let outcome = Outcome::of_trace(&trace);
+    let finding = outcome.finding(INDEX, "ATF-IEVT-002").unwrap();
+    assert_eq!(finding.count, 3);
+    assert!(outcome.finding(INDEX, "ATF-IEVT-004").is_none());
 }

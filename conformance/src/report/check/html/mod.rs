@@ -87,7 +87,8 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        while self.kept.len() > SESSIONS || self.bytes > BYTES && self.kept.len() > 1 {
+        // One session alone takes much less: it holds so many findings and no more.
+        while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;
             };
@@ -123,5 +124,62 @@ impl<W: Write> Sink for Html<W> {
         let page = Page::new(self, summary);
         html::write("check.html", page, &mut self.out)?;
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Place;
+    use crate::finding::Kind;
+    use crate::rules::table;
+
+    /// What is thought of these reports' size, and what they take.
+    fn sizes(reports: &[FileReport]) -> (usize, usize) {
+        let page = |reports: &[FileReport]| {
+            let (mut out, mut summary) = (Vec::new(), Summary::default());
+            let mut html = Html::new(Severity::Must, &mut out);
+            for report in reports {
+                summary.add(report);
+                html.file(report).unwrap();
+            }
+            html.end();
+            let thought = html.bytes;
+            html.finish(&summary).unwrap();
+            (thought, out.len())
+        };
+        let (thought, taken) = page(reports);
+        (thought, taken - page(&[]).1)
+    }
+
+    #[test]
+    fn sessions_are_thought_to_take_about_what_they_take() {
+        let session = |seq: usize| format!("{}/{seq}", "session".repeat(20));
+        let report = |session: &str, thread: usize| {
+            let path = format!("{session}/thread_{thread}/detail.atf");
+            FileReport::new(Path::new(&path), Kind::Detail)
+        };
+        let long = "a message of some length ".repeat(20);
+        let clean: Vec<_> = (0..50).map(|seq| report(&session(seq), 0)).collect();
+        let one_rule = (0..100).map(|thread| {
+            let mut report = report("one", thread);
+            report.add(
+                &table::ATF_DFTR_004,
+                Place::at("footer.checksum", 100),
+                || long.clone(),
+            );
+            report
+        });
+        let mut many_rules = report("one", 0);
+        for rule in table::ALL.iter().take(60) {
+            many_rules.add(rule, Place::at("field", 100), || "wrong".to_owned());
+        }
+        for reports in [clean, one_rule.collect(), vec![many_rules]] {
+            let (thought, taken) = sizes(&reports);
+            assert!(
+                (taken / 2..taken * 2).contains(&thought),
+                "{thought}, not {taken}"
+            );
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Session {
             left_out: 0,
             worst: None,
             rules: BTreeMap::new(),
-            size: MARKUP + 2 * escaped(&path),
+            size: MARKUP + escaped(&path),
             path,
         }
     }

@@ -195,24 +195,104 @@ fn runs(
 }
 
 impl Details {
-    /// About as many bytes as it takes on the page.
+    /// About as many bytes as it takes on the page: each text as HTML has it, the lines of the dump, and markup.
     fn size(&self) -> usize {
+        const MARKUP: usize = 20;
         const LINE: usize = 140;
-        let difference = self.difference.as_ref().map_or(0, |difference| {
-            let lines = difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
-            let texts = [&difference.place, &difference.expected, &difference.got];
-            texts.map(|text| escaped(text)).iter().sum::<usize>() + lines * LINE + 400
-        });
-        let rules = self
-            .rules
-            .iter()
-            .map(|rule| escaped(&rule.id) + rule.rule.len() + 50);
-        let notes = self.notes.iter().map(|note| escaped(note) + 10);
-        escaped(&self.note)
-            + self.message.as_deref().map_or(0, escaped)
-            + notes.sum::<usize>()
-            + rules.sum::<usize>()
-            + difference
-            + escaped(&self.stderr)
+        let mut texts: Vec<&str> = vec![&self.note, &self.stderr];
+        texts.extend(self.message.as_deref());
+        texts.extend(self.notes.iter().map(String::as_str));
+        texts.extend(
+            self.rules
+                .iter()
+                .flat_map(|one| [one.id.as_str(), one.rule]),
+        );
+        let mut lines = 0;
+        if let Some(difference) = &self.difference {
+            texts.extend(
+                [&difference.place, &difference.expected, &difference.got].map(String::as_str),
+            );
+            lines = difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
+        }
+        let texts = texts.into_iter().map(|text| escaped(text) + MARKUP);
+        texts.sum::<usize>() + lines * LINE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without any text.
+    const fn nothing() -> Details {
+        Details {
+            message: None,
+            note: String::new(),
+            rules: Vec::new(),
+            notes: Vec::new(),
+            difference: None,
+            stderr: String::new(),
+        }
+    }
+
+    #[test]
+    fn details_are_thought_to_take_about_what_they_take() {
+        let dump = crate::results::Hexdump {
+            file: "index.atf".to_owned(),
+            offset: 0,
+            bytes: vec![0x41; 512],
+            field_offset: 20,
+            field_size: 200,
+        };
+        let text = || "a text of thirty letters or so".to_owned();
+        let difference = |hexdump| {
+            difference(&Difference {
+                place: text(),
+                expected: text(),
+                got: text(),
+                rule: None,
+                hexdump,
+            })
+        };
+        let many = [
+            Details {
+                message: Some(text().repeat(30)),
+                ..nothing()
+            },
+            Details {
+                note: text().repeat(30),
+                ..nothing()
+            },
+            Details {
+                stderr: text().repeat(30),
+                ..nothing()
+            },
+            Details {
+                notes: vec![text(); 30],
+                ..nothing()
+            },
+            Details {
+                rules: (0..30).map(|_| rule("ATF-IFTR-004")).collect(),
+                ..nothing()
+            },
+            Details {
+                difference: Some(difference(None)),
+                ..nothing()
+            },
+            Details {
+                difference: Some(difference(Some(dump))),
+                ..nothing()
+            },
+        ];
+        for details in many {
+            // On the page stands what the template is given, each part with some markup.
+            let given = serde_json::to_string(&details).unwrap().len();
+            let size = details.size();
+            let text = serde_json::to_string(&details).unwrap();
+            assert!(
+                (given / 2..given * 2).contains(&size),
+                "{size}, {given}: {text}"
+            );
+        }
     }
 }

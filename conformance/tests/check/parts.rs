@@ -1,0 +1,103 @@
+//! What is checked by itself: a manifest without its session, a file's bytes without their file.
+
+use std::fs;
+
+use atf::FileKind;
+use atf_conformance::check::check_bytes;
+use atf_conformance::corpus::{Subject, cases};
+use atf_conformance::{FileReport, Kind};
+use tempfile::TempDir;
+
+use crate::support::{MANIFEST, Outcome, Trace};
+
+/// All that reports say, in their order.
+fn said(outcome: &Outcome) -> String {
+    let one = |report: &FileReport| {
+        let FileReport {
+            path,
+            kind,
+            wire,
+            events,
+            details,
+            ..
+        } = report;
+        let findings = report.findings();
+        format!("{path:?} {kind:?} {wire:?} {events:?} {details:?} {findings:?}")
+    };
+    let reports: Vec<_> = outcome.reports.iter().map(one).collect();
+    format!("{reports:#?} {:#?}", outcome.unreadable)
+}
+
+#[test]
+fn bytes_are_judged_as_the_file_that_has_them() {
+    let folder = TempDir::new().unwrap();
+    let mut compared = 0;
+    for case in cases() {
+        let (kind, name) = match case.subject {
+            Subject::Index => (FileKind::Index, "index.atf"),
+            Subject::Detail => (FileKind::Detail, "detail.atf"),
+            Subject::Session => continue,
+        };
+        // A file of another magic is no file of that kind when its path is all there is.
+        let path = folder.path().join(name);
+        let bytes = &case.files[&case.path];
+        fs::write(&path, bytes).unwrap();
+        let of_file = Outcome::of(&path);
+        let mut of_bytes = Outcome::default();
+        check_bytes(&path, kind, bytes.clone(), &mut of_bytes);
+        assert_eq!(said(&of_bytes), said(&of_file), "{}", case.name);
+        compared += 1;
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn a_manifest_alone_is_judged_without_the_threads_that_it_names() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(MANIFEST);
+    let broken = |text: &str| {
+        fs::write(&path, text).unwrap();
+        let outcome = Outcome::of(&path);
+        assert_eq!(outcome.unreadable, []);
+        let [report] = outcome.reports.as_slice() else {
+            panic!("{:?}", outcome.reports);
+        };
+        assert_eq!(report.kind, Kind::Manifest);
+        let findings = report.findings().into_iter();
+        findings.map(|finding| finding.rule.id).collect::<Vec<_>>()
+    };
+    let good = r#"{"threads": [{"id": 7, "has_detail": true}], "time_start_ns": 1, "time_end_ns": 2, "clock_type": 3}"#;
+    assert_eq!(broken(good), [""; 0]);
+    assert_eq!(broken("no object"), ["ATF-MANI-002"]);
+}
+
+#[test]
+fn only_what_a_recovery_set_aside_is_passed_over() {
+    let folder = TempDir::new().unwrap();
+    let at = |path: &str| folder.path().join(path);
+    for path in ["session", "unreadable/old", "mine/unreadable/old"] {
+        Trace::small(1).write(&at(path)).unwrap();
+    }
+    let checked = || {
+        let outcome = Outcome::of(folder.path());
+        assert_eq!(outcome.unreadable, []);
+        let names = outcome.reports.iter().map(|report| {
+            let name = report.path.strip_prefix(folder.path()).unwrap();
+            name.to_string_lossy().into_owned()
+        });
+        names
+            .filter(|name| name.ends_with("index.atf"))
+            .collect::<Vec<_>>()
+    };
+    let [mine, session, old] = [
+        "mine/unreadable/old/thread_7/index.atf",
+        "session/thread_7/index.atf",
+        "unreadable/old/thread_7/index.atf",
+    ];
+    assert_eq!(checked(), [mine, session, old]);
+    // A recovery's report beside it says what the folder is.
+    fs::write(at("recovery.json"), "{}").unwrap();
+    assert_eq!(checked(), [mine, session]);
+    // Asked for by name, it is checked.
+    assert_eq!(Outcome::of(&at("unreadable")).reports.len(), 3);
+}

@@ -1,0 +1,254 @@
+//! From a place in a document to its bytes: held against the values that the documents have, and against the
+//! dumps, which are made by other tables.
+
+use std::collections::BTreeSet;
+
+use atf_conformance::corpus::{Case, Class, cases, find};
+use atf_conformance::protocol::compare::Step;
+use atf_conformance::protocol::{locate, locate_field};
+use atf_conformance::results::Hexdump;
+use serde_json::Value;
+
+use crate::support::case;
+
+/// All values of a document that are neither objects nor arrays, with the ways to them.
+fn leaves(value: &Value, way: &mut Vec<Step>, found: &mut Vec<(Vec<Step>, Value)>) {
+    match value {
+        Value::Object(members) => {
+            for (key, member) in members {
+                way.push(Step::Key(key.clone()));
+                leaves(member, way, found);
+                way.pop();
+            }
+        }
+        Value::Array(elements) => {
+            for (seq, element) in elements.iter().enumerate() {
+                way.push(Step::Element(seq));
+                leaves(element, way, found);
+                way.pop();
+            }
+        }
+        leaf => found.push((way.clone(), leaf.clone())),
+    }
+}
+
+/// Whether any part of a way has that name.
+fn goes_by(way: &[Step], name: &str) -> bool {
+    way.iter()
+        .any(|step| matches!(step, Step::Key(key) if key == name))
+}
+
+/// The last name of a way.
+fn last_key(way: &[Step]) -> &str {
+    let names = way.iter().rev().filter_map(|step| match step {
+        Step::Key(key) => Some(key.as_str()),
+        Step::Element(_) => None,
+    });
+    names.into_iter().next().unwrap()
+}
+
+/// The field's own bytes, once the dump is seen to be a part of its file in whole lines around the field.
+fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
+    let at = |number: u64| usize::try_from(number).unwrap();
+    let file = &case.files[&dump.file];
+    let (first, start) = (at(dump.offset), at(dump.field_offset));
+    let (last, end) = (first + dump.bytes.len(), start + at(dump.field_size));
+    assert_eq!(dump.bytes, file[first..last]);
+    // A line of 16 bytes in front, where there is one, and one behind; no more than six in all.
+    assert_eq!(first % 16, 0);
+    assert!(first == 0 || (16..32).contains(&(start - first)));
+    assert!(last == file.len() || last - first == 96 || (16..32).contains(&(last - end)));
+    assert!(last - first <= 96);
+    &file[start..end]
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    let mut number = [0; 8];
+    number[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(number)
+}
+
+#[test]
+fn each_value_of_each_document_leads_to_its_own_bytes() {
+    let mut names = BTreeSet::new();
+    let valid = cases().into_iter();
+    for case in valid.filter(|case| case.class == Class::Valid) {
+        let mut values = Vec::new();
+        leaves(&case.expected, &mut Vec::new(), &mut values);
+        for (way, value) in values {
+            let is_a_files =
+                goes_by(&way, "header") || goes_by(&way, "footer") || goes_by(&way, "events");
+            // No footer has no fields, and what is no function is a payload.
+            if !is_a_files || ["footer", "function"].contains(&last_key(&way)) {
+                continue;
+            }
+            let Some(dump) = locate(&case, &way) else {
+                // `thread_07` is not where thread 7 is looked for.
+                assert!(case.name.contains("leading-zero"), "{}: {way:?}", case.name);
+                continue;
+            };
+            let bytes = field(&case, &dump);
+            let is_right = match &value {
+                Value::Number(number) => number.as_u64() == Some(little_endian(bytes)),
+                Value::String(text) if ["payload", "stack"].contains(&last_key(&way)) => {
+                    *text == hex(bytes)
+                }
+                Value::String(text) => text.parse() == Ok(little_endian(bytes)),
+                // No link; or nothing at all, where a block of zeros stands.
+                Value::Null => {
+                    bytes.iter().all(|byte| *byte == 0xff) || bytes.iter().all(|byte| *byte == 0)
+                }
+                other => panic!("{}: {way:?}: {other}", case.name),
+            };
+            assert!(
+                is_right,
+                "{}: {way:?}: {value} is not {bytes:02x?}",
+                case.name
+            );
+            names.insert(last_key(&way).to_owned());
+        }
+    }
+    // Those of the protocol's tables of records.
+    for name in [
+        "clock_type",
+        "index_seq_end",
+        "bytes_written",
+        "bytes_length",
+        "call_depth",
+        "x_regs",
+        "stack",
+    ] {
+        assert!(names.contains(name), "{name}: {names:?}");
+    }
+}
+
+fn keys(names: &[&str]) -> Vec<Step> {
+    names
+        .iter()
+        .map(|name| Step::Key((*name).to_owned()))
+        .collect()
+}
+
+#[test]
+fn what_is_derived_leads_to_what_it_rests_on() {
+    for name in ["v1/vector-index", "v2/vector-detail"] {
+        let case = find(name).unwrap();
+        let derived = |name| locate(&case, &keys(&["derived", name])).unwrap();
+        let footer = |name| locate(&case, &keys(&["footer", name])).unwrap();
+        assert_eq!(derived("checksum"), footer("checksum"));
+        for name in ["event_count", "count_source", "trailing_bytes"] {
+            assert_eq!(derived(name), footer("event_count"), "{name}");
+        }
+    }
+    // Without a footer: what stands behind the last event, here nothing, and here five bytes.
+    for more in [0, 5] {
+        let mut case = case("v1/one");
+        let file = case.files.values_mut().next().unwrap();
+        file.extend(vec![7; more]);
+        let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
+        assert_eq!((dump.field_offset, dump.field_size), (96, more as u64));
+        // The same where there is no event at all.
+        case.expected["events"] = Value::Array(Vec::new());
+        let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
+        assert_eq!((dump.field_offset, dump.field_size), (64, 32 + more as u64));
+    }
+}
+
+#[test]
+fn a_whole_event_a_payload_and_a_function_lead_to_all_of_their_bytes() {
+    let case = find("v1/clean-session").unwrap();
+    let at = |kind: &str, seq, rest: &[&str]| {
+        let start = [
+            Step::Key("threads".to_owned()),
+            Step::Element(0),
+            Step::Key(kind.to_owned()),
+            Step::Key("events".to_owned()),
+            Step::Element(seq),
+        ];
+        let dump = locate(&case, &[&start[..], &keys(rest)].concat()).unwrap();
+        (dump.file, dump.field_offset, dump.field_size)
+    };
+    // The table of the clean session: events of 32 bytes from 64 on; details of 124, 141 and 132.
+    assert_eq!(
+        at("index", 2, &[]),
+        ("thread_7/index.atf".to_owned(), 128, 32)
+    );
+    let detail = |offset, size| ("thread_7/detail.atf".to_owned(), offset, size);
+    assert_eq!(at("detail", 1, &[]), detail(188, 141));
+    assert_eq!(at("detail", 1, &["payload"]), detail(212, 117));
+    assert_eq!(at("detail", 1, &["function"]), detail(212, 117));
+    assert_eq!(at("detail", 1, &["function", "stack"]), detail(312, 17));
+    assert_eq!(at("detail", 1, &["function", "x_regs"]), detail(220, 64));
+}
+
+#[test]
+fn nothing_is_shown_for_a_place_that_is_none() {
+    let case = find("v1/clean-session").unwrap();
+    let threads = || vec![Step::Key("threads".to_owned()), Step::Element(0)];
+    for rest in [
+        &["derived"][..],
+        &["derived", "orphan_details"],
+        &["index"],
+        &["index", "header"],
+        &["index", "header", "no_such_field"],
+        &["index", "no_such_record", "version"],
+        &["ring", "header", "version"],
+    ] {
+        let way = [threads(), keys(rest)].concat();
+        assert_eq!(locate(&case, &way), None, "{rest:?}");
+    }
+    assert_eq!(locate(&case, &keys(&["derived", "event_count"])), None);
+}
+
+/// Offset and size of a field of a case's file, by the dump: `00000010  03  header.clock_type  3`.
+fn dumped(case: &Case, name: &str) -> Option<(u64, u64)> {
+    case.dump.lines().find_map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [offset, bytes, found, ..] = words[..] else {
+            return None;
+        };
+        let offset = u64::from_str_radix(offset, 16).ok()?;
+        (found == name).then_some((offset, bytes.len() as u64 / 2))
+    })
+}
+
+#[test]
+fn a_finding_of_the_checker_leads_to_its_field() {
+    let mut seen = BTreeSet::new();
+    for case in cases() {
+        let Some((place, (file, _))) = case.place.as_ref().zip(case.broken.first()) else {
+            continue;
+        };
+        let of_file = case.subject != atf_conformance::corpus::Subject::Session;
+        let Some((offset, size)) = dumped(&case, &place.field).filter(|_| of_file) else {
+            continue;
+        };
+        if place.offset != Some(offset) || place.field.contains("payload") {
+            continue;
+        }
+        let dump = locate_field(&case, file, &place.field, offset).unwrap();
+        assert_eq!(dump.file, *file);
+        assert_eq!(
+            (dump.field_offset, dump.field_size),
+            (offset, size),
+            "{}: {}",
+            case.name,
+            place.field
+        );
+        field(&case, &dump);
+        let (record, _) = place.field.split_once('.').unwrap();
+        seen.insert((
+            record.split('[').next().unwrap().to_owned(),
+            file.ends_with("index.atf"),
+        ));
+    }
+    let all = ["events", "footer", "header"];
+    let all = all
+        .into_iter()
+        .flat_map(|record| [(record.to_owned(), false), (record.to_owned(), true)]);
+    assert_eq!(seen, all.collect());
+}
