@@ -56,6 +56,7 @@ pub mod index;
 mod kind;
 pub mod manifest;
 pub mod merge;
+mod platform;
 pub mod record;
 pub mod rewrite;
 mod ring;

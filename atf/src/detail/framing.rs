@@ -69,9 +69,7 @@ impl Framing {
                 }
                 match (condemned(input, header, counted)?, found) {
                     (Some(damaged), _) => Ok(hop.with_damaged_footer(damaged)),
-                    (None, Verdict::Damaged(damaged)) if counted.is_none() => {
-                        Ok(hop.with_damaged_footer(damaged))
-                    }
+                    (None, Verdict::Damaged(damaged)) => Ok(hop.with_damaged_footer(damaged)),
                     _ => hop.without_footer(input, header, counted.or(stated)),
                 }
             }

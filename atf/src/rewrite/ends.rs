@@ -1,5 +1,7 @@
 //! What of a file is neither header nor event nor footer, and what its ends say.
 
+use std::ops::Range;
+
 use super::report::{Notes, Place, ThreadReport, What, Why};
 use super::salvage::SalvagedDetails;
 use crate::checksum::Checksum;
@@ -129,13 +131,9 @@ impl End<'_> {
 
     /// The bytes from the last event to `end`, without the details that were found there.
     fn gap(&self, why: Why, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
-        let mut start = self.events_end;
-        for found in salvaged.places() {
-            let until = found.start.min(end);
-            report.drop(self.file, why, start, until.saturating_sub(start));
-            start = start.max(found.end);
+        for Range { start, end } in salvaged.gaps(self.events_end..end) {
+            report.drop(self.file, why, start, end.saturating_sub(start));
         }
-        report.drop(self.file, why, start, end.saturating_sub(start));
     }
 
     fn behind_footer(&self, footer_offset: u64, report: &mut ThreadReport) {

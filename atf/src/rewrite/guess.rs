@@ -1,14 +1,12 @@
 //! Headers for files whose own cannot be read, made from what the rest tells.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::stage::at;
 use crate::detail::{DetailHeader, DetailReader};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::index::{IndexEvent, IndexHeader, IndexReader};
-use crate::source::{FileSource, ReadAt};
+use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{Arch, Clock, EventKind, IndexFlags, IndexFooter, Os, Wire, v1, v2};
 
 /// How many events must look like those of a wire version, if there are as many.
@@ -18,7 +16,7 @@ const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
 /// A file with another header than its own.
 struct Patched {
-    file: FileSource,
+    file: Input,
     header: [u8; IndexHeader::SIZE],
 }
 
@@ -33,7 +31,7 @@ impl ReadAt for Patched {
             .and_then(|at| self.header.get(at..))
         {
             Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buffer),
-            _ => self.file.read_at(offset, buffer),
+            _ => self.file.read(offset, buffer).map_err(io::Error::other),
         }
     }
 }
@@ -45,8 +43,8 @@ pub(super) fn index(
     id: Option<u32>,
     detail: Option<&DetailHeader>,
 ) -> Result<Option<IndexReader>> {
-    let file = open(path)?;
-    let sample = Sample::read(&file).map_err(at(path))?;
+    let file = Input::open_in_session(path, OpenOptions::new())?;
+    let sample = Sample::read(&file)?;
     let wires = detail
         .map(|detail| detail.wire)
         .into_iter()
@@ -83,7 +81,7 @@ pub(super) fn index(
 
 /// Opens a detail file under a header that fits its index.
 pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
-    let file = open(path)?;
+    let file = Input::open_in_session(path, OpenOptions::new())?;
     let header = DetailHeader {
         wire: index.wire,
         arch: index.arch,
@@ -113,13 +111,6 @@ pub(super) fn describe(header: &IndexHeader) -> String {
     )
 }
 
-fn open(path: &Path) -> Result<FileSource> {
-    if fs::symlink_metadata(path).map_err(at(path))?.is_symlink() {
-        return Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)));
-    }
-    FileSource::open(path)
-}
-
 fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
@@ -131,15 +122,16 @@ struct Sample {
 }
 
 impl Sample {
-    fn read(file: &FileSource) -> io::Result<Self> {
+    /// What the file does not have stays 0.
+    fn read(file: &Input) -> Result<Self> {
         let mut header = [0; IndexHeader::SIZE];
-        read(file, 0, &mut header)?;
+        file.read(0, &mut header)?;
         let mut events = Vec::new();
         let count = file.size().saturating_sub(HEADER_SIZE) / EVENT_SIZE;
         for seq in 0..count.min(SAMPLE) {
             let mut event = [0; IndexEvent::SIZE];
             let offset = HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
-            read(file, offset, &mut event)?;
+            file.read(offset, &mut event)?;
             // Behind the last event stands a footer, or nothing that was written.
             if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
                 break;
@@ -172,18 +164,4 @@ impl Sample {
         });
         fits.then_some((wire, thread_id))
     }
-}
-
-/// Fills the buffer; what the file does not have stays 0.
-fn read(file: &FileSource, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-    let mut filled = 0_usize;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read_at(offset.saturating_add(filled as u64), rest) {
-            Ok(0) => break,
-            Ok(read) => filled = filled.saturating_add(read),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::write::Durability;
 use super::report::Action;
 
 /// How many bytes go by between two calls of a progress callback.
-const STEP: u64 = 1 << 20;
+const STEP: u64 = 0x10_0000;
 
 /// Called now and then with the bytes that are done and those there are in all.
 pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
@@ -29,11 +29,12 @@ pub(super) struct Job<'a> {
     pub(super) action: Action,
     /// The new files' wire version; `None` for that of the old ones.
     pub(super) wire: Option<Wire>,
-    /// Whether to look behind holes and damage.
+    /// Whether to look behind holes and damage. Events from behind a hole are kept in a file of their
+    /// own.
     pub(super) salvage: bool,
     pub(super) details: Details,
-    /// Whether what fits nowhere is kept in files of its own: orphans, what was salvaged, files
-    /// that cannot be read, unknown keys of the manifest, the report.
+    /// Whether what fits nowhere is kept in files of its own: orphans, files that cannot be read,
+    /// unknown keys of the manifest, the report.
     pub(super) keeps_rest: bool,
     /// Where modules and symbols come from, if not from the session's own manifest alone.
     pub(super) symbols: Option<&'a Manifest>,

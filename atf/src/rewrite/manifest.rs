@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::job::Job;
 use super::report::{ManifestReport, Notes, Place, What};
-use super::stage::{self, at};
+use super::stage;
 use crate::error::{ErrorKind, Result};
 use crate::manifest::{Manifest, ManifestThread};
 use crate::session::MANIFEST_FILE;
@@ -62,11 +62,9 @@ pub(super) fn rewrite(
         ..ManifestReport::default()
     };
     let path = session.join(MANIFEST_FILE);
-    let unknown = match old {
-        Some(old) if old.problem_count > 0 => unknown_keys(&path),
-        _ => Map::new(),
-    };
-    let kept = if job.keeps_rest { unknown.len() } else { 0 };
+    // Unknown keys are problems too.
+    let faulty = old.filter(|old| old.problem_count != 0);
+    let unknown = faulty.map_or_else(Map::new, |_| unknown_keys(&path));
     if !job.keeps_rest {
         for key in unknown.keys() {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
@@ -89,7 +87,7 @@ pub(super) fn rewrite(
     }
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
-    let loses = report.problem_count > 0;
+    let loses = report.problem_count != 0;
     let target = out.join(MANIFEST_FILE);
     // One that was read before and cannot be read any more is written anew as well.
     let is_copied = match old {
@@ -99,10 +97,10 @@ pub(super) fn rewrite(
         _ => false,
     };
     if !is_copied {
-        let mut text = new.encode();
-        if kept > 0 {
-            text = with_keys(&text, unknown);
-        }
+        let text = match job.keeps_rest {
+            true => with_keys(new.encode(), unknown),
+            false => new.encode(),
+        };
         stage::write(&target, &text, job.durability)?;
     }
     Ok((report, loses))
@@ -269,16 +267,21 @@ fn unknown_keys(path: &Path) -> Map<String, Value> {
 }
 
 fn read(path: &Path) -> Option<Value> {
-    let is_file = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let text = fs::read(path).map_err(at(path)).ok().filter(|_| is_file)?;
+    // What is not regular is not opened: a FIFO could block for ever.
+    let metadata = fs::symlink_metadata(path).ok();
+    metadata.filter(fs::Metadata::is_file)?;
+    let text = fs::read(path).ok()?;
     let text = str::from_utf8(&text).ok()?;
     serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()
 }
 
 /// The text of a manifest with more members behind its own.
-fn with_keys(text: &[u8], keys: Map<String, Value>) -> Vec<u8> {
-    let Ok(Value::Object(mut members)) = serde_json::from_slice(text) else {
-        return text.to_vec();
+fn with_keys(text: Vec<u8>, keys: Map<String, Value>) -> Vec<u8> {
+    if keys.is_empty() {
+        return text;
+    }
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(&text) else {
+        return text;
     };
     members.extend(keys);
     // Values that were parsed have a form in JSON.

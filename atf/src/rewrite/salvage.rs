@@ -1,9 +1,10 @@
-//! Details behind the place where hopping from one to the next ended.
+//! Details behind the place where hopping from one to the next ended or went astray.
 //!
 //! Each byte there may begin a detail. One is believed only if its `index_seq` names an index
 //! event that links to a detail, to a later one than the last that was believed, and has the
 //! very same timestamp: 64 bits that bytes of another kind do not have by chance.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::completeness::Completeness;
@@ -22,16 +23,13 @@ const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 
 impl SalvagedDetails {
-    /// Looks behind the last detail that an index event confirms, if hopping from detail to detail
-    /// did not reach the end of the section.
+    /// Looks behind the last detail that hopping from one to the next reached and an index event
+    /// confirms. Where hopping went well, that is the end of the section, and nothing is read.
     pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
         let end = match detail.completeness() {
             Completeness::DamagedFooter { offset, .. } => *offset,
             _ => detail.footer_offset().unwrap_or(detail.file_size()),
         };
-        if detail.events_end() >= end {
-            return Ok(Self::default());
-        }
         let mut events = index.cursor();
         let (mut offset, mut next) = last_confirmed(detail, &mut events)?;
         let mut window = Window::new(&detail.input);
@@ -79,22 +77,24 @@ impl SalvagedDetails {
         self.0.iter()
     }
 
-    /// Where they stand.
-    pub(super) fn places(&self) -> impl Iterator<Item = Range<u64>> {
-        self.0.iter().map(place)
-    }
-
-    /// Whether any of them stands where `event` does.
-    pub(super) fn overlaps(&self, event: &DetailEvent) -> bool {
-        let Range { start, end } = place(event);
+    /// The parts of a range of bytes where none of them stands.
+    pub(super) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+        let Range { mut start, end } = range;
         let first = self.0.partition_point(|found| place(found).end <= start);
-        self.0
-            .get(first)
-            .is_some_and(|found| place(found).start < end)
+        let found = self.0.get(first..).unwrap_or_default().iter().map(place);
+        let inside = found.map(move |found| found.start.max(start)..found.end.min(end));
+        let inside = inside.take_while(|found| !found.is_empty());
+        let gaps = inside.chain(iter::once(end..end)).map(move |found| {
+            let gap = start..found.start;
+            start = found.end;
+            gap
+        });
+        gaps.filter(|gap| !gap.is_empty())
     }
 }
 
-fn place(event: &DetailEvent) -> Range<u64> {
+/// The bytes of a detail.
+pub(super) fn place(event: &DetailEvent) -> Range<u64> {
     let size = u64::from(event.header.total_length);
     event.offset..event.offset.saturating_add(size)
 }

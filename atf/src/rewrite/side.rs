@@ -12,7 +12,8 @@ use crate::index::{IndexEvent, IndexFooter, IndexHeader};
 use crate::wire::IndexFlags;
 use crate::write::Durability;
 
-const BUFFER_SIZE: usize = 64 << 10;
+/// Bytes of the buffer of a file that is written.
+const BUFFER_SIZE: usize = 0x1_0000;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 
 /// Writes details that no index event refers to, byte for byte as they were, as a finalized file
@@ -32,13 +33,12 @@ impl OrphansWriter {
             events_offset: HEADER_SIZE,
             event_count: 0,
             bytes_length: 0,
-            index_seq_start: 0,
+            index_seq_start: u64::MAX,
             index_seq_end: 0,
             ..source.clone()
         };
-        let section = Section::create(path, &header.encode())?;
         Ok(Self {
-            section,
+            section: Section::create(path)?,
             header,
             times: None,
         })
@@ -48,10 +48,7 @@ impl OrphansWriter {
     pub(super) fn begin(&mut self, event: &DetailEvent) {
         let (time, seq) = (event.header.timestamp, event.header.index_seq);
         let header = &mut self.header;
-        header.index_seq_start = match header.event_count {
-            0 => seq,
-            _ => header.index_seq_start.min(seq),
-        };
+        header.index_seq_start = header.index_seq_start.min(seq);
         header.index_seq_end = header.index_seq_end.max(seq);
         header.event_count = header.event_count.saturating_add(1);
         let size = event.header.total_length.into();
@@ -83,23 +80,20 @@ impl OrphansWriter {
 #[derive(Debug)]
 pub(super) struct SalvagedWriter {
     section: Section,
-    header: IndexHeader,
+    source: IndexHeader,
+    count: u64,
+    times: Option<(u64, u64)>,
 }
 
 impl SalvagedWriter {
     /// Makes the file. `source` is the header of the file that the events come from.
     pub(super) fn create(path: PathBuf, source: &IndexHeader) -> Result<Self> {
-        let header = IndexHeader {
-            flags: IndexFlags(0),
-            event_count: 0,
-            events_offset: HEADER_SIZE,
-            footer_offset: HEADER_SIZE,
-            time_start_ns: 0,
-            time_end_ns: 0,
-            ..source.clone()
-        };
-        let section = Section::create(path, &header.encode()?)?;
-        Ok(Self { section, header })
+        Ok(Self {
+            section: Section::create(path)?,
+            source: source.clone(),
+            count: 0,
+            times: None,
+        })
     }
 
     /// Adds an event; `bytes` is all of it.
@@ -108,25 +102,30 @@ impl SalvagedWriter {
         event: &IndexEvent,
         bytes: &[u8; IndexEvent::SIZE],
     ) -> Result<()> {
-        self.section.write(bytes)?;
-        let header = &mut self.header;
-        if header.event_count == 0 {
-            header.time_start_ns = event.timestamp_ns;
-        }
-        header.time_end_ns = event.timestamp_ns;
-        header.event_count = header.event_count.saturating_add(1);
-        header.footer_offset = header.footer_offset.saturating_add(bytes.len() as u64);
-        Ok(())
+        let time = event.timestamp_ns;
+        self.times = Some((self.times.map_or(time, |(first, _)| first), time));
+        self.count = self.count.saturating_add(1);
+        self.section.write(bytes)
     }
 
     pub(super) fn finalize(self, durability: Durability) -> Result<()> {
-        let header = &self.header;
+        let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();
+        let bytes_written = self.count.saturating_mul(IndexEvent::SIZE as u64);
         let footer = IndexFooter {
             checksum: self.section.crc.finish(),
-            event_count: header.event_count,
-            time_start_ns: header.time_start_ns,
-            time_end_ns: header.time_end_ns,
-            bytes_written: header.footer_offset.saturating_sub(HEADER_SIZE),
+            event_count: self.count,
+            time_start_ns,
+            time_end_ns,
+            bytes_written,
+        };
+        let header = IndexHeader {
+            flags: IndexFlags(0),
+            event_count: self.count,
+            events_offset: HEADER_SIZE,
+            footer_offset: HEADER_SIZE.saturating_add(bytes_written),
+            time_start_ns,
+            time_end_ns,
+            ..self.source
         };
         let header = header.encode()?;
         self.section.finalize(&footer.encode(), &header, durability)
@@ -142,10 +141,11 @@ struct Section {
 }
 
 impl Section {
-    fn create(path: PathBuf, header: &[u8; IndexHeader::SIZE]) -> Result<Self> {
+    /// Makes the file, with zeros for a header.
+    fn create(path: PathBuf) -> Result<Self> {
         let file = File::create_new(&path).map_err(at(&path))?;
         let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);
-        file.write_all(header).map_err(at(&path))?;
+        file.write_all(&[0; IndexHeader::SIZE]).map_err(at(&path))?;
         Ok(Self {
             path,
             file,

@@ -11,11 +11,13 @@ use crate::write::{Disk, Durability, Storage};
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
 const ATTEMPTS: u32 = 1000;
 /// Bytes of each buffer when files are compared and copied.
-const BUFFER_SIZE: usize = 256 << 10;
+const BUFFER_SIZE: usize = 0x4_0000;
 
 /// A folder that takes its place when it is complete, and never before.
 #[derive(Debug)]
 pub(super) struct Stage {
+    /// Where both of the following are.
+    parent: PathBuf,
     folder: PathBuf,
     out: PathBuf,
     is_published: bool,
@@ -45,6 +47,7 @@ impl Stage {
             match fs::create_dir(&folder) {
                 Ok(()) => {
                     return Ok(Self {
+                        parent: parent.to_path_buf(),
                         folder,
                         out: out.to_path_buf(),
                         is_published: false,
@@ -69,10 +72,7 @@ impl Stage {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
-        let synced = match self.out.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent, durability),
-            _ => sync_folder(Path::new("."), durability),
-        };
+        let synced = sync_folder(&self.parent, durability);
         // After an error nothing stands there, unless even that fails.
         self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
         synced
@@ -106,18 +106,17 @@ pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result
 
 /// A path in `folder` that nothing has yet: `stem.extension`, `stem-2.extension`, …
 pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<PathBuf> {
-    for number in 1_u64.. {
-        let path = match number {
-            1 => folder.join(format!("{stem}{extension}")),
-            _ => folder.join(format!("{stem}-{number}{extension}")),
-        };
+    let mut path = folder.join(format!("{stem}{extension}"));
+    let mut number = 1_u64;
+    loop {
         match fs::symlink_metadata(&path) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path),
             Err(error) => return Err(at(&path)(error)),
         }
+        number = number.saturating_add(1);
+        path = folder.join(format!("{stem}-{number}{extension}"));
     }
-    Err(at(folder)(io::ErrorKind::AlreadyExists.into()))
 }
 
 /// Whether `name` is one that [`free_path`] gives.
@@ -181,17 +180,15 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
 fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));
-    let mut source = File::open(from).map_err(reading)?;
+    let source = File::open(from).map_err(reading)?;
     let mut target = File::create_new(to).map_err(writing)?;
-    let mut buffer = vec![0; BUFFER_SIZE];
+    let mut buffer = Vec::new();
     loop {
-        match source.read(&mut buffer) {
+        buffer.clear();
+        let mut piece = (&source).take(BUFFER_SIZE as u64);
+        match piece.read_to_end(&mut buffer) {
             Ok(0) => break,
-            Ok(size) => {
-                let bytes = buffer.get(..size).unwrap_or_default();
-                target.write_all(bytes).map_err(writing)?;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(_) => target.write_all(&buffer).map_err(writing)?,
             Err(error) => {
                 fs::remove_file(to).map_err(writing)?;
                 return Err(reading(error));
@@ -217,21 +214,21 @@ pub(super) fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
     Ok(names)
 }
 
-/// Whether two paths hold the same: both the same bytes, or both nothing. What cannot be read is
-/// never the same.
+/// Whether two paths hold the same: regular files of the same bytes, or both nothing. What cannot be
+/// read is never the same.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }
 
 fn compare(one: &Path, other: &Path) -> io::Result<bool> {
-    let (Some(a), Some(b)) = (open(one)?, open(other)?) else {
-        return Ok(!one.exists() && !other.exists());
-    };
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
+    match [one, other].map(fs::symlink_metadata) {
+        [Err(one), Err(other)] => return Ok(one.kind() == other.kind()),
+        // What is not regular is not opened: a FIFO could block for ever.
+        [Ok(a), Ok(b)] if a.is_file() && b.is_file() => {}
+        _ => return Ok(false),
     }
-    let mut a = BufReader::with_capacity(BUFFER_SIZE, a);
-    let mut b = BufReader::with_capacity(BUFFER_SIZE, b);
+    let mut a = BufReader::with_capacity(BUFFER_SIZE, File::open(one)?);
+    let mut b = BufReader::with_capacity(BUFFER_SIZE, File::open(other)?);
     loop {
         let (left, right) = (a.fill_buf()?, b.fill_buf()?);
         let size = left.len().min(right.len());
@@ -243,14 +240,6 @@ fn compare(one: &Path, other: &Path) -> io::Result<bool> {
         }
         a.consume(size);
         b.consume(size);
-    }
-}
-
-fn open(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

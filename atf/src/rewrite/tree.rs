@@ -1,5 +1,6 @@
 //! What stands at the path that is to be rewritten.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,9 +45,7 @@ impl Tree {
             let name = name.to_string_lossy();
             name == MANIFEST_FILE || thread_id(&name).is_some()
         });
-        let is_thread = names
-            .iter()
-            .any(|name| name == INDEX_FILE || name == DETAIL_FILE);
+        let is_thread = names.iter().any(|name| is_thread_file(name));
         if is_session || is_thread {
             self.items.push(Item {
                 below: below.to_path_buf(),
@@ -95,6 +94,11 @@ pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
         why: why.to_owned(),
         is_loss: true,
     }
+}
+
+/// Whether a folder with a file of this name is a thread's.
+pub(super) fn is_thread_file(name: &OsStr) -> bool {
+    name == INDEX_FILE || name == DETAIL_FILE
 }
 
 /// The id in the name of a thread's folder.

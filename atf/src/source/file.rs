@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::ReadAt;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform;
 
 /// A regular file, read at positions.
 ///
@@ -45,14 +46,8 @@ impl ReadAt for FileSource {
         self.size
     }
 
-    #[cfg(unix)]
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::read_at(&self.file, buffer, offset)
-    }
-
-    #[cfg(windows)]
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(&self.file, buffer, offset)
+        platform::read_at(&self.file, offset, buffer)
     }
 }
 
@@ -61,28 +56,6 @@ fn check_regular(file_type: FileType) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(ErrorKind::NotRegular {
-        found: name(file_type),
+        found: platform::name(file_type),
     }))
-}
-
-#[cfg(unix)]
-fn name(file_type: FileType) -> &'static str {
-    use std::os::unix::fs::FileTypeExt;
-    match file_type {
-        t if t.is_dir() => "folder",
-        t if t.is_fifo() => "FIFO",
-        t if t.is_socket() => "socket",
-        t if t.is_char_device() => "character device",
-        t if t.is_block_device() => "block device",
-        _ => "special file",
-    }
-}
-
-#[cfg(not(unix))]
-fn name(file_type: FileType) -> &'static str {
-    if file_type.is_dir() {
-        "folder"
-    } else {
-        "special file"
-    }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 
+use crate::platform;
 use crate::wire::RingHeader;
 
 /// One of the two buffers of a ring, to be filled by one writer.
@@ -88,7 +89,9 @@ impl RingArea {
         let size = size.ok_or(io::ErrorKind::FileTooLarge)?;
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create_new(true).open(path)?;
-        set_aside(&mut file, size)?;
+        if !platform::set_aside(&file, size as u64)? {
+            write_zeros(&mut file, size)?;
+        }
         write_header(&file, header)?;
         let map = Arc::new(MmapOptions::new().len(size).map_raw(&file)?);
         Self::both(&map, capacity).ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -165,27 +168,7 @@ fn write_header(mut file: &File, header: &RingHeader) -> io::Result<()> {
     file.write_all(zerocopy::IntoBytes::as_bytes(header))
 }
 
-/// Gives the empty file `size` bytes with blocks behind them.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn set_aside(file: &mut File, size: usize) -> io::Result<()> {
-    use rustix::fs::{FallocateFlags, fallocate};
-    use rustix::io::Errno;
-    loop {
-        return match fallocate(&*file, FallocateFlags::empty(), 0, size as u64) {
-            Ok(()) => Ok(()),
-            Err(Errno::INTR) => continue,
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => write_zeros(file, size),
-            Err(errno) => Err(errno.into()),
-        };
-    }
-}
-
-/// Gives the empty file `size` bytes with blocks behind them.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn set_aside(file: &mut File, size: usize) -> io::Result<()> {
-    write_zeros(file, size)
-}
-
+/// Gives the empty file `size` bytes with blocks behind them, one by one.
 fn write_zeros(file: &mut File, size: usize) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(size as u64), file).map(drop)
 }
@@ -251,6 +234,18 @@ mod tests {
         assert_eq!(at(DETAIL.start, 8), [10, 9, 8, 7, 6, 5, 4, 3]);
         assert_eq!(at(DETAIL.checksum, 4), [14, 13, 12, 11]);
         assert_eq!(at(DETAIL.size, 8), [0; 8]);
+    }
+
+    #[test]
+    fn where_no_space_can_be_set_aside_zeros_take_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        write_zeros(&mut file, 100_000).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), 100_000);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            assert!(file.metadata().unwrap().blocks() * 512 >= 100_000);
+        }
     }
 
     #[test]

@@ -236,7 +236,8 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        if file.len() < end {
+        // Nothing makes a file no larger, wherever it is written.
+        if file.len() < end && !bytes.is_empty() {
             file.resize(end, 0);
         }
         if let Some(place) = file.get_mut(start..end) {

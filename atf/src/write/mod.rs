@@ -24,7 +24,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 
 mod buffer;
 mod event;
@@ -49,6 +49,15 @@ pub use options::{Durability, WriteOptions};
 pub use session::{SessionTotals, SessionWriter};
 pub use storage::{Disk, Storage, StorageFile};
 pub use thread::ThreadWriter;
+
+/// Makes the name of a folder that was made survive a loss of power.
+fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
+    let parent = match folder.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    storage.sync_folder(parent).map_err(at(parent))
+}
 
 /// An error of the operating system about a path.
 fn at(path: &Path) -> impl Fn(io::Error) -> Error {

@@ -1,5 +1,6 @@
 //! How files are written.
 
+use crate::clock;
 use crate::wire::{Arch, Clock, Os, Wire};
 
 /// How files are written. [`Default`] describes this machine, in wire version 1.
@@ -24,7 +25,8 @@ pub struct WriteOptions {
     /// The operating system; by default that of this program, 0 where the format has no number
     /// for it.
     pub os: Os,
-    /// The clock of the timestamps; by default the continuous one of this system.
+    /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 where the
+    /// format has no number for it.
     pub clock_type: Clock,
     /// What survives a loss of power.
     pub durability: Durability,
@@ -45,7 +47,7 @@ impl Default for WriteOptions {
             wire: Wire::V1,
             arch: native_arch(),
             os: native_os(),
-            clock_type: native_clock(),
+            clock_type: clock::CLOCK,
             durability: Durability::default(),
             survive_kill: false,
             verbatim: false,
@@ -60,8 +62,8 @@ pub enum Durability {
     /// Nothing is promised: the system writes when it likes. The traced program never waits.
     #[default]
     None,
-    /// A finalized file: files and folder are synchronized when it is finalized, the events before
-    /// the header says that they are there.
+    /// A finalized file: files, folder and the folder's name are synchronized when it is finalized,
+    /// the events before the header says that they are there.
     Finalize,
     /// All that was flushed: files are synchronized with each buffer that leaves.
     EachFlush,
@@ -83,13 +85,5 @@ fn native_os() -> Os {
         () if cfg!(target_os = "ios") => Os::IOS,
         () if cfg!(target_os = "windows") => Os::WINDOWS,
         () => Os(0),
-    }
-}
-
-fn native_clock() -> Clock {
-    match native_os() {
-        Os::MACOS | Os::IOS => Clock::MACH_CONTINUOUS,
-        Os::WINDOWS => Clock::QPC,
-        _ => Clock::BOOTTIME,
     }
 }

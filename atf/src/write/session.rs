@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at};
+use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Manifest, ManifestThread, Module, Symbol};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
@@ -120,10 +120,13 @@ impl SessionWriter {
         options: &WriteOptions,
     ) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
-        storage.create_folder(&path).map_err(at(&path))?;
+        let is_new = storage.create_folder(&path).map_err(at(&path))?;
         let manifest = path.join(MANIFEST_FILE);
         if storage.exists(&manifest).map_err(at(&manifest))? {
             return Err(at(&manifest)(io::ErrorKind::AlreadyExists.into()));
+        }
+        if is_new && options.durability != Durability::None {
+            sync_name(&*storage, &path)?;
         }
         Ok(Self {
             path,
@@ -417,4 +420,18 @@ fn session_name(moment: SystemTime) -> String {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let (date, time) = digits.split_at_checked(8).unwrap_or((&digits, ""));
     format!("session_{date}_{time}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_session_is_named_by_its_second_in_utc() {
+        // 2026-01-05T10:15:00Z, as `date -u +%s` counts it.
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
+        assert_eq!(session_name(moment), "session_20260105_101500");
+    }
 }

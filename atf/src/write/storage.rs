@@ -5,6 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
+use crate::platform;
+
 /// What writers do to a file system, and nothing else: [`Disk`] does it, [`Memory`](super::Memory)
 /// stands in for it and can refuse each step.
 pub trait Storage: fmt::Debug + Send + Sync {
@@ -134,15 +136,8 @@ impl Storage for Disk {
         fs::remove_dir(path)
     }
 
-    #[cfg(unix)]
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        File::open(path)?.sync_all()
-    }
-
-    /// Other systems cannot open a folder as a file; their file systems keep names by themselves.
-    #[cfg(not(unix))]
-    fn sync_folder(&self, _path: &Path) -> io::Result<()> {
-        Ok(())
+        platform::sync_folder(path)
     }
 
     fn is_disk(&self) -> bool {
@@ -154,14 +149,8 @@ impl Storage for Disk {
 struct DiskFile(File);
 
 impl StorageFile for DiskFile {
-    #[cfg(unix)]
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        std::os::unix::fs::FileExt::write_at(&self.0, bytes, offset)
-    }
-
-    #[cfg(windows)]
-    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_write(&self.0, bytes, offset)
+        platform::write_at(&self.0, offset, bytes)
     }
 
     fn set_size(&mut self, size: u64) -> io::Result<()> {

@@ -1,8 +1,8 @@
 //! `detail.atf`.
 
-use atf::Completeness;
 use atf::detail::{DetailEvent, DetailReader};
-use atf::follow::DetailFollower;
+use atf::follow::{DetailFollower, Polled};
+use atf::{Completeness, ErrorKind};
 
 use crate::support::{DetailFile, DetailRecord};
 use crate::{End, Written, drain_details};
@@ -190,4 +190,193 @@ fn damage_inside_a_finalized_file_ends_it_where_a_reader_ends_it() {
         );
         assert_eq!(reader.event_count(), 3);
     }
+}
+
+#[test]
+fn payloads_of_functions_are_decoded_up_to_the_largest() {
+    let mut larger = DetailRecord::call(3, 2000, u16::MAX);
+    larger.payload.push(0);
+    let largest = DetailRecord::call(0, 1000, u16::MAX);
+    let written = Written::new("detail.atf");
+    written.append(&DetailFile::of(1, vec![largest, larger]).bytes());
+    let mut follower = DetailFollower::new(written.path());
+    let mut stacks = Vec::new();
+    while let Polled::New(event) = follower.poll().unwrap() {
+        let payload = follower.function_payload(&event).unwrap();
+        stacks.push(payload.map(|payload| payload.stack.len()));
+    }
+    assert_eq!(stacks, [Some(65_535), None]);
+}
+
+/// What a header says of the five events before the place that is looked at.
+#[derive(Debug, Clone, Copy)]
+enum Says {
+    /// Nothing: it is a placeholder.
+    Nothing,
+    /// Their length, with another count.
+    Length,
+    /// Their length and their count.
+    Both,
+    /// Another length, with their count.
+    Other,
+}
+
+/// How many events are given of a file with five, and this behind them.
+fn given(says: Says, behind: &[Vec<u8>]) -> usize {
+    let mut file = DetailFile::finalized(1, 5);
+    match says {
+        Says::Nothing => file = file.placeholder(),
+        Says::Length => file.header_count = 3,
+        Says::Both => {}
+        Says::Other => file.header_bytes += 8,
+    }
+    let written = Written::new("detail.atf");
+    written.append(&[file.without_footer(), behind.concat()].concat());
+    let mut events = Vec::new();
+    let mut follower = DetailFollower::new(written.path());
+    let end = drain_details(&mut follower, &mut events).unwrap();
+    assert_eq!(end, End::NotYet);
+    events.len()
+}
+
+/// An event of some bytes.
+fn event(size: usize, timestamp: u64) -> Vec<u8> {
+    let record = DetailRecord {
+        event_type: 3,
+        index_seq: 15,
+        timestamp,
+        payload: vec![1; size - 24],
+    };
+    DetailFile::of(1, vec![record]).section()
+}
+
+/// The length of the five events, which a footer has where an event has its timestamp.
+fn length() -> u64 {
+    DetailFile::finalized(1, 5).footer_bytes
+}
+
+/// The footer of the five events with the length of an event instead of its magic.
+fn footer_without_magic() -> Vec<u8> {
+    let mut footer = DetailFile::finalized(1, 5).footer();
+    footer[..4].copy_from_slice(&64_u32.to_le_bytes());
+    footer
+}
+
+#[test]
+fn events_of_any_size_are_given_behind_a_placeholder() {
+    for size in [24, 63, 64, 65, 200] {
+        assert_eq!(given(Says::Nothing, &[event(size, 1)]), 6);
+        assert_eq!(
+            given(Says::Nothing, &[event(size, length())]),
+            6 - usize::from(size < 64)
+        );
+    }
+    let mut too_short = event(24, 1);
+    too_short[0] = 23;
+    assert_eq!(given(Says::Nothing, &[too_short, vec![1; 99]]), 5);
+}
+
+#[test]
+fn no_event_is_given_where_a_header_that_is_borne_out_ends_them() {
+    for timestamp in [1, length()] {
+        assert_eq!(
+            given(Says::Both, &[event(100, timestamp), event(100, 1)]),
+            5
+        );
+        assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
+    }
+    // With another length it proves nothing.
+    assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
+}
+
+/// A header that has the length alone right: a footer may stand there, where it fits.
+#[test]
+fn an_event_is_given_where_a_stated_footer_would_not_fit() {
+    for timestamp in [1, length()] {
+        assert_eq!(given(Says::Length, &[event(24, timestamp)]), 5);
+        assert_eq!(given(Says::Length, &[event(64, timestamp)]), 5);
+        assert_eq!(given(Says::Length, &[event(65, timestamp)]), 6);
+    }
+}
+
+#[test]
+fn a_footer_without_its_magic_is_an_event_once_something_stands_behind_it() {
+    assert_eq!(given(Says::Nothing, &[footer_without_magic()]), 5);
+    assert_eq!(
+        given(Says::Nothing, &[footer_without_magic(), vec![0; 40]]),
+        5
+    );
+    assert_eq!(
+        given(Says::Nothing, &[footer_without_magic(), event(100, 1)]),
+        7
+    );
+}
+
+/// A header may be seen half-written: what it says counts once it stays.
+#[test]
+fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
+    let mut file = DetailFile::finalized(1, 5);
+    let written = Written::new("detail.atf");
+    written.append(&file.clone().placeholder().bytes());
+    let mut follower = DetailFollower::new(written.path());
+    let mut events = Vec::new();
+    assert_eq!(
+        drain_details(&mut follower, &mut events).unwrap(),
+        End::NotYet
+    );
+    // As long as it is a placeholder, however often one looks.
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    file.header_count = 4;
+    written.patch(0, &file.header());
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    // Another one that is wrong in another place, for the first time.
+    (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
+    written.patch(0, &file.header());
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+    assert_eq!(records(&events), file.events);
+}
+
+#[test]
+fn bytes_of_no_event_before_a_verified_footer_are_reported_as_a_reader_reports_them() {
+    for size in [1, 23, 24, 40] {
+        let mut file = DetailFile::finalized(1, 5);
+        let section = [file.section(), vec![1; size]].concat();
+        file.header_bytes = section.len() as u64;
+        file.footer_bytes = section.len() as u64;
+        file.checksum = crc32c::crc32c(&section);
+        let written = Written::new("detail.atf");
+        written.append(&[file.header(), section, file.footer()].concat());
+        let mut follower = DetailFollower::new(written.path());
+        let mut events = Vec::new();
+        let end = drain_details(&mut follower, &mut events).unwrap();
+        assert_eq!((end, events.len()), (End::Finalized, 5));
+        let reader = DetailReader::from_bytes(written.bytes()).unwrap();
+        let (problem, read) = (follower.framing_problem(), reader.framing_problem());
+        let kind = |error: Option<&atf::Error>| error.unwrap().kind().clone();
+        assert_eq!(kind(problem), kind(read));
+        let is_cut_short = matches!(kind(read), ErrorKind::EventCutShort { .. });
+        assert_eq!(is_cut_short, size < 24);
+    }
+}
+
+/// Without events, a placeholder is all that a finalized file has.
+#[test]
+fn a_placeholder_before_a_footer_without_events_is_finalized() {
+    let written = Written::new("detail.atf");
+    written.append(&DetailFile::of(2, Vec::new()).bytes());
+    let mut follower = DetailFollower::new(written.path());
+    assert_eq!(follower.poll().unwrap(), Polled::Finalized);
+}
+
+#[test]
+fn events_that_begin_behind_the_end_of_the_file_are_waited_for() {
+    let written = Written::new("detail.atf");
+    let file = DetailFile {
+        events_offset: 4096,
+        ..DetailFile::finalized(1, 3).placeholder()
+    };
+    written.append(&file.header());
+    let mut follower = DetailFollower::new(written.path());
+    assert_eq!(follower.poll().unwrap(), Polled::NotYet);
 }

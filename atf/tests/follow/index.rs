@@ -318,3 +318,32 @@ fn an_empty_file_is_finalized_once_the_space_that_was_set_aside_is_cut_off() {
         assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
     }
 }
+
+/// Where zeros were, what looks like an empty file's footer may be the first event, half-written.
+#[test]
+fn a_footer_in_space_that_was_set_aside_counts_once_something_else_says_so() {
+    for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {
+        let file = IndexFile::of(version, vec![]).placeholder();
+        let written = Written::new("index.atf");
+        written.append(&file.header());
+        written.resize(size);
+        let mut follower = IndexFollower::new(written.path());
+        let mut events = Vec::new();
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        written.patch(64, &file.footer());
+        assert_eq!(drain(&mut follower, &mut events).unwrap(), End::NotYet);
+        assert!(events.is_empty());
+    }
+}
+
+#[test]
+fn events_that_begin_behind_the_end_of_the_file_are_waited_for() {
+    let written = Written::new("index.atf");
+    let file = IndexFile {
+        events_offset: 4096,
+        ..IndexFile::finalized(1, 3).placeholder()
+    };
+    written.append(&file.header());
+    let mut follower = IndexFollower::new(written.path());
+    assert_eq!(drain(&mut follower, &mut Vec::new()).unwrap(), End::NotYet);
+}

@@ -58,6 +58,11 @@ fn what_is_no_folder_is_an_error() {
     let error = error.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
     assert_eq!(error.path(), Some(file.path()));
+    // Below a file is no session that may still come.
+    let mut below = SessionFollower::new(file.path().join("session"));
+    let kind = ErrorKind::Io(std::io::ErrorKind::NotADirectory);
+    assert_eq!(below.poll_threads().unwrap_err().kind(), &kind);
+    assert_eq!(below.poll_manifest().unwrap_err().kind(), &kind);
 }
 
 #[test]

@@ -210,3 +210,18 @@ fn iterators_can_be_sent_to_other_threads() {
     assert_eq!(merge.events().count(), 0);
     assert_eq!(merge.partitions(4).len(), 1);
 }
+
+#[test]
+fn merged_events_are_never_more_than_announced() {
+    let threads = [(1, vec![1, 3, 5]), (2, vec![2, 4])].map(|(id, times)| Thread { id, times });
+    let merge = merge(&threads, 1);
+    let mut events = merge.events();
+    for left in (0..=5).rev() {
+        let (least, most) = events.size_hint();
+        assert!(
+            least <= left && most.is_some_and(|most| most >= left),
+            "{left}"
+        );
+        assert_eq!(events.next().is_some(), left > 0);
+    }
+}

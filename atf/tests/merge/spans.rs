@@ -257,3 +257,19 @@ fn a_stack_says_how_many_calls_are_open() {
     stack.finish(|_| ());
     assert_eq!(stack.depth(), 0);
 }
+
+#[test]
+fn a_depth_says_whether_it_is_from_the_file() {
+    assert!(!Depth::Recorded(3).is_derived());
+    assert!(Depth::Derived(3).is_derived());
+}
+
+#[test]
+fn depths_are_as_many_as_their_events() {
+    let of: Vec<_> = events(&[(CALL, 1), (CALL, 2), (RETURN, 2)]).collect();
+    let mut depths = Depths::new(of.into_iter());
+    for left in (0..=3).rev() {
+        assert_eq!(depths.size_hint(), (left, Some(left)));
+        depths.next();
+    }
+}

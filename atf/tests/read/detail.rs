@@ -501,3 +501,60 @@ fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
     let size = detail.read_payload(&event, (2 << 30) - 8, &mut last);
     assert_eq!((size.unwrap(), last), (8, [0, 0, 0, 0, 0, 0, 0, 0, 7]));
 }
+
+#[test]
+fn the_largest_payload_of_a_function_is_decoded_and_one_of_a_byte_more_is_not() {
+    let mut event = DetailRecord::call(0, 1, u16::MAX);
+    let mut read = || {
+        let detail = open(&DetailFile::of(1, vec![event.clone()]));
+        let payload = detail.function_payload(&detail.get(0).unwrap().unwrap());
+        event.payload.push(0);
+        payload.unwrap().map(|payload| payload.stack.len())
+    };
+    assert_eq!(read(), Some(65_535));
+    assert_eq!(read(), None);
+}
+
+/// Five events, and two more behind the end that the header says, where no footer stands.
+fn stated(header_count: u64) -> (DetailFile, DetailReader) {
+    let mut file = DetailFile::finalized(1, 5);
+    file.header_count = header_count;
+    let behind = DetailFile::finalized(1, 2).section();
+    let bytes = [file.without_footer(), behind].concat();
+    let detail = ways::detail(bytes).unwrap();
+    (file, detail)
+}
+
+#[test]
+fn a_header_whose_length_and_count_are_borne_out_ends_the_events_wherever_the_file_ends() {
+    let (file, detail) = stated(5);
+    assert_eq!(details(&detail, &file), file.events);
+    let end = file.places()[5];
+    assert_eq!(damage(&detail)[0], ("footer.magic".to_owned(), end));
+    assert_eq!((detail.events_end(), detail.missing_events()), (end, 0));
+    // With another count it proves nothing.
+    let (_, detail) = stated(4);
+    assert_eq!(detail.event_count(), 7);
+    assert_eq!(tail(&detail), (0, 0, None));
+}
+
+#[test]
+fn a_damaged_footer_under_a_placeholder_is_known_by_its_magic() {
+    let file = DetailFile::finalized(2, 5).placeholder();
+    let mut footer = file.footer();
+    footer[8] ^= 1;
+    let bytes = [file.without_footer(), footer, vec![1; 50]].concat();
+    let detail = ways::detail(bytes).unwrap();
+    assert_eq!(details(&detail, &file), file.events);
+    let count = ("footer.event_count".to_owned(), file.places()[5] + 8);
+    assert_eq!(damage(&detail), [count]);
+}
+
+#[test]
+fn no_event_is_missing_where_a_verified_footer_counts_them() {
+    let mut file = DetailFile::finalized(1, 5);
+    file.header_count = 9;
+    assert_eq!(open(&file).missing_events(), 0);
+    let cut = ways::detail(file.without_footer()).unwrap();
+    assert_eq!(cut.missing_events(), 4);
+}

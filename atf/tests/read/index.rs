@@ -426,3 +426,23 @@ fn unknown_kinds_flags_and_platforms_are_passed_through() {
         assert!(!index.header().has_detail_file());
     }
 }
+
+#[test]
+fn events_in_memory_are_given_where_they_are_and_others_are_not() {
+    let bytes = IndexFile::finalized(1, 9).bytes();
+    let index = IndexReader::from_bytes(bytes.clone()).unwrap();
+    assert_eq!(index.slice(2..4).unwrap().as_bytes(), &bytes[128..192]);
+    assert!(index.slice(4..4).unwrap().is_empty());
+    let seekable = atf::Seekable::new(std::io::Cursor::new(bytes)).unwrap();
+    let index = IndexReader::from_source(seekable).unwrap();
+    assert!(index.slice(2..4).is_none());
+}
+
+#[test]
+fn no_event_is_missing_where_a_verified_footer_counts_them() {
+    let mut file = IndexFile::finalized(1, 5);
+    file.header_count = 9;
+    assert_eq!(open(&file).missing_events(), 0);
+    let cut = ways::index(file.without_footer()).unwrap();
+    assert_eq!(cut.missing_events(), 4);
+}

@@ -88,6 +88,10 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     let expected = &events[positions.clone()];
     let found: Vec<_> = index.events_in(start..end).map(Result::unwrap).collect();
     assert_eq!(found, expected);
+    // A collection takes its memory once; an error may end them early.
+    let hint = index.events_in(start..end).size_hint();
+    assert_eq!(hint.1, Some(expected.len()));
+    assert!(hint.0 <= expected.len());
     // From both ends by turns.
     let mut left = index.events_in(start..end);
     let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -100,6 +104,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     assert_eq!(front, expected);
     if let Some(slice) = index.slice(start..end) {
         assert_eq!(slice.len(), expected.len());
+        assert_eq!(slice.is_empty(), expected.is_empty());
         assert!(slice.iter().eq(expected.iter().copied()));
         assert_eq!(slice.iter().len(), expected.len());
         let behind = |place: usize| expected.get(place).copied();

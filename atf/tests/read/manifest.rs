@@ -156,6 +156,11 @@ fn a_root_that_is_no_object_says_nothing() {
             kinds(text.as_bytes())[..],
             [ErrorKind::WrongType { .. }]
         ));
+        let problem = Manifest::parse(text.as_bytes()).problems.remove(0);
+        assert!(
+            problem.to_string().contains("expected an object"),
+            "{problem}"
+        );
     }
 }
 

@@ -445,3 +445,17 @@ fn a_corrupt_detail_file_does_not_hide_the_index() {
     let event = thread.index().get(0).unwrap().unwrap();
     assert_eq!(thread.forward(&event).unwrap(), None);
 }
+
+#[test]
+fn a_ring_that_cannot_be_read_is_said_and_hides_nothing() {
+    let folder = TempDir::new().unwrap();
+    let index = IndexFile::finalized(1, 10).placeholder().without_footer();
+    fs::write(folder.path().join("index.atf"), index).unwrap();
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    assert!(thread.ring_error().is_none());
+    fs::create_dir(folder.path().join("ring.atf")).unwrap();
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    assert_eq!(thread.index().event_count(), 10);
+    let kind = ErrorKind::NotRegular { found: "folder" };
+    assert_eq!(thread.ring_error().unwrap().kind(), &kind);
+}

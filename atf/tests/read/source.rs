@@ -323,3 +323,28 @@ fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
         .unwrap();
     assert_eq!(child.status.signal(), Some(SIGBUS));
 }
+
+/// Shows fewer bytes than it reads.
+struct Shy(Vec<u8>);
+
+impl ReadAt for Shy {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read_at(offset, buffer)
+    }
+
+    fn as_bytes(&self) -> Option<&[u8]> {
+        self.0.get(1..)
+    }
+}
+
+#[test]
+fn bytes_that_are_not_all_of_a_source_are_not_taken_for_it() {
+    let file = IndexFile::finalized(1, 9);
+    let index = IndexReader::from_source(Shy(file.bytes())).unwrap();
+    assert!(index.slice(..).is_none());
+    assert_eq!(events(&index), expected(&file));
+}

@@ -87,6 +87,8 @@ fn a_payload_without_room_leaves_its_event_without_detail() {
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(()));
     assert_eq!(record(61), Ok(()));
+    assert_eq!(recorder.lost_details(), 0);
+    let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(62), Err(Lost::Detail));
     assert_eq!(record(97 + 4), Ok(()));
     assert_eq!(record(97 + 5), Err(Lost::Detail));

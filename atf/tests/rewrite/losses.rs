@@ -1,6 +1,8 @@
 //! What counts as a loss, and how the report says it.
 
-use atf::rewrite::{RecoverOptions, Report, What, recover};
+use atf::Wire;
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recover};
+use serde_json::json;
 
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
@@ -169,4 +171,80 @@ fn no_name_breaks_a_line_of_the_report() {
     assert!(text.contains("\n  thread_\\u{a}2: not taken"), "{text}");
     let indented = |line: &str| line.starts_with("  ") || line.starts_with("session: ");
     assert!(text.lines().all(indented), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_counted_and_its_first_eight_places_are_named() {
+    let events = IndexFile::finalized(1, 20)
+        .events
+        .into_iter()
+        .map(|mut event| {
+            (event.kind, event.detail_seq) = (9, None);
+            event
+        });
+    let index = IndexFile::of(1, events.collect());
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index.bytes());
+    let (path, out) = (places.path("in"), places.path("out"));
+    let options = ConvertOptions::default();
+    let report = convert(path, out, Wire::V2, &options).unwrap();
+    let notes = &report.threads().next().unwrap().notes;
+    let of = |what| notes.iter().find(|note| note.what == what).unwrap();
+    let kinds = of(What::UnknownKind);
+    let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
+    let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
+    assert_eq!((kinds.count, places), (20, expected));
+    // What is true of every event is named once.
+    let depths = of(What::CallDepthLost);
+    assert_eq!((depths.count, depths.first.len()), (20, 1));
+}
+
+#[test]
+fn numbers_of_nothing_are_left_out_of_the_report_as_json() {
+    let index = IndexFile::finalized(1, 9).bytes();
+    let detail = DetailFile::finalized(1, 3);
+    let json = serde_json::to_value(thread(&index, &detail.bytes())).unwrap();
+    let session = &json["sessions"][0];
+    let found = &session["threads"][0];
+    assert_eq!(found["events"], json!({"kept": 9}));
+    assert_eq!(found["details"], json!({"kept": 3}));
+    let manifest = json!({"was_there": false, "modules": 0, "symbols": 0});
+    assert_eq!(session["manifest"], manifest);
+    assert!(json.get("left_behind").is_none());
+
+    // With one detail behind damage, and an index that was not finalized.
+    let second = usize::try_from(detail.places()[1]).unwrap();
+    let broken = patched(&detail.without_footer(), second, &5_u32.to_le_bytes());
+    let places = Places::new();
+    let footless = IndexFile::finalized(1, 9).placeholder().without_footer();
+    places.put("in/thread_7/index.atf", footless);
+    places.put("in/thread_7/detail.atf", broken);
+    places.put(
+        "in/manifest.json",
+        r#"{"threads": [], "time_start_ns": "x"}"#,
+    );
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let json = serde_json::to_value(&report).unwrap();
+    let session = &json["sessions"][0];
+    let found = &session["threads"][0];
+    assert_eq!(found["details"], json!({"kept": 2, "salvaged": 1}));
+    assert_eq!(session["manifest"]["problem_count"], 1);
+    let note = json!({
+        "what": "not_finalized",
+        "effect": "mended",
+        "count": 2,
+        "first": [
+            {"file": "index.atf", "field": "footer", "offset": 64 + 9 * 32, "found": "no footer"},
+            {"file": "detail.atf", "field": "footer", "offset": second, "found": "no footer"},
+        ],
+    });
+    assert_eq!(found["notes"][0], note);
+    let file = std::fs::read(places.path("out/recovery.json")).unwrap();
+    let mut file: serde_json::Value = serde_json::from_slice(&file).unwrap();
+    let action = file.as_object_mut().unwrap().remove("action");
+    assert_eq!((action, &file), (Some(json!("recover")), session));
 }

@@ -18,10 +18,14 @@ mod manifest;
 mod places;
 mod progress;
 mod ring;
+mod salvage;
 mod samples;
 mod scrub;
 mod sessions;
+#[cfg(unix)]
+mod special;
 mod symbols;
+mod text;
 mod thread_ids;
 
 use std::collections::BTreeMap;

@@ -1,10 +1,12 @@
 //! The manifest of what is recovered.
 
-use atf::rewrite::{RecoverOptions, recover};
+use atf::Clock;
+use atf::manifest::Manifest;
+use atf::rewrite::{RecoverOptions, Report, ScrubOptions, recover, scrub};
 use atf::session::SessionReader;
 
-use crate::Places;
 use crate::support::{DetailFile, IndexFile};
+use crate::{Places, files};
 
 #[test]
 fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
@@ -58,4 +60,151 @@ fn what_another_tool_wrote_into_it_stays() {
     let found: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(found["x_tool"], serde_json::json!({"run": [1, "two"]}));
     assert_eq!(found["threads"][0]["id"], 7);
+}
+
+const TIME: u64 = 0x0004_62d5_3c8a_0000;
+
+/// A thread of one event without details, and what a manifest says of it.
+fn session(manifest: &str) -> Places {
+    let places = Places::new();
+    let mut index = IndexFile::finalized(2, 1);
+    (index.flags, index.events[0].detail_seq) = (0, None);
+    let index = IndexFile::of(2, index.events);
+    let index = IndexFile { flags: 0, ..index };
+    places.put("in/thread_7/index.atf", index.bytes());
+    places.put("in/manifest.json", manifest);
+    places
+}
+
+/// The true one, with one of its values replaced.
+fn manifest(old: &str, new: &str) -> String {
+    let text = format!(
+        r#"{{ "format_version": "2.0",
+        "threads": [ {{"id": 7, "has_detail": false}} ],
+        "time_start_ns": {TIME}, "time_end_ns": {TIME}, "clock_type": 3 }}"#
+    );
+    assert!(text.contains(old), "{old}");
+    text.replacen(old, new, 1)
+}
+
+#[test]
+fn one_that_is_right_stays_as_it_was_written() {
+    for own in [
+        manifest("7", "7"),
+        manifest(
+            r#""clock_type""#,
+            r#""modules": [{"module_id": 1}], "clock_type""#,
+        ),
+    ] {
+        let places = session(&own);
+        let report = recovered(&places, None);
+        assert!(!report.changed(), "{report}");
+        let found = files(&places.path("out"));
+        assert_eq!(found["manifest.json"], own.as_bytes());
+        assert_eq!(found.len(), 2);
+    }
+}
+
+#[test]
+fn what_is_not_so_is_mended_and_called_a_change() {
+    let time = &TIME.to_string();
+    let start = format!("\"time_start_ns\": {time}");
+    let end = format!("\"time_end_ns\": {time}");
+    for (old, new) in [
+        (r#""2.0""#, r#""2.1""#),
+        ("false", "true"),
+        (r#", "has_detail": false"#, ""),
+        (&*start, r#""time_start_ns": 0"#),
+        (&*end, r#""time_end_ns": 0"#),
+        (r#""clock_type": 3"#, r#""clock_type": 4"#),
+        // What is said twice, and what is no manifest at all.
+        ("false} ", r#"false}, {"id": 7} "#),
+        ("{", "?"),
+    ] {
+        let places = session(&manifest(old, new));
+        let report = recovered(&places, None);
+        assert!(report.changed(), "{new}: {report}");
+        assert!(places.path("out/recovery.json").is_file(), "{new}");
+        let session = SessionReader::open(places.path("out")).unwrap();
+        let found = session.manifest().unwrap();
+        assert_eq!(found.problem_count, 0, "{new}");
+        assert_eq!(found.format_version.as_deref(), Some("2.0"), "{new}");
+        let thread = (found.threads[0].id, found.threads[0].has_detail);
+        assert_eq!((found.threads.len(), thread), (1, (7, Some(false))));
+        let times = (found.time_start_ns, found.time_end_ns);
+        assert_eq!(times, (Some(TIME), Some(TIME)), "{new}");
+        assert_eq!(found.clock_type, Some(Clock(3)), "{new}");
+    }
+}
+
+#[test]
+fn what_another_manifest_adds_is_written() {
+    for (other, modules, symbols) in [
+        (
+            r#"{"modules": [{"module_id": 1, "path": "/bin/app"}]}"#,
+            1,
+            0,
+        ),
+        (
+            r#"{"symbols": [{"function_id": "0x0000000100000001", "name": "one"}]}"#,
+            0,
+            1,
+        ),
+    ] {
+        let places = session(&manifest("7", "7"));
+        let report = recovered(&places, Some(Manifest::parse(other.as_bytes())));
+        assert!(report.changed(), "{report}");
+        let session = SessionReader::open(places.path("out")).unwrap();
+        let found = session.manifest().unwrap();
+        let counts = (found.modules.len(), found.symbols.len());
+        assert_eq!(counts, (modules, symbols));
+    }
+}
+
+#[test]
+fn a_right_one_is_scrubbed_of_what_no_one_knows() {
+    let own = manifest(r#""clock_type""#, r#""note": "hunter2!", "clock_type""#);
+    let places = session(&own);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = scrub(&path, &out, &ScrubOptions::default()).unwrap();
+    let found = files(&out);
+    let text = String::from_utf8_lossy(&found["manifest.json"]);
+    assert!(!text.contains("hunter2!"), "{text}");
+    assert!(report.changed(), "{report}");
+    // And one without such a thing is written anew, so that no spaces or marks of it are left.
+    let places = session(&manifest("7", "7"));
+    scrub(
+        places.path("in"),
+        places.path("out"),
+        &ScrubOptions::default(),
+    )
+    .unwrap();
+    let found = files(&places.path("out"));
+    assert!(found["manifest.json"] != manifest("7", "7").as_bytes());
+}
+
+#[test]
+fn two_folders_of_one_thread_have_details_if_one_of_them_has() {
+    for with_details in ["thread_07", "thread_7"] {
+        let places = Places::new();
+        for folder in ["thread_07", "thread_7"] {
+            let index = IndexFile::finalized(2, 3).bytes();
+            places.put(&format!("in/{folder}/index.atf"), index);
+        }
+        let detail = DetailFile::finalized(2, 1).bytes();
+        places.put(&format!("in/{with_details}/detail.atf"), detail);
+        recovered(&places, None);
+        let session = SessionReader::open(places.path("out")).unwrap();
+        let threads = &session.manifest().unwrap().threads;
+        let threads: Vec<_> = threads.iter().map(|t| (t.id, t.has_detail)).collect();
+        assert_eq!(threads, [(7, Some(true))]);
+    }
+}
+
+fn recovered(places: &Places, symbols: Option<Manifest>) -> Report {
+    let options = RecoverOptions {
+        symbols,
+        ..RecoverOptions::default()
+    };
+    recover(places.path("in"), places.path("out"), &options).unwrap()
 }

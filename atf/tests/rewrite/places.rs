@@ -152,3 +152,44 @@ mod not_utf_8 {
         assert!(error.to_string().contains('\u{fffd}'), "{error}");
     }
 }
+
+#[test]
+fn a_folder_that_another_left_unfinished_stays() {
+    let places = places();
+    // The name that is taken first: one that was killed can have had the same number.
+    let left = format!(".atf-{}-0", std::process::id());
+    places.put(&format!("{left}/x"), "y");
+    let options = RecoverOptions::default();
+    recover(places.path("in"), places.path("out"), &options).unwrap();
+    assert_eq!(places.names(), [&left, "file", "in", "out"]);
+    assert_eq!(files(&places.path(&left))["x"], b"y");
+}
+
+#[test]
+fn what_comes_there_meanwhile_is_not_replaced() {
+    let places = places();
+    let out = places.path("out");
+    let make = |_, _| fs::create_dir_all(&out).unwrap();
+    let options = RecoverOptions {
+        progress: Some(&make),
+        ..RecoverOptions::default()
+    };
+    let error = recover(places.path("in"), &out, &options).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::OutputExists);
+    assert_eq!(error.path(), Some(&*out));
+    assert_eq!(places.names(), ["file", "in", "out"]);
+    assert!(files(&out).is_empty());
+}
+
+#[test]
+fn a_name_that_cannot_be_is_refused_before_anything_is_read() {
+    let places = places();
+    let out = places.path(&"n".repeat(300));
+    let begun = |_, _| panic!("it was begun");
+    let options = RecoverOptions {
+        progress: Some(&begun),
+        ..RecoverOptions::default()
+    };
+    let error = recover(places.path("in"), &out, &options).unwrap_err();
+    assert_eq!(error.path(), Some(&*out));
+}

@@ -123,6 +123,11 @@ fn events_from_a_ring_are_written_and_counted() {
         assert_eq!((thread.events.kept, thread.events.from_ring), (9, 5));
         assert_eq!((thread.details.kept, thread.details.from_ring), (3, 2));
         assert!(thread.set_aside.is_empty() && thread.dropped.is_empty());
+        let json = serde_json::to_value(thread).unwrap();
+        assert_eq!(
+            json["events"],
+            serde_json::json!({"kept": 9, "from_ring": 5})
+        );
         let text = report.to_string();
         let line = "9 events (5 from ring.atf), 3 details (2 from ring.atf)\n";
         assert!(text.contains(line), "{text}");

@@ -123,6 +123,7 @@ fn session(version: u8) -> Places {
     for name in [
         "recovery.json",
         "unreadable/thread_8/index.atf",
+        "renamed/index.atf",
         "notes.txt",
     ] {
         places.put(&format!("in/{name}"), SECRET);
@@ -242,4 +243,22 @@ fn the_report_names_what_was_left_out() {
         assert!(left.iter().any(|item| item.path == name), "{name}");
     }
     assert_eq!(places.names(), ["in", "out"]);
+}
+
+#[test]
+fn the_largest_payload_of_a_call_keeps_its_function() {
+    let index = IndexFile::of(1, vec![event(0, Some(0))]);
+    let detail = DetailFile::of(1, vec![call(0, FUNCTION, u16::MAX)]);
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index.bytes());
+    places.put("in/thread_7/detail.atf", detail.bytes());
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
+    let thread = report.threads().next().unwrap();
+    assert_eq!(thread.notes.count(What::PayloadScrubbed), 1, "{report}");
+    let thread = ThreadReader::open(out.join("thread_7")).unwrap();
+    let detail = thread.detail().unwrap();
+    let found = detail.get(0).unwrap().unwrap();
+    let payload = detail.function_payload(&found).unwrap().unwrap();
+    assert_eq!((payload.function_id, payload.stack.len()), (FUNCTION, 0));
 }

@@ -1,8 +1,11 @@
 //! Sessions of several processes, links out of them, and sessions of which nothing is left.
 
+use std::io;
+
+use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
-use crate::support::{DetailFile, IndexFile};
+use crate::support::{DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files};
 
 #[test]
@@ -74,6 +77,139 @@ fn a_session_without_events_says_so_and_keeps_its_files() {
     assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
     assert!(report.sessions[0].left_behind.is_empty(), "{report}");
     assert!(found.contains_key("thread_8/index.atf"));
+}
+
+#[test]
+fn sessions_are_looked_for_three_folders_deep() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/a/b/c/thread_7/index.atf", &index);
+    places.put("in/d/e/f/g/thread_7/index.atf", &index);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, out, &RecoverOptions::default()).unwrap();
+    let folders: Vec<_> = report.sessions.iter().map(|one| &*one.folder).collect();
+    assert_eq!(folders, ["a/b/c"]);
+    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
+    assert_eq!(left, ["d"]);
+}
+
+#[test]
+fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/a/index.atf", b"nothing");
+    places.put("in/b/index.atf", &index);
+    places.put("in/c/thread_7/index.atf", &index);
+    places.put("in/d/detail.atf", b"nothing");
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let folders: Vec<_> = report.sessions.iter().map(|one| &*one.folder).collect();
+    assert_eq!(folders, ["b", "c"]);
+    let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
+    assert_eq!((left, report.losses()), (vec!["a", "d"], 2));
+    let why = "cannot be read: the file has 7 bytes, a header needs 64";
+    assert_eq!(report.left_behind[0].why, why);
+    assert!(!places.path("out/a").exists());
+
+    // Where there is nothing else, there is nothing to write.
+    let index = "index.atf";
+    for (path, kind) in [
+        (
+            "in/a",
+            ErrorKind::TooShort {
+                found: 7,
+                needed: 64,
+            },
+        ),
+        ("in/d", ErrorKind::Io(io::ErrorKind::NotFound)),
+    ] {
+        let path = places.path(path);
+        let error = recover(&path, places.path("none"), &options).unwrap_err();
+        assert_eq!(error.kind(), &kind);
+        assert_eq!(error.path(), Some(&*path.join(index)));
+        assert!(!places.path("none").exists());
+    }
+}
+
+#[test]
+fn a_file_by_the_name_of_the_folder_for_unreadable_files_is_not_in_its_way() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
+    places.put("in/thread_8/index.atf", b"nothing");
+    places.put("in/unreadable", b"mine");
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let left = &report.sessions[0].left_behind;
+    let left: Vec<_> = left.iter().map(|left| (&*left.path, &*left.why)).collect();
+    assert_eq!(left, [("unreadable", "not a folder")]);
+    let found = files(&out);
+    assert_eq!(found["unreadable/thread_8/index.atf"], b"nothing");
+    assert_eq!(report.events(), 9);
+}
+
+#[test]
+fn only_names_that_a_recovery_gives_are_kept_as_its_files() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/thread_7/index.atf", &index);
+    let kept = ["recovery.json", "recovery-2.json", "recovery-10.json"];
+    let strange = [
+        "recovery-.json",
+        "recovery-0.json",
+        "recovery-1.json",
+        "recovery-2",
+        "recovery-x.json",
+        "recovery2.json",
+    ];
+    let in_thread = ["recovery.json", "salvaged-1.atf", "unreadable"];
+    for name in kept.iter().chain(&strange) {
+        places.put(&format!("in/{name}"), name);
+    }
+    // A thread's folder has other ones.
+    for name in in_thread {
+        places.put(&format!("in/thread_7/{name}"), name);
+    }
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    let left = report.sessions[0].left_behind.iter();
+    let left: Vec<_> = left.map(|left| left.path.clone()).collect();
+    let in_thread = in_thread.map(|name| format!("thread_7/{name}"));
+    let expected = in_thread.into_iter().chain(strange.map(str::to_owned));
+    assert_eq!(left, expected.collect::<Vec<_>>());
+    let found = files(&out);
+    for name in kept {
+        assert_eq!(found[name], name.as_bytes());
+    }
+    // The new report takes the first name that is free.
+    assert!(found.contains_key("recovery-3.json"), "{:?}", found.keys());
+}
+
+#[test]
+fn what_is_left_out_of_a_file_is_a_change_of_it() {
+    let index = IndexFile::finalized(1, 1);
+    let bytes = index.bytes();
+    // Bytes behind a footer, and a detail file that never came to a detail.
+    let longer = [&bytes[..], b"more"].concat();
+    let unlinked = patched(&bytes, 64 + 28, &[0xff; 4]);
+    let unlinked = patched(&unlinked, 8, &[0]);
+    let sum = crc32c(&unlinked[64..96]);
+    let unlinked = patched(&unlinked, 96 + 4, &sum.to_le_bytes());
+    let details = DetailFile::finalized(1, 1).bytes();
+    let empty = DetailFile::finalized(1, 0).placeholder().header();
+    for (index, detail, is_changed) in [
+        (&bytes, &details, false),
+        (&longer, &details, true),
+        (&bytes, &[&details[..], b"more"].concat(), true),
+        (&unlinked, &empty, true),
+    ] {
+        let places = Places::new();
+        places.put("in/index.atf", index);
+        places.put("in/detail.atf", detail);
+        let options = RecoverOptions::default();
+        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        assert_eq!(report.changed(), is_changed, "{report}");
+        assert_eq!(places.path("out/recovery.json").is_file(), is_changed);
+    }
 }
 
 #[cfg(unix)]

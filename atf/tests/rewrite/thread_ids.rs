@@ -1,6 +1,8 @@
 //! Ids of one thread that disagree: in the folder's name, headers and events.
 
-use atf::rewrite::{RecoverOptions, ThreadReport, What, recover};
+use atf::Wire;
+use atf::rewrite::{ConvertOptions, RecoverOptions, ThreadReport, What, convert, recover};
+use atf::thread::ThreadReader;
 
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
@@ -111,4 +113,25 @@ fn an_event_of_another_thread_keeps_its_id_and_is_named() {
     assert_eq!(note.first[0].found, "8");
     let section = 64..clean.len() - 64;
     assert_eq!(found[0][section.clone()], wrong[section]);
+}
+
+#[test]
+fn a_header_that_is_mended_gives_its_id_to_events_of_the_other_version() {
+    let index = IndexFile::finalized(2, 9).bytes();
+    let places = Places::new();
+    let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
+    places.put("in/thread_7/index.atf", wrong);
+    places.put(
+        "in/thread_7/detail.atf",
+        DetailFile::finalized(2, 3).bytes(),
+    );
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
+    let thread = report.threads().next().unwrap();
+    assert_eq!(thread.notes.count(What::OtherThreadId), 0, "{report}");
+    let reader = ThreadReader::open(out.join("thread_7")).unwrap();
+    assert_eq!(reader.index().header().thread_id, 7);
+    for event in reader.index().events() {
+        assert_eq!(event.unwrap().thread_id, 7);
+    }
 }

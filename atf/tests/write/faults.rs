@@ -319,3 +319,59 @@ fn a_thread_that_cannot_be_listed_or_made_is_not_listed_and_can_be_asked_for_aga
     }
     panic!("the thread was never made");
 }
+
+/// Writes with small buffers, `most` bytes of a detail file going through before it is full.
+fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
+    let memory = Memory::new();
+    let left = std::sync::atomic::AtomicUsize::new(most);
+    memory.decide(move |step, path| {
+        if step != Step::Write || !path.ends_with("detail.atf") {
+            return Fate::Done;
+        }
+        use std::sync::atomic::Ordering::Relaxed;
+        match left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(64).or(Some(0))) {
+            Ok(left) if left >= 64 => Fate::Short(64),
+            _ => Fate::Refused(io::ErrorKind::StorageFull),
+        }
+    });
+    let options = options(Wire::V1, Durability::None);
+    let writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, &options);
+    (memory, writer.unwrap())
+}
+
+#[test]
+fn where_the_details_find_no_room_the_events_before_the_first_lost_one_do() {
+    // The header, and all of the first four details: 1024 bytes each.
+    let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
+    let payload = [7; 1000];
+    let mut written = 0;
+    let error = loop {
+        let result = match written % 2 {
+            0 => writer
+                .write_with_detail(&event(written), &detail(written, &payload))
+                .map(drop),
+            _ => writer.write(&event(written)).map(drop),
+        };
+        match result {
+            Ok(()) => written += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::StorageFull));
+    assert_eq!(writer.flushed_details(), 4);
+    // Events 0, 2, 4 and 6 have these; event 8 has the first that is lost.
+    assert_eq!(writer.flushed_events(), 8);
+    check(&memory, (8, 4));
+    // What of the fifth had arrived was cut off.
+    assert_eq!(
+        memory.bytes("thread_7/detail.atf").unwrap().len(),
+        64 + 4 * 1024
+    );
+
+    fn check(memory: &Memory, counts: (u64, u64)) {
+        let index = IndexReader::from_bytes(memory.bytes("thread_7/index.atf").unwrap()).unwrap();
+        let detail =
+            DetailReader::from_bytes(memory.bytes("thread_7/detail.atf").unwrap()).unwrap();
+        assert_eq!((index.event_count(), detail.event_count()), counts);
+    }
+}

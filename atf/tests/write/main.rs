@@ -10,6 +10,7 @@ mod support;
 
 mod encode;
 mod faults;
+mod memory;
 mod refusals;
 mod ring;
 mod round_trip;

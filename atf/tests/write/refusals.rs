@@ -4,6 +4,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use atf::detail::DetailEventHeader;
+use atf::index::IndexEvent;
 use atf::write::{Event, Memory, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Error, ErrorKind, EventKind, Wire};
 
@@ -79,7 +81,15 @@ fn an_unknown_kind_is_refused() {
                 };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
-            assert_eq!(writer.next_index_seq(), 0);
+            // At the time of the last event, too.
+            writer.write(&event(5)).unwrap();
+            let unknown = Event {
+                event_kind: EventKind(4),
+                ..event(5)
+            };
+            let error = writer.write(&unknown).unwrap_err();
+            assert_eq!(error.field(), Some("event_kind"));
+            assert_eq!(writer.next_index_seq(), 1);
         });
     }
 }
@@ -351,4 +361,71 @@ fn a_name_that_is_no_utf_8_is_as_good_as_any() {
     assert_eq!(reader.summary().threads, 1);
     let again = SessionWriter::create(&folder, &WriteOptions::default()).unwrap_err();
     assert!(again.to_string().contains("s\u{fffd}/manifest.json"));
+}
+
+#[test]
+fn a_ring_that_cannot_be_made_is_said_and_one_that_is_there_stays() {
+    let options = WriteOptions {
+        survive_kill: true,
+        ..WriteOptions::default()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let ring = folder.path().join("ring.atf");
+    std::fs::write(&ring, "theirs").unwrap();
+    let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::AlreadyExists));
+    assert_eq!(error.path(), Some(&*ring));
+    assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
+
+    // More than a file may have: nothing of ours is left.
+    let options = WriteOptions {
+        buffer_size: usize::MAX / 8,
+        ..options
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
+    assert_eq!(error.path(), Some(&*folder.path().join("ring.atf")));
+    assert!(!folder.path().join("ring.atf").exists());
+}
+
+#[test]
+fn a_detail_with_another_time_than_its_event_is_refused_but_in_a_copy() {
+    let header = DetailEventHeader {
+        total_length: 25,
+        event_type: atf::DetailEventType::FUNCTION_CALL,
+        flags: 0,
+        index_seq: 0,
+        thread_id: 7,
+        timestamp: event(0).timestamp_ns + 1,
+    };
+    let of = IndexEvent {
+        timestamp_ns: event(0).timestamp_ns,
+        function_id: 5,
+        thread_id: 7,
+        event_kind: EventKind::CALL,
+        call_depth: None,
+        detail_seq: Some(0),
+    };
+    let with = |verbatim| WriteOptions {
+        verbatim,
+        ..WriteOptions::default()
+    };
+    written(&with(false), |writer| {
+        let kind = ErrorKind::Disagrees {
+            found: header.timestamp,
+            expected: of.timestamp_ns,
+            by: "its index event",
+        };
+        let refused = writer.write_decoded(&of, Some((&header, b"x")));
+        assert_refused(refused, "timestamp", &kind);
+    });
+    let files = written(&with(true), |writer| {
+        writer.write_decoded(&of, Some((&header, b"x"))).unwrap();
+    });
+    let detail = files.into_iter().flatten().nth(1).unwrap();
+    let detail = atf::detail::DetailReader::from_bytes(detail).unwrap();
+    assert_eq!(
+        detail.get(0).unwrap().unwrap().header.timestamp,
+        header.timestamp
+    );
 }

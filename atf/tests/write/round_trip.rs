@@ -205,3 +205,37 @@ fn once_there_is_a_manifest_it_lists_each_thread_that_is_opened() {
     let all = (0..4).map(|id| (id, Some(true))).chain([nine]);
     assert_eq!(read(), (all.collect(), Some(range)));
 }
+
+#[test]
+fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
+    let root = tempfile::tempdir().unwrap();
+    let options = WriteOptions {
+        clock_type: Clock::QPC,
+        ..WriteOptions::default()
+    };
+    let session = SessionWriter::create(root.path().join("s"), &options).unwrap();
+    session.thread(0).unwrap().finalize().unwrap();
+    session.finalize().unwrap();
+    let session = SessionReader::open(session.path()).unwrap();
+    assert_eq!(session.manifest().unwrap().clock_type, Some(Clock::QPC));
+}
+
+#[test]
+fn the_header_of_details_names_the_first_and_the_last_event_that_has_one() {
+    let root = tempfile::tempdir().unwrap();
+    let mut writer = ThreadWriter::create(root.path(), 7, &WriteOptions::default()).unwrap();
+    for seq in 0..9 {
+        match seq {
+            2 | 5 => drop(
+                writer
+                    .write_with_detail(&event(seq), &detail(seq, b"x"))
+                    .unwrap(),
+            ),
+            _ => drop(writer.write(&event(seq)).unwrap()),
+        }
+    }
+    writer.finalize().unwrap();
+    let reader = ThreadReader::open(root.path()).unwrap();
+    let header = reader.detail().unwrap().header();
+    assert_eq!((header.index_seq_start, header.index_seq_end), (2, 5));
+}

@@ -1,8 +1,8 @@
 //! A thread's folder: its files, and what stands beside them.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use super::session::{is_earlier, not_copied};
 use super::{Engine, size};
@@ -15,6 +15,7 @@ use crate::rewrite::report::{Place, SessionReport, ThreadReport, What};
 use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
 use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::left_behind;
+use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 
 /// Where a thread comes from and goes to.
@@ -47,7 +48,6 @@ impl Engine<'_> {
         let rewritten = self.open_and_rewrite(route, report, session);
         self.progress.reach(self.done);
         if rewritten.is_ok() {
-            session.changed |= !report.set_aside.is_empty();
             for name in [INDEX_FILE, DETAIL_FILE] {
                 session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name));
             }
@@ -63,7 +63,7 @@ impl Engine<'_> {
     ) -> Result<Rewritten, Failure> {
         match ThreadReader::open(route.from) {
             Ok(thread) => self.opened(&thread, route, report, session),
-            Err(error) if self.job.salvage && *error.kind() != ErrorKind::SymbolicLink => {
+            Err(error) if self.job.salvage => {
                 self.under_guessed_header(error, route, report, session)
             }
             Err(error) => Err(Failure::Read(error)),
@@ -97,20 +97,7 @@ impl Engine<'_> {
             }
         }
         let guessed = match thread.detail_error() {
-            Some(error) => {
-                self.put_aside(route, DETAIL_FILE, session)?;
-                let guessed = self.guess_detail(route, thread.index(), report);
-                // A header that could not be read may be right: the error counts, not the guess.
-                if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
-                    let what = match error.kind() {
-                        // Its writer never came to a detail.
-                        ErrorKind::TooShort { .. } => What::NotFinalized,
-                        _ => What::DetailFileUnreadable,
-                    };
-                    report.notes.add(what, || Place::of(DETAIL_FILE, error));
-                }
-                guessed
-            }
+            Some(error) => self.unread_detail(error, thread.index(), route, report, session)?,
             None => None,
         };
         let pair = Pair {
@@ -130,8 +117,9 @@ impl Engine<'_> {
         report: &mut ThreadReport,
         session: &mut SessionReport,
     ) -> Result<Rewritten, Failure> {
-        let detail = DetailReader::open(route.from.join(DETAIL_FILE)).ok();
-        let header = detail.as_ref().map(DetailReader::header);
+        let detail = Input::open_in_session(&route.from.join(DETAIL_FILE), OpenOptions::new());
+        let detail = detail.and_then(DetailReader::new);
+        let header = detail.as_ref().ok().map(DetailReader::header);
         let index = guess::index(&route.from.join(INDEX_FILE), route.id, header);
         let Ok(Some(index)) = index else {
             return Err(Failure::Read(error));
@@ -143,12 +131,9 @@ impl Engine<'_> {
         let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
         self.keep_ring(What::RingNotRead, place, route, report, session)?;
         let detail = match detail {
-            Some(detail) => Some(detail),
-            None if route.from.join(DETAIL_FILE).exists() => {
-                self.put_aside(route, DETAIL_FILE, session)?;
-                self.guess_detail(route, &index, report)
-            }
-            None => None,
+            Ok(detail) => Some(detail),
+            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
+            Err(error) => self.unread_detail(&error, &index, route, report, session)?,
         };
         let pair = Pair {
             index: &index,
@@ -157,6 +142,30 @@ impl Engine<'_> {
             folder_id: route.id,
         };
         thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
+    }
+
+    /// Puts a detail file aside that cannot be opened, and goes on with it under a header that fits
+    /// its index, where that is asked for.
+    fn unread_detail(
+        &self,
+        error: &Error,
+        index: &IndexReader,
+        route: &Route<'_>,
+        report: &mut ThreadReport,
+        session: &mut SessionReport,
+    ) -> Result<Option<DetailReader>, Failure> {
+        self.put_aside(route, DETAIL_FILE, session)?;
+        let guessed = self.guess_detail(route, index, report);
+        // A header that could not be read may be right: the error counts, not the guess.
+        if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
+            let what = match error.kind() {
+                // Its writer never came to a detail.
+                ErrorKind::TooShort { .. } => What::NotFinalized,
+                _ => What::DetailFileUnreadable,
+            };
+            report.notes.add(what, || Place::of(DETAIL_FILE, error));
+        }
+        Ok(guessed)
     }
 
     /// A detail file under a header that fits its index.

@@ -29,12 +29,26 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
         sessions: Vec::new(),
         left_behind: tree.left_behind,
     };
+    let mut unread = None;
     for item in &tree.items {
         let target = stage.folder().join(&item.below);
         stage::create_folder(&target)?;
-        let session = engine.session(&path.join(&item.below), item, &target)?;
-        report.sessions.push(session);
-        stage::sync_folder(&target, job.durability)?;
+        match engine.session(&path.join(&item.below), item, &target)? {
+            Ok(session) => {
+                report.sessions.push(session);
+                stage::sync_folder(&target, job.durability)?;
+            }
+            Err(error) => {
+                fs::remove_dir_all(&target).map_err(stage::at(&target))?;
+                let left = tree::left_behind(&item.below, &stage::unreadable(&error));
+                report.left_behind.push(left);
+                unread.get_or_insert(error);
+            }
+        }
+    }
+    // Where there is nothing else, there is nothing to write.
+    if let (Some(error), []) = (unread, report.sessions.as_slice()) {
+        return Err(error);
     }
     engine.progress.reach(total);
     stage.publish(job.durability)?;

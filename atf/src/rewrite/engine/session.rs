@@ -1,8 +1,8 @@
 //! A session's folder: its threads, its manifest, and what stands beside them.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadRep
 use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names};
 use crate::rewrite::tree::{self, Item, left_behind};
 use crate::session::{MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
-use crate::thread::{DETAIL_FILE, INDEX_FILE};
+use crate::thread::INDEX_FILE;
 
 /// The name of the report in a session that was changed.
 const RECOVERY: (&str, &str) = ("recovery", ".json");
@@ -24,12 +24,14 @@ const RECOVERY: (&str, &str) = ("recovery", ".json");
 const UNREADABLE: &str = "unreadable";
 
 impl Engine<'_> {
+    /// Rewrites a session, or a thread by itself. The outer error ends everything, the inner one is
+    /// why such a thread cannot be read.
     pub(super) fn session(
         &mut self,
         path: &Path,
         item: &Item,
         out: &Path,
-    ) -> Result<SessionReport> {
+    ) -> Result<Result<SessionReport>> {
         let mut report = SessionReport {
             folder: item.below.to_string_lossy().into_owned(),
             changed: false,
@@ -39,16 +41,19 @@ impl Engine<'_> {
             left_behind: Vec::new(),
         };
         self.keep_earlier(path, out, &mut report)?;
-        match item.is_thread {
+        let read = match item.is_thread {
             true => self.lone_thread(path, out, &mut report)?,
-            false => self.threads(path, out, &mut report)?,
+            false => self.threads(path, out, &mut report).map(Ok)?,
+        };
+        if let Err(error) = read {
+            return Ok(Err(error));
         }
         report.changed |= !report.left_behind.is_empty();
         report.losses = loss::of_session(&report);
         if report.changed && self.job.keeps_rest {
             self.write_report(&report, out)?;
         }
-        Ok(report)
+        Ok(Ok(report))
     }
 
     /// Copies what an earlier rewriting left beside the threads.
@@ -57,7 +62,11 @@ impl Engine<'_> {
             let text = name.to_string_lossy();
             let from = path.join(&name);
             if is_earlier(&text) {
-                if self.job.keeps_rest {
+                let is_folder = fs::symlink_metadata(&from).is_ok_and(|found| found.is_dir());
+                if text == UNREADABLE && !is_folder {
+                    let left = left_behind(Path::new(&name), "not a folder");
+                    report.left_behind.push(left);
+                } else if self.job.keeps_rest {
                     let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
                     report.left_behind.extend(not_copied(path, left));
                 } else {
@@ -79,7 +88,12 @@ impl Engine<'_> {
         stage::write(&path, &text, self.job.durability)
     }
 
-    fn lone_thread(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
+    fn lone_thread(
+        &mut self,
+        path: &Path,
+        out: &Path,
+        report: &mut SessionReport,
+    ) -> Result<Result<()>> {
         let real = fs::canonicalize(path).map_err(at(path))?;
         let name = real.file_name().unwrap_or_default().to_string_lossy();
         let route = Route {
@@ -90,13 +104,12 @@ impl Engine<'_> {
             id: tree::thread_id(&name),
         };
         let mut thread = ThreadReport::default();
-        // Where there is only one thread and it cannot be read, there is nothing to write.
-        self.thread(&route, &mut thread, report)?
-            .map_err(|failure| match failure {
-                Failure::Read(error) | Failure::Write(error) => error,
-            })?;
-        report.threads.push(thread);
-        Ok(())
+        match self.thread(&route, &mut thread, report)? {
+            Ok(_) => report.threads.push(thread),
+            Err(Failure::Write(error)) => return Err(error),
+            Err(Failure::Read(error)) => return Ok(Err(error)),
+        }
+        Ok(Ok(()))
     }
 
     fn threads(&mut self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
@@ -157,7 +170,7 @@ impl Engine<'_> {
             let left = stage::copy(&old, &to, self.job.durability)?;
             report.left_behind.extend(not_copied(path, left));
         }
-        report.changed |= loses || !stage::is_same(&old, &new);
+        report.changed |= !stage::is_same(&old, &new);
         report.manifest = Some(manifest);
         Ok(())
     }
@@ -183,7 +196,7 @@ impl Engine<'_> {
             let is_thread = match is_renamed_thread(&from, &text) {
                 Ok(is_thread) => is_thread,
                 Err(error) => {
-                    let why = stage::unreadable(&at(&from)(error));
+                    let why = stage::unreadable(&error);
                     report.left_behind.push(left_behind(Path::new(&name), &why));
                     continue;
                 }
@@ -215,16 +228,12 @@ struct Recovery<'a> {
 }
 
 /// Whether this is the folder of a thread under a name that says nothing of its id.
-fn is_renamed_thread(path: &Path, name: &str) -> io::Result<bool> {
-    if !fs::symlink_metadata(path)?.is_dir() {
+fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
+    if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
         return Ok(false);
     }
-    let has = |file: &str| match fs::symlink_metadata(path.join(file)) {
-        Ok(metadata) => Ok(metadata.is_file()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    };
-    Ok(name.starts_with(THREAD_FOLDER) || has(INDEX_FILE)? || has(DETAIL_FILE)?)
+    Ok(name.starts_with(THREAD_FOLDER)
+        || names(path)?.iter().any(|name| tree::is_thread_file(name)))
 }
 
 /// Whether an earlier rewriting left something of this name beside the threads.

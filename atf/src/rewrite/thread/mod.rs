@@ -193,10 +193,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             (Wire::V2, Some(_)) => {
                 self.report.notes.tally(What::CallDepthLost, at);
-                IndexEvent {
-                    call_depth: None,
-                    ..event
-                }
+                event
             }
             _ => event,
         }

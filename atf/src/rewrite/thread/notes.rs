@@ -39,7 +39,7 @@ pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, event: &IndexEvent) {
     let (index, thread_id, last) = (walk.pair.index, walk.thread_id, walk.last_timestamp);
     let at = |field: &str| event_place(index, seq, field);
     let notes = &mut walk.report.notes;
-    if seq > 0 && event.timestamp_ns < last {
+    if event.timestamp_ns < last {
         notes.add(What::TimeGoesBack, || {
             at("timestamp_ns").found(format!("{} after {last}", event.timestamp_ns))
         });

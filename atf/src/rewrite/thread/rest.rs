@@ -1,11 +1,13 @@
 //! What fits nowhere: events behind a hole, and details that no event refers to.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_hole};
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{SetAside, Why};
+use crate::rewrite::salvage::place;
 use crate::rewrite::side::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
@@ -24,7 +26,7 @@ impl Walk<'_, '_> {
             self.progress.advance(EVENT_SIZE);
             let why = match is_hole(&bytes) {
                 true => Why::Hole,
-                false if self.job.salvage && self.job.keeps_rest => {
+                false if self.job.salvage => {
                     let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
                     let (writer, aside) = match &mut salvaged {
                         Some(open) => open,
@@ -83,16 +85,18 @@ impl Walk<'_, '_> {
         let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
         let mut window = reader.cursor();
         let hopped = hopped.map_while(|seq| details.get(seq).transpose());
-        for detail in hopped.chain(salvaged.map(|(detail, _)| Ok(*detail))) {
-            let detail = detail?;
+        let hopped = hopped.map(|detail| detail.map(|detail| (detail, false)));
+        let salvaged = salvaged.map(|(detail, _)| Ok((*detail, true)));
+        for detail in hopped.chain(salvaged) {
+            let (detail, is_salvaged) = detail?;
             let (offset, size) = (detail.offset, detail.header.total_length.into());
             self.progress.advance(size);
-            let is_found = self
-                .salvaged
-                .get(detail.seq)
-                .is_some_and(|(_, f)| f == detail);
-            if !is_found && self.salvaged.overlaps(&detail) {
-                self.report.drop(DETAIL_FILE, Why::Overlap, offset, size);
+            let mut gaps = self.salvaged.gaps(place(&detail)).peekable();
+            if !is_salvaged && gaps.peek() != Some(&place(&detail)) {
+                for Range { start, end } in gaps {
+                    let size = end.saturating_sub(start);
+                    self.report.drop(DETAIL_FILE, Why::Overlap, start, size);
+                }
                 continue;
             }
             if !self.job.keeps_rest {

@@ -1,12 +1,12 @@
 //! Headers and footers.
 
-use super::ThreadWriter;
+use super::{ThreadWriter, sync_names};
 use crate::detail::{DetailFooter, DetailHeader};
 use crate::error::Result;
 use crate::header::HEADER_SIZE;
 use crate::index::{IndexFooter, IndexHeader};
 use crate::wire::{IndexFlags, v1};
-use crate::write::{Durability, WriteOptions, at};
+use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
     /// Writes the rest, the footers and, last, the headers: the index file's header says that all
@@ -55,10 +55,7 @@ impl ThreadWriter {
         }
         match self.options.durability {
             Durability::None => Ok(()),
-            _ => self
-                .storage
-                .sync_folder(&self.folder)
-                .map_err(at(&self.folder)),
+            _ => sync_names(&*self.storage, &self.folder, self.is_new_folder),
         }
     }
 

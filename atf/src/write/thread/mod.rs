@@ -14,7 +14,9 @@ use super::buffer::Buffer;
 use super::ring::Ring;
 use super::section::Section;
 use super::session::Registration;
-use super::{Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at};
+use super::{
+    Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, sync_name,
+};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
@@ -85,6 +87,8 @@ pub struct ThreadWriter {
     reservations: VecDeque<Reservation>,
     options: WriteOptions,
     folder: PathBuf,
+    /// Whether the folder was not there before.
+    is_new_folder: bool,
     storage: Arc<dyn Storage>,
     ring: Option<Ring>,
     registration: Option<Registration>,
@@ -95,6 +99,15 @@ enum State {
     Open,
     Finalized,
     Failed(Error),
+}
+
+/// Makes the names in a thread's folder, and its own where it is new, survive a loss of power.
+fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> {
+    storage.sync_folder(folder).map_err(at(folder))?;
+    match is_new {
+        true => sync_name(storage, folder),
+        false => Ok(()),
+    }
 }
 
 /// What the detail of an index event must repeat.
@@ -132,7 +145,8 @@ impl ThreadWriter {
     ) -> Result<Self> {
         let folder = folder.as_ref().to_path_buf();
         let is_new = storage.create_folder(&folder).map_err(at(&folder))?;
-        let (index, ring) = match Self::create_index(&*storage, &folder, thread_id, options) {
+        let (index, ring) = match Self::create_index(&*storage, &folder, thread_id, options, is_new)
+        {
             Ok(made) => made,
             Err(error) => {
                 if is_new {
@@ -159,6 +173,7 @@ impl ThreadWriter {
             reservations: VecDeque::new(),
             options: options.clone(),
             folder,
+            is_new_folder: is_new,
             storage,
             ring,
             registration: None,
@@ -172,6 +187,7 @@ impl ThreadWriter {
         folder: &Path,
         thread_id: u32,
         options: &WriteOptions,
+        is_new: bool,
     ) -> Result<(Section, Option<Ring>)> {
         for name in [INDEX_FILE, DETAIL_FILE, RING_FILE] {
             let path = folder.join(name);
@@ -192,11 +208,11 @@ impl ThreadWriter {
         let made = Section::create(storage, path, &header, buffer, whole_events);
         let made = made.and_then(|section| {
             if options.durability == Durability::EachFlush
-                && let Err(error) = storage.sync_folder(folder)
+                && let Err(error) = sync_names(storage, folder, is_new)
             {
                 // The error that counts is the first one.
                 let _ = storage.remove(section.path());
-                return Err(at(folder)(error));
+                return Err(error);
             }
             Ok(section)
         });

@@ -1,0 +1,26 @@
+//! Files of Windows.
+
+use std::fs::{File, FileType};
+use std::io;
+use std::os::windows::fs::FileExt;
+use std::path::Path;
+
+/// Reads at a position, and moves the cursor, which nothing here uses.
+pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    file.seek_read(buffer, offset)
+}
+
+/// Writes at a position, and moves the cursor, which nothing here uses.
+pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+    file.seek_write(bytes, offset)
+}
+
+/// A folder cannot be opened as a file; the file system keeps names by itself.
+pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// What kind of special file it is: std does not tell.
+pub(super) fn special(_file_type: FileType) -> Option<&'static str> {
+    None
+}

@@ -1,0 +1,231 @@
+//! What is found behind holes and damage: the very bytes, and nothing that only looks like them.
+
+use atf::rewrite::{RecoverOptions, Report, ThreadReport, What, Why, recover};
+use atf::thread::ThreadReader;
+
+use crate::support::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
+use crate::{Places, files};
+
+/// Where the first detail stands, and how long each of a call is.
+const START: usize = 64;
+const CALL: usize = 124;
+const TIME: u64 = 0x0004_62d5_3c8a_0000;
+
+/// Events of version 1, every third of which has a detail.
+fn index(count: u64) -> Vec<u8> {
+    IndexFile::finalized(1, count).bytes()
+}
+
+/// Their details.
+fn calls(count: u64) -> Vec<DetailRecord> {
+    let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
+    (0..count).map(call).collect()
+}
+
+fn recovered(index: &[u8], detail: &[u8]) -> (Places, Report) {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", index);
+    places.put("in/thread_7/detail.atf", detail);
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let (out, again) = (places.path("out"), places.path("again"));
+    let report = recover(places.path("in"), &out, &options).unwrap();
+    let second = recover(&out, &again, &options).unwrap();
+    assert!(!second.changed(), "{second}");
+    assert_eq!(files(&out), files(&again));
+    (places, report)
+}
+
+fn thread(report: &Report) -> &ThreadReport {
+    report.threads().next().unwrap()
+}
+
+/// Where the details were found that hopping did not reach.
+fn found(report: &Report) -> Vec<u64> {
+    let mut notes = thread(report).notes.iter();
+    let note = notes.find(|note| note.what == What::DetailSalvaged);
+    let places = note.iter().flat_map(|note| &note.first);
+    places.map(|place| place.offset.unwrap()).collect()
+}
+
+/// Which events of the new trace have details.
+fn with_details(places: &Places) -> Vec<u64> {
+    let thread = ThreadReader::open(places.path("out/thread_7")).unwrap();
+    let events = (0..).zip(thread.index().events());
+    let linked = events.filter(|(_, event)| event.as_ref().unwrap().detail_seq.is_some());
+    linked.map(|(seq, _)| seq).collect()
+}
+
+fn number(size: usize) -> [u8; 4] {
+    u32::try_from(size).unwrap().to_le_bytes()
+}
+
+#[test]
+fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
+    // The stack of the first holds what the tracer just wrote: the detail of event 9. No event
+    // refers to the first; the third cannot be framed.
+    let mut details = calls(4);
+    let copied = DetailFile::of(1, vec![details[3].clone()]).section();
+    details[0].payload.extend(copied);
+    details[0].index_seq = 77;
+    let file = DetailFile::of(1, details.clone());
+    let places = file.places();
+    let broken = usize::try_from(places[2]).unwrap();
+    let bytes = patched(&file.without_footer(), broken, &number(5));
+    let (out, report) = recovered(&index(12), &bytes);
+    assert_eq!(with_details(&out), [3, 9]);
+    assert_eq!(found(&report), [places[3]], "{report}");
+    let aside = DetailFile::of(1, details[..1].to_vec()).bytes();
+    assert!(files(&out.path("out"))["thread_7/orphans.atf"] == aside);
+}
+
+#[test]
+fn details_that_a_damaged_length_leads_over_are_found() {
+    // The second seems to be as long as three, and to belong to no event. What it leads over is the
+    // third, and the fourth, to which no event refers.
+    let mut details = calls(6);
+    details[3].index_seq = 77;
+    let bytes = DetailFile::of(1, details).placeholder().without_footer();
+    let second = START + CALL;
+    let bytes = patched(&bytes, second, &number(3 * CALL));
+    let bytes = patched(&bytes, second + 8, &number(88));
+    let (out, report) = recovered(&index(18), &bytes);
+    assert_eq!(with_details(&out), [0, 6, 12, 15]);
+    let offsets = [2, 4, 5].map(|seq| (START + seq * CALL) as u64);
+    assert_eq!(found(&report), offsets, "{report}");
+    assert_eq!(thread(&report).details.salvaged, 3);
+    // The second and the fourth are left, and nothing else is.
+    assert!(thread(&report).set_aside.is_empty(), "{report}");
+    let said = "    dropped: what overlaps with details that were found by their links: \
+                detail.atf: 248 bytes (at 0xbc and 1 place more)\n";
+    assert!(report.to_string().contains(said), "{report}");
+    assert_eq!(thread(&report).dropped.len(), 1, "{report}");
+}
+
+#[test]
+fn what_was_hopped_over_by_chance_takes_nothing_from_what_was_found() {
+    // As above, but the second ends within the fourth, where bytes look like another detail that
+    // ends where the fifth begins.
+    let mut details = calls(5);
+    let look_alike = [&number(60)[..], &[9; 56]].concat();
+    let payload = &mut details[3].payload;
+    let keep = payload.len() - look_alike.len();
+    payload.splice(keep.., look_alike);
+    let bytes = DetailFile::of(1, details).placeholder().without_footer();
+    let second = START + CALL;
+    let bytes = patched(&bytes, second, &number(3 * CALL - 60));
+    let bytes = patched(&bytes, second + 8, &number(88));
+    let (out, report) = recovered(&index(15), &bytes);
+    assert_eq!(with_details(&out), [0, 6, 9, 12]);
+    let dropped = &thread(&report).dropped;
+    assert_eq!(dropped.len(), 1, "{report}");
+    let first = &dropped[0];
+    assert_eq!((first.why, first.count), (Why::Overlap, 1));
+    assert_eq!((first.offset, first.size), (second as u64, CALL as u64));
+}
+
+#[test]
+fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
+    let file = DetailFile {
+        footer_bytes: 1,
+        ..DetailFile::of(1, calls(3))
+    };
+    let last = START + 2 * CALL;
+    let bytes = patched(&file.bytes(), last, &number(CALL + 64));
+    let (out, report) = recovered(&index(9), &bytes);
+    assert_eq!(with_details(&out), [0, 3], "{report}");
+    assert!(found(&report).is_empty(), "{report}");
+}
+
+#[test]
+fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
+    // Both sections begin later than they could. Event 4 never reached the disk, and the third
+    // detail cannot be framed. Its header says more than it should.
+    let file = IndexFile {
+        events_offset: 96,
+        footer_offset: 96 + 15 * 32,
+        ..IndexFile::finalized(1, 15)
+    };
+    let hole = patched(&file.section(), 4 * 32, &[0; 32]);
+    let index = [&file.header()[..], &[0; 32], &hole, &file.footer()].concat();
+    let details = DetailFile {
+        events_offset: 96,
+        ..DetailFile::of(1, calls(5))
+    };
+    let broken = patched(&details.section(), 2 * CALL, &number(5));
+    let header = patched(&details.header(), 8, &[7]);
+    let detail = [&header[..], &[0; 32], &broken, &details.footer()].concat();
+    let (out, report) = recovered(&index, &detail);
+    assert_eq!(with_details(&out), [0, 3]);
+    let thread = thread(&report);
+    assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
+
+    // Their links and numbers are those of the file that they come from.
+    let mut rest = IndexFile::of(1, file.events[5..].to_vec());
+    rest.flags = 0;
+    let found = files(&out.path("out"));
+    assert!(found["thread_7/salvaged.atf"] == rest.bytes());
+    let rest = DetailFile::of(1, details.events[3..].to_vec());
+    assert!(found["thread_7/orphans.atf"] == rest.bytes());
+    let runs = thread.set_aside.iter().map(|aside| {
+        let run = aside.runs[0];
+        assert_eq!((aside.runs.len(), run.count), (1, aside.count));
+        (&*aside.file, aside.from, run.seq, run.offset, run.count)
+    });
+    let expected = [
+        ("salvaged.atf", "index.atf", 5, 96 + 5 * 32, 10),
+        ("orphans.atf", "detail.atf", 3, 96 + 3 * CALL as u64, 2),
+    ];
+    assert_eq!(runs.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn an_index_without_its_magic_that_was_cut_in_an_event_is_guessed_too() {
+    for version in [1, 2] {
+        let index = IndexFile::finalized(version, 9).placeholder();
+        let index = patched(&index.without_footer(), 0, b"????");
+        let detail = DetailFile::finalized(version, 3).bytes();
+        // Only the beginning of the last event is there: its kind is not.
+        let (_, report) = recovered(&index[..index.len() - 16], &detail);
+        assert_eq!((report.events(), report.details()), (8, 3), "{report}");
+    }
+}
+
+#[test]
+fn without_salvage_nothing_is_guessed() {
+    let places = Places::new();
+    let index = patched(&index(9), 0, b"????");
+    places.put("in/thread_7/index.atf", index);
+    let (path, out) = (places.path("in"), places.path("out"));
+    let report = recover(path, out, &RecoverOptions::default()).unwrap();
+    assert!(thread(&report).not_recovered.is_some(), "{report}");
+}
+
+#[test]
+fn runs_are_named_up_to_64_and_all_counted() {
+    // Every other detail has an event, so that each orphan is a run; then two in a row.
+    let events = (0..150_u64).map(|seq| {
+        let mut event = IndexFile::finalized(1, 1).events[0].clone();
+        event.detail_seq = (seq % 2 == 0).then_some(seq);
+        event
+    });
+    let mut index = IndexFile::of(1, events.collect());
+    index.checksum = crc32c(&index.section());
+    let details = (0..151).map(|seq| DetailRecord::call(seq, TIME, 0));
+    let detail = DetailFile::of(1, details.collect());
+    let (_, report) = recovered(&index.bytes(), &detail.bytes());
+    let aside = &thread(&report).set_aside[0];
+    assert_eq!((aside.count, aside.runs.len()), (76, 64));
+    let runs = aside.runs.iter().zip((1..).step_by(2));
+    for (run, seq) in runs {
+        let offset = (START + CALL * usize::try_from(seq).unwrap()) as u64;
+        assert_eq!((run.seq, run.offset, run.count), (seq, offset, 1));
+    }
+
+    let (_, report) = recovered(&index.bytes()[..64 + 32 * 2], &detail.bytes());
+    let aside = &thread(&report).set_aside[0];
+    let run = aside.runs[0];
+    assert_eq!((aside.runs.len(), run.seq, run.count), (1, 1, 150));
+}

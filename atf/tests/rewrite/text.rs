@@ -1,0 +1,776 @@
+//! The report's text, line by line: each line was checked against the files that it tells of.
+
+use atf::Wire;
+use atf::manifest::Manifest;
+use atf::rewrite::{
+    ConvertOptions, Place, RecoverOptions, Report, ScrubOptions, What, convert, recover, scrub,
+};
+
+use crate::Places;
+use crate::support::{
+    DetailFile, DetailRecord, EventRecord, IndexFile, RingFile, crc32_ieee, crc32c, padded, patched,
+};
+
+/// Where the first event stands, and how long each is.
+const EVENTS: usize = 64;
+const EVENT: usize = 32;
+/// How long each detail of these files is.
+const DETAIL: usize = 124;
+/// The time of the first event, and the function of those with details.
+const TIME: u64 = 0x0004_62d5_3c8a_0000;
+const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
+
+/// Events of a thread without details.
+fn index(id: u32, count: u64) -> IndexFile {
+    let mut index = linked(id, count);
+    index.flags = 0;
+    index
+        .events
+        .iter_mut()
+        .for_each(|event| event.detail_seq = None);
+    rechecked(index)
+}
+
+/// Events of a thread, every third of which has a detail.
+fn linked(id: u32, count: u64) -> IndexFile {
+    let mut index = IndexFile {
+        thread_id: id,
+        ..IndexFile::finalized(1, count)
+    };
+    for event in index.events.iter_mut().step_by(3) {
+        (event.kind, event.function_id) = (1, FUNCTION);
+    }
+    rechecked(index)
+}
+
+/// With the checksum that its events have.
+fn rechecked(mut index: IndexFile) -> IndexFile {
+    index.checksum = crc32c(&index.section());
+    index
+}
+
+/// Their details, each a call of 124 bytes.
+fn detail(id: u32, count: u64) -> DetailFile {
+    let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
+    let mut detail = DetailFile {
+        thread_id: id,
+        ..DetailFile::of(1, (0..count).map(call).collect())
+    };
+    detail.checksum = crc32c(&detail.section());
+    detail
+}
+
+fn put(places: &Places, id: u32, index: impl AsRef<[u8]>, detail: Option<&[u8]>) {
+    places.put(&format!("in/thread_{id}/index.atf"), index);
+    if let Some(detail) = detail {
+        places.put(&format!("in/thread_{id}/detail.atf"), detail);
+    }
+}
+
+fn recovered(places: &Places, salvage: bool) -> Report {
+    let options = RecoverOptions {
+        salvage,
+        ..RecoverOptions::default()
+    };
+    recover(places.path("in"), places.path("out"), &options).unwrap()
+}
+
+/// A text with checksums in the places of their names.
+fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
+    let number =
+        |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));
+    numbers.iter().fold(text.to_owned(), number)
+}
+
+/// The text, and how many things were lost or changed.
+#[track_caller]
+fn assert_report(report: &Report, losses: u64, expected: &str) {
+    let text = report.to_string();
+    assert_eq!(report.losses(), losses, "{text}");
+    assert!(
+        text == expected,
+        "---- found\n{text}---- expected\n{expected}----"
+    );
+}
+
+#[test]
+fn what_is_wrong_with_events_and_details() {
+    let event = |timestamp_ns, kind, detail_seq| EventRecord {
+        timestamp_ns,
+        function_id: FUNCTION,
+        kind,
+        depth: 1,
+        detail_seq,
+    };
+    let index = IndexFile::of(
+        1,
+        vec![
+            event(1000, 1, Some(0)),
+            event(900, 2, None),
+            event(900, 1, None),
+            event(1100, 9, None),
+            event(1200, 1, None),
+            event(1300, 2, Some(1)),
+            event(1400, 1, Some(2)),
+            event(1500, 1, Some(3)),
+            event(1600, 1, Some(4)),
+        ],
+    );
+    let detail = DetailFile::of(
+        1,
+        vec![
+            DetailRecord::call(0, 1001, 0),
+            DetailRecord::call(5, 1300, 0),
+            DetailRecord::call(6, 1400, 0),
+            DetailRecord::call(7, 1500, 257),
+            DetailRecord::call(8, 1600, 256),
+        ],
+    );
+    let places = Places::new();
+    // The thread of event 4.
+    let bytes = patched(&index.without_footer(), EVENTS + 4 * EVENT + 16, &[8]);
+    // The thread of detail 2, and its function.
+    let start = usize::try_from(detail.places()[2]).unwrap();
+    let details = patched(&detail.without_footer(), start + 12, &[9]);
+    let details = patched(&details, start + 24, &[2]);
+    put(&places, 7, bytes, Some(&details));
+    let expected = "\
+session: recovered, 9 events and 5 details of 1 thread
+  thread_7: 9 events, 5 details
+    mended: the file was not finalized: 2 times, first index.atf: footer: no footer (at 0x160)
+    stays: time goes back: index.atf: events[1].timestamp_ns: 900 after 1000 (at 0x60)
+    stays: an unknown kind: index.atf: events[3].event_kind: 9 (at 0xb4)
+    stays: an event of another thread_id: 2 times, first index.atf: events[4].thread_id: 8 (at 0xd0)
+    stays: a detail with another timestamp than its event: detail.atf: events[0].timestamp: 1001, 1000 (at 0x50)
+    stays: a detail whose type does not fit its event's kind: detail.atf: events[1].event_type: 3, expected 4 (at 0xc0)
+    stays: a payload with another function_id than its event: detail.atf: events[2].payload.function_id: 0x06444fc100000002, 0x06444fc100000001 (at 0x150)
+    stays: a stack of more than 256 bytes: detail.atf: events[3].payload.stack_size: 257 (at 0x22c)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, false), 0, expected);
+}
+
+#[test]
+fn how_files_end() {
+    let places = Places::new();
+    let end = EVENTS + 4 * EVENT;
+    let placeholder = |id| index(id, 4).placeholder();
+    // Cut in the last event, in the footer, and zeros behind.
+    let cut = &placeholder(1).without_footer()[..end - 5];
+    put(&places, 1, cut, None);
+    let cut = &placeholder(2).bytes()[..end + 20];
+    put(&places, 2, cut, None);
+    let zeros = padded(&placeholder(3).without_footer(), 4096);
+    put(&places, 3, zeros, None);
+    // A footer of other events, and bytes behind a good one.
+    let other = IndexFile {
+        footer_count: 5,
+        ..index(4, 4)
+    };
+    let more = |bytes: Vec<u8>| [&bytes[..], b"more"].concat();
+    put(&places, 4, more(other.bytes()), None);
+    put(&places, 5, more(index(5, 4).bytes()), None);
+    // Events that begin later.
+    let later = IndexFile {
+        events_offset: 96,
+        footer_offset: 96 + 4 * 32,
+        ..index(6, 4)
+    };
+    let later = [
+        &later.header()[..],
+        &[5; 32],
+        &later.section(),
+        &later.footer(),
+    ]
+    .concat();
+    put(&places, 6, later, None);
+    put(&places, 7, placeholder(7).bytes(), None);
+    // Headers that count other events, and cut files that had them.
+    let lies = IndexFile {
+        header_count: 5,
+        header_times: (1, 2),
+        ..index(8, 4)
+    };
+    put(&places, 8, lies.bytes(), None);
+    put(&places, 9, &index(9, 4).bytes()[..end - EVENT], None);
+    // Zeros where the last event was, and nothing behind.
+    let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
+    put(&places, 10, zeros, None);
+    // Checksums: none, of the other kind, wrong, and none of no events.
+    for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
+        let index = IndexFile {
+            checksum,
+            ..index(id, 4)
+        };
+        put(&places, id, index.bytes(), None);
+    }
+    let none = IndexFile {
+        checksum: 0,
+        ..index(14, 0)
+    };
+    put(&places, 14, none.bytes(), None);
+    let expected = "\
+session: recovered, 49 events and 0 details of 14 threads
+  thread_1: 3 events, 0 details
+    dropped: the beginning of an event that was cut off: index.atf: 27 bytes (at 0xa0)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
+  thread_2: 4 events, 0 details
+    dropped: the beginning of a footer that was cut off: index.atf: 20 bytes (at 0xc0)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
+  thread_3: 4 events, 0 details
+    dropped: zeros at the end: index.atf: 4096 bytes (at 0xc0)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
+  thread_4: 4 events, 0 details
+    dropped: a footer that contradicts the file: index.atf: 64 bytes (at 0xc0)
+    dropped: what stood behind the footer: index.atf: 4 bytes (at 0x100)
+    mended: the file is damaged: index.atf: footer.event_count: 5 events need 160 bytes, the events section has 128 (at 0xc8)
+  thread_5: 4 events, 0 details
+    dropped: what stood behind the footer: index.atf: 4 bytes (at 0x100)
+  thread_6: 4 events, 0 details
+    dropped: what stood between the header and the first event: index.atf: 32 bytes (at 0x40)
+  thread_7: 4 events, 0 details
+    mended: the file was not finalized: index.atf: header: a footer, but a placeholder for a header (at 0x0)
+  thread_8: 4 events, 0 details
+    mended: a header disagreed with the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
+  thread_9: 3 events, 0 details
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
+    lost: events that the header counts: index.atf: 1 of 4, the file was cut at 0xa0
+  thread_10: 3 events, 0 details
+    dropped: zeros at the end: index.atf: 32 bytes (at 0xa0)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
+    lost: events that the header counts: index.atf: 1 of 4, there is none from 0xa0 on
+  thread_11: 4 events, 0 details
+    mended: the events had no checksum: index.atf: footer.checksum: 0 (at 0xc0)
+  thread_12: 4 events, 0 details
+    mended: the events had no checksum: index.atf: footer.checksum: [IEEE 12], the IEEE CRC-32 of the events (at 0xc0)
+  thread_13: 4 events, 0 details
+    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: index.atf: footer.checksum: 0x0000004d, the events have [CRC 13] (at 0xc0)
+  thread_14: 0 events, 0 details
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    let expected = with_numbers(
+        expected,
+        &[
+            ("[IEEE 12]", crc32_ieee(&index(12, 4).section())),
+            ("[CRC 13]", crc32c(&index(13, 4).section())),
+        ],
+    );
+    assert_report(&recovered(&places, false), 3, &expected);
+}
+
+#[test]
+fn how_detail_files_end() {
+    let places = Places::new();
+    let put = |id: u32, bytes: &[u8]| put(&places, id, linked(id, 4).bytes(), Some(bytes));
+    let (second, end) = (EVENTS + DETAIL, EVENTS + 2 * DETAIL);
+    put(1, &detail(1, 2).placeholder().without_footer()[..end - 5]);
+    put(2, &detail(2, 2).placeholder().bytes()[..end + 20]);
+    let placeholder = detail(3, 2).placeholder().without_footer();
+    put(3, &padded(&placeholder, 4096));
+    let other = |id| DetailFile {
+        footer_count: 5,
+        footer_bytes: 1,
+        ..detail(id, 2)
+    };
+    put(4, &[&other(4).bytes()[..], b"more"].concat());
+    put(5, &[&detail(5, 2).bytes()[..], b"more"].concat());
+    // A length that no detail has, in front of a good footer, a wrong one, and none.
+    let broken = |bytes: &[u8]| patched(bytes, second, &5_u32.to_le_bytes());
+    put(6, &broken(&detail(6, 2).bytes()));
+    put(7, &broken(&other(7).bytes()));
+    put(8, &broken(&detail(8, 2).placeholder().without_footer()));
+    // A header without details, less than that, and none.
+    put(9, &detail(9, 0).header());
+    put(10, &detail(10, 2).bytes()[..63]);
+    put(11, &[7; 100]);
+    // Cut, and what the header counts is missing.
+    put(12, &detail(12, 2).bytes()[..second + 10]);
+    // Both files of a thread were cut.
+    let cut = linked(13, 4).placeholder().without_footer();
+    places.put("in/thread_13/index.atf", &cut[..cut.len() - 5]);
+    let cut = detail(13, 2).placeholder().without_footer();
+    places.put("in/thread_13/detail.atf", &cut[..cut.len() - 5]);
+    let expected = "\
+session: recovered, 51 events and 14 details of 13 threads
+  thread_1: 4 events, 1 detail
+    dropped: the beginning of an event that was cut off: detail.atf: 119 bytes (at 0xbc)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+  thread_2: 4 events, 2 details
+    dropped: the beginning of a footer that was cut off: detail.atf: 20 bytes (at 0x138)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0x138)
+  thread_3: 4 events, 2 details
+    dropped: zeros at the end: detail.atf: 4096 bytes (at 0x138)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0x138)
+  thread_4: 4 events, 2 details
+    dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138)
+    dropped: what stood behind the footer: detail.atf: 4 bytes (at 0x178)
+    mended: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148)
+  thread_5: 4 events, 2 details
+    dropped: what stood behind the footer: detail.atf: 4 bytes (at 0x178)
+  thread_6: 4 events, 1 detail
+    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x138)
+  thread_7: 4 events, 1 detail
+    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138)
+    mended: the file is damaged: 2 times, first detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+  thread_8: 4 events, 1 detail
+    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
+    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+  thread_9: 4 events, 0 details
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0x40)
+    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+  thread_10: 4 events, 0 details
+    mended: the file was not finalized: detail.atf: header: the file has 63 bytes, a header needs 64 (at 0x3f)
+    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+  thread_11: 4 events, 0 details
+    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details, since their file cannot be read: detail.atf: header.magic: \"\\x07\\x07\\x07\\x07\", expected \"ATD2\" (at 0x0)
+  thread_12: 4 events, 1 detail
+    dropped: the beginning of an event that was cut off: detail.atf: 10 bytes (at 0xbc)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    lost: events that the header counts: detail.atf: 1 of 2, the file was cut at 0xc6
+  thread_13: 3 events, 1 detail
+    dropped: the beginning of an event that was cut off: index.atf: 27 bytes (at 0xa0)
+    dropped: the beginning of an event that was cut off: detail.atf: 119 bytes (at 0xbc)
+    mended: the file was not finalized: 2 times, first index.atf: footer: no footer (at 0xa0)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    let section = detail(6, 2).section();
+    let changed = patched(&section, DETAIL, &5_u32.to_le_bytes());
+    let expected = with_numbers(
+        expected,
+        &[
+            ("[CRC 6]", crc32c(&section)),
+            ("[CRC 6 broken]", crc32c(&changed)),
+        ],
+    );
+    assert_report(&recovered(&places, false), 6, &expected);
+}
+
+#[test]
+fn holes_and_what_is_behind_them() {
+    let zeros = |bytes: Vec<u8>, seq: usize| patched(&bytes, EVENTS + seq * EVENT, &[0; EVENT]);
+    let whole = linked(7, 10).placeholder().without_footer();
+    let index = [2, 4, 5, 8].into_iter().fold(whole, zeros);
+    let places = Places::new();
+    put(&places, 7, &index, Some(&detail(7, 4).bytes()));
+    let expected = "\
+session: recovered, 2 events and 1 detail of 1 thread
+  thread_7: 2 events, 1 detail
+    set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
+    dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more)
+    dropped: 4 events behind a hole, which salvage keeps: index.atf: 128 bytes (at 0xa0 and 2 places more)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0x180)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, false), 2, expected);
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
+    let expected = "\
+session: recovered, 2 events and 1 detail of 1 thread
+  thread_7: 2 events, 1 detail
+    set aside in salvaged.atf: 4 events from behind a hole, the first was index.atf: events[3] (at 0xa0)
+    set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
+    dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more)
+    mended: the file was not finalized: index.atf: footer: no footer (at 0x180)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&report, 2, expected);
+}
+
+#[test]
+fn links_and_orphans() {
+    let places = Places::new();
+    let mut events = linked(7, 9).events;
+    // One to the detail of another event, one to none, and none to detail 1.
+    events[1].detail_seq = Some(0);
+    events[2].detail_seq = Some(77);
+    events[3].detail_seq = None;
+    let index = IndexFile::of(1, events).bytes();
+    put(&places, 7, index, Some(&detail(7, 3).bytes()));
+    // The first of them is the orphan: links begin at 1.
+    let mut events = linked(8, 6).events;
+    events[0].detail_seq = None;
+    let index = IndexFile {
+        thread_id: 8,
+        ..IndexFile::of(1, events)
+    };
+    let index = rechecked(index).bytes();
+    put(&places, 8, index, Some(&detail(8, 2).bytes()));
+    let expected = "\
+session: recovered, 15 events and 3 details of 2 threads
+  thread_7: 9 events, 2 details
+    set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[1] (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[2].detail_seq: 77 (at 0x9c)
+    mended: a link to the detail of another event became none: index.atf: events[1].detail_seq: 0 (at 0x7c)
+    mended: links did not count along the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+  thread_8: 6 events, 1 detail
+    set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[0] (at 0x40)
+    mended: links did not count along the index: index.atf: events[3].detail_seq: 1 (at 0xbc)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, false), 0, expected);
+}
+
+#[test]
+fn headers_that_disagree_or_cannot_be_read() {
+    let places = Places::new();
+    // No magic, in one file or both.
+    let bad = |bytes: Vec<u8>| patched(&bytes, 0, b"????");
+    put(&places, 1, bad(index(1, 2).bytes()), None);
+    let details = bad(detail(2, 2).bytes());
+    put(&places, 2, bad(linked(2, 4).bytes()), Some(&details));
+    let details = bad(detail(3, 2).bytes());
+    put(&places, 3, linked(3, 4).bytes(), Some(&details));
+    // Another machine in the detail file, and a flag that is not so.
+    let other = DetailFile {
+        arch: 2,
+        ..detail(4, 2)
+    };
+    put(&places, 4, linked(4, 4).bytes(), Some(&other.bytes()));
+    let flag = IndexFile {
+        flags: 1,
+        ..index(5, 1)
+    };
+    put(&places, 5, flag.bytes(), None);
+    // Another thread than the folder's.
+    put(&places, 6, index(66, 1).bytes(), None);
+    put(&places, 7, "x", None);
+    let expected = "\
+session: recovered, 10 events and 2 details of 7 threads
+  thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); what can be copied of it is in unreadable/
+  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); what can be copied of it is in unreadable/
+  thread_3: 4 events, 0 details
+    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details, since their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
+  thread_4: 4 events, 2 details
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+  thread_5: 1 event, 0 details
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+  thread_6: 1 event, 0 details
+    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); what can be copied of it is in unreadable/
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, false), 4, expected);
+    let path = places.path("in");
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(&path, places.path("salvaged"), &options).unwrap();
+    let expected = "\
+session: recovered, 16 events and 6 details of 7 threads
+  thread_1: 2 events, 0 details
+    mended: the file was not finalized: index.atf: header: a footer, but a placeholder for a header (at 0x0)
+    deduced: a header: index.atf: header.magic: \"????\", expected \"ATI2\"; taken for wire version 1, thread_id 1, arch x86_64, os linux, clock boottime (at 0x0)
+  thread_2: 4 events, 2 details
+    mended: the file was not finalized: 2 times, first index.atf: header: a footer, but a placeholder for a header (at 0x0)
+    deduced: a header: 2 times, first index.atf: header.magic: \"????\", expected \"ATI2\"; taken for wire version 1, thread_id 2, arch x86_64, os linux, clock boottime (at 0x0)
+  thread_3: 4 events, 2 details
+    mended: the file was not finalized: detail.atf: header: a footer, but a placeholder for a header (at 0x0)
+    deduced: a header: detail.atf: header: taken for that of index.atf (at 0x0)
+  thread_4: 4 events, 2 details
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+  thread_5: 1 event, 0 details
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+  thread_6: 1 event, 0 details
+    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); what can be copied of it is in unreadable/
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&report, 1, expected);
+    let options = ScrubOptions::default();
+    let report = scrub(&path, places.path("scrubbed"), &options).unwrap();
+    let expected = "\
+session: scrubbed, 10 events and 2 details of 7 threads
+  thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
+  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
+  thread_3: 4 events, 0 details
+    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details, since their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
+  thread_4: 4 events, 2 details
+    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
+  thread_5: 1 event, 0 details
+    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+  thread_6: 1 event, 0 details
+    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&report, 4, expected);
+}
+
+#[test]
+fn details_behind_damage() {
+    let places = Places::new();
+    let detail = detail(7, 5).placeholder().without_footer();
+    let broken = patched(&detail, EVENTS + DETAIL, &5_u32.to_le_bytes());
+    put(&places, 7, linked(7, 15).bytes(), Some(&broken));
+    let expected = "\
+session: recovered, 15 events and 4 details of 1 thread
+  thread_7: 15 events, 4 details
+    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
+    mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc)
+    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: links did not count along the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+    deduced: a detail behind damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, true), 1, expected);
+}
+
+#[test]
+fn rings() {
+    let places = Places::new();
+    put(&places, 1, index(1, 2).bytes(), None);
+    places.put("in/thread_1/ring.atf", RingFile::of(1, 1).bytes());
+    put(&places, 2, index(2, 2).placeholder().without_footer(), None);
+    places.put("in/thread_2/ring.atf", RingFile::of(1, 3).bytes());
+    let expected = "\
+session: recovered, 4 events and 0 details of 2 threads
+  thread_1: 2 events, 0 details
+    mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized
+  thread_2: 2 events, 0 details
+    mended: the file was not finalized: index.atf: footer: no footer (at 0x80)
+    lost: what is in a ring.atf that does not belong to the files beside it: ring.atf: header.thread_id: 3, index.atf has 2
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&recovered(&places, false), 1, expected);
+}
+
+#[test]
+fn what_the_other_wire_version_lacks() {
+    let places = Places::new();
+    let index = linked(7, 4).placeholder().without_footer();
+    let index = patched(&index, EVENTS + EVENT + 16, &[8]);
+    put(&places, 7, index, Some(&detail(7, 2).bytes()));
+    let options = ConvertOptions::default();
+    let report = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
+    let expected = "\
+session: converted, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+    mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
+    lost: wire version 2 has no call_depth: 4 times, first index.atf: events[0].call_depth (at 0x58)
+    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8 (at 0x70)
+  manifest.json: 0 modules, 0 symbols; there was none
+";
+    assert_report(&report, 0, expected);
+    let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
+    let expected = "\
+session: converted, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+    deduced: call_depth, counted from calls and returns: 4 times, first index.atf: events[0].call_depth (at 0x40)
+  manifest.json: 0 modules, 0 symbols
+";
+    assert_report(&report, 0, expected);
+    let report = convert(places.path("1"), places.path("0"), Wire::V1, &options).unwrap();
+    let expected = "\
+session: nothing to change, 4 events and 2 details of 1 thread
+  thread_7: 4 events, 2 details
+  manifest.json: 0 modules, 0 symbols
+";
+    assert_report(&report, 0, expected);
+}
+
+#[test]
+fn what_scrubbing_leaves_out() {
+    let places = Places::new();
+    let mut details = detail(7, 3).events;
+    (details[1].event_type, details[1].payload) = (9, vec![1; 5]);
+    // One that no event refers to.
+    details.push(DetailRecord::call(77, TIME, 9));
+    let details = DetailFile::of(1, details).bytes();
+    put(&places, 7, linked(7, 7).bytes(), Some(&details));
+    places.put("in/thread_7/orphans.atf", "x");
+    places.put("in/recovery.json", "x");
+    places.put("in/thread_X/index.atf", "x");
+    let one = ScrubOptions::default();
+    let two = ScrubOptions {
+        drop_details: true,
+        ..ScrubOptions::default()
+    };
+    let report = scrub(places.path("in"), places.path("one"), &one).unwrap();
+    let expected = "\
+session: scrubbed, 7 events and 3 details of 1 thread
+  thread_7: 7 events, 3 details
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
+    stays: a detail whose type does not fit its event's kind: detail.atf: events[1].event_type: 9, expected 3 (at 0xc0)
+    lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
+    lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
+  manifest.json: 0 modules, 0 symbols; there was none
+  recovery.json: not taken: what an earlier recovery set aside
+  thread_7/orphans.atf: not taken: what an earlier recovery set aside
+  thread_X: not taken: no thread's name: rename it to thread_N to have it read
+";
+    assert_report(&report, 3, expected);
+    let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
+    let expected = "\
+session: scrubbed, 7 events and 0 details of 1 thread
+  thread_7: 7 events, 0 details
+    dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
+    lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+  manifest.json: 0 modules, 0 symbols; there was none
+  recovery.json: not taken: what an earlier recovery set aside
+  thread_7/orphans.atf: not taken: what an earlier recovery set aside
+  thread_X: not taken: no thread's name: rename it to thread_N to have it read
+";
+    assert_report(&report, 3, expected);
+}
+
+#[test]
+fn manifests() {
+    let places = Places::new();
+    let details = detail(7, 2).bytes();
+    put(&places, 7, linked(7, 4).bytes(), Some(&details));
+    put(&places, 8, patched(&index(8, 1).bytes(), 16, &[1]), None);
+    put(&places, 9, index(9, 1).bytes(), None);
+    let own = r#"{"format_version": "2.1",
+    "threads": [{"id": 7, "has_detail": false}, {"id": 8, "x": 1}, {"id": 12, "has_detail": true}],
+    "time_start_ns": 5, "time_end_ns": "x", "clock_type": 2, "tool": "t", "run": 1,
+    "modules": [{"module_id": 1, "path": "/bin/app", "uuid": "AA"}]}"#;
+    places.put("in/manifest.json", own);
+    let other = r#"{"threads": [], "modules": [{"module_id": 1, "path": "/bin/app", "uuid": "BB"},
+        {"module_id": 2, "path": "/bin/lib"}],
+    "symbols": [{"function_id": "0x0000000100000001", "name": "no"},
+        {"function_id": "0x0000000200000001", "name": "yes"}]}"#;
+    let options = RecoverOptions {
+        symbols: Some(Manifest::parse(other.as_bytes())),
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let expected = "\
+session: recovered, 6 events and 2 details of 3 threads
+  thread_7: 4 events, 2 details
+  thread_8: 1 event, 0 details
+  thread_9: 1 event, 0 details
+  manifest.json: 2 modules, 1 symbol (1 from the other manifest)
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
+    mended: the manifest was wrong about the threads: 5 times, first manifest.json: threads[0].has_detail: false
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3
+    stays: names that are of another build, and were not taken: manifest.json: modules.uuid: AA, the other manifest has BB
+";
+    assert_report(&report, 0, expected);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    let mut notes = manifest.notes.iter();
+    let wrong = notes.find(|note| note.what == What::ManifestDisagrees);
+    let wrong: Vec<_> = wrong.unwrap().first.iter().map(said).collect();
+    let expected = [
+        ("threads[0].has_detail", "false"),
+        ("threads[2]", "there is no thread 12"),
+        ("threads", "thread 9 is not listed"),
+        ("time_start_ns", "5"),
+        ("clock_type", "2"),
+    ];
+    assert_eq!(wrong, expected);
+    let problems: Vec<_> = manifest.problems.iter().map(said).collect();
+    let expected = [
+        ("threads[1].x", "unknown key"),
+        ("time_end_ns", "\"x\", expected a u64"),
+    ];
+    assert_eq!(problems, expected);
+    // The old one stays as it was, since not all of it is in the new one.
+    let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
+    assert_eq!(kept, own.as_bytes());
+
+    let options = ScrubOptions::default();
+    let report = scrub(places.path("in"), places.path("scrubbed"), &options).unwrap();
+    let expected = "\
+session: scrubbed, 6 events and 2 details of 3 threads
+  thread_7: 4 events, 2 details
+    lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
+  thread_8: 1 event, 0 details
+  thread_9: 1 event, 0 details
+  manifest.json: 1 module, 0 symbols
+    mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
+    mended: the manifest was wrong about the threads: 5 times, first manifest.json: threads[0].has_detail: false
+    stays: threads with different clocks: manifest.json: clock_type: 1, 3
+    lost: an unknown key: 2 times, first manifest.json: tool
+";
+    assert_report(&report, 0, expected);
+    assert!(!places.path("scrubbed/unreadable").exists());
+}
+
+/// A field, and what was found there.
+fn said(place: &Place) -> (&str, &str) {
+    (&place.field, &place.found)
+}
+
+#[test]
+fn a_tree_of_sessions() {
+    let places = Places::new();
+    let manifest = format!(
+        r#"{{"format_version": "2.0", "threads": [{{"id": 1, "has_detail": false}}],
+        "time_start_ns": {TIME}, "time_end_ns": {TIME}, "clock_type": 3}}"#
+    );
+    let clean = index(1, 1).bytes();
+    places.put("in/a/pid_1/thread_1/index.atf", &clean);
+    places.put("in/a/pid_1/manifest.json", manifest);
+    places.put("in/a/pid_2/thread_1/index.atf", &clean);
+    places.put("in/a/pid_2/notes.txt", "x");
+    places.put("in/a/pid_2/notes/a.txt", "x");
+    places.put("in/a/pid_2/renamed/detail.atf", "x");
+    places.put("in/a/pid_2/thread_1/core", "x");
+    places.put("in/a/pid_2/thread_2", "x");
+    places.put("in/a/pid_3/index.atf", &clean);
+    places.put("in/b/notes.txt", "x");
+    places.put("in/README", "x");
+    let expected = "\
+a/pid_1: nothing to change, 1 event and 0 details of 1 thread
+  thread_1: 1 event, 0 details
+  manifest.json: 0 modules, 0 symbols
+a/pid_2: recovered, 1 event and 0 details of 1 thread
+  thread_1: 1 event, 0 details
+  manifest.json: 0 modules, 0 symbols; there was none
+  thread_1/core: not taken: no part of a thread
+  thread_2: not taken: not a folder
+  notes: not taken: no part of a session
+  notes.txt: not taken: no part of a session
+  renamed: not taken: no thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+a/pid_3: nothing to change, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+README: not taken: no part of a session
+b: not taken: no session, and none below
+";
+    assert_report(&recovered(&places, false), 5, expected);
+}
+
+#[test]
+fn a_thread_by_itself() {
+    let places = Places::new();
+    put(&places, 1, index(1, 1).bytes(), None);
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in/thread_1"), places.path("a"), &options).unwrap();
+    let expected = "\
+thread: nothing to change, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+";
+    assert_report(&report, 0, expected);
+    // The separator of lines is none in the report.
+    places.put("in/thread_1/a\u{2028}b", "x");
+    places.put("in/thread_1/recovery-1.json", "x");
+    // What an earlier recovery left.
+    places.put("in/thread_1/recovery.json", "x");
+    places.put("in/thread_1/orphans-2.atf", "x");
+    let report = recover(places.path("in/thread_1"), places.path("b"), &options).unwrap();
+    let expected = "\
+thread: recovered, 1 event and 0 details of 1 thread
+  the thread: 1 event, 0 details
+  a\\u{2028}b: not taken: no part of a thread
+  recovery-1.json: not taken: no part of a thread
+";
+    assert_report(&report, 2, expected);
+}

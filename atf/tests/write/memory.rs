@@ -1,0 +1,224 @@
+//! The storage in memory does what a disk does.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use atf::write::{
+    Disk, Durability, Fate, Memory, SessionWriter, Step, Storage, StorageFile, ThreadWriter,
+    WriteOptions,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{detail, event};
+
+/// A call of a storage, with the numbers of paths.
+#[derive(Debug, Clone)]
+enum Call {
+    CreateFolder(usize),
+    Exists(usize),
+    Create(usize, Vec<u8>, u64),
+    Rename(usize, usize),
+    Remove(usize),
+    RemoveFolder(usize),
+}
+
+const PATHS: [&str; 6] = ["a", "a/b", "a/b/c", "a/d", "e", "e/f"];
+
+fn call() -> impl Strategy<Value = Call> {
+    let path = || 0..PATHS.len();
+    prop_oneof![
+        path().prop_map(Call::CreateFolder),
+        path().prop_map(Call::Exists),
+        (path(), vec(any::<u8>(), 0..4), 0..9_u64)
+            .prop_map(|(path, bytes, size)| Call::Create(path, bytes, size)),
+        (path(), path()).prop_map(|(from, to)| Call::Rename(from, to)),
+        path().prop_map(Call::Remove),
+        path().prop_map(Call::RemoveFolder),
+    ]
+}
+
+/// Whether a call can be made of a storage whose folders are not files: those are a writer's.
+fn is_ordinary(disk: &Path, call: &Call) -> bool {
+    let path = |number: &usize| disk.join(PATHS[*number]);
+    let has_folder = |number: &usize| path(number).parent().is_some_and(Path::is_dir);
+    let no_file_above = |number: &usize| {
+        let path = path(number);
+        !path
+            .ancestors()
+            .take_while(|above| *above != disk)
+            .any(Path::is_file)
+    };
+    match call {
+        Call::CreateFolder(at) => no_file_above(at),
+        Call::Exists(at) => has_folder(at),
+        Call::Create(at, ..) => has_folder(at) && !path(at).is_dir(),
+        Call::Rename(from, to) => {
+            has_folder(from) && !path(from).is_dir() && has_folder(to) && !path(to).is_dir()
+        }
+        Call::Remove(at) => has_folder(at) && !path(at).is_dir(),
+        Call::RemoveFolder(at) => has_folder(at) && !path(at).is_file(),
+    }
+}
+
+fn make(storage: &dyn Storage, root: &Path, call: &Call) -> io::Result<bool> {
+    let path = |number: &usize| root.join(PATHS[*number]);
+    let yes = |()| true;
+    match call {
+        Call::CreateFolder(at) => storage.create_folder(&path(at)),
+        Call::Exists(at) => storage.exists(&path(at)),
+        Call::Create(at, bytes, size) => {
+            let mut file = storage.create(&path(at))?;
+            let written = StorageFile::write_at(&mut *file, 1, bytes)?;
+            file.set_size(*size)?;
+            Ok(written == bytes.len())
+        }
+        Call::Rename(from, to) => storage.rename(&path(from), &path(to)).map(yes),
+        Call::Remove(at) => storage.remove(&path(at)).map(yes),
+        Call::RemoveFolder(at) => storage.remove_folder(&path(at)).map(yes),
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_asked_of_it_is_done_as_on_a_disk(calls in vec(call(), 1..40)) {
+        let folder = TempDir::new().unwrap();
+        let memory = Memory::new();
+        Storage::create_folder(&memory, folder.path()).unwrap();
+        for call in &calls {
+            if !is_ordinary(folder.path(), call) {
+                continue;
+            }
+            let on_disk = make(&Disk, folder.path(), call).map_err(|error| error.kind());
+            let in_memory = make(&memory, folder.path(), call).map_err(|error| error.kind());
+            prop_assert_eq!(&in_memory, &on_disk, "{:?}", call);
+        }
+        let mut files = PATHS.map(|path| folder.path().join(path)).to_vec();
+        files.retain(|path| path.is_file());
+        files.sort();
+        prop_assert_eq!(memory.paths(), files);
+        for path in PATHS.map(|path| folder.path().join(path)) {
+            let on_disk = std::fs::read(&path).ok();
+            prop_assert_eq!(memory.bytes(&path), on_disk, "{:?}", path);
+        }
+    }
+}
+
+/// What is synchronized while something is written.
+fn synced(write: impl FnOnce(Arc<Memory>)) -> Vec<(Step, PathBuf)> {
+    let memory = Memory::new();
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&steps);
+    memory.decide(move |step, path| {
+        if matches!(step, Step::Sync | Step::SyncFolder) {
+            seen.lock().unwrap().push((step, path.to_path_buf()));
+        }
+        Fate::Done
+    });
+    write(Arc::new(memory));
+    std::mem::take(&mut steps.lock().unwrap())
+}
+
+fn options(durability: Durability) -> WriteOptions {
+    WriteOptions {
+        durability,
+        ..WriteOptions::default()
+    }
+}
+
+/// The same of a thread that is written and finalized.
+fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
+    synced(|memory| {
+        let options = options(durability);
+        let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
+        writer.write(&event(0)).unwrap();
+        writer.flush().unwrap();
+        writer.finalize().unwrap();
+    })
+}
+
+fn folder(path: &str) -> (Step, PathBuf) {
+    (Step::SyncFolder, PathBuf::from(path))
+}
+
+#[test]
+fn what_shall_survive_a_loss_of_power_is_synchronized() {
+    let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
+    assert_eq!(synced_of_thread(Durability::None), []);
+    // The events, then the header that says they are there, then the names.
+    let names = [folder("s/thread_7"), folder("s")];
+    let finalized = [&[index(), index()], &names[..]].concat();
+    assert_eq!(synced_of_thread(Durability::Finalize), finalized);
+    // The names first, then each flush; finalizing begins with one.
+    let each = [&names[..], &[index(), index()], &finalized].concat();
+    assert_eq!(synced_of_thread(Durability::EachFlush), each);
+}
+
+#[test]
+fn the_name_of_a_detail_file_is_synchronized_where_each_flush_is() {
+    let with_detail = |durability| {
+        synced(|memory| {
+            let options = options(durability);
+            let mut writer = ThreadWriter::create_on(memory, "s/thread_7", 7, &options).unwrap();
+            writer
+                .write_with_detail(&event(0), &detail(0, b"x"))
+                .unwrap();
+        })
+    };
+    assert_eq!(with_detail(Durability::None), []);
+    let names = |steps: Vec<(Step, PathBuf)>| {
+        let count = steps.iter().filter(|step| **step == folder("s/thread_7"));
+        count.count()
+    };
+    assert_eq!(names(with_detail(Durability::Finalize)), 0);
+    assert_eq!(names(with_detail(Durability::EachFlush)), 2);
+}
+
+#[test]
+fn the_name_of_a_new_session_survives_a_loss_of_power() {
+    let create = |path: &'static str, durability| {
+        synced(|memory| {
+            drop(SessionWriter::create_on(memory, path, &options(durability)).unwrap());
+        })
+    };
+    assert_eq!(create("s", Durability::None), []);
+    assert_eq!(create("s", Durability::Finalize), [folder(".")]);
+    assert_eq!(create("all/s", Durability::EachFlush), [folder("all")]);
+    let again = synced(|memory| {
+        Storage::create_folder(&*memory, Path::new("all/s")).unwrap();
+        let options = options(Durability::Finalize);
+        drop(SessionWriter::create_on(memory, "all/s", &options).unwrap());
+    });
+    assert_eq!(again, []);
+}
+
+#[test]
+fn what_a_disk_refuses_is_said() {
+    let root = TempDir::new().unwrap();
+    let file = root.path().join("file");
+    std::fs::write(&file, "theirs").unwrap();
+    let kind = |error: io::Error| error.kind();
+    let below = file.join("below");
+    assert_eq!(
+        Disk.exists(&below).map_err(kind),
+        Err(io::ErrorKind::NotADirectory)
+    );
+    assert_eq!(
+        Disk.create_folder(&below).map_err(kind),
+        Err(io::ErrorKind::NotADirectory)
+    );
+    assert_eq!(
+        Disk.create_folder(&file).map_err(kind),
+        Err(io::ErrorKind::AlreadyExists)
+    );
+    assert_eq!(Disk.create_folder(root.path()).map_err(kind), Ok(false));
+    let deep = root.path().join("a/b/c");
+    assert_eq!(Disk.create_folder(&deep).map_err(kind), Ok(true));
+    let gone = root.path().join("gone");
+    assert_eq!(
+        Disk.sync_folder(&gone).map_err(kind),
+        Err(io::ErrorKind::NotFound)
+    );
+}
