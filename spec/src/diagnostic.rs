@@ -201,7 +201,7 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
-    use super::{File, Files};
+    use super::{Diagnostic, File, Files};
     use crate::yaml::Place;
 
     #[test]
@@ -219,5 +219,32 @@ mod tests {
         assert_eq!(at(4, 6), "a.yaml:1:4");
         assert_eq!(at(7, 9), "a.yaml:2:1");
         assert_eq!(at(11, 12), "a.yaml:2:4");
+    }
+
+    #[test]
+    fn colours_change_no_word() {
+        let mut files = Files::default();
+        let file = files.add(File {
+            path: "a.yaml".into(),
+            text: "a: b\n".into(),
+            tree: None,
+        });
+        let place = Place {
+            file,
+            start: 3,
+            end: 4,
+        };
+        let fault = [Diagnostic::error(place, "wrong").help("mend it")];
+        let (plain, coloured) = (files.render(&fault, false), files.render(&fault, true));
+        assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
+        // A colour is an escape, a bracket and numbers up to `m`.
+        let words = coloured.split('\x1b').enumerate();
+        let words: String = words
+            .map(|(number, part)| match part.split_once('m') {
+                Some((_, rest)) if number > 0 => rest,
+                _ => part,
+            })
+            .collect();
+        assert_eq!(words, plain);
     }
 }

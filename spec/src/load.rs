@@ -256,5 +256,6 @@ mod tests {
         );
         assert_eq!(said(ErrorKind::NotFound), "there is no such file or folder");
         assert_eq!(said(ErrorKind::NotADirectory), "not a folder");
+        assert_eq!(why(&Error::other("the disk is gone")), "the disk is gone");
     }
 }

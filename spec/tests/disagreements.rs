@@ -119,6 +119,7 @@ fn without_its_decisions_the_spec_has_each_disagreement_as_a_fault() {
         .iter_mut()
         .for_each(|topic| topic.decisions = List::default());
     let found = reconcile(&spec);
+    assert!(found.groups(&spec).is_empty(), "nothing is settled");
     let faults: BTreeSet<String> = found
         .faults
         .into_iter()

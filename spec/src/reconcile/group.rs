@@ -48,8 +48,8 @@ impl Reconciliation {
     }
 }
 
-/// The place of what a decision stands at, in the spec's order.
-fn rank(spec: &Spec, at: &str) -> (usize, usize) {
+/// The place of what a decision stands at, in the spec's order: a record goes in front of its fields.
+fn rank(spec: &Spec, at: &str) -> (usize, Option<usize>) {
     let (record, field) = match at.split_once('.') {
         Some((record, field)) => (record, Some(field)),
         None => (at, None),
@@ -57,13 +57,14 @@ fn rank(spec: &Spec, at: &str) -> (usize, usize) {
     let mut records = spec.records.iter();
     if let Some(number) = records.position(|known| known.record.value == record) {
         let fields = &spec.records[number].fields;
-        let field = field.map(|field| fields.iter().position(|known| known.name.value == field));
-        return (number, field.flatten().map_or(0, |field| field + 1));
+        let field =
+            field.and_then(|field| fields.iter().position(|known| known.name.value == field));
+        return (number, field);
     }
     let mut enums = spec.enums.enums.iter();
     if let Some(number) = enums.position(|known| known.name.value == at) {
-        return (spec.records.len(), number);
+        return (spec.records.len(), Some(number));
     }
     let topic = spec.topics.iter().position(|known| known.topic.value == at);
-    (spec.records.len() + 1, topic.unwrap_or(usize::MAX))
+    (spec.records.len() + 1, topic)
 }

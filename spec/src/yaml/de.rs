@@ -230,14 +230,6 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Fault> {
-        visitor.visit_newtype_struct(self)
-    }
-
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let Value::Seq(items) = &self.node.value else {
             return Err(self.wrong("a sequence"));
@@ -293,8 +285,8 @@ impl<'de> de::Deserializer<'de> for Decoder<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u16 u128 f32 f64 char bytes byte_buf unit unit_struct tuple
-        tuple_struct ignored_any
+        i8 i16 i32 i64 i128 u16 u128 f32 f64 char bytes byte_buf unit unit_struct
+        newtype_struct tuple tuple_struct ignored_any
     }
 }
 

@@ -86,10 +86,6 @@ impl<'de> Visitor<'de> for RawVisitor {
         Ok(RawValue::Null)
     }
 
-    fn visit_none<E>(self) -> Result<RawValue, E> {
-        Ok(RawValue::Null)
-    }
-
     fn visit_bool<E>(self, value: bool) -> Result<RawValue, E> {
         Ok(RawValue::Bool(value))
     }
