@@ -48,7 +48,7 @@ struct Options {
     /// Leave out tests that take more than this many seconds alone, as if they were not there.
     #[arg(long, default_value_t = 180)]
     longest: u64,
-    /// Run nothing: print a regular expression for what the results leave to cargo-mutants.
+    /// Run nothing: print what to tell cargo-mutants of what the results leave to it, an argument a line.
     #[arg(long)]
     left: bool,
     /// Run nothing: print the table of results.

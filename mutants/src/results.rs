@@ -1,7 +1,7 @@
 //! The file of results: a line for each mutant with what became of it, its name, and the test program that failed.
 //! A later line for the same mutant replaces an earlier one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -132,13 +132,22 @@ impl Results {
         format!("{text}\n{survivors}")
     }
 
-    /// A regular expression for the names of what is left to cargo-mutants; none if nothing is.
-    pub(crate) fn left(&self, mutants: &[Mutant]) -> Option<String> {
-        let left = mutants
-            .iter()
-            .filter(|mutant| self.get(mutant) == Some(Outcome::Left));
-        let names: Vec<String> = left.map(|mutant| escape(&mutant.name)).collect();
-        (!names.is_empty()).then(|| format!("^({})$", names.join("|")))
+    /// The arguments that tell cargo-mutants what is left to it; none if nothing is.
+    pub(crate) fn left(&self, mutants: &[Mutant]) -> Vec<String> {
+        let left = || {
+            let mutants = mutants.iter();
+            mutants.filter(|mutant| self.get(mutant) == Some(Outcome::Left))
+        };
+        let names: Vec<String> = left().map(|mutant| escape(&mutant.name)).collect();
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let mut arguments = vec!["--re".to_owned(), format!("^({})$", names.join("|"))];
+        // It takes deleted fields for wanted whatever the expression says: only those of the same files, then.
+        let files: BTreeSet<&str> = left().map(|mutant| mutant.file.as_str()).collect();
+        let files = files.into_iter().map(str::to_owned);
+        arguments.extend(files.flat_map(|file| ["--file".to_owned(), file]));
+        arguments
     }
 }
 
@@ -186,7 +195,9 @@ mod tests {
         ];
         assert_eq!(known[..4], expected.map(Some));
         assert_eq!(known[4], None);
-        assert_eq!(results.left(&mutants).unwrap(), r"^(d \(e\))$");
+        let arguments = ["--re", r"^(d \(e\))$", "--file", "atf/src/ring/mod.rs"];
+        assert_eq!(results.left(&mutants), arguments);
+        assert!(results.left(&mutants[..3]).is_empty());
         results
             .add(&mutants[4], Outcome::Timeout, "atf read")
             .unwrap();
