@@ -67,6 +67,8 @@ fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
     assert!(told.is_sorted(), "{told:?}");
     // Between the threads, and in the midst of the large one.
     assert!(told.len() > 6, "{told:?}");
+    // Not for each event.
+    assert!(told.len() < 40, "{} times", told.len());
 }
 
 #[test]

@@ -146,6 +146,7 @@ fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
     let file = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 15 * 32,
+        header_times: (1, 2),
         ..IndexFile::finalized(1, 15)
     };
     let hole = patched(&file.section(), 4 * 32, &[0; 32]);
@@ -228,4 +229,14 @@ fn runs_are_named_up_to_64_and_all_counted() {
     let aside = &thread(&report).set_aside[0];
     let run = aside.runs[0];
     assert_eq!((aside.runs.len(), run.seq, run.count), (1, 1, 150));
+}
+
+#[test]
+fn very_many_details_behind_damage_are_each_taken_once() {
+    let bytes = DetailFile::of(1, calls(200)).placeholder().without_footer();
+    let bytes = patched(&bytes, START, &number(5));
+    let (out, report) = recovered(&index(600), &bytes);
+    let expected: Vec<_> = (1..200).map(|seq| 3 * seq).collect();
+    assert_eq!(with_details(&out), expected);
+    assert!(thread(&report).set_aside.is_empty(), "{report}");
 }
