@@ -558,3 +558,32 @@ fn no_event_is_missing_where_a_verified_footer_counts_them() {
     let cut = ways::detail(file.without_footer()).unwrap();
     assert_eq!(cut.missing_events(), 4);
 }
+
+#[test]
+fn a_header_with_any_number_is_no_placeholder() {
+    let is_placeholder = |count, bytes, start, end| {
+        let file = DetailFile {
+            header_count: count,
+            header_bytes: bytes,
+            index_seqs: (start, end),
+            ..DetailFile::finalized(1, 0)
+        };
+        open(&file).header().is_placeholder()
+    };
+    assert!(is_placeholder(0, 0, 0, 0));
+    for (count, bytes, start, end) in [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)] {
+        assert!(!is_placeholder(count, bytes, start, end));
+    }
+}
+
+#[test]
+fn a_header_that_counts_events_of_no_length_ends_none() {
+    let mut file = DetailFile::of(1, vec![DetailRecord::call(0, 1, 0)]);
+    file.events[0].payload.truncate(40);
+    (file.header_count, file.header_bytes) = (1, 0);
+    let bytes = file.without_footer();
+    // An event of the size of a footer, right behind the header.
+    assert_eq!(bytes.len(), 128);
+    let detail = ways::detail(bytes).unwrap();
+    assert_eq!(details(&detail, &file), file.events);
+}

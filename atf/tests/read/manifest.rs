@@ -89,6 +89,13 @@ fn what_is_no_json_is_a_problem_at_its_byte() {
         [(String::new(), 22)]
     );
     assert!(matches!(kinds(b"\0\0\0\0")[..], [ErrorKind::NotJson(_)]));
+    // The parser's reason, and the place in bytes alone.
+    let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
+    assert!(text.contains("EOF while parsing a list"), "{text}");
+    assert!(
+        text.ends_with("(at 0xd)") && !text.contains("line"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -217,7 +217,9 @@ fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
     session.thread(0).unwrap().finalize().unwrap();
     session.finalize().unwrap();
     let session = SessionReader::open(session.path()).unwrap();
-    assert_eq!(session.manifest().unwrap().clock_type, Some(Clock::QPC));
+    let manifest = session.manifest().unwrap();
+    assert_eq!(manifest.clock_type, Some(Clock::QPC));
+    assert_eq!(manifest.format_version.as_deref(), Some("2.0"));
 }
 
 #[test]
