@@ -386,6 +386,40 @@ fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
 }
 
 #[test]
+fn a_page_of_long_findings_holds_as_many_sessions_as_anyone_can_open() {
+    // Each of these sessions takes more than a megabyte: letters that HTML spells out.
+    let long = "&".repeat(1_000);
+    let written = Written::new(Severity::Must, |reports| {
+        for session in 0..8 {
+            for thread in 0..150 {
+                let broken = (&table::ATF_DFTR_004, "footer.magic", 99, long.as_str());
+                let path = format!("large_{session}/thread_{thread}/detail.atf");
+                reports.file(file(&path, Kind::Detail, &[broken]));
+            }
+        }
+    });
+    let whole = written.read("html");
+    assert!(
+        (2_000_000..6_000_000).contains(&whole.len()),
+        "{}",
+        whole.len()
+    );
+    let text = spoken(Document::parse(&markup(&whole)).unwrap().root_element());
+    assert!(
+        text.contains("✗ 8 of 8 sessions break a MUST"),
+        "{}",
+        &text[..300]
+    );
+    let (_, held) = text.split_once("This page holds ").unwrap();
+    let (held, rest) = held.split_once(' ').unwrap();
+    assert!(rest.starts_with("of 8 sessions"), "{}", &rest[..50]);
+    let held: usize = held.parse().unwrap();
+    assert!((2..8).contains(&held), "{held}");
+    let names = { 0..held }.map(|seq| format!("large_{seq}"));
+    assert!(names.into_iter().all(|name| text.contains(&name)));
+}
+
+#[test]
 fn one_session_with_more_than_a_page_holds_does_not_keep_the_others_from_it() {
     let long = "&".repeat(1_200);
     let written = Written::new(Severity::Must, |reports| {

@@ -261,10 +261,11 @@ fn ending_well_once_it_is_asked_to_is_still_a_timeout() {
     bench.limits.time = Duration::from_millis(500);
     let document = document();
     let result = bench.one(&format!(
-        "trap \"echo '{}'; exit 0\" TERM; while :; do sleep 0.1; done",
+        "trap \"echo asked >&2; echo '{}'; exit 0\" TERM; while :; do sleep 0.1; done",
         document.to_string().replace('"', "\\\"")
     ));
     assert_eq!(failure(&result).0, Failure::Timeout);
+    assert!(result.stderr.ends_with("asked\n"), "{}", result.stderr);
 }
 
 #[test]

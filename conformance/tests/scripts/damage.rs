@@ -320,3 +320,68 @@ fn flags_of_details_are_those_that_were_asked_for() {
     assert_eq!(graded_by(&flagged), Outcome::Passed);
     assert_ne!(graded_by(&script(FINALIZED, 1)), Outcome::Passed);
 }
+
+#[test]
+fn of_a_long_payload_the_bytes_are_shown_that_differ() {
+    let payload: String = (0..40).map(|byte| format!("{byte:02x}")).collect();
+    let scripted = script(
+        &FINALIZED
+            .replace("00ff", &payload)
+            .replace("finalize thread=7", "abort"),
+        1,
+    );
+    let out = written(&scripted.script);
+    // The payload begins at 88: behind the header and the event's 24 bytes.
+    for (wrong, shown) in [(0, 16), (10, 16), (24, 16), (25, 15), (39, 1)] {
+        let graded = graded_with(&scripted, out.path(), DETAIL, |bytes| {
+            bytes[88 + wrong] ^= 0xff
+        });
+        let (_, message, difference) = failure(graded);
+        let place = match wrong {
+            0 => "events[0].payload".to_owned(),
+            _ => format!("events[0].payload[{wrong}]"),
+        };
+        let difference = difference.unwrap();
+        assert_eq!(difference.place, format!("{DETAIL}: {place}"));
+        assert!(
+            message.contains(&format!(" (at {:#x})", 88 + wrong)),
+            "{message}"
+        );
+        let dump = difference.hexdump.unwrap();
+        assert_eq!(
+            (dump.field_offset, dump.field_size),
+            (88 + wrong as u64, shown)
+        );
+        let expected: String = (wrong..40)
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(difference.expected, expected);
+    }
+}
+
+#[test]
+fn what_stands_behind_zeros_is_named_where_it_stands() {
+    let scripted = aborted(1);
+    let out = written(&scripted.script);
+    let size = fs::read(out.path().join(INDEX)).unwrap().len();
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
+        bytes.extend([0; 7]);
+        bytes.push(1);
+    });
+    let (_, message, _) = failure(graded);
+    let told = format!(
+        "{INDEX}: behind the last event: 8 bytes that were not asked for, expected nothing, or zeros (at {:#x})",
+        size + 7
+    );
+    assert!(message.starts_with(&told), "{message}");
+}
+
+#[test]
+fn details_that_were_not_written_before_an_abort_are_missed() {
+    let scripted = aborted(1);
+    let out = written(&scripted.script);
+    fs::remove_file(out.path().join(DETAIL)).unwrap();
+    let (_, message, _) = failure(graded(&scripted, out.path()));
+    assert_eq!(message, "thread_7/detail.atf is not there");
+}

@@ -115,3 +115,24 @@ fn registers_and_stack_are_decoded() {
     });
     assert_eq!(documents.detail[0].1["events"][0]["function"], function);
 }
+
+#[test]
+fn a_file_that_was_changed_after_its_grading_has_no_document() {
+    let text = SCRIPT.replace("WIRE", "1");
+    let scripted = scripted(&format!("{text}finalize thread=8\n"));
+    let out = written(&scripted.script);
+    let path = out.path().join("thread_8/index.atf");
+    let bytes = std::fs::read(&path).unwrap();
+    let error = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        Documents::of(&scripted.script, out.path()).err()
+    };
+    assert_eq!(error(&bytes), None);
+    assert!(error(&bytes[..bytes.len() - 1]).is_some());
+    // So much more that nobody reads all of it.
+    let more = [&bytes[..], &vec![0; 2 << 20]].concat();
+    assert_eq!(
+        error(&more).as_deref(),
+        Some("thread_8/index.atf: too much follows")
+    );
+}

@@ -4,7 +4,7 @@ use atf_conformance::Verdict::{self, Accept, Recover, Reject};
 use tempfile::TempDir;
 
 use super::{assert_rules, each, each_breaks};
-use crate::support::files::IndexFile;
+use crate::support::files::{IndexFile, RingFile};
 use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 
 #[test]
@@ -163,5 +163,24 @@ fn the_time_range_of_a_session_with_an_empty_thread_does_not_begin_at_0() {
         trace.put("thread_8/index.atf", empty.bytes());
         trace.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
         assert_eq!(Outcome::of_trace(&trace).broken(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_ring_of_a_detail_file_that_is_gone_is_told_of_as_a_ring() {
+    const RING: &str = "thread_7/ring.atf";
+    for version in [1, 2] {
+        let mut trace = Trace::clean(version);
+        trace.without_details();
+        trace.index(|file| *file = file.clone().placeholder());
+        trace.cut(INDEX, 256);
+        let mut ring = RingFile::of(version, 7);
+        ring.detail.start = 64;
+        ring.detail.bytes = vec![0; 24];
+        trace.put(RING, ring.bytes());
+        let outcome = Outcome::of_trace(&trace);
+        assert_eq!(outcome.unreadable, []);
+        let finding = outcome.finding(RING, "ATF-RING-002").unwrap();
+        assert_eq!(finding.place.field, "detail.atf");
     }
 }
