@@ -14,7 +14,7 @@ use atf_conformance::protocol::Manifest;
 use atf_conformance::report::{self, Target};
 use atf_conformance::results::{self, CaseResult, Results};
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Select, Task, exit_code, readings, writings,
+    Candidate, Failures, Limits, Select, Smoke, exit_code, readings, writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -208,7 +208,7 @@ fn graded(options: &Options) -> Result<Results, String> {
 }
 
 /// Everything that testees can be asked for.
-pub(super) fn tasks() -> Vec<Box<dyn Task>> {
+pub(super) fn tasks() -> Vec<Box<dyn Smoke>> {
     let mut tasks = writings();
     tasks.extend(readings(corpus::cases()));
     tasks

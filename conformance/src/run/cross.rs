@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::pool::{Pool, Work};
 use super::task::{Ended, Task};
 use super::{Graded, failed};
-use crate::protocol::{Answer, Broken, Feature, Manifest, first_difference, schema};
+use crate::protocol::{Answer, Broken, Feature, Manifest, first_difference};
 use crate::results::{CaseResult, CrossResult, Failure, Outcome, Role};
 use crate::scripts::Scripted;
 use crate::written::Documents;
@@ -317,10 +317,6 @@ impl Task for Crossing {
         self.written.scripted.note
     }
 
-    fn is_smoke(&self) -> bool {
-        false
-    }
-
     /// Each reader gets files of its own: it may change them.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let out = place.join("out");
@@ -340,19 +336,6 @@ impl Task for Crossing {
             path => out.join(path),
         };
         Ok(vec![("path", path)])
-    }
-
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
-        match Answer::of(ended.exit_code()?, &ended.output)? {
-            Answer::Unsupported => Ok(false),
-            Answer::Document(_, document) => {
-                schema::check(self.role, &document).map_err(|message| Broken {
-                    class: Failure::Garbage,
-                    message,
-                })?;
-                Ok(true)
-            }
-        }
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {

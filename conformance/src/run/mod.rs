@@ -24,7 +24,7 @@ pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;
 pub use smoke::smoke;
-pub use task::{Ended, Task};
+pub use task::{Ended, Smoke, Task};
 pub use writing::{Writing, writings};
 
 use cross::Crossed;
@@ -122,7 +122,7 @@ impl Candidate {
 /// Where the kit itself cannot go on: no folder for the cases, no process that watches.
 pub fn run(
     candidates: &[Candidate],
-    tasks: &[Box<dyn Task>],
+    tasks: &[Box<dyn Smoke>],
     select: &Select,
     options: &Options,
     progress: &(dyn Fn(usize, usize) + Sync),
@@ -143,7 +143,7 @@ pub fn run(
         };
         let asked = tasks
             .iter()
-            .map(AsRef::as_ref)
+            .map(|task| -> &dyn Task { &**task })
             .filter(|task| manifest.command(task.role()).is_some() && select.takes(*task));
         work.extend(asked.map(|task| Work {
             testee,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::task::{Ended, Task};
+use super::task::{Ended, Smoke, Task};
 use super::{Graded, failed};
 use crate::Verdict;
 use crate::corpus::{Case, Class};
@@ -28,8 +28,8 @@ pub struct Reading {
 
 /// Each case, for readers and for validators.
 #[must_use]
-pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Task>> {
-    let mut tasks: Vec<Box<dyn Task>> = Vec::new();
+pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
+    let mut tasks: Vec<Box<dyn Smoke>> = Vec::new();
     for case in cases {
         let case = Arc::new(case);
         for role in [Role::Read, Role::Validate] {
@@ -69,28 +69,11 @@ impl Task for Reading {
         &self.case.note
     }
 
-    fn is_smoke(&self) -> bool {
-        self.case.class == Class::Valid && self.case.verdicts == [Verdict::Accept]
-    }
-
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let trace = trace(place);
         fs::create_dir(&trace)?;
         self.case.write(&trace)?;
         Ok(vec![("path", self.subject(place))])
-    }
-
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
-        match Answer::of(ended.exit_code()?, &ended.output)? {
-            Answer::Unsupported => Ok(false),
-            Answer::Document(_, document) => {
-                schema::check(self.role, &document).map_err(|message| Broken {
-                    class: Failure::Garbage,
-                    message,
-                })?;
-                Ok(true)
-            }
-        }
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
@@ -107,6 +90,25 @@ impl Task for Reading {
         Graded {
             outcome,
             notes: Vec::new(),
+        }
+    }
+}
+
+impl Smoke for Reading {
+    fn is_smoke(&self) -> bool {
+        self.case.class == Class::Valid && self.case.verdicts == [Verdict::Accept]
+    }
+
+    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
+        match Answer::of(ended.exit_code()?, &ended.output)? {
+            Answer::Unsupported => Ok(false),
+            Answer::Document(_, document) => {
+                schema::check(self.role, &document).map_err(|message| Broken {
+                    class: Failure::Garbage,
+                    message,
+                })?;
+                Ok(true)
+            }
         }
     }
 }

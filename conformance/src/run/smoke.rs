@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use super::pool::Pool;
-use super::task::Task;
+use super::task::Smoke;
 use super::warden::End;
 use crate::protocol::Manifest;
 use crate::results::Failure;
@@ -21,11 +21,11 @@ use crate::results::Failure;
 pub fn smoke(
     pool: &Pool<'_>,
     manifest: &Manifest,
-    tasks: &[Box<dyn Task>],
+    tasks: &[Box<dyn Smoke>],
 ) -> io::Result<Result<(), String>> {
     let mut seen = BTreeSet::new();
     let tasks = tasks.iter().map(AsRef::as_ref);
-    let tasks: Vec<&dyn Task> = tasks
+    let tasks: Vec<&dyn Smoke> = tasks
         .filter(|task| task.is_smoke() && pool.asks(manifest, *task))
         .filter(|task| seen.insert((task.role(), task.needs().to_vec(), task.wire())))
         .collect();

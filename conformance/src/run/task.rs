@@ -31,10 +31,6 @@ pub trait Task: Send + Sync {
     /// What is special about it.
     fn note(&self) -> &str;
 
-    /// Whether every implementation should manage it, so that it serves to see if one speaks the
-    /// protocol at all.
-    fn is_smoke(&self) -> bool;
-
     /// For writers: the script, and the folder that is filled. What passes is kept for readers.
     fn writes(&self, _place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
         None
@@ -48,6 +44,15 @@ pub trait Task: Send + Sync {
     /// Where files cannot be made.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
+    /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
+    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
+}
+
+/// A task of the corpus or of the scripts, of which some serve to see if a testee speaks the protocol at all.
+pub trait Smoke: Task {
+    /// Whether every implementation should manage it.
+    fn is_smoke(&self) -> bool;
+
     /// Whether an answer has the form that the protocol gives it, whatever it says. `Ok(false)`
     /// for a task that the testee leaves out.
     ///
@@ -55,9 +60,6 @@ pub trait Task: Send + Sync {
     ///
     /// Where it has not.
     fn check_form(&self, ended: &Ended) -> Result<bool, Broken>;
-
-    /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
-    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
 
 /// A process that ended.

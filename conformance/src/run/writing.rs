@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::task::{Ended, Task};
+use super::task::{Ended, Smoke, Task};
 use super::{Graded, failed};
 use crate::protocol::{Broken, Feature, Manifest, exit};
 use crate::results::{Failure, Outcome, Role};
@@ -22,9 +22,9 @@ pub struct Writing {
 
 /// Each script of both wire versions.
 #[must_use]
-pub fn writings() -> Vec<Box<dyn Task>> {
+pub fn writings() -> Vec<Box<dyn Smoke>> {
     let all = [1, 2].into_iter().flat_map(scripts);
-    all.map(|scripted| Box::new(Writing::new(scripted)) as Box<dyn Task>)
+    all.map(|scripted| Box::new(Writing::new(scripted)) as Box<dyn Smoke>)
         .collect()
 }
 
@@ -70,10 +70,6 @@ impl Task for Writing {
         self.scripted.note
     }
 
-    fn is_smoke(&self) -> bool {
-        !self.scripted.script.aborts()
-    }
-
     fn writes(&self, place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
         Some((&self.scripted, out(place)))
     }
@@ -83,10 +79,6 @@ impl Task for Writing {
         fs::write(&script, self.scripted.to_string())?;
         fs::create_dir(&out)?;
         Ok(vec![("script", script), ("out", out)])
-    }
-
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
-        is_done(ended)
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
@@ -105,6 +97,16 @@ impl Task for Writing {
             outcome,
             notes: Vec::new(),
         }
+    }
+}
+
+impl Smoke for Writing {
+    fn is_smoke(&self) -> bool {
+        !self.scripted.script.aborts()
+    }
+
+    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
+        is_done(ended)
     }
 }
 

@@ -334,7 +334,7 @@ fn of_a_long_payload_the_bytes_are_shown_that_differ() {
     // The payload begins at 88: behind the header and the event's 24 bytes.
     for (wrong, shown) in [(0, 16), (10, 16), (24, 16), (25, 15), (39, 1)] {
         let graded = graded_with(&scripted, out.path(), DETAIL, |bytes| {
-            bytes[88 + wrong] ^= 0xff
+            bytes[88 + wrong] ^= 0xff;
         });
         let (_, message, difference) = failure(graded);
         let place = match wrong {
