@@ -10,13 +10,12 @@ pub(super) struct Options {
     cases: PathBuf,
 }
 
-#[cfg(unix)]
 pub(super) fn run(options: &Options) -> ExitCode {
-    atf_conformance::run::warden::serve(&options.cases)
-}
-
-#[cfg(not(unix))]
-pub(super) fn run(_: &Options) -> ExitCode {
-    eprintln!("atf-conformance: testees are run on Unix systems only");
-    ExitCode::from(2)
+    #[cfg(unix)]
+    return atf_conformance::run::warden::serve(&options.cases);
+    #[cfg(not(unix))]
+    return super::run::failure(&format!(
+        "{}: testees are run on Unix systems only",
+        options.cases.display()
+    ));
 }

@@ -101,7 +101,6 @@ impl Output for Verdicts {
         }
     }
 
-    fn unreadable(&mut self, path: &Path, _why: &str) {
-        self.files.push((path.to_owned(), Verdict::Reject));
-    }
+    // What has no report is refused.
+    fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }

@@ -77,6 +77,25 @@ kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
 }
 
 #[test]
+fn where_all_was_left_out_the_matrix_has_a_dash() {
+    let mut results = empty();
+    results.testees = vec![testee("a", &[Role::Read])];
+    let why = "feature detail".to_owned();
+    results.cases = vec![
+        case("v1/a", &["ATF-IHDR-001"], Outcome::Passed),
+        case("v1/b", &["ATF-DHDR-001"], Outcome::Skipped { why }),
+    ];
+    let text = plain(&results, Form::Text);
+    let row = text
+        .lines()
+        .find(|line| line.starts_with("a read "))
+        .unwrap();
+    // DHDR, IHDR, all, skipped.
+    let words: Vec<_> = row.split_whitespace().skip(2).collect();
+    assert_eq!(words, ["-", "1", "1", "1"], "{text}");
+}
+
+#[test]
 fn what_did_not_happen_is_not_told() {
     let mut results = empty();
     results.testees = vec![testee("a", &[Role::Read])];

@@ -255,6 +255,49 @@ fn a_failure_that_the_readers_list_has_is_known() {
     assert_eq!(cell.failed[0].0, "v1/write-one-detail");
 }
 
+#[test]
+fn what_a_reader_leaves_out_is_skipped_unless_it_reads_another_part() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let read = good_read();
+    let but = |name: &str| format!("case \"$1\" in *{name}) exit 77;; esac; {read}");
+    // Each answers something in the smoke test, which is about other scripts' files.
+    let candidates = [
+        good_writer(path),
+        reader(path, "no-details", "'index', 'detail'", &but("detail.atf")),
+        reader(path, "no-indexes", "'index', 'detail'", &but("index.atf")),
+        reader(path, "nothing", "'index', 'detail'", "exit 77"),
+    ];
+    let results = crossed(path, &candidates, "v1/write-registers*");
+    let names: BTreeSet<_> = results
+        .cases
+        .iter()
+        .map(|case| case.case.as_str())
+        .collect();
+    let count = names.len();
+    assert!(count > 0);
+    for (reader, passed, skipped) in [(1, count, 0), (2, count, 0), (3, 0, count)] {
+        let cell = cell(&results, 0, reader);
+        assert_eq!(
+            (cell.passed, cell.skipped, cell.failed.len()),
+            (passed, skipped, 0),
+            "{reader}"
+        );
+    }
+    let of = |reader| {
+        results
+            .cases
+            .iter()
+            .filter(move |case| case.testee == reader)
+    };
+    assert!(
+        of(1)
+            .chain(of(2))
+            .all(|case| case.outcome == Outcome::Passed)
+    );
+    assert!(of(3).all(|case| matches!(case.outcome, Outcome::Skipped { .. })));
+}
+
 /// What becomes of a writer that is a shell script, claims that wire version 1 and these features are supported,
 /// and is asked for these scripts.
 fn asked(features: &str, script: &str, cases: &str) -> Results {
