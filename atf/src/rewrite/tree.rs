@@ -55,23 +55,26 @@ impl Tree {
         }
         for name in names {
             let below = below.join(name);
-            let file_type = fs::symlink_metadata(root.join(&below));
-            let file_type = file_type.map_err(super::stage::at(&folder))?.file_type();
-            let items = self.items.len();
-            if file_type.is_dir() && depth > 0 {
-                let mut inner = Self::default();
-                if let Err(error) = inner.visit(root, &below, depth.saturating_sub(1)) {
+            let mut inner = Self::default();
+            let visited = fs::symlink_metadata(root.join(&below)).map_err(Error::io);
+            let visited = visited.and_then(|metadata| {
+                let file_type = metadata.file_type();
+                if file_type.is_dir() && depth > 0 {
+                    inner.visit(root, &below, depth.saturating_sub(1))?;
+                }
+                Ok(file_type)
+            });
+            let file_type = match visited {
+                Ok(file_type) => file_type,
+                Err(error) => {
                     // There may be sessions in it.
-                    self.left_behind
-                        .push(left_behind(&below, &unreadable(&error)));
+                    let left = left_behind(&below, &unreadable(&error));
+                    self.left_behind.push(left);
                     continue;
                 }
-                if !inner.items.is_empty() {
-                    self.items.append(&mut inner.items);
-                    self.left_behind.append(&mut inner.left_behind);
-                }
-            }
-            if self.items.len() == items {
+            };
+            let is_lost = inner.left_behind.iter().any(|left| left.is_loss);
+            if inner.items.is_empty() && !is_lost {
                 let why = match () {
                     () if file_type.is_symlink() => "a symbolic link, which is not followed",
                     () if file_type.is_dir() => "no session, and none below",
@@ -81,6 +84,9 @@ impl Tree {
                     is_loss: false,
                     ..left_behind(&below, why)
                 });
+            } else {
+                self.items.append(&mut inner.items);
+                self.left_behind.append(&mut inner.left_behind);
             }
         }
         Ok(())

@@ -142,7 +142,7 @@ fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
 #[test]
 fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
     // Both sections begin later than they could. Event 4 never reached the disk, and the third
-    // detail cannot be framed. Its header says more than it should.
+    // detail cannot be framed. The headers say more than is so.
     let file = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 15 * 32,
@@ -153,6 +153,7 @@ fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
     let index = [&file.header()[..], &[0; 32], &hole, &file.footer()].concat();
     let details = DetailFile {
         events_offset: 96,
+        index_seqs: (0, 99),
         ..DetailFile::of(1, calls(5))
     };
     let broken = patched(&details.section(), 2 * CALL, &number(5));

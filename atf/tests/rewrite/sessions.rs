@@ -257,6 +257,21 @@ mod links {
     }
 
     #[test]
+    fn links_beside_sessions_are_named_and_not_followed() {
+        let places = session();
+        std::fs::create_dir(places.path("tree")).unwrap();
+        std::fs::rename(places.path("in"), places.path("tree/in")).unwrap();
+        symlink(places.path("tree/in"), places.path("tree/link")).unwrap();
+        let options = RecoverOptions::default();
+        let report = recover(places.path("tree"), places.path("out"), &options).unwrap();
+        assert_eq!(report.events(), 3, "{report}");
+        let left = report.left_behind.iter();
+        let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
+        assert_eq!(left, [("link", "a symbolic link, which is not followed")]);
+        assert!(!report.left_behind[0].is_loss);
+    }
+
+    #[test]
     fn a_path_that_is_a_link_itself_is_followed() {
         let places = session();
         symlink(places.path("in"), places.path("link")).unwrap();

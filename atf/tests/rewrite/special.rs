@@ -2,6 +2,9 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use atf::rewrite::{RecoverOptions, Report, ScrubOptions, What, recover, scrub};
 
@@ -33,50 +36,54 @@ fn replace_by_fifo(path: &Path) {
     assert!(status.unwrap().success());
 }
 
-fn recovered(places: &Places, out: &str, salvage: bool) -> Report {
-    let options = RecoverOptions {
-        salvage,
-        ..RecoverOptions::default()
-    };
-    recover(places.path("in"), places.path(out), &options).unwrap()
+/// What this gives, unless it waits for ever.
+fn in_time(run: impl FnOnce() -> Report + Send + 'static) -> Report {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(run()));
+    let report = receiver.recv_timeout(Duration::from_secs(20));
+    report.expect("it waits, or failed")
 }
 
 #[test]
 fn a_fifo_in_the_place_of_a_file_is_named_and_not_waited_for() {
-    for (file, is_thread) in [
-        ("manifest.json", false),
-        ("recovery.json", false),
-        ("unreadable", false),
-        ("notes.txt", false),
-        ("thread_9", false),
-        ("thread_7/index.atf", true),
-        ("thread_7/detail.atf", true),
-        ("thread_7/ring.atf", true),
-        ("thread_7/orphans.atf", true),
+    for file in [
+        "manifest.json",
+        "recovery.json",
+        "unreadable",
+        "notes.txt",
+        "thread_9",
+        "thread_7/index.atf",
+        "thread_7/detail.atf",
+        "thread_7/ring.atf",
+        "thread_7/orphans.atf",
     ] {
         let places = session();
         replace_by_fifo(&places.path("in").join(file));
+        let (path, before) = (places.path("in"), files(&places.path("in/thread_8")));
         for (out, salvage) in [("a", false), ("b", true)] {
-            let report = recovered(&places, out, salvage);
+            let out = places.path(out);
+            let (path, target) = (path.clone(), out.clone());
+            let report = in_time(move || {
+                let options = RecoverOptions {
+                    salvage,
+                    ..RecoverOptions::default()
+                };
+                recover(path, target, &options).unwrap()
+            });
             let left = &report.sessions[0].left_behind;
             assert!(
                 left.iter().any(|left| left.path == file),
                 "{file}: {report}"
             );
             assert!(report.changed() && report.losses() > 0, "{file}: {report}");
-            let found = files(&places.path(out));
-            let before = files(&places.path("in/thread_8"));
-            for (name, bytes) in before {
-                assert!(found[&format!("thread_8/{name}")] == bytes, "{file}");
+            let found = files(&out);
+            for (name, bytes) in &before {
+                assert!(found[&format!("thread_8/{name}")] == *bytes, "{file}");
             }
         }
-        let options = ScrubOptions::default();
-        let report = scrub(places.path("in"), places.path("c"), &options).unwrap();
-        let threads = if is_thread && file.ends_with("index.atf") {
-            1
-        } else {
-            2
-        };
+        let out = places.path("c");
+        let report = in_time(move || scrub(path, out, &ScrubOptions::default()).unwrap());
+        let threads = if file == "thread_7/index.atf" { 1 } else { 2 };
         assert_eq!(report.events(), threads * 9, "{file}: {report}");
     }
 }
@@ -90,7 +97,11 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
     places.put("elsewhere/detail.atf", DetailFile::finalized(2, 3).bytes());
     std::fs::remove_file(path.join("detail.atf")).unwrap();
     symlink(places.path("elsewhere/detail.atf"), path.join("detail.atf")).unwrap();
-    let report = recovered(&places, "out", true);
+    let options = RecoverOptions {
+        salvage: true,
+        ..RecoverOptions::default()
+    };
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let thread = report.threads().next().unwrap();
     assert_eq!(
         (thread.events.kept, thread.details.kept),
@@ -102,4 +113,62 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
     assert_eq!(left.path, "thread_7/detail.atf");
     assert_eq!(left.why, "neither a regular file nor a folder");
     assert!(!places.path("out/thread_7/detail.atf").exists());
+}
+
+/// Paths of more than 4095 bytes: nobody can open them, not even root.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
+    const LONGEST: usize = 4095;
+    let places = Places::new();
+    let index = IndexFile::finalized(2, 9).bytes();
+    let thread = format!("thread_{:0100}", 8);
+    let renamed = "r".repeat(thread.len());
+    let unseen = "u".repeat(200);
+    for path in [
+        "pack/in/thread_7/index.atf".to_owned(),
+        format!("pack/in/{thread}/index.atf"),
+        format!("pack/in/{renamed}/index.atf"),
+        format!("pack/{unseen}/x"),
+        format!("pack/below/{unseen}/x"),
+    ] {
+        places.put(&path, &index);
+    }
+    // A way that is so long that both folders can be opened, and the files in them cannot.
+    let rest = format!("/pack/in/{thread}").len();
+    let mut way = places.path("way");
+    loop {
+        let left = LONGEST - rest - way.as_os_str().len();
+        match left {
+            0..2 => break,
+            _ => way.push("w".repeat((left - 1).min(150))),
+        }
+    }
+    std::fs::create_dir_all(&way).unwrap();
+    std::fs::rename(places.path("pack"), way.join("pack")).unwrap();
+
+    let (path, out) = (way.join("pack"), places.path("out"));
+    let report = recover(path, &out, &RecoverOptions::default()).unwrap();
+    assert_eq!(report.events(), 9, "{report}");
+    let too_long = "File name too long (os error 36)";
+    let why = format!("cannot be read: {too_long}");
+    let left = report.sessions[0].left_behind.iter();
+    let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
+    let advice =
+        "no thread's name: rename it to thread_N to have it read; a copy is in unreadable/";
+    let expected = [
+        (&*format!("{thread}/index.atf"), &*why),
+        (&format!("{renamed}/index.atf"), &why),
+        (&renamed, advice),
+    ];
+    assert_eq!(left, expected);
+    let unread = report.threads().find(|one| one.folder == thread).unwrap();
+    let unread = unread.not_recovered.as_ref().unwrap();
+    assert_eq!((&*unread.file, &*unread.found), ("index.atf", too_long));
+    // What may hold sessions is named, wherever it is.
+    let beside = report.left_behind.iter();
+    let beside: Vec<_> = beside.map(|left| (&*left.path, &*left.why)).collect();
+    let below = format!("below/{unseen}");
+    assert_eq!(beside, [(&*below, &*why), (&unseen, &why)]);
+    assert_eq!(report.losses(), 3 + 1 + 2, "{report}");
 }
