@@ -1,16 +1,16 @@
 //! What is not the same on all systems about files, a file of source for each kind of system.
 
-#[cfg_attr(unix, path = "files_unix.rs")]
-#[cfg_attr(not(unix), path = "files_windows.rs")]
+#[cfg(unix)]
+#[path = "files_unix.rs"]
 mod files;
-#[cfg_attr(
-    any(target_os = "linux", target_os = "android"),
-    path = "space_linux.rs"
-)]
-#[cfg_attr(
-    not(any(target_os = "linux", target_os = "android")),
-    path = "space_elsewhere.rs"
-)]
+#[cfg(not(unix))]
+#[path = "files_windows.rs"]
+mod files;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "space_linux.rs"]
+mod space;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+#[path = "space_elsewhere.rs"]
 mod space;
 
 use std::fs::FileType;
