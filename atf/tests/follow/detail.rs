@@ -198,14 +198,15 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     larger.payload.push(0);
     let largest = DetailRecord::call(0, 1000, u16::MAX);
     let written = Written::new("detail.atf");
-    written.append(&DetailFile::of(1, vec![largest, larger]).bytes());
+    let small = DetailRecord::call(6, 3000, 3);
+    written.append(&DetailFile::of(1, vec![largest, larger, small]).bytes());
     let mut follower = DetailFollower::new(written.path());
     let mut stacks = Vec::new();
     while let Polled::New(event) = follower.poll().unwrap() {
         let payload = follower.function_payload(&event).unwrap();
         stacks.push(payload.map(|payload| payload.stack.len()));
     }
-    assert_eq!(stacks, [Some(65_535), None]);
+    assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
 /// What a header says of the five events before the place that is looked at.

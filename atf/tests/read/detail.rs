@@ -541,13 +541,15 @@ fn a_header_whose_length_and_count_are_borne_out_ends_the_events_wherever_the_fi
 #[test]
 fn a_damaged_footer_under_a_placeholder_is_known_by_its_magic() {
     let file = DetailFile::finalized(2, 5).placeholder();
-    let mut footer = file.footer();
-    footer[8] ^= 1;
-    let bytes = [file.without_footer(), footer, vec![1; 50]].concat();
-    let detail = ways::detail(bytes).unwrap();
-    assert_eq!(details(&detail, &file), file.events);
-    let count = ("footer.event_count".to_owned(), file.places()[5] + 8);
-    assert_eq!(damage(&detail), [count]);
+    for (offset, field) in [(8, "footer.event_count"), (16, "footer.bytes_length")] {
+        let mut footer = file.footer();
+        footer[offset] ^= 1;
+        let bytes = [file.without_footer(), footer, vec![1; 50]].concat();
+        let detail = ways::detail(bytes).unwrap();
+        assert_eq!(details(&detail, &file), file.events);
+        let place = file.places()[5] + offset as u64;
+        assert_eq!(damage(&detail), [(field.to_owned(), place)]);
+    }
 }
 
 #[test]
@@ -586,4 +588,24 @@ fn a_header_that_counts_events_of_no_length_ends_none() {
     assert_eq!(bytes.len(), 128);
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
+
+    // Nor does one that has a length alone.
+    let mut file = DetailFile::finalized(1, 5);
+    file.header_count = 0;
+    let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();
+    let mut behind = behind[..64].to_vec();
+    behind[0] = 64;
+    let detail = ways::detail([file.without_footer(), behind].concat()).unwrap();
+    assert_eq!(detail.event_count(), 6);
+}
+
+#[test]
+fn events_are_never_more_than_announced() {
+    let detail = open(&DetailFile::finalized(1, 5));
+    let mut events = detail.events();
+    for left in (0..=5).rev() {
+        let (least, most) = events.size_hint();
+        assert!(least <= left && most == Some(left), "{left}");
+        assert_eq!(events.next().is_some(), left > 0);
+    }
 }

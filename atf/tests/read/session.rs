@@ -458,4 +458,21 @@ fn a_ring_that_cannot_be_read_is_said_and_hides_nothing() {
     assert_eq!(thread.index().event_count(), 10);
     let kind = ErrorKind::NotRegular { found: "folder" };
     assert_eq!(thread.ring_error().unwrap().kind(), &kind);
+
+    // A ring's header alone is a ring that holds nothing; less of it is none.
+    fs::remove_dir(folder.path().join("ring.atf")).unwrap();
+    let mut ring = [b"ATR2\x01\x01\0\0\x07\0\0\0".as_slice(), &[0; 116]].concat();
+    ring[24] = 64;
+    ring[56] = 64;
+    for (size, is_whole) in [(128, true), (127, false)] {
+        fs::write(folder.path().join("ring.atf"), &ring[..size]).unwrap();
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        assert_eq!(thread.index().event_count(), 10);
+        assert_eq!(
+            thread.ring_error().is_none(),
+            is_whole,
+            "{:?}",
+            thread.ring_error()
+        );
+    }
 }

@@ -194,3 +194,9 @@ fn checksums_are_crc_32c() {
     assert_eq!(crate::support::crc32c(b"123456789"), 0xE306_9283);
     assert_eq!(crc32c::crc32c(b"123456789"), 0xE306_9283);
 }
+
+#[test]
+fn wire_versions_are_called_by_their_number() {
+    assert_eq!(atf::Wire::V1.to_string(), "wire version 1");
+    assert_eq!(atf::Wire::V2.to_string(), "wire version 2");
+}

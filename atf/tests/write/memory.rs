@@ -214,6 +214,15 @@ fn what_a_disk_refuses_is_said() {
         Err(io::ErrorKind::AlreadyExists)
     );
     assert_eq!(Disk.create_folder(root.path()).map_err(kind), Ok(false));
+    #[cfg(unix)]
+    {
+        let nowhere = root.path().join("nowhere");
+        std::os::unix::fs::symlink("not there", &nowhere).unwrap();
+        assert_eq!(
+            Disk.create_folder(&nowhere).map_err(kind),
+            Err(io::ErrorKind::NotFound)
+        );
+    }
     let deep = root.path().join("a/b/c");
     assert_eq!(Disk.create_folder(&deep).map_err(kind), Ok(true));
     let gone = root.path().join("gone");
