@@ -143,12 +143,12 @@ impl Results {
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {
-                self.cases.iter().any(|case| {
-                    case.testee == cell.reader
-                        && case.role == Role::Read
-                        && case.case == *script
-                        && case.listed.is_some()
-                })
+                let of_reader = self.cases.iter().filter(|case| {
+                    case.testee == cell.reader && case.role != Role::Write && case.case == *script
+                });
+                // Whoever reads and validates may fail in both roles.
+                let states: Vec<_> = of_reader.map(CaseResult::state).collect();
+                states.contains(&State::Known) && !states.contains(&State::Failed)
             };
             let all = cell.failed.len();
             cell.failed.retain(|(script, _)| !is_known(script));

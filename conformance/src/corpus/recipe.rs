@@ -90,7 +90,6 @@ pub(super) fn whole(
 ) -> Recipe {
     Recipe {
         rules: rules.to_vec(),
-        subject: "",
         is_named: true,
         note,
         ..meets("", name, edit)
@@ -181,13 +180,8 @@ impl Breaking {
             count: 1,
             verdict,
         };
-        let subject = match self.0.subject {
-            "" => "",
-            _ => file,
-        };
         Recipe {
             found: Some(found),
-            subject,
             ..self.0
         }
     }

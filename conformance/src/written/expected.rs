@@ -89,8 +89,9 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         _ => both(name, thread.open, *b"ATI2"),
     };
     let freedom = |name| match name {
-        "flags" if !is_final => Freedom::Or(1),
-        "footer_offset" if !is_final => Freedom::Or(64),
+        // What these must be in a finalized file, rules say.
+        "flags" => Freedom::Or(1),
+        "footer_offset" => Freedom::Or(64),
         _ => platform(name, given),
     };
     file.record(Record::Header, Layout::IndexHeader, header, freedom);
@@ -246,9 +247,7 @@ impl Expected {
     /// Bytes between the header and the events, if a writer put some there.
     fn padding(&mut self, events_offset: usize) {
         let size = events_offset.saturating_sub(END_SIZE);
-        if size > 0 {
-            self.push(Record::Padding, "", vec![0; size], Freedom::Any);
-        }
+        self.push(Record::Padding, "", vec![0; size], Freedom::Any);
     }
 
     fn footer(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use atf_conformance::check::check;
-use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject};
+use atf_conformance::corpus::{self, Case, Class, FLAGS, Subject, Trace};
 use atf_conformance::{FileReport, Output, Verdict, rules};
 use tempfile::TempDir;
 
@@ -158,4 +158,25 @@ fn each_flag_is_known_and_stands_at_a_case_of_each_wire_version() {
 #[test]
 fn making_the_corpus_twice_gives_the_same() {
     assert!(*CASES == corpus::cases());
+}
+
+#[test]
+fn a_renamed_folder_takes_its_own_files_along_and_no_others() {
+    let mut trace = Trace::clean(1);
+    trace.put("thread_70/index.atf", "mine");
+    let before = trace.file("thread_7/index.atf").to_vec();
+    trace.rename("thread_7", "elsewhere/thread_8");
+    trace.rename("manifest.json", "other.json");
+    let names: Vec<_> = trace.files().keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "elsewhere/thread_8/detail.atf",
+            "elsewhere/thread_8/index.atf",
+            "other.json",
+            "thread_70/index.atf",
+            "thread_9/index.atf",
+        ]
+    );
+    assert_eq!(trace.file("elsewhere/thread_8/index.atf"), before);
 }

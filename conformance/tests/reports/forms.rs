@@ -3,7 +3,9 @@
 use atf_conformance::report::{Form, Target};
 use serde_json::{Value, json};
 
-use crate::demo::{demo, empty, hostile};
+use atf_conformance::results::{Failure, Outcome, Role};
+
+use crate::demo::{case, demo, empty, failed, hostile};
 use crate::report;
 
 /// A test point of TAP, read back.
@@ -135,7 +137,11 @@ pub(crate) fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
 
 #[test]
 fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
-    for results in [demo(), hostile(), empty()] {
+    let mut only_good = demo();
+    only_good.cross.truncate(1);
+    let mut only_bad = demo();
+    only_bad.cross.remove(0);
+    for results in [demo(), hostile(), empty(), only_good, only_bad] {
         let text = report(&results, Form::Junit);
         let document = roxmltree::Document::parse(&text).unwrap();
         let root = document.root_element();
@@ -290,6 +296,67 @@ fn each_form_says_by_which_editions_was_graded() {
     assert!(graded > 0);
     for (what, edition) in EDITIONS {
         assert_eq!(value["editions"][what], edition);
+    }
+}
+
+#[test]
+fn a_failure_between_a_writer_and_a_reader_is_known_where_the_readers_list_has_it() {
+    let result = |testee, role, script: &str, fails: bool, listed: bool| {
+        let outcome = match fails {
+            true => failed(Failure::WrongDecode),
+            false => Outcome::Passed,
+        };
+        let mut result = case(script, &[], outcome);
+        (result.testee, result.role) = (testee, role);
+        result.listed = listed.then(|| "#1".to_owned());
+        result
+    };
+    // Of the reader, which is the second testee, and what else might be taken for it.
+    for (cases, is_known) in [
+        (vec![result(1, Role::Read, "two-threads", true, true)], true),
+        (
+            vec![result(1, Role::Validate, "two-threads", true, true)],
+            true,
+        ),
+        (
+            vec![result(1, Role::Read, "two-threads", true, false)],
+            false,
+        ),
+        (
+            vec![result(0, Role::Read, "two-threads", true, true)],
+            false,
+        ),
+        (
+            vec![result(1, Role::Write, "two-threads", true, true)],
+            false,
+        ),
+        (vec![result(1, Role::Read, "another", true, true)], false),
+        (
+            vec![
+                result(1, Role::Read, "two-threads", true, true),
+                result(1, Role::Validate, "two-threads", true, false),
+            ],
+            false,
+        ),
+        (
+            vec![
+                result(1, Role::Read, "two-threads", false, false),
+                result(1, Role::Validate, "two-threads", true, true),
+            ],
+            true,
+        ),
+    ] {
+        let mut results = demo();
+        results.cases = cases;
+        results.settle_cross();
+        let cell = &results.cross[1];
+        let counts = (cell.known, cell.failed.len());
+        assert_eq!(
+            counts,
+            (usize::from(is_known), usize::from(!is_known)),
+            "{:?}",
+            results.cases
+        );
     }
 }
 

@@ -170,6 +170,25 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
 }
 
 #[test]
+fn the_headline_says_how_it_went() {
+    let headline = |results: &Results| {
+        let page = page(results);
+        let document = Document::parse(&page).unwrap();
+        spoken(document.root_element())
+    };
+    let mut results = empty();
+    assert!(headline(&results).contains("Nothing was graded"));
+    results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed); 3];
+    assert!(headline(&results).contains("All 3 passed"));
+    let mut known = case("v1/b", &[], failed(Failure::Crash));
+    known.listed = Some("#1".to_owned());
+    results.cases.push(known);
+    assert!(headline(&results).contains("As expected: 3 passed, known failures: 1"));
+    results.cases[3].listed = None;
+    assert!(headline(&results).contains("1 failed"));
+}
+
+#[test]
 fn a_testees_link_leads_to_a_page_or_is_none() {
     for (url, is_link) in [
         ("https://example.org/ada", true),

@@ -56,6 +56,29 @@ no-such-program validate";
 }
 
 #[test]
+fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
+    let mut results = demo();
+    // The second writer has no results with the second reader.
+    let mut third = results.cross[0].clone();
+    (third.writer, third.passed) = (1, 7);
+    results.cross.push(third);
+    let text = plain(&results, Form::Text);
+    let (_, matrix) = text.split_once("writers, by their readers").unwrap();
+    let rows: Vec<Vec<_>> = { matrix.lines().take(3) }
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            vec!["ada-c", "ada-py"],
+            vec!["ada-c", "2", "1/2"],
+            vec!["ada-py", "7"]
+        ],
+        "{text}"
+    );
+}
+
+#[test]
 fn the_last_lines_are_the_totals_and_the_editions() {
     let text = plain(&demo(), Form::Text);
     let end =
@@ -84,15 +107,39 @@ fn where_all_was_left_out_the_matrix_has_a_dash() {
     results.cases = vec![
         case("v1/a", &["ATF-IHDR-001"], Outcome::Passed),
         case("v1/b", &["ATF-DHDR-001"], Outcome::Skipped { why }),
+        case("v1/c", &["ATF-LINK-001"], failed(Failure::Crash)),
     ];
+    results.cases[2].listed = Some("#1".to_owned());
     let text = plain(&results, Form::Text);
     let row = text
         .lines()
         .find(|line| line.starts_with("a read "))
         .unwrap();
-    // DHDR, IHDR, all, skipped.
+    // DHDR, IHDR, LINK with a failure that is known, all, skipped.
     let words: Vec<_> = row.split_whitespace().skip(2).collect();
-    assert_eq!(words, ["-", "1", "1", "1"], "{text}");
+    assert_eq!(words, ["-", "1", "0/1", "1/2", "1"], "{text}");
+}
+
+#[test]
+fn of_many_messages_the_last_are_shown_and_the_others_counted() {
+    let mut results = demo();
+    let shown = |results: &atf_conformance::results::Results| {
+        let text = plain(results, Form::Text);
+        let lines = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("stderr: "));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&results), ["warning: footer", "warning: count"]);
+    results.cases[4].stderr = (0..100).map(|number| format!("line {number}\n")).collect();
+    let lines = shown(&results);
+    assert!((2..50).contains(&lines.len()), "{lines:?}");
+    let first = 101 - lines.len();
+    assert_eq!(lines[0], format!("… ({first} lines before)"));
+    let last: Vec<_> = (first..100)
+        .map(|number| format!("line {number}"))
+        .collect();
+    assert_eq!(lines[1..], last);
 }
 
 #[test]
@@ -199,4 +246,8 @@ fn what_a_passing_writer_should_do_otherwise_is_said() {
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006: checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006: checksum 0"));
+    // Also where that is all there is to say.
+    results.cases.drain(..10);
+    let text = plain(&results, Form::Text);
+    assert!(text.contains(lines) && !text.contains("known  "), "{text}");
 }

@@ -215,3 +215,25 @@ fn a_crash_where_another_task_of_the_role_is_answered_is_for_the_run_to_grade() 
         );
     }
 }
+
+#[test]
+fn only_what_every_reader_should_accept_serves_as_a_smoke_test() {
+    use atf_conformance::Verdict::{Accept, Recover};
+    use atf_conformance::corpus::Class::{Truncated, Valid};
+    let bench = Bench::new();
+    for (class, verdicts, serves) in [
+        (Valid, &[Accept][..], true),
+        (Valid, &[Recover], false),
+        (Valid, &[Accept, Recover], false),
+        (Truncated, &[Accept], false),
+    ] {
+        let mut case = case("v1/one");
+        (case.class, case.verdicts) = (class, verdicts.to_vec());
+        let results = bench.run(&[bench.reader("silent", "exit 77")], vec![case]);
+        assert_eq!(
+            results.testees[0].refused.is_some(),
+            serves,
+            "{class:?} {verdicts:?}"
+        );
+    }
+}

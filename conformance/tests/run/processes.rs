@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{Failure, Outcome};
-use atf_conformance::run::Candidate;
 use atf_conformance::run::warden::{End, Warden};
+use atf_conformance::run::{Candidate, Limits};
 
 use serde_json::json;
 
@@ -216,6 +216,22 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
     let command = ["true".to_owned()];
     let ended = warden.run(&command, &work, &bench.limits).unwrap();
     assert_eq!(ended.end, End::Exited(0));
+    let missing = ["./no-such-program".to_owned()];
+    let ended = warden.run(&missing, &work, &bench.limits).unwrap();
+    let why = "No such file or directory (os error 2)".to_owned();
+    assert_eq!(ended.end, End::NotStarted(why));
+    assert!(
+        ended.elapsed < Duration::from_secs(1),
+        "{:?}",
+        ended.elapsed
+    );
+    // What is too much is not handed on.
+    let limits = Limits {
+        output: 1000,
+        ..bench.limits
+    };
+    let ended = warden.run(&["yes".to_owned()], &work, &limits).unwrap();
+    assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
     assert_eq!(processes_told(&bench.cases()), 1);
     drop(warden);
     // It has ended by now, and has not removed them, as it does where the kit is gone.

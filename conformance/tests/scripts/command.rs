@@ -35,3 +35,19 @@ fn all_scripts_are_listed_and_copied() {
         assert_eq!(fs::read_to_string(file).unwrap(), scripted.to_string());
     }
 }
+
+#[test]
+fn whoever_closes_its_output_has_seen_enough() {
+    for arguments in [["scripts", "list"], ["corpus", "list"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+        command
+            .args(arguments)
+            .stdout(writer)
+            .stderr(std::process::Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        assert_eq!(output.stderr, b"", "{arguments:?}");
+    }
+}

@@ -313,6 +313,18 @@ fn the_flag_of_details_is_free_only_as_long_as_a_thread_is_not_finalized() {
 }
 
 #[test]
+fn a_finalized_file_says_where_its_footer_is() {
+    for wire in [1, 2] {
+        let scripted = script(FINALIZED, wire);
+        let out = written(&scripted.script);
+        for offset in [0, 64] {
+            let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[40] = offset);
+            assert_ne!(graded.outcome, Outcome::Passed, "v{wire} {offset}");
+        }
+    }
+}
+
+#[test]
 fn flags_of_details_are_those_that_were_asked_for() {
     let flagged = script(&FINALIZED.replace("flags=0", "flags=5"), 1);
     let out = written(&flagged.script);
@@ -384,4 +396,20 @@ fn details_that_were_not_written_before_an_abort_are_missed() {
     fs::remove_file(out.path().join(DETAIL)).unwrap();
     let (_, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(message, "thread_7/detail.atf is not there");
+}
+
+#[test]
+fn a_rule_is_shown_at_its_own_place_though_the_file_differs_before() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    // A reserved byte of the header, which is advice; and the checksum, which is a MUST.
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
+        bytes[17] = 9;
+        bytes[128 + 4] ^= 1;
+    });
+    let (class, _, difference) = failure(graded);
+    assert_eq!(class, Failure::Rule);
+    let difference = difference.unwrap();
+    assert_eq!(difference.place, "thread_7/index.atf: footer.checksum");
+    assert_eq!(difference.hexdump.unwrap().field_offset, 132);
 }

@@ -219,7 +219,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
 
 /// Waits until a process ends, and leaves it to be reaped.
 fn wait(process: Pid) -> End {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    let options = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
     loop {
         match rustix::process::waitid(WaitId::Pid(process), options) {
             Ok(Some(status)) => {

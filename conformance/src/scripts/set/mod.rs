@@ -106,7 +106,7 @@ const EXCEPTION: u8 = 3;
 const fn event(event_kind: u8, behind: u64, symbol: u64, call_depth: u32) -> Happening {
     Happening {
         timestamp_ns: T + behind,
-        function_id: MODULE | symbol,
+        function_id: MODULE + symbol,
         event_kind,
         call_depth,
     }

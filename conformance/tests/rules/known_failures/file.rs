@@ -380,11 +380,67 @@ fn nothing_follows_for_the_depths_beside_a_kind_that_nobody_knows() {
     let kinds = [1, 9, 2, 9, 3, 9, 1];
     let mut trace = Trace::clean(1);
     trace.events(|events| {
-        let one = |(kind, time): (u8, u64)| event(kind, T + time, 1, 5);
+        let depth = |kind| if kind == 9 { 7 } else { 5 };
+        let one = |(kind, time): (u8, u64)| event(kind, T + time, 1, depth(kind));
         *events = kinds.into_iter().zip(0..).map(one).collect();
     });
     let outcome = Outcome::of_trace(&trace);
     let finding = outcome.finding(INDEX, "ATF-IEVT-002").unwrap();
     assert_eq!(finding.count, 3);
     assert!(outcome.finding(INDEX, "ATF-IEVT-004").is_none());
+}
+
+#[test]
+fn depths_follow_from_the_event_in_front() {
+    // Kinds: 1 call, 2 return, 3 exception. Depths of two events in a row, and those that follow.
+    for (first, from, second, follows) in [
+        (1, 4, 1, 5),
+        (1, 4, 2, 4),
+        (1, 4, 3, 4),
+        (2, 4, 1, 4),
+        (3, 4, 1, 4),
+        (2, 4, 2, 3),
+        (2, 4, 3, 3),
+        (3, 4, 2, 3),
+    ] {
+        for depth in 2..=6 {
+            let mut trace = Trace::clean(1);
+            trace.events(|events| {
+                *events = vec![event(first, T, 1, from), event(second, T + 1, 1, depth)];
+            });
+            let outcome = Outcome::of_trace(&trace);
+            let finding = outcome.finding(INDEX, "ATF-IEVT-004");
+            let at = format!("{first} at {from}, {second} at {depth}");
+            assert_eq!(finding.is_none(), depth == follows, "{at}");
+            if let Some(finding) = finding {
+                let message = format!("{depth}, {follows} would follow from the event in front");
+                assert_eq!(finding.message, message, "{at}");
+                assert_eq!(finding.place.field, "events[1].call_depth");
+            }
+        }
+    }
+}
+
+#[test]
+fn why_a_footer_is_not_there_is_said_as_far_as_it_can_be_told() {
+    let said = |edit: &dyn Fn(&mut Trace)| {
+        let mut trace = Trace::clean(1);
+        edit(&mut trace);
+        let outcome = Outcome::of_trace(&trace);
+        outcome
+            .finding(INDEX, "ATF-IFTR-001")
+            .unwrap()
+            .message
+            .clone()
+    };
+    let placeholder = said(&|t| {
+        t.index(|file| *file = file.clone().placeholder());
+        t.cut(INDEX, 256);
+    });
+    assert_eq!(placeholder, "no footer: the file was not finalized");
+    let all = said(&|t| t.cut(INDEX, 256));
+    let left_out = "no footer behind the events: the writer left it out, or the file was cut";
+    assert_eq!(all, left_out);
+    let some = said(&|t| t.cut(INDEX, 192));
+    assert_eq!(some, "no footer: the file was cut, of 6 events 4 are left");
 }

@@ -163,7 +163,6 @@ fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
         milliseconds: format!("{:.0}", case.elapsed.as_secs_f64() * 1000.0),
         failure: is_failure.then_some(seq),
         why: match &case.outcome {
-            Outcome::Passed if case.notes.is_empty() => None,
             Outcome::Passed => Some(shown(&words::notes(case).join("; "))),
             Outcome::Skipped { why } => Some(shown(why)),
             Outcome::Failed { class, .. } => Some(class.name().to_owned()),
