@@ -210,3 +210,20 @@ fn a_last_event_of_zeros_before_the_footer_is_a_hole() {
     assert_eq!(index.event_count(), 4);
     assert_eq!(index.holes().count(), 1);
 }
+
+#[test]
+fn what_is_cut_off_at_the_place_that_a_header_proves_is_a_footer_whatever_it_says() {
+    for version in [1, 2] {
+        let file = IndexFile::finalized(version, 10);
+        for size in [32, 40, 63] {
+            let bytes = [file.without_footer(), vec![0xee; size]].concat();
+            let index = ways::index(bytes).unwrap();
+            assert_eq!(events(&index), expected(&file));
+            let partial = PartialFooter {
+                offset: 384,
+                size: size as u64,
+            };
+            assert_eq!(tail(&index), (0, 0, Some(partial)));
+        }
+    }
+}

@@ -257,7 +257,7 @@ fn a_source_that_can_seek_is_given_back() {
 
 #[cfg(unix)]
 #[test]
-fn a_fifo_or_a_device_does_not_block() {
+fn a_fifo_a_socket_or_a_device_does_not_block() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
     let made = std::process::Command::new("mkfifo")
@@ -267,6 +267,10 @@ fn a_fifo_or_a_device_does_not_block() {
     assert!(made.success());
     let error = IndexReader::open(&path).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "FIFO" });
+    let path = folder.path().join("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = IndexReader::open(&path).unwrap_err();
+    assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "socket" });
     let error = DetailReader::open("/dev/zero").unwrap_err();
     assert_eq!(
         error.kind(),
