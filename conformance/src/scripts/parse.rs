@@ -167,7 +167,7 @@ impl<'a> Line<'a> {
         let mut bytes = Vec::with_capacity(pairs.len());
         for (position, [high, low]) in pairs.iter().enumerate() {
             match (nibble(*high), nibble(*low)) {
-                (Some(high), Some(low)) => bytes.push(high << 4 | low),
+                (Some(high), Some(low)) => bytes.push(16 * high + low),
                 _ => {
                     let at = at + 2 * position;
                     return Err(self.error(at, format!("{key} must be lowercase hex")));

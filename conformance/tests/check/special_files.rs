@@ -253,3 +253,18 @@ fn names_that_are_not_utf_8_are_read_and_shown() {
     let path = report["files"][0]["path"].as_str().unwrap();
     assert!(path.starts_with("./caf\u{fffd}/"), "{path}");
 }
+
+#[test]
+fn a_report_that_cannot_be_written_to_standard_output_is_an_error() {
+    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+        eprintln!("SKIPPED: no /dev/full");
+        return;
+    };
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));
+    command.arg("check").arg(samples()).stdout(full);
+    let output = command.stderr(Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    let (status, _, messages) = texts(&output);
+    assert_eq!(status, 2);
+    assert!(messages.contains("No space left on device"), "{messages}");
+}

@@ -291,6 +291,20 @@ fn a_badge_counts_what_is_broken() {
         "1 must, 0 should broken"
     );
     assert_eq!(words(&rule(&table::ATF_LINK_002)), "2 files good");
+    // What fails nothing has another colour than what does, and than what is good.
+    let colour = |written: &Written| {
+        let text = written.read("svg");
+        let document = Document::parse(&text).unwrap();
+        let papers = of(&document, "rect").filter_map(|rect| rect.attribute("fill"));
+        papers.map(str::to_owned).last().unwrap()
+    };
+    let rules = [
+        &table::ATF_DFTR_006,
+        &table::ATF_DFTR_004,
+        &table::ATF_LINK_002,
+    ];
+    let [allowed, denied, good] = rules.map(|broken| colour(&rule(broken)));
+    assert!(allowed != denied && allowed != good && denied != good);
 }
 
 #[test]

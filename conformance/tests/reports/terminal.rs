@@ -217,6 +217,29 @@ fn a_hexdump_at_the_edges_of_what_numbers_can_say_is_a_hexdump() {
 }
 
 #[test]
+fn each_line_of_a_hexdump_begins_at_a_multiple_of_16() {
+    let mut results = demo();
+    let mut difference = difference();
+    let dump = difference.hexdump.as_mut().unwrap();
+    (dump.offset, dump.field_offset, dump.field_size) = (40, 44, 2);
+    dump.bytes = vec![0x41; 30];
+    if let Outcome::Failed {
+        difference: slot, ..
+    } = &mut results.cases[4].outcome
+    {
+        *slot = Some(Box::new(difference));
+    }
+    let text = plain(&results, Form::Text);
+    let eight = "   ".repeat(8);
+    let first = format!("    00000020 {eight} 41 41 41 41 41 41 41 41  |        AAAAAAAA|\n");
+    assert!(text.contains(&first), "{text}");
+    assert!(
+        text.contains("\n    00000040  41 41 41 41 41 41    "),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
     let mut results = demo();
     let mut difference = difference();

@@ -127,3 +127,16 @@ fn the_exit_status_is_2_for_what_was_not_read_else_1_for_what_is_denied() {
         );
     }
 }
+
+#[test]
+fn what_a_recovery_must_mend_are_musts_about_structure() {
+    for (rule, is_structural) in [
+        (&table::ATF_IHDR_002, true),
+        (&table::ATF_IFTR_002, true),
+        // A SHOULD, and what the events say.
+        (&table::ATF_IFTR_006, false),
+        (&table::ATF_IEVT_003, false),
+    ] {
+        assert_eq!(rule.is_structural_must(), is_structural, "{}", rule.id);
+    }
+}

@@ -135,6 +135,16 @@ fn a_time_limit_holds_for_each_process() {
 }
 
 #[test]
+fn a_manifest_is_found_from_where_the_command_runs() {
+    let bench = Bench::new();
+    let kit = env!("CARGO_BIN_EXE_atf-conformance");
+    bench.reader("good", &format!("exec {kit} testee read \"$1\""));
+    let mut command = run(&["good.toml", "--case", "v1/iftr-013-*"]);
+    let (code, out, error) = texts(command.current_dir(bench.path()));
+    assert_eq!(code, Some(0), "{out}{error}");
+}
+
+#[test]
 fn two_testees_of_one_name_are_a_usage_error() {
     let bench = Bench::new();
     bench.reader("same", "exit 77");

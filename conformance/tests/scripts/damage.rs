@@ -411,5 +411,23 @@ fn a_rule_is_shown_at_its_own_place_though_the_file_differs_before() {
     assert_eq!(class, Failure::Rule);
     let difference = difference.unwrap();
     assert_eq!(difference.place, "thread_7/index.atf: footer.checksum");
-    assert_eq!(difference.hexdump.unwrap().field_offset, 132);
+    let dump = difference.hexdump.unwrap();
+    assert_eq!((dump.field_offset, dump.bytes.len()), (132, 48));
+}
+
+#[test]
+fn of_a_number_all_is_shown_wherever_it_differs() {
+    let scripted = aborted(1);
+    let out = written(&scripted.script);
+    // Byte 3 of the first event's function_id.
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[64 + 8 + 3] ^= 1);
+    let (_, _, difference) = failure(graded);
+    let difference = difference.unwrap();
+    assert_eq!(
+        difference.place,
+        "thread_7/index.atf: events[0].function_id"
+    );
+    assert_eq!(difference.expected, "4294967297");
+    let dump = difference.hexdump.unwrap();
+    assert_eq!((dump.field_offset, dump.field_size), (72, 8));
 }

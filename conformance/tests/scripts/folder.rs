@@ -125,3 +125,18 @@ fn what_is_no_regular_file_is_not_read() {
     assert_eq!(class, Failure::WrongFile);
     assert_eq!(message, "thread_1/index.atf: not a regular file");
 }
+
+#[test]
+fn before_an_abort_a_thread_without_events_may_have_no_file_yet() {
+    let open = "open thread=1 wire=1 clock=3 arch=2 os=4\n";
+    let out = tempfile::tempdir().unwrap();
+    let outcome = |text: &str| graded(&scripted(&format!("{open}{text}\n")), out.path()).outcome;
+    assert_eq!(outcome("abort"), Outcome::Passed);
+    assert_ne!(outcome("finalize thread=1"), Outcome::Passed);
+    let event = "index thread=1 ts=1 fn=1 kind=1 depth=1 detail=-\n";
+    assert_ne!(outcome(&format!("{event}abort")), Outcome::Passed);
+    assert_ne!(
+        outcome(&format!("{event}finalize thread=1")),
+        Outcome::Passed
+    );
+}

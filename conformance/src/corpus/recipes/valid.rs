@@ -238,7 +238,7 @@ fn extremes(trace: &mut Trace) {
     trace.events(|events| {
         let mut first = call(0, 0, 1);
         first.function_id = 0;
-        let mut middle = call(1 << 53 | 1, 0, 2);
+        let mut middle = call((1 << 53) + 1, 0, 2);
         middle.function_id = 1 << 63;
         let mut last = call(u64::MAX, 0, 3);
         last.function_id = u64::MAX;

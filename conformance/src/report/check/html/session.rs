@@ -126,6 +126,7 @@ fn view(file: &Path, finding: &Finding, is_first: bool) -> FindingView {
 
 impl FindingView {
     fn size(&self) -> usize {
-        MARKUP + escaped(&self.file) + escaped(&self.field) + escaped(&self.message)
+        let texts = [&self.file, &self.field, &self.message];
+        MARKUP + texts.map(|text| escaped(text)).iter().sum::<usize>()
     }
 }
