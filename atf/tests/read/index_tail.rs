@@ -227,3 +227,14 @@ fn what_is_cut_off_at_the_place_that_a_header_proves_is_a_footer_whatever_it_say
         }
     }
 }
+
+#[test]
+fn the_beginning_of_an_empty_files_footer_is_no_event() {
+    for version in [1, 2] {
+        let bytes = IndexFile::finalized(version, 0).placeholder().bytes();
+        for size in 32..64 {
+            let index = ways::index(&bytes[..64 + size]).unwrap();
+            assert_eq!(index.event_count(), 0, "{size}");
+        }
+    }
+}

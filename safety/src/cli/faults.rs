@@ -16,6 +16,9 @@ use clap::ValueEnum;
 /// Options of `faults`.
 #[derive(clap::Args)]
 pub(super) struct Options {
+    /// How many sizes of a small disk: from one page to as many, with a trace that fills the last
+    #[arg(long, default_value_t = 64)]
+    disks: u64,
     /// Recover with a bug, which must be found; the first fault ends the run
     #[arg(long, hide = true)]
     plant: Option<Bug>,
@@ -85,9 +88,10 @@ fn all(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     tell("writers on a full disk", start, &disk_full_in_memory());
     let start = Instant::now();
-    match disk_full_on_tmpfs()? {
-        Some(tally) => tell("disks of 1 to 64 pages", start, &tally),
-        None => println!("SKIPPED: disks of 1 to 64 pages: nothing can be mounted here"),
+    let disks = format!("disks of 1 to {} pages", options.disks);
+    match disk_full_on_tmpfs(options.disks)? {
+        Some(tally) => tell(&disks, start, &tally),
+        None => println!("SKIPPED: {disks}: nothing can be mounted here"),
     }
     Ok(is_good)
 }

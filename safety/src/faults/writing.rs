@@ -24,7 +24,8 @@ use super::{FAULTS, Fault, Layer, Plan, Tally};
 
 /// Events of the thread, of which each third has a detail; and those of one for a real disk.
 const COUNT: u64 = 200;
-const MANY: u64 = 4000;
+/// Events for each page of the largest disk: with the details of some, about as much as it holds.
+const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
 
@@ -247,21 +248,22 @@ pub fn disk_full_in_memory() -> Tally {
     tally
 }
 
-/// Writes a session and recovers one to disks of 1 to 64 pages; `None` where none can be mounted.
+/// Writes a session and recovers one to disks of 1 to `sizes` pages; `None` where none can be mounted.
 ///
 /// # Errors
 ///
 /// Where the places for it cannot be made.
-pub fn disk_full_on_tmpfs() -> io::Result<Option<Tally>> {
+pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
     let options = WriteOptions {
         buffer_size: 4 << 10,
         ..WriteOptions::default()
     };
     let folder = super::layer::scratch()?;
-    let whole = write(Arc::new(Disk), folder.path(), &options, MANY);
+    let count = sizes.saturating_mul(OF_A_PAGE);
+    let whole = write(Arc::new(Disk), folder.path(), &options, count);
     whole.result.map_err(io::Error::other)?;
-    for pages in 1..=64_u64 {
+    for pages in 1..=sizes {
         for recovers in [false, true] {
             let Some(disk) = Mounted::new(4 * pages)? else {
                 return Ok(None);
@@ -269,7 +271,7 @@ pub fn disk_full_on_tmpfs() -> io::Result<Option<Tally>> {
             tally.runs += 1;
             let outcome = match recovers {
                 true => recover_to(&folder.path().join("session"), &disk.0.path().join("out")),
-                false => write_to(disk.0.path(), &options),
+                false => write_to(disk.0.path(), &options, count),
             };
             if let Err(fault) = outcome {
                 let what = if recovers { "recovers" } else { "writes" };
@@ -282,8 +284,8 @@ pub fn disk_full_on_tmpfs() -> io::Result<Option<Tally>> {
     Ok(Some(tally))
 }
 
-fn write_to(disk: &Path, options: &WriteOptions) -> Result<(), String> {
-    let written = write(Arc::new(Disk), disk, options, MANY);
+fn write_to(disk: &Path, options: &WriteOptions, count: u64) -> Result<(), String> {
+    let written = write(Arc::new(Disk), disk, options, count);
     let read = |name: &str| fs::read(disk.join(THREAD).join(name)).ok();
     match (&written.result, written.flushed) {
         (Err(error), _) if !is_full(error) => Err(error.to_string()),
