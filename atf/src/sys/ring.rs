@@ -237,6 +237,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri's files have no blocks")]
     fn where_no_space_can_be_set_aside_zeros_take_it() {
         let mut file = tempfile::tempfile().unwrap();
         write_zeros(&mut file, 100_000).unwrap();
