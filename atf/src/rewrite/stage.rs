@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
+use crate::platform;
 use crate::write::{Disk, Durability, Storage};
 
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
@@ -253,8 +254,8 @@ fn sync(path: &Path, durability: Durability) -> Result<()> {
 
 /// Makes the names in a folder survive a loss of power, where folders can be synchronized.
 pub(super) fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
-    match cfg!(unix) {
-        true => sync(path, durability),
-        false => Ok(()),
+    match durability {
+        Durability::None => Ok(()),
+        _ => platform::sync_folder(path).map_err(at(path)),
     }
 }

@@ -120,13 +120,17 @@ impl SessionWriter {
         options: &WriteOptions,
     ) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
-        let is_new = storage.create_folder(&path).map_err(at(&path))?;
+        let made = match options.durability {
+            Durability::None => Vec::new(),
+            _ => missing(&*storage, &path)?,
+        };
+        storage.create_folder(&path).map_err(at(&path))?;
         let manifest = path.join(MANIFEST_FILE);
         if storage.exists(&manifest).map_err(at(&manifest))? {
             return Err(at(&manifest)(io::ErrorKind::AlreadyExists.into()));
         }
-        if is_new && options.durability != Durability::None {
-            sync_name(&*storage, &path)?;
+        for folder in &made {
+            sync_name(&*storage, folder)?;
         }
         Ok(Self {
             path,
@@ -411,6 +415,18 @@ impl fmt::Debug for Registration {
 /// What another thread left behind when it panicked is as good as before: each change is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folder and those above it that are not there yet.
+fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut missing = Vec::new();
+    for folder in folder.ancestors().filter(|it| !it.as_os_str().is_empty()) {
+        if storage.exists(folder).map_err(at(folder))? {
+            break;
+        }
+        missing.push(folder.to_path_buf());
+    }
+    Ok(missing)
 }
 
 /// `session_<YYYYMMDD>_<HHMMSS>` of a moment in UTC.
