@@ -13,7 +13,10 @@ pub struct Results {
     pub editions: Editions,
     /// The testees, in the order of the command line.
     pub testees: Vec<Testee>,
+    /// What was graded.
+    pub grading: Grading,
     /// One for each testee, role and case.
+    #[serde(serialize_with = "scored")]
     pub cases: Vec<CaseResult>,
     /// Every writer against every reader, where there are several.
     pub cross: Vec<CrossResult>,
@@ -139,6 +142,14 @@ pub struct CaseResult {
 }
 
 impl Results {
+    /// Forgets all labels: a failure that is a label's alone is none any more.
+    pub fn grade_data_only(&mut self) {
+        self.grading = Grading::Data;
+        for case in &mut self.cases {
+            case.outcome.forget_labels();
+        }
+    }
+
     /// Counts the failures of the matrix that their reader's failure list has, and leaves them out.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
@@ -158,6 +169,15 @@ impl Results {
 }
 
 impl CaseResult {
+    /// How it went in one grade.
+    #[must_use]
+    pub fn score(&self, grade: Grade) -> Score {
+        match grade {
+            Grade::Label if self.role == Role::Write => Score::None,
+            _ => self.outcome.score(grade),
+        }
+    }
+
     /// What it means for the run.
     #[must_use]
     pub const fn state(&self) -> State {
@@ -214,9 +234,122 @@ pub enum Outcome {
         class: Failure,
         /// In words.
         message: String,
-        /// Where what it gave first differs from what was expected.
-        difference: Option<Box<Difference>>,
+        /// Where what it gave differs from what was expected: data first, then labels.
+        differences: Vec<Difference>,
     },
+}
+
+impl Outcome {
+    /// A failure with these differences, which it orders; none for one without a place. `class` is
+    /// that of differences in data, [`Failure::WrongLabel`] where there are none.
+    #[must_use]
+    pub fn of_differences(
+        class: Failure,
+        message: impl Fn(&Difference) -> String,
+        mut differences: Vec<Difference>,
+    ) -> Self {
+        differences.sort_by_key(|difference| difference.grade);
+        match differences.first() {
+            None => Self::Passed,
+            Some(first) => Self::Failed {
+                class: match first.grade {
+                    Grade::Data => class,
+                    Grade::Label => Failure::WrongLabel,
+                },
+                message: message(first),
+                differences,
+            },
+        }
+    }
+
+    /// How it went in one grade, for readers and validators.
+    fn score(&self, grade: Grade) -> Score {
+        let Self::Failed {
+            class, differences, ..
+        } = self
+        else {
+            return match self {
+                Self::Passed => Score::Passed,
+                _ => Score::None,
+            };
+        };
+        let differs = differences.iter().any(|it| it.grade == grade);
+        match grade {
+            Grade::Data if *class != Failure::WrongLabel => Score::Failed,
+            Grade::Label if class.is_broken() => Score::None,
+            _ if differs => Score::Failed,
+            _ => Score::Passed,
+        }
+    }
+
+    fn forget_labels(&mut self) {
+        if let Self::Failed {
+            class, differences, ..
+        } = self
+        {
+            differences.retain(|difference| difference.grade == Grade::Data);
+            if *class == Failure::WrongLabel {
+                *self = Self::Passed;
+            }
+        }
+    }
+}
+
+/// What of an answer is graded apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grade {
+    /// No crash, no event that is none, no event lost that is provably whole, right values,
+    /// nothing read outside the session.
+    Data,
+    /// Verdict, source of the count, state of checksum and manifest, trailing bytes.
+    Label,
+}
+
+impl Grade {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Label => "label",
+        }
+    }
+}
+
+/// How a case went in one grade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Score {
+    /// As expected.
+    Passed,
+    /// Not as expected.
+    Failed,
+    /// Not graded: left out, without an answer, or a writer's, which has no labels.
+    None,
+}
+
+impl Score {
+    /// Its word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Which grades a run counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Grading {
+    /// Data and labels.
+    #[default]
+    All,
+    /// Data alone.
+    Data,
 }
 
 /// The ways to fail, as failure lists name them.
@@ -231,10 +364,12 @@ pub enum Failure {
     Memory,
     /// Output that is no document.
     Garbage,
-    /// Another verdict.
+    /// A verdict that loses events or gives damaged ones as good.
     WrongVerdict,
     /// The right verdict, other values.
     WrongDecode,
+    /// The right data under a wrong label, its verdict among them.
+    WrongLabel,
     /// A writer's file breaks a MUST.
     Rule,
     /// A writer's file is not what was asked for.
@@ -252,6 +387,7 @@ impl Failure {
             Self::Garbage => "garbage",
             Self::WrongVerdict => "wrong-verdict",
             Self::WrongDecode => "wrong-decode",
+            Self::WrongLabel => "wrong-label",
             Self::Rule => "rule",
             Self::WrongFile => "wrong-file",
         }
@@ -267,9 +403,11 @@ impl Failure {
     }
 }
 
-/// The first difference.
+/// A difference between what a testee gave and what was expected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
+    /// Whether data or a label differs.
+    pub grade: Grade,
     /// Where: a field of a document (`events[3].detail_seq`) or of a file
     /// (`thread_0/index.atf: footer.checksum`).
     pub place: String,
@@ -314,6 +452,22 @@ pub struct CrossResult {
     pub known: usize,
     /// How many it does not support.
     pub skipped: usize,
+}
+
+/// Each case with its score in both grades.
+fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Scored<'a> {
+        #[serde(flatten)]
+        case: &'a CaseResult,
+        data: Score,
+        label: Score,
+    }
+    serializer.collect_seq(cases.iter().map(|case| Scored {
+        case,
+        data: case.score(Grade::Data),
+        label: case.score(Grade::Label),
+    }))
 }
 
 fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

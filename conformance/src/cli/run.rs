@@ -14,7 +14,7 @@ use atf_conformance::protocol::Manifest;
 use atf_conformance::report::{self, Target};
 use atf_conformance::results::{self, CaseResult, Results};
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Select, Smoke, exit_code, readings, writings,
+    Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -44,6 +44,9 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<Role>,
+    /// What counts: data and labels, or data alone (events and their values, not what is said of them)
+    #[arg(long, value_name = "GRADE", default_value = "all")]
+    grade: Grade,
     /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
@@ -76,6 +79,13 @@ enum Role {
     Write,
     Read,
     Validate,
+}
+
+/// What counts, on the command line.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Grade {
+    All,
+    Data,
 }
 
 impl From<Role> for results::Role {
@@ -199,6 +209,9 @@ fn graded(options: &Options) -> Result<Results, String> {
     let results = atf_conformance::run::run(&candidates, &tasks, &select, &run_options, &progress);
     bar.finish_and_clear();
     let mut results = results.map_err(|error| error.to_string())?;
+    if options.grade == Grade::Data {
+        results.grade_data_only();
+    }
     let names: BTreeSet<&str> = tasks.iter().map(|task| task.name()).collect();
     for (testee, candidate) in candidates.iter().enumerate() {
         lists(testee, candidate, &names, options, &mut results)?;
@@ -243,17 +256,25 @@ fn lists(
             return Ok(());
         }
     };
+    let scope = Scope {
+        all_roles: options.roles.is_empty(),
+        grading: results.grading,
+    };
     let own = results
         .cases
         .iter_mut()
         .filter(|case| case.testee == testee);
     let mut own: Vec<&mut CaseResult> = own.collect();
     if options.update {
-        let text = list.updated(&own.iter().map(|case| &**case).collect::<Vec<_>>(), names);
+        let text = list.updated(
+            &own.iter().map(|case| &**case).collect::<Vec<_>>(),
+            names,
+            scope,
+        );
         fs::write(path, &text).map_err(at)?;
         list = Failures::parse(path, &text);
     }
-    let stale = list.apply(&mut own, names, options.roles.is_empty());
+    let stale = list.apply(&mut own, names, scope);
     results.stale.extend(stale);
     Ok(())
 }

@@ -1,6 +1,9 @@
-//! Two documents compared as values: where they differ first.
+//! Two documents compared as values: where they differ.
 
 use serde_json::{Map, Number, Value};
+
+use super::grade::{grade, holds_events};
+use crate::results::Grade;
 
 /// A step into a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,13 +12,28 @@ pub enum Step {
     Key(String),
     /// An element of an array.
     Element(usize),
+    /// So many more of its elements.
+    More(usize),
 }
 
-/// Where two documents differ first.
+impl Step {
+    /// The member's name.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::Element(_) | Self::More(_) => None,
+        }
+    }
+}
+
+/// A place where two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// The way there.
     pub steps: Vec<Step>,
+    /// Whether data or a label differs.
+    pub grade: Grade,
     /// What was expected, as JSON; `None` where nothing was.
     pub expected: Option<String>,
     /// What came, as JSON; `None` where nothing did.
@@ -35,89 +53,178 @@ impl Mismatch {
                     place.push_str(key);
                 }
                 Step::Element(seq) => place.push_str(&format!("[{seq}]")),
+                Step::More(count) => place.push_str(&format!("[{count} more]")),
             }
         }
         place
     }
 }
 
-/// Where `got` differs from `expected` first, in the order of `expected`.
+/// How many differing elements of one array are told apart; the others are one difference.
+const MOST_ELEMENTS: usize = 20;
+
+/// Where `got` differs from `expected`, in the order of `expected`.
 ///
 /// Order of keys does not matter, numbers are equal if their values are, and keys that begin with
 /// `x_` or that `ignored` names are left out; `x_regs` is a field of the format, and counts.
 #[must_use]
-pub fn first_difference(expected: &Value, got: &Value, ignored: &[&str]) -> Option<Mismatch> {
-    let mut steps = Vec::new();
-    let (expected, got) = difference(expected, got, ignored, &mut steps)?;
-    Some(Mismatch {
-        steps,
-        expected: expected.map(shown),
-        got: got.map(shown),
-    })
+pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
+    let mut comparison = Comparison {
+        ignored,
+        header: expected.get("header"),
+        steps: Vec::new(),
+        found: Vec::new(),
+    };
+    comparison.values(expected, got);
+    comparison.found
 }
 
-/// Two values that differ; `None` for one that is not there.
-type Different<'a> = (Option<&'a Value>, Option<&'a Value>);
-
-fn difference<'a>(
-    expected: &'a Value,
-    got: &'a Value,
-    ignored: &[&str],
-    steps: &mut Vec<Step>,
-) -> Option<Different<'a>> {
-    match (expected, got) {
-        (Value::Object(expected), Value::Object(got)) => objects(expected, got, ignored, steps),
-        (Value::Array(expected), Value::Array(got)) => arrays(expected, got, ignored, steps),
-        (Value::Number(one), Value::Number(other)) if is_equal(one, other) => None,
-        _ if expected == got => None,
-        _ => Some((Some(expected), Some(got))),
-    }
+/// A comparison under way.
+struct Comparison<'a> {
+    ignored: &'a [&'a str],
+    /// The header that is expected in the file that is compared.
+    header: Option<&'a Value>,
+    /// The way to what is compared.
+    steps: Vec<Step>,
+    found: Vec<Mismatch>,
 }
 
-fn objects<'a>(
-    expected: &'a Map<String, Value>,
-    got: &'a Map<String, Value>,
-    ignored: &[&str],
-    steps: &mut Vec<Step>,
-) -> Option<Different<'a>> {
-    let is_own = |key: &str| key.starts_with("x_") && key != "x_regs";
-    let counts = |key: &str| !is_own(key) && !ignored.contains(&key);
-    for (key, value) in expected.iter().filter(|(key, _)| counts(key)) {
-        steps.push(Step::Key(key.clone()));
-        let different = match got.get(key) {
-            None => Some((Some(value), None)),
-            Some(other) => difference(value, other, ignored, steps),
-        };
-        if different.is_some() {
-            return different;
+impl<'a> Comparison<'a> {
+    fn values(&mut self, expected: &'a Value, got: &Value) {
+        match (expected, got) {
+            (Value::Object(_), Value::Object(_)) if is_rejected(expected) != is_rejected(got) => {
+                self.refusals(expected, got);
+            }
+            (Value::Object(expected), Value::Object(got)) => self.objects(expected, got),
+            (Value::Array(expected), Value::Array(got)) if self.are_threads() => {
+                self.threads(expected, got);
+            }
+            (Value::Array(expected), Value::Array(got)) => self.arrays(expected, got),
+            (Value::Number(one), Value::Number(other)) if is_equal(one, other) => {}
+            _ if expected == got => {}
+            _ => self.differ(Some(expected), Some(got)),
         }
-        steps.pop();
     }
-    let (key, value) = got
-        .iter()
-        .find(|(key, _)| counts(key) && !expected.contains_key(*key))?;
-    steps.push(Step::Key(key.clone()));
-    Some((None, Some(value)))
+
+    /// A file of a session that one side refuses: what it holds is one difference.
+    fn refusals(&mut self, expected: &Value, got: &Value) {
+        let grade = match holds_events(Some(expected)) || holds_events(Some(got)) {
+            true => Grade::Data,
+            false => Grade::Label,
+        };
+        let verdict = |document: &Value| document.get("verdict").map(shown);
+        self.at(Step::Key("verdict".to_owned()), |this| {
+            this.found.push(Mismatch {
+                steps: this.steps.clone(),
+                grade,
+                expected: verdict(expected),
+                got: verdict(got),
+            });
+        });
+    }
+
+    fn objects(&mut self, expected: &'a Map<String, Value>, got: &Map<String, Value>) {
+        let is_own = |key: &str| key.starts_with("x_") && key != "x_regs";
+        let ignored = self.ignored;
+        let counts = |key: &str| !is_own(key) && !ignored.contains(&key);
+        let above = self.header;
+        self.header = expected.get("header").or(above);
+        for (key, value) in expected.iter().filter(|(key, _)| counts(key)) {
+            self.at(Step::Key(key.clone()), |this| match got.get(key) {
+                None => this.differ(Some(value), None),
+                Some(other) => this.values(value, other),
+            });
+        }
+        for (key, value) in got.iter().filter(|(key, _)| counts(key)) {
+            if !expected.contains_key(key) {
+                self.at(Step::Key(key.clone()), |this| {
+                    this.differ(None, Some(value));
+                });
+            }
+        }
+        self.header = above;
+    }
+
+    fn arrays(&mut self, expected: &'a [Value], got: &[Value]) {
+        let mut differing = 0_usize;
+        for seq in 0..expected.len().max(got.len()) {
+            let before = self.found.len();
+            self.at(Step::Element(seq), |this| {
+                match (expected.get(seq), got.get(seq)) {
+                    (Some(one), Some(other)) => this.values(one, other),
+                    (one, other) => this.differ(one, other),
+                }
+            });
+            if self.found.len() > before {
+                differing = differing.saturating_add(1);
+                if differing > MOST_ELEMENTS {
+                    self.found.truncate(before);
+                }
+            }
+        }
+        if differing > MOST_ELEMENTS {
+            let count = |all: &[Value]| Value::from(format!("{} elements", all.len()));
+            let (expected, got) = (count(expected), count(got));
+            self.at(Step::More(differing - MOST_ELEMENTS), |this| {
+                this.differ(Some(&expected), Some(&got));
+            });
+        }
+    }
+
+    /// Whether what is compared are the threads of a session.
+    fn are_threads(&self) -> bool {
+        matches!(self.steps.as_slice(), [Step::Key(key)] if key == "threads")
+    }
+
+    /// Threads, by their ids: one that is missing is not another's difference.
+    fn threads(&mut self, expected: &'a [Value], got: &[Value]) {
+        let mut rest: Vec<(usize, &Value)> = got.iter().enumerate().collect();
+        for (seq, thread) in expected.iter().enumerate() {
+            let id = thread.get("thread_id");
+            let same = rest
+                .iter()
+                .position(|(_, other)| other.get("thread_id") == id);
+            let other = same.map(|place| rest.remove(place).1);
+            self.at(Step::Element(seq), |this| match other {
+                Some(other) => this.values(thread, other),
+                None => this.differ(Some(thread), None),
+            });
+        }
+        for (seq, thread) in rest {
+            self.at(Step::Element(seq), |this| this.differ(None, Some(thread)));
+        }
+        let ids = |threads: &[Value]| -> Vec<Option<u64>> {
+            let id = |thread: &Value| thread.get("thread_id")?.as_u64();
+            threads.iter().map(id).collect()
+        };
+        let (expected, got) = (ids(expected), ids(got));
+        let mut sorted = got.clone();
+        sorted.sort_unstable();
+        if expected == sorted && expected != got {
+            let shown = |ids: &[Option<u64>]| Value::from(format!("{ids:?}"));
+            let (expected, got) = (shown(&expected), shown(&got));
+            self.differ(Some(&expected), Some(&got));
+        }
+    }
+
+    fn at(&mut self, step: Step, compare: impl FnOnce(&mut Self)) {
+        self.steps.push(step);
+        compare(self);
+        self.steps.pop();
+    }
+
+    fn differ(&mut self, expected: Option<&Value>, got: Option<&Value>) {
+        self.found.push(Mismatch {
+            steps: self.steps.clone(),
+            grade: grade(&self.steps, expected, got, self.header),
+            expected: expected.map(shown),
+            got: got.map(shown),
+        });
+    }
 }
 
-fn arrays<'a>(
-    expected: &'a [Value],
-    got: &'a [Value],
-    ignored: &[&str],
-    steps: &mut Vec<Step>,
-) -> Option<Different<'a>> {
-    for seq in 0..expected.len().max(got.len()) {
-        steps.push(Step::Element(seq));
-        let different = match (expected.get(seq), got.get(seq)) {
-            (Some(one), Some(other)) => difference(one, other, ignored, steps),
-            different => Some(different),
-        };
-        if different.is_some() {
-            return different;
-        }
-        steps.pop();
-    }
-    None
+fn is_rejected(document: &Value) -> bool {
+    document.get("verdict").is_some_and(|it| it == "reject")
 }
 
 /// As values: 1 and 1.0 are the same number.

@@ -6,11 +6,13 @@ pub mod compare;
 pub mod document;
 pub mod exit;
 mod field;
+mod grade;
 mod locate;
 pub mod manifest;
 pub mod schema;
 
-pub use compare::{Mismatch, first_difference};
+pub use compare::{Mismatch, Step, differences};
 pub use document::{Answer, Broken};
+pub use grade::holds_events;
 pub use locate::{locate, locate_field};
 pub use manifest::{Feature, Manifest, ManifestError};

@@ -22,6 +22,11 @@ impl<W: Write> Tap<W> {
         Ok(Self { out, seq: 0 })
     }
 
+    /// Writes a comment.
+    pub(super) fn comment(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "# {}", Printable(text))
+    }
+
     /// Says how many points come in all, before the first of them.
     pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
         writeln!(self.out, "1..{count}")

@@ -16,8 +16,8 @@ use tempfile::TempDir;
 use super::pool::{Pool, Work};
 use super::task::{Ended, Task};
 use super::{Graded, failed};
-use crate::protocol::{Answer, Broken, Feature, Manifest, first_difference};
-use crate::results::{CaseResult, CrossResult, Failure, Outcome, Role};
+use crate::protocol::{Answer, Broken, Feature, Manifest, Mismatch, differences};
+use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcome, Role};
 use crate::scripts::Scripted;
 use crate::written::Documents;
 
@@ -265,30 +265,40 @@ impl Crossing {
             Role::Validate => (&expected["verdict"], &document["verdict"]),
             _ => (&expected, document),
         };
-        let Some(mismatch) = first_difference(expected, document, ignored) else {
-            return Outcome::Passed;
-        };
         let file = match self.path.as_str() {
             "" => String::new(),
             path => format!("{path}: "),
         };
-        let nothing = "nothing";
         let class = match self.role {
             Role::Validate => Failure::WrongVerdict,
             _ => Failure::WrongDecode,
         };
-        failed(
-            class,
-            format!(
-                "{file}{}: {}, expected {}",
-                match self.role {
-                    Role::Validate => "verdict".to_owned(),
-                    _ => mismatch.place(),
+        let difference = |mismatch: Mismatch| {
+            let nothing = || "nothing".to_owned();
+            Difference {
+                // A validator's verdict is all that its user has.
+                grade: match self.role {
+                    Role::Validate => Grade::Data,
+                    _ => mismatch.grade,
                 },
-                mismatch.got.as_deref().unwrap_or(nothing),
-                mismatch.expected.as_deref().unwrap_or(nothing),
-            ),
-        )
+                place: match self.role {
+                    Role::Validate => format!("{file}verdict"),
+                    _ => format!("{file}{}", mismatch.place()),
+                },
+                expected: mismatch.expected.unwrap_or_else(nothing),
+                got: mismatch.got.unwrap_or_else(nothing),
+                rule: None,
+                hexdump: None,
+            }
+        };
+        let mismatches = differences(expected, document, ignored).into_iter();
+        let message = |first: &Difference| {
+            format!(
+                "{}: {}, expected {}",
+                first.place, first.got, first.expected
+            )
+        };
+        Outcome::of_differences(class, message, mismatches.map(difference).collect())
     }
 }
 

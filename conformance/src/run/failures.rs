@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobMatcher};
 
-use crate::results::{CaseResult, Failure, Outcome};
+use crate::results::{CaseResult, Failure, Grading, Outcome};
 
 /// All classes.
-const CLASSES: [Failure; 8] = [
+const CLASSES: [Failure; 9] = [
     Failure::Crash,
     Failure::Timeout,
     Failure::Memory,
     Failure::Garbage,
     Failure::WrongVerdict,
     Failure::WrongDecode,
+    Failure::WrongLabel,
     Failure::Rule,
     Failure::WrongFile,
 ];
@@ -44,6 +45,21 @@ struct Entry {
     class: Failure,
     cases: GlobMatcher,
     reason: String,
+}
+
+/// What of a testee's list a run says something about.
+#[derive(Debug, Clone, Copy)]
+pub struct Scope {
+    /// Whether all roles ran; otherwise only what was run is held against the list.
+    pub all_roles: bool,
+    /// What was graded: where labels were not, lines about them say nothing wrong.
+    pub grading: Grading,
+}
+
+impl Scope {
+    fn grades(self, class: Failure) -> bool {
+        self.grading == Grading::All || class != Failure::WrongLabel
+    }
 }
 
 /// How one case went in the roles of a testee.
@@ -77,12 +93,12 @@ impl Failures {
     /// Marks the failures of a testee that are listed, and says what of the list does not hold.
     ///
     /// `results` are those of the testee, `names` all cases that there are. A list is about cases
-    /// in all roles; where `all_roles` did not run, only what was run is held against it.
+    /// in all roles and both grades; `scope` says which of these ran.
     pub fn apply(
         &self,
         results: &mut [&mut CaseResult],
         names: &BTreeSet<&str>,
-        all_roles: bool,
+        scope: Scope,
     ) -> Vec<String> {
         for result in results.iter_mut() {
             result.listed = None;
@@ -100,7 +116,7 @@ impl Failures {
             match line {
                 Line::Other(_) => {}
                 Line::Wrong(_, why) => say(why),
-                Line::Entry(entry) => entry.check(&ways, names, all_roles, &mut say),
+                Line::Entry(entry) => entry.check(&ways, names, scope, &mut say),
             }
         }
         stale
@@ -109,13 +125,14 @@ impl Failures {
     /// The list as it would hold for these results: lines that do not hold are left out, failures
     /// that are not listed stand at the end, without a reason, which somebody must write.
     #[must_use]
-    pub fn updated(&self, results: &[&CaseResult], names: &BTreeSet<&str>) -> String {
+    pub fn updated(&self, results: &[&CaseResult], names: &BTreeSet<&str>, scope: Scope) -> String {
         let ways = ways(results.iter().copied());
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         for line in &self.lines {
             match line {
                 Line::Other(line) | Line::Wrong(line, _) => push(&mut text, line),
+                Line::Entry(entry) if !scope.grades(entry.class) => push(&mut text, &entry.text),
                 Line::Entry(entry) => entry.updated(&ways, names, &mut listed, &mut text),
             }
         }
@@ -171,7 +188,7 @@ impl Entry {
         &self,
         ways: &BTreeMap<&str, Ways>,
         names: &BTreeSet<&str>,
-        all_roles: bool,
+        scope: Scope,
         say: &mut dyn FnMut(&str),
     ) {
         let cases = self.cases.glob();
@@ -180,6 +197,9 @@ impl Entry {
         }
         if !names.iter().any(|name| self.cases.is_match(name)) {
             return say(&format!("{cases} matches no case"));
+        }
+        if !scope.grades(self.class) {
+            return;
         }
         let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
         if matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
@@ -192,7 +212,7 @@ impl Entry {
             }
             let others: Vec<_> = ways.failed.iter().map(|class| class.name()).collect();
             match others.as_slice() {
-                [] if all_roles => say(&format!("{name} passes")),
+                [] if scope.all_roles => say(&format!("{name} passes")),
                 [] => {}
                 others => say(&format!(
                     "{name} fails as {}, not {class}",

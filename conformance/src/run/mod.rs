@@ -19,7 +19,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-pub use failures::Failures;
+pub use failures::{Failures, Scope};
 pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;
@@ -30,7 +30,9 @@ pub use writing::{Writing, writings};
 use cross::Crossed;
 
 use crate::protocol::{Manifest, ManifestError};
-use crate::results::{CaseResult, Editions, Failure, Outcome, Results, Role, State, Testee};
+use crate::results::{
+    CaseResult, Editions, Failure, Grading, Outcome, Results, Role, State, Testee,
+};
 pub use crate::written::Graded;
 
 /// What a process may use.
@@ -168,6 +170,7 @@ pub fn run(
     Ok(Results {
         editions: Editions::current(),
         testees,
+        grading: Grading::default(),
         cases,
         cross: cross.matrix,
         stale: Vec::new(),
@@ -203,6 +206,6 @@ fn failed(class: Failure, message: impl Into<String>) -> Outcome {
     Outcome::Failed {
         class,
         message: message.into(),
-        difference: None,
+        differences: Vec::new(),
     }
 }

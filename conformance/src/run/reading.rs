@@ -10,12 +10,16 @@ use serde_json::{Value, json};
 
 use super::task::{Ended, Smoke, Task};
 use super::{Graded, failed};
-use crate::Verdict;
 use crate::corpus::{Case, Class};
 use crate::protocol::{
-    Answer, Broken, Feature, Manifest, first_difference, locate, locate_field, schema,
+    Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate, locate_field,
+    schema,
 };
-use crate::results::{Difference, Failure, Outcome, Role};
+use crate::results::{Difference, Failure, Grade, Outcome, Role};
+use crate::{Place, Verdict};
+
+/// The place of a verdict that is not allowed.
+const VERDICT: &str = "verdict";
 
 /// A case of the corpus, to be read or validated.
 #[derive(Debug)]
@@ -123,59 +127,98 @@ impl Reading {
     }
 
     fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
-        if !self.case.verdicts.contains(&verdict) {
-            return self.wrong_verdict(verdict);
+        let case = &self.case;
+        let is_allowed = case.verdicts.contains(&verdict);
+        let wrong_verdict = (!is_allowed).then(|| self.wrong_verdict(verdict, document));
+        let class = match &wrong_verdict {
+            Some(difference) if difference.grade == Grade::Data => Failure::WrongVerdict,
+            _ => Failure::WrongDecode,
+        };
+        let message = |first: &Difference| self.message(first);
+        let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
+        let is_comparable = match verdict {
+            Verdict::Reject => is_allowed,
+            // Which of several right verdicts it is does not matter.
+            _ => case
+                .expected
+                .get("verdict")
+                .is_some_and(|it| it != "reject"),
+        };
+        if self.role == Role::Read && is_comparable {
+            differences.extend(self.wrong_values(manifest, verdict, document));
         }
-        if self.role == Role::Validate {
-            return Outcome::Passed;
-        }
-        self.wrong_decode(manifest, verdict, document)
-            .unwrap_or(Outcome::Passed)
+        Outcome::of_differences(class, message, differences)
     }
 
-    fn wrong_verdict(&self, verdict: Verdict) -> Outcome {
+    fn wrong_verdict(&self, verdict: Verdict, document: &Value) -> Difference {
         let case = &self.case;
         let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
-        let expected = expected.join(" or ");
-        let got = verdict.name().to_owned();
+        // What is refused is lost, and what must be refused is wrong if it is given. A validator's
+        // verdict is all that its user has.
+        let is_data = match (verdict, case.verdicts.as_slice()) {
+            (Verdict::Reject, _) => holds_events(Some(&case.expected)),
+            (_, [Verdict::Reject]) => self.role == Role::Validate || holds_events(Some(document)),
+            _ => false,
+        };
+        let hexdump = self.broken().and_then(|(file, _, place)| {
+            let offset = place.offset?;
+            locate_field(case, file, &place.field, offset)
+        });
+        let broken = self.broken().map(|(_, rule, _)| rule.to_owned());
+        Difference {
+            grade: match is_data {
+                true => Grade::Data,
+                false => Grade::Label,
+            },
+            place: VERDICT.to_owned(),
+            expected: expected.join(" or "),
+            got: verdict.name().to_owned(),
+            rule: broken.or_else(|| self.first_rule()),
+            hexdump,
+        }
+    }
+
+    /// The file, the rule and the place of what is broken, if the case is about it: at a rule's limit
+    /// another one may be broken, which is beside the point.
+    fn broken(&self) -> Option<(&str, &'static str, &Place)> {
+        let (file, rule) = self.case.broken.first()?;
+        let place = self.case.place.as_ref()?;
+        self.case
+            .rules
+            .contains(rule)
+            .then_some((file, *rule, place))
+    }
+
+    fn message(&self, first: &Difference) -> String {
+        let Difference {
+            place,
+            expected,
+            got,
+            ..
+        } = first;
+        if place != VERDICT {
+            return format!("{place}: {got}, expected {expected}");
+        }
         let mut message = format!("{got}, expected {expected}");
-        let mut hexdump = None;
-        // At a rule's limit another one may be broken, which is beside the point.
-        let broken = case.broken.first();
-        let broken = broken.filter(|(_, rule)| case.rules.contains(rule));
-        if let Some(((file, rule), place)) = broken.zip(case.place.as_ref()) {
+        if let Some((file, rule, place)) = self.broken() {
             // Writing to a string does not fail.
             let _ = write!(message, ": {rule} is broken in {file}");
             if !place.field.is_empty() {
                 let _ = write!(message, " at {}", place.field);
             }
-            let bytes = |offset| locate_field(case, file, &place.field, offset);
-            hexdump = place.offset.and_then(bytes);
         }
-        let rule = broken.map_or_else(|| self.first_rule(), |(_, rule)| Some((*rule).to_owned()));
-        Outcome::Failed {
-            class: Failure::WrongVerdict,
-            message,
-            difference: Some(Box::new(Difference {
-                place: "verdict".to_owned(),
-                expected,
-                got,
-                rule,
-                hexdump,
-            })),
-        }
+        message
     }
 
-    fn wrong_decode(
+    fn wrong_values(
         &self,
         manifest: &Manifest,
         verdict: Verdict,
         document: &Value,
-    ) -> Option<Outcome> {
+    ) -> Vec<Difference> {
         let (expected, got) = match verdict {
             // Of what is refused nothing else counts.
             Verdict::Reject => (kind(&self.case.expected), kind(document)),
-            // Which of several right verdicts it is does not matter.
             _ => (
                 without_verdict(&self.case.expected),
                 without_verdict(document),
@@ -185,23 +228,19 @@ impl Reading {
             true => &[],
             false => &["function"],
         };
-        let mismatch = first_difference(&expected, &got, ignored)?;
-        let nothing = || "nothing".to_owned();
-        let difference = Difference {
-            place: mismatch.place(),
-            expected: mismatch.expected.clone().unwrap_or_else(nothing),
-            got: mismatch.got.clone().unwrap_or_else(nothing),
-            rule: self.first_rule(),
-            hexdump: locate(&self.case, &mismatch.steps),
+        let difference = |mismatch: Mismatch| {
+            let nothing = || "nothing".to_owned();
+            Difference {
+                grade: mismatch.grade,
+                place: mismatch.place(),
+                rule: self.first_rule(),
+                hexdump: locate(&self.case, &mismatch.steps),
+                expected: mismatch.expected.unwrap_or_else(nothing),
+                got: mismatch.got.unwrap_or_else(nothing),
+            }
         };
-        Some(Outcome::Failed {
-            class: Failure::WrongDecode,
-            message: format!(
-                "{}: {}, expected {}",
-                difference.place, difference.got, difference.expected
-            ),
-            difference: Some(Box::new(difference)),
-        })
+        let mismatches = differences(&expected, &got, ignored);
+        mismatches.into_iter().map(difference).collect()
     }
 
     fn first_rule(&self) -> Option<String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
-use crate::results::{Difference, Hexdump};
+use crate::results::{Difference, Grade, Hexdump};
 
 /// How many bytes before the events or behind all are looked at.
 const SLACK: u64 = 1 << 20;
@@ -101,6 +101,7 @@ impl Found {
         Wrong {
             message: format!("{file}: {place}: {got}, expected {expected} (at {offset:#x})"),
             difference: Some(Box::new(Difference {
+                grade: Grade::Data,
                 place: format!("{file}: {place}"),
                 expected,
                 got,
@@ -125,6 +126,7 @@ impl Found {
         Err(Wrong {
             message: format!("{file}: {place}: {got}, expected {what} (at {offset:#x})"),
             difference: Some(Box::new(Difference {
+                grade: Grade::Data,
                 place: format!("{file}: {place}"),
                 expected: what.to_owned(),
                 got,

@@ -9,7 +9,7 @@ use atf::index::IndexEvent;
 use atf::thread::ThreadReader;
 
 use super::Wrong;
-use crate::results::Difference;
+use crate::results::{Difference, Grade};
 use crate::scripts::{Index, Script, Thread};
 
 /// Reads every thread's files.
@@ -155,6 +155,7 @@ impl File {
         Err(Wrong {
             message: format!("{place}: the library reads {found}, expected {expected}"),
             difference: Some(Box::new(Difference {
+                grade: Grade::Data,
                 place,
                 expected,
                 got: found,

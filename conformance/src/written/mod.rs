@@ -28,7 +28,7 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 /// The verdict on what a writer wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graded {
-    /// Passed or failed, with the first difference.
+    /// Passed or failed.
     pub outcome: Outcome,
     /// Broken SHOULDs, one line each. They fail nothing.
     pub notes: Vec<String>,
@@ -45,7 +45,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
         (Some(broken), compared) => Outcome::Failed {
             class: Failure::Rule,
             message: broken.message.clone(),
-            difference: Some(Box::new(broken.difference(out, compared.err()))),
+            differences: vec![broken.difference(out, compared.err())],
         },
         (None, Err(wrong)) => wrong.failed(&found, script),
         (None, Ok(())) => match library::compare(script, out) {
@@ -81,7 +81,7 @@ impl Wrong {
         Outcome::Failed {
             class: Failure::WrongFile,
             message: self.message,
-            difference: self.difference,
+            differences: self.difference.map(|one| *one).into_iter().collect(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Wrong, compare};
 use crate::check::check;
-use crate::results::Difference;
+use crate::results::{Difference, Grade};
 use crate::rules::{Rule, Severity};
 use crate::scripts::Script;
 use crate::{FileReport, Output, Place};
@@ -153,6 +153,7 @@ impl Broken<'_> {
                 ..*difference
             },
             None => Difference {
+                grade: Grade::Data,
                 place: format!("{file}: {}", place.field),
                 expected: rule.rule.to_owned(),
                 got: message.clone(),

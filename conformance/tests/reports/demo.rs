@@ -4,17 +4,19 @@
 use std::time::Duration;
 
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Editions, Failure, Hexdump, Outcome, Results, Role, Testee,
+    CaseResult, CrossResult, Difference, Editions, Failure, Grade, Grading, Hexdump, Outcome,
+    Results, Role, Testee,
 };
 
 /// Each class of failure, in the model's order.
-pub(crate) const CLASSES: [Failure; 8] = [
+pub(crate) const CLASSES: [Failure; 9] = [
     Failure::Crash,
     Failure::Timeout,
     Failure::Memory,
     Failure::Garbage,
     Failure::WrongVerdict,
     Failure::WrongDecode,
+    Failure::WrongLabel,
     Failure::Rule,
     Failure::WrongFile,
 ];
@@ -65,7 +67,7 @@ pub(crate) fn failed(class: Failure) -> Outcome {
     Outcome::Failed {
         class,
         message: "accept, expected reject".to_owned(),
-        difference: None,
+        differences: Vec::new(),
     }
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn difference() -> Difference {
     let mut bytes = vec![0_u8; 80];
     bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
     Difference {
+        grade: Grade::Data,
         place: "footer.checksum".to_owned(),
         expected: "\"reject\"".to_owned(),
         got: "\"accept\"".to_owned(),
@@ -88,6 +91,18 @@ pub(crate) fn difference() -> Difference {
     }
 }
 
+/// A label.
+fn label() -> Difference {
+    Difference {
+        grade: Grade::Label,
+        place: "derived.count_source".to_owned(),
+        expected: "\"footer\"".to_owned(),
+        got: "\"file_size\"".to_owned(),
+        rule: None,
+        hexdump: None,
+    }
+}
+
 /// No testee, no case.
 pub(crate) fn empty() -> Results {
     Results {
@@ -98,6 +113,7 @@ pub(crate) fn empty() -> Results {
             corpus: "1".to_owned(),
         },
         testees: Vec::new(),
+        grading: Grading::All,
         cases: Vec::new(),
         cross: Vec::new(),
         stale: Vec::new(),
@@ -123,10 +139,15 @@ pub(crate) fn demo() -> Results {
             case.role = Role::Write;
         }
         if class == Failure::WrongVerdict {
-            if let Outcome::Failed { difference, .. } = &mut case.outcome {
-                *difference = Some(Box::new(self::difference()));
+            if let Outcome::Failed { differences, .. } = &mut case.outcome {
+                *differences = vec![difference(), label()];
             }
             case.stderr = "warning: footer\nwarning: count\n".to_owned();
+        }
+        if class == Failure::WrongLabel
+            && let Outcome::Failed { differences, .. } = &mut case.outcome
+        {
+            *differences = vec![label()];
         }
         if class == Failure::Timeout {
             case.listed = Some("hangs on a count of 0, #12".to_owned());
@@ -204,11 +225,11 @@ pub(crate) fn hostile() -> Results {
             Outcome::Skipped { why } => why.clone_from(&all),
             Outcome::Failed {
                 message,
-                difference,
+                differences,
                 ..
             } => {
                 message.clone_from(&all);
-                if let Some(difference) = difference {
+                for difference in differences {
                     difference.place.clone_from(&all);
                     difference.expected.clone_from(&all);
                     difference.got.clone_from(&all);

@@ -90,8 +90,9 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
             (false, "ada-c read v1/iftr-003-off", ""),
             (false, "ada-c read v1/iftr-004-off", ""),
             (false, "ada-c read v1/iftr-005-off", ""),
-            (false, "ada-c write v1/iftr-006-off", ""),
+            (false, "ada-c read v1/iftr-006-off", ""),
             (false, "ada-c write v1/iftr-007-off", ""),
+            (false, "ada-c write v1/iftr-008-off", ""),
             (true, "ada-c read v2/ihdr-001-good", "SKIP"),
             (true, "ada-c read v1/ihdr-001-good", ""),
             (true, "ada-py read v1/ihdr-001-good", ""),
@@ -103,7 +104,7 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
     let todo = ("TODO".to_owned(), "hangs on a count of 0, #12".to_owned());
     assert_eq!(points[2].directive, Some(todo));
     let class = |point: &Point| point.diagnostics[0].clone();
-    let classes: Vec<_> = points[1..9].iter().map(class).collect();
+    let classes: Vec<_> = points[1..10].iter().map(class).collect();
     let words = [
         "crash",
         "timeout",
@@ -111,12 +112,13 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
         "garbage",
         "wrong-verdict",
         "wrong-decode",
+        "wrong-label",
         "rule",
         "wrong-file",
     ];
     assert_eq!(classes, words.map(|word| ("class".to_owned(), json!(word))));
     let failed = json!({"two-threads": "events[3]: depth 1, asked for 2"});
-    assert_eq!(points[13].diagnostics, [("failed".to_owned(), failed)]);
+    assert_eq!(points[14].diagnostics, [("failed".to_owned(), failed)]);
 }
 
 /// What a node says that it holds.
@@ -154,8 +156,8 @@ fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
     }
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
-    // 11 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refused one are errors.
-    assert_eq!(counts(document.root_element()), [15, 6, 4, 2]);
+    // 12 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refused one are errors.
+    assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
     let verdict = document
         .descendants()
         .find(|node| node.attribute("type") == Some("wrong-verdict"));
@@ -230,16 +232,26 @@ fn json_is_what_its_schema_says_and_nothing_more() {
 fn json_has_the_numbers_of_the_run() {
     let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
     let summary = json!({
-        "passed": 2, "failed": 7, "known": 1, "skipped": 1, "refused": 1, "stale": 1, "cross_failed": 1
+        "passed": 2, "failed": 8, "known": 1, "skipped": 1, "refused": 1, "stale": 1, "cross_failed": 1,
+        "data": {"passed": 3, "failed": 8}, "label": {"passed": 3, "failed": 2}
     });
-    assert_eq!(value["format"], 1);
+    assert_eq!(value["format"], 2);
+    assert_eq!(value["grading"], "all");
     assert_eq!(value["summary"], summary);
     assert_eq!(value["seconds"], 1.5);
     let case = &value["cases"][4];
     assert_eq!(case["outcome"], "failed");
     assert_eq!(case["class"], "wrong-verdict");
+    assert_eq!([&case["data"], &case["label"]], ["failed", "failed"]);
+    let of_label = &value["cases"][6];
     assert_eq!(
-        case["difference"]["hexdump"]["bytes"].as_str().unwrap()[32..48],
+        [&of_label["data"], &of_label["label"]],
+        ["passed", "failed"]
+    );
+    let of_crash = &value["cases"][0];
+    assert_eq!([&of_crash["data"], &of_crash["label"]], ["failed", "none"]);
+    assert_eq!(
+        case["differences"][0]["hexdump"]["bytes"].as_str().unwrap()[32..48],
         *"32495441deadbeef"
     );
 }
@@ -270,10 +282,10 @@ const EDITIONS: [(&str, &str); 4] = [
 fn each_form_says_by_which_editions_was_graded() {
     let tap = report(&demo(), Form::Tap);
     let comments: Vec<_> = tap.lines().filter(|line| line.starts_with("# ")).collect();
-    assert_eq!(
-        comments,
-        EDITIONS.map(|(what, edition)| format!("# {what} {edition}"))
-    );
+    let editions = EDITIONS.map(|(what, edition)| format!("# {what} {edition}"));
+    let (scores, comments) = comments.split_last().unwrap();
+    assert_eq!(comments, editions);
+    assert_eq!(*scores, "# data 3 of 11, labels 3 of 5");
     let value: Value = serde_json::from_str(&report(&demo(), Form::Json)).unwrap();
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
@@ -290,6 +302,9 @@ fn each_form_says_by_which_editions_was_graded() {
         let of_kit = EDITIONS.map(|(what, edition)| [format!("atf.{what}"), edition.to_owned()]);
         let mut expected = vec![["version".to_owned(), "1.4".to_owned()]];
         expected.extend(of_kit);
+        let (scores, properties) = properties.split_last().unwrap();
+        assert_eq!(scores[0], "atf.scores");
+        assert!(scores[1].starts_with("data "), "{scores:?}");
         assert_eq!(properties, expected);
         graded += 1;
     }

@@ -10,7 +10,7 @@ const FAILURE: &str = "\
 FAILED ada-c read v1/iftr-004-off: wrong-verdict: accept, expected reject
   One bit of the checksum is off; a reader that never verifies gives damaged events.
   ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
-  footer.checksum (ATF-IFTR-004):
+  footer.checksum (data, ATF-IFTR-004):
     expected \"reject\"
     got      \"accept\"
   thread_7/index.atf, 4 bytes at 0x64:
@@ -19,6 +19,9 @@ FAILED ada-c read v1/iftr-004-off: wrong-verdict: accept, expected reject
                           ^^ ^^ ^^ ^^
     00000070  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  |................|
     00000080  00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00  |................|
+  derived.count_source (label):
+    expected \"footer\"
+    got      \"file_size\"
   stderr: warning: footer
   stderr: warning: count
 
@@ -36,7 +39,7 @@ fn the_matrix_counts_each_testee_and_group_of_rules() {
     let matrix = "\
               IEVT  IFTR  IHDR  all  skipped
 ada-c write          0/2        0/2        0
-ada-c read       1   0/6     1  1/7        1
+ada-c read       1   0/7     1  1/8        1
 ada-py read      1           1    1        0
 no-such-program validate";
     let (_, found) = text.split_once("IEVT").unwrap();
@@ -82,7 +85,9 @@ fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
 fn the_last_lines_are_the_totals_and_the_editions() {
     let text = plain(&demo(), Form::Text);
     let end =
-        "\n2 passed, 7 failed, 1 known, 1 skipped, 1 between writers and readers; 10 rules, 1.5 s
+        "\n2 passed, 8 failed, 1 known, 1 skipped, 1 between writers and readers; 11 rules, 1.5 s
+ada-c: data 2 of 10, labels 2 of 4
+ada-py: data 1 of 1, labels 1 of 1
 kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
     assert!(text.ends_with(end), "{text}");
     assert!(
@@ -149,6 +154,7 @@ fn what_did_not_happen_is_not_told() {
     results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed)];
     let text = plain(&results, Form::Text);
     let end = "\n1 passed, 0 failed, 0 known, 0 skipped; 1 rule, 1.5 s\n\
+               a: data 1 of 1, labels 1 of 1\n\
                kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
     assert!(text.ends_with(end), "{text}");
     for word in [
@@ -168,8 +174,9 @@ fn only_a_run_without_a_fault_is_green() {
     const GREEN: &str = "\u{1b}[32m";
     let totals = |results| {
         let text = report(&results, Form::Text);
-        let line = text.lines().rev().nth(1).unwrap().to_owned();
-        line.starts_with(GREEN)
+        let mut lines = text.lines();
+        let line = lines.rfind(|line| line.contains(" skipped"));
+        line.unwrap().starts_with(GREEN)
     };
     let mut good = empty();
     good.testees = vec![testee("a", &[Role::Read])];
@@ -208,7 +215,7 @@ fn a_hexdump_at_the_edges_of_what_numbers_can_say_is_a_hexdump() {
         results.cases[4].outcome = Outcome::Failed {
             class: Failure::WrongDecode,
             message: String::new(),
-            difference: Some(Box::new(difference)),
+            differences: vec![difference],
         };
         let text = plain(&results, Form::Text);
         let lines = text.lines().filter(|line| line.contains(" ff ff"));
@@ -224,10 +231,10 @@ fn each_line_of_a_hexdump_begins_at_a_multiple_of_16() {
     (dump.offset, dump.field_offset, dump.field_size) = (40, 44, 2);
     dump.bytes = vec![0x41; 30];
     if let Outcome::Failed {
-        difference: slot, ..
+        differences: slot, ..
     } = &mut results.cases[4].outcome
     {
-        *slot = Some(Box::new(difference));
+        *slot = vec![difference];
     }
     let text = plain(&results, Form::Text);
     let eight = "   ".repeat(8);
@@ -247,10 +254,10 @@ fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
     (dump.offset, dump.field_offset, dump.field_size) = (0, 5_000, 2);
     dump.bytes = vec![0x41; 10_000];
     if let Outcome::Failed {
-        difference: slot, ..
+        differences: slot, ..
     } = &mut results.cases[4].outcome
     {
-        *slot = Some(Box::new(difference));
+        *slot = vec![difference];
     }
     let text = plain(&results, Form::Text);
     // 5000 is 0x1388: three lines before 0x1380.
@@ -263,14 +270,35 @@ fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
 #[test]
 fn what_a_passing_writer_should_do_otherwise_is_said() {
     let mut results = demo();
-    results.cases[10].notes = vec!["ATF-IFTR-006: checksum 0".to_owned()];
+    results.cases[11].notes = vec!["ATF-IFTR-006: checksum 0".to_owned()];
     let text = plain(&results, Form::Text);
     let lines =
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006: checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006: checksum 0"));
     // Also where that is all there is to say.
-    results.cases.drain(..10);
+    results.cases.drain(..11);
     let text = plain(&results, Form::Text);
     assert!(text.contains(lines) && !text.contains("known  "), "{text}");
+}
+
+#[test]
+fn where_data_alone_is_graded_a_label_fails_nothing_and_that_is_said() {
+    let mut results = demo();
+    results.grade_data_only();
+    let text = plain(&results, Form::Text);
+    assert!(
+        !text.contains("wrong-label") && !text.contains("count_source"),
+        "{text}"
+    );
+    assert!(text.contains("\n3 passed, 7 failed, 1 known"), "{text}");
+    assert!(
+        text.contains("\nada-c: data 2 of 10, labels not graded\n"),
+        "{text}"
+    );
+    // The verdict that lost events stays what it was.
+    assert!(
+        text.contains("wrong-verdict: accept, expected reject"),
+        "{text}"
+    );
 }

@@ -1,7 +1,13 @@
 //! Where two documents differ first.
 
-use atf_conformance::protocol::first_difference;
+use atf_conformance::protocol::{Mismatch, differences};
+use atf_conformance::results::Grade;
+
 use serde_json::{Value, json};
+
+fn first_difference(expected: &Value, got: &Value, ignored: &[&str]) -> Option<Mismatch> {
+    differences(expected, got, ignored).into_iter().next()
+}
 
 fn place(expected: &Value, got: &Value) -> Option<String> {
     first_difference(expected, got, &[]).map(|mismatch| mismatch.place())
@@ -73,4 +79,93 @@ fn what_is_ignored_is_ignored_on_both_sides() {
     let (with, without) = (json!({"a": {"function": {"sp": 1}}}), json!({"a": {}}));
     assert_eq!(first_difference(&with, &without, &["function"]), None);
     assert_eq!(first_difference(&without, &with, &["function"]), None);
+}
+
+/// Places and grades of all differences.
+fn all(expected: &Value, got: &Value) -> Vec<(String, Grade)> {
+    let found = differences(expected, got, &[]);
+    found.iter().map(|it| (it.place(), it.grade)).collect()
+}
+
+#[test]
+fn of_long_arrays_twenty_elements_are_told_and_the_others_counted() {
+    let events = |first: u64| (first..first + 100).collect::<Vec<_>>();
+    let (expected, got) = (json!({"events": events(0)}), json!({"events": events(1)}));
+    let found = all(&expected, &got);
+    assert_eq!(found.len(), 21);
+    assert_eq!(found[19].0, "events[19]");
+    assert_eq!(found[20].0, "events[80 more]");
+}
+
+#[test]
+fn a_label_is_told_from_data() {
+    let file = |count: &str| {
+        json!({
+            "kind": "index",
+            "verdict": "recover",
+            "header": {"event_count": 0, "time_start_ns": "0", "time_end_ns": "0", "arch": 1},
+            "events": [{"timestamp_ns": "1"}],
+            "footer": null,
+            "derived": {"event_count": count, "count_source": "file_size",
+                        "checksum": "not_checked", "trailing_bytes": "0"},
+        })
+    };
+    let of_file = |pointer: &str, value: Value| {
+        let mut got = file("1");
+        *got.pointer_mut(pointer).unwrap() = value;
+        all(&file("1"), &got)
+    };
+    for (pointer, value, grade) in [
+        ("/derived/count_source", json!("footer"), Grade::Label),
+        ("/derived/checksum", json!("good"), Grade::Label),
+        ("/derived/trailing_bytes", json!("1"), Grade::Label),
+        ("/derived/event_count", json!("2"), Grade::Data),
+        ("/footer", json!({"event_count": "1"}), Grade::Label),
+        // A placeholder's numbers say nothing yet.
+        ("/header/event_count", json!(1), Grade::Label),
+        ("/header/arch", json!(2), Grade::Data),
+        ("/events/0/timestamp_ns", json!("2"), Grade::Data),
+        ("/events", json!([]), Grade::Data),
+    ] {
+        let found = of_file(pointer, value);
+        assert_eq!(found.len(), 1, "{pointer}: {found:?}");
+        assert_eq!(found[0].1, grade, "{pointer}");
+    }
+    let mut finalized = file("1");
+    finalized["header"]["event_count"] = json!(1);
+    let found = all(&finalized, &file("1"));
+    assert_eq!(found, [("header.event_count".to_owned(), Grade::Data)]);
+}
+
+#[test]
+fn threads_are_compared_by_their_ids_and_a_refused_file_is_one_difference() {
+    let thread = |id: u32, events: usize| {
+        let events = vec![json!({"timestamp_ns": "1"}); events];
+        json!({"thread_id": id, "detail": null,
+               "index": {"kind": "index", "verdict": "accept", "events": events}})
+    };
+    let refused = |id: u32| json!({"thread_id": id, "detail": null, "index": {"kind": "index", "verdict": "reject"}});
+    let session = |threads: &[Value]| json!({"kind": "session", "threads": threads});
+    let differ = |expected: &[Value], got: &[Value]| all(&session(expected), &session(got));
+    let is = |place: &str, grade| vec![(place.to_owned(), grade)];
+    let both = [thread(7, 2), thread(9, 0)];
+    assert_eq!(differ(&both, &both), []);
+    assert_eq!(differ(&both, &both[1..]), is("threads[0]", Grade::Data));
+    assert_eq!(differ(&both, &both[..1]), is("threads[1]", Grade::Label));
+    assert_eq!(
+        differ(&both[1..], &both),
+        is("threads[0]", Grade::Data),
+        "a thread that is none"
+    );
+    let verdict = "threads[0].index.verdict";
+    assert_eq!(
+        differ(&both, &[refused(7), thread(9, 0)]),
+        is(verdict, Grade::Data)
+    );
+    assert_eq!(
+        differ(&[refused(7)], &[thread(7, 0)]),
+        is(verdict, Grade::Label)
+    );
+    let turned = [thread(9, 0), thread(7, 2)];
+    assert_eq!(differ(&both, &turned), is("threads", Grade::Label));
 }

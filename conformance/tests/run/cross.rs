@@ -6,9 +6,9 @@ use std::num::NonZero;
 use std::path::Path;
 
 use atf_conformance::protocol::Manifest;
-use atf_conformance::results::{CrossResult, Failure, Outcome, Results, Role};
+use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role};
 use atf_conformance::run::{
-    Candidate, Failures, Limits, Options, Select, exit_code, run, writings,
+    Candidate, Failures, Limits, Options, Scope, Select, exit_code, run, writings,
 };
 use tempfile::TempDir;
 
@@ -257,7 +257,17 @@ fn a_failure_that_the_readers_list_has_is_known() {
         .filter(|case| case.testee == 1)
         .collect();
     let names = BTreeSet::from(["v1/write-one-event"]);
-    assert_eq!(list.apply(&mut own, &names, true), [""; 0]);
+    assert_eq!(
+        list.apply(
+            &mut own,
+            &names,
+            Scope {
+                all_roles: true,
+                grading: Grading::All
+            }
+        ),
+        [""; 0]
+    );
     results.settle_cross();
     let cell = cell(&results, 0, 1);
     assert_eq!((cell.known, cell.failed.len()), (1, 1));

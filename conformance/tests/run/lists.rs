@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use atf_conformance::results::{CaseResult, Failure, Outcome, Role};
-use atf_conformance::run::Failures;
+use atf_conformance::results::{CaseResult, Failure, Grading, Outcome, Role};
+use atf_conformance::run::{Failures, Scope};
 
 fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
     let outcome = match failure {
@@ -13,7 +13,7 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
         Some(class) => Outcome::Failed {
             class,
             message: "so it\nwent".to_owned(),
-            difference: None,
+            differences: Vec::new(),
         },
     };
     CaseResult {
@@ -45,12 +45,19 @@ fn results() -> Vec<CaseResult> {
 
 const NAMES: [&str; 5] = ["v1/a", "v1/b", "v1/c", "v2/d", "v2/not-run"];
 
+const fn scope(all_roles: bool) -> Scope {
+    Scope {
+        all_roles,
+        grading: Grading::All,
+    }
+}
+
 /// What a list says of these results: what is stale, and what is known.
 fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
     let mut results = results();
     let list = Failures::parse(Path::new("known.txt"), text);
     let mut references: Vec<_> = results.iter_mut().collect();
-    let stale = list.apply(&mut references, &BTreeSet::from(NAMES), all_roles);
+    let stale = list.apply(&mut references, &BTreeSet::from(NAMES), scope(all_roles));
     (
         stale,
         results.into_iter().map(|result| result.listed).collect(),
@@ -137,7 +144,11 @@ wrong-verdict v2/not-run later
 ";
     let list = Failures::parse(Path::new("known.txt"), text);
     let results = results();
-    let updated = list.updated(&results.iter().collect::<Vec<_>>(), &BTreeSet::from(NAMES));
+    let updated = list.updated(
+        &results.iter().collect::<Vec<_>>(),
+        &BTreeSet::from(NAMES),
+        scope(true),
+    );
     let expected = "\
 # What we know.
 crash         v1/a count is trusted
@@ -157,7 +168,30 @@ fn an_update_of_a_list_that_holds_changes_nothing() {
     let list = Failures::parse(Path::new("known.txt"), GOOD);
     let results = results();
     assert_eq!(
-        list.updated(&results.iter().collect::<Vec<_>>(), &BTreeSet::from(NAMES)),
+        list.updated(
+            &results.iter().collect::<Vec<_>>(),
+            &BTreeSet::from(NAMES),
+            scope(true)
+        ),
         GOOD
     );
+}
+
+#[test]
+fn where_labels_are_not_graded_lines_about_them_are_kept_and_not_stale() {
+    let text = "wrong-label v1/c says recover\n";
+    let names = BTreeSet::from(NAMES);
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let mut results = [result(Role::Read, "v1/c", None)];
+    let mut apply = |grading| {
+        let scope = Scope {
+            grading,
+            ..scope(true)
+        };
+        let stale = list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope);
+        let updated = list.updated(&results.iter().collect::<Vec<_>>(), &names, scope);
+        (stale.len(), updated)
+    };
+    assert_eq!(apply(Grading::Data), (0, text.to_owned()));
+    assert_eq!(apply(Grading::All), (1, String::new()));
 }

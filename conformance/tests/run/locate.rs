@@ -40,11 +40,7 @@ fn goes_by(way: &[Step], name: &str) -> bool {
 
 /// The last name of a way.
 fn last_key(way: &[Step]) -> &str {
-    let names = way.iter().rev().filter_map(|step| match step {
-        Step::Key(key) => Some(key.as_str()),
-        Step::Element(_) => None,
-    });
-    names.into_iter().next().unwrap()
+    way.iter().rev().find_map(Step::key).unwrap()
 }
 
 /// The field's own bytes, once the dump is seen to be a part of its file in whole lines around the field.

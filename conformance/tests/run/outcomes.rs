@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::Verdict;
+use atf_conformance::corpus::Case;
+use atf_conformance::results::{Failure, Grade, Outcome, Score};
 use atf_conformance::run::Ended;
 use atf_conformance::run::warden::End;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Bench, case, document, failure};
 
@@ -61,14 +63,105 @@ fn another_verdict_names_the_rule_and_its_bytes() {
     let results = bench.run(&[bench.says("accepts", &accepts, 0)], vec![case("v1/one")]);
     let result = &results.cases[0];
     let (class, message) = failure(result);
-    assert_eq!(class, Failure::WrongVerdict);
+    assert_eq!(class, Failure::WrongLabel);
     let broken = "ATF-IFTR-001 is broken in thread_7/index.atf at footer";
     assert_eq!(message, format!("accept, expected recover: {broken}"));
-    let Outcome::Failed { difference, .. } = &result.outcome else {
+    let Outcome::Failed { differences, .. } = &result.outcome else {
         unreachable!()
     };
-    let difference = difference.as_ref().unwrap();
+    let [difference] = differences.as_slice() else {
+        panic!("{differences:?}");
+    };
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
+}
+
+/// The class of a case that allows these verdicts, and whether each grade passed.
+fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Score) {
+    let bench = Bench::new();
+    let results = bench.run(&[bench.says("says", document, code)], vec![case]);
+    let result = &results.cases[0];
+    let class = match &result.outcome {
+        Outcome::Failed { class, .. } => Some(*class),
+        _ => None,
+    };
+    (class, result.score(Grade::Data), result.score(Grade::Label))
+}
+
+#[test]
+fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refused() {
+    use Score::{Failed, Passed};
+    let recovers = case("v1/one");
+    let rejects = |verdicts: &[Verdict]| Case {
+        verdicts: verdicts.to_vec(),
+        ..case("v1/one")
+    };
+    let with = |verdict: &str, events: bool| {
+        let mut document = document();
+        document["verdict"] = json!(verdict);
+        if !events {
+            document["events"] = json!([]);
+        }
+        document
+    };
+    let refusal = json!({"kind": "index", "verdict": "reject"});
+    assert_eq!(
+        graded(recovers.clone(), &with("accept", true), 0),
+        (Some(Failure::WrongLabel), Passed, Failed)
+    );
+    assert_eq!(
+        graded(recovers, &refusal, 1),
+        (Some(Failure::WrongVerdict), Failed, Passed)
+    );
+    // What must be refused has no document, and no event.
+    let must_reject = Case {
+        expected: refusal.clone(),
+        ..rejects(&[Verdict::Reject])
+    };
+    assert_eq!(
+        graded(must_reject.clone(), &with("recover", true), 0),
+        (Some(Failure::WrongVerdict), Failed, Passed)
+    );
+    assert_eq!(
+        graded(must_reject, &with("recover", false), 0),
+        (Some(Failure::WrongLabel), Passed, Failed)
+    );
+    // Where either is allowed, what is given is still compared.
+    let either = rejects(&[Verdict::Recover, Verdict::Reject]);
+    assert_eq!(graded(either.clone(), &refusal, 1), (None, Passed, Passed));
+    assert_eq!(
+        graded(either, &with("recover", false), 0),
+        (Some(Failure::WrongDecode), Failed, Passed)
+    );
+}
+
+#[test]
+fn all_differences_are_told_data_first() {
+    let bench = Bench::new();
+    let mut wrong = document();
+    wrong["verdict"] = json!("accept");
+    wrong["derived"]["count_source"] = json!("footer");
+    wrong["events"][0]["event_kind"] = json!(2);
+    wrong["events"][0]["timestamp_ns"] = json!("1001");
+    let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![case("v1/one")]);
+    let Outcome::Failed {
+        class, differences, ..
+    } = &results.cases[0].outcome
+    else {
+        panic!("{:?}", results.cases[0]);
+    };
+    assert_eq!(*class, Failure::WrongDecode);
+    let told: Vec<_> = (differences.iter())
+        .map(|it| (it.grade, it.place.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Grade::Data, "events[0].timestamp_ns"),
+            (Grade::Data, "events[0].event_kind"),
+            (Grade::Label, "verdict"),
+            (Grade::Label, "derived.count_source"),
+        ]
+    );
 }
 
 #[test]
@@ -113,13 +206,15 @@ fn another_value_is_named_with_its_bytes() {
     wrong["events"][0]["call_depth"] = json!(2);
     let results = bench.run(&[bench.says("wrong", &wrong, 0)], vec![case("v1/one")]);
     let Outcome::Failed {
-        class, difference, ..
+        class, differences, ..
     } = &results.cases[0].outcome
     else {
         panic!("{:?}", results.cases[0]);
     };
     assert_eq!(*class, Failure::WrongDecode);
-    let difference = difference.as_ref().unwrap();
+    let [difference] = differences.as_slice() else {
+        panic!("{differences:?}");
+    };
     assert_eq!(difference.place, "events[0].call_depth");
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
     assert_eq!(

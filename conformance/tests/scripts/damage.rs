@@ -63,9 +63,9 @@ fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize,
                 Outcome::Failed {
                     class: Failure::WrongFile,
                     message,
-                    difference,
+                    differences,
                 } => {
-                    let dump = difference.unwrap().hexdump.unwrap();
+                    let dump = differences[0].hexdump.as_ref().unwrap();
                     let field = dump.field_offset..dump.field_offset + dump.field_size;
                     assert_eq!(dump.file, file, "{message}");
                     assert!(field.contains(&(offset as u64)), "{offset:#x}: {message}");

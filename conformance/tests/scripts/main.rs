@@ -46,8 +46,8 @@ fn failure(graded: Graded) -> (Failure, String, Option<Difference>) {
         Outcome::Failed {
             class,
             message,
-            difference,
-        } => (class, message, difference.map(|difference| *difference)),
+            differences,
+        } => (class, message, differences.into_iter().next()),
         other => panic!("{other:?}"),
     }
 }

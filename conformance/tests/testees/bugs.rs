@@ -108,12 +108,12 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "links-not-followed",
         "v1/link-001-to-an-event-behind-the-last",
-        "wrong-verdict",
+        "wrong-decode",
     ),
     (
         "links-one-way",
         "v1/link-001-to-anothers-event",
-        "wrong-verdict",
+        "wrong-decode",
     ),
     (
         "one-corrupt-thread",
@@ -129,7 +129,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "symbolic-links-followed",
         "v1/sess-003-a-link-to-a-threads-folder",
-        "wrong-verdict",
+        "wrong-decode",
     ),
     ("manifest-needed", "v1/mani-002-empty", "wrong-verdict"),
     (
@@ -262,7 +262,7 @@ fn rows(
 fn names(case: &Value, rule: &str) -> bool {
     let notes = case["notes"].as_array().into_iter().flatten();
     let mut notes = notes.filter_map(Value::as_str);
-    match case["difference"]["rule"].as_str() {
+    match case["differences"][0]["rule"].as_str() {
         Some(named) => named == rule,
         None => {
             let rules = case["rules"].as_array().into_iter().flatten();

@@ -18,10 +18,7 @@ fn words(results: &Results) -> (String, Mood) {
     let tally = Tally::of(&results.cases);
     let Tally { passed, known, .. } = tally;
     match (verdict::is_good(results), tally.graded(), known) {
-        (false, _, _) if tally.failed > 0 => (
-            format!("{} of {} failed", tally.failed, tally.graded()),
-            Mood::Bad,
-        ),
+        (false, _, _) if tally.failed > 0 => (verdict::scores(results, &results.cases), Mood::Bad),
         (false, _, _) => (verdict::headline(results), Mood::Bad),
         (true, 0, _) => ("nothing graded".to_owned(), Mood::Nothing),
         (true, _, 0) => (format!("{passed} passed"), Mood::Good),

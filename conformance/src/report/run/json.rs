@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::tally::Tally;
+use super::tally::{Scores, Tally};
 use crate::results::Results;
 
 /// The version of this form: a key that goes or changes its meaning makes a new one.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -22,6 +22,8 @@ struct Report<'a> {
 struct Summary {
     #[serde(flatten)]
     tally: Tally,
+    #[serde(flatten)]
+    scores: Scores,
     refused: usize,
     stale: usize,
     cross_failed: usize,
@@ -32,6 +34,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         format: FORMAT,
         summary: Summary {
             tally: Tally::of(&results.cases),
+            scores: Scores::of(&results.cases),
             refused: results
                 .testees
                 .iter()

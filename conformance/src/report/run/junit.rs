@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use super::tally::{Tally, columns};
-use super::words;
+use super::{verdict, words};
 use crate::report::junit::{self, Counts};
 use crate::report::xml::{Attribute, Text};
 use crate::results::{CaseResult, Outcome, Results, State};
@@ -62,7 +62,10 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
     )?;
     let version = results.testees.get(first.testee);
     let version = version.map_or("", |testee| &testee.version);
-    junit::properties(Some(version), &results.editions.all(), out)?;
+    let scores = verdict::scores(results, cases.iter().copied());
+    let graded_by = results.editions.all();
+    let properties = graded_by.into_iter().chain([("scores", scores.as_str())]);
+    junit::properties(Some(version), &properties.collect::<Vec<_>>(), out)?;
     for case in cases {
         let time = case.elapsed.as_secs_f64();
         let (class, case_name) = (Attribute(&name), Attribute(&case.case));

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use super::target::{Form, Target};
 use crate::results::Results;
 
-pub use tally::Tally;
+pub use tally::{Counted, Scores, Tally};
 
 /// Writes a run's report in one form. Text has colours, for `out` to keep or to drop.
 ///

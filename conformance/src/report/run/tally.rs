@@ -1,10 +1,11 @@
 //! Results, counted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::Serialize;
 
-use crate::results::{CaseResult, Results, Role, State};
+use crate::results::{CaseResult, Grade, Results, Role, Score, State};
 
 /// How many results there are of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -55,6 +56,53 @@ impl Tally {
             Self { skipped: 1.., .. } => Some(State::Skipped),
             _ => None,
         }
+    }
+}
+
+/// How many answers were right in each grade, whatever failure lists say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Scores {
+    /// Events and their values.
+    pub data: Counted,
+    /// What is said of them.
+    pub label: Counted,
+}
+
+/// How many were right, of how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// As expected.
+    pub passed: u64,
+    /// Not as expected.
+    pub failed: u64,
+}
+
+impl Scores {
+    /// Counts results.
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> Self {
+        let mut scores = Self::default();
+        for result in results {
+            scores.data.add(result.score(Grade::Data));
+            scores.label.add(result.score(Grade::Label));
+        }
+        scores
+    }
+}
+
+impl Counted {
+    const fn add(&mut self, score: Score) {
+        match score {
+            Score::Passed => self.passed += 1,
+            Score::Failed => self.failed += 1,
+            Score::None => {}
+        }
+    }
+}
+
+/// `290 of 327`.
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.passed, self.passed + self.failed)
     }
 }
 

@@ -7,15 +7,16 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::words;
+use super::{verdict, words};
 use crate::report::Printable;
 use crate::report::tap::Tap;
-use crate::results::{CaseResult, Outcome, Results};
+use crate::results::{CaseResult, Grade, Outcome, Results};
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let refused = results.testees.iter().filter(|t| t.refused.is_some());
     let count = refused.count() + results.cases.len() + results.cross.len() + results.stale.len();
     let mut tap = Tap::new(out, &results.editions.all())?;
+    tap.comment(&verdict::scores(results, &results.cases))?;
     tap.plan(count)?;
     for testee in &results.testees {
         if let Some(why) = &testee.refused {
@@ -64,6 +65,8 @@ fn case(results: &Results, case: &CaseResult, tap: &mut Tap<&mut dyn Write>) -> 
     tap.point(false, &title, listed)?;
     tap.diagnostics(&[
         ("class", Value::from(class.name())),
+        ("data", Value::from(case.score(Grade::Data).name())),
+        ("label", Value::from(case.score(Grade::Label).name())),
         ("message", Value::from(message.as_str())),
         ("rules", Value::from(case.rules.clone())),
         ("details", Value::from(words::details(case))),

@@ -220,6 +220,7 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
     let rules = counted(rules.len() as u64, "rule");
     writeln!(out, "; {rules}, {:.1} s", results.elapsed.as_secs_f64())?;
+    scores(results, out)?;
     let editions = &results.editions;
     let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));
     let (rules, corpus) = (Printable(&editions.rules), Printable(&editions.corpus));
@@ -227,6 +228,22 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         out,
         "{FAINT}kit {kit}, spec {spec}, rules {rules}, corpus {corpus}{FAINT:#}"
     )
+}
+
+/// Both scores of each testee that has any.
+fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    for testee in 0..results.testees.len() {
+        let cases: Vec<_> = results
+            .cases
+            .iter()
+            .filter(|it| it.testee == testee)
+            .collect();
+        if !cases.is_empty() {
+            let name = words::name(results, testee);
+            writeln!(out, "{name}: {}", verdict::scores(results, cases))?;
+        }
+    }
+    Ok(())
 }
 
 /// Rows of cells below one another, the first to the left, the others to the right.

@@ -1,7 +1,7 @@
 //! Whether a run was as expected, in a line.
 
-use super::tally::Tally;
-use crate::results::Results;
+use super::tally::{Scores, Tally};
+use crate::results::{CaseResult, Grading, Results};
 
 /// Whether everything was as expected.
 pub(super) fn is_good(results: &Results) -> bool {
@@ -37,5 +37,19 @@ pub(super) fn headline(results: &Results) -> String {
         (true, 0) if passed == 0 => "Nothing was graded".to_owned(),
         (true, 0) => format!("All {passed} passed"),
         (true, _) => format!("As expected: {passed} passed, known failures: {known}"),
+    }
+}
+
+/// Both scores: `data 290 of 327, labels 211 of 300`.
+pub(super) fn scores<'a>(
+    results: &Results,
+    cases: impl IntoIterator<Item = &'a CaseResult>,
+) -> String {
+    let Scores { data, label } = Scores::of(cases);
+    match (results.grading, label.passed + label.failed) {
+        (Grading::Data, _) => format!("data {data}, labels not graded"),
+        // Writers have none.
+        (Grading::All, 0) => format!("data {data}"),
+        (Grading::All, _) => format!("data {data}, labels {label}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::report::hexdump;
 use crate::report::printable::{Printable, clipped};
-use crate::results::{CaseResult, Difference, Outcome, Results};
+use crate::results::{CaseResult, Difference, Hexdump, Outcome, Results};
 use crate::rules;
 
 /// How much of a value is shown; JSON has all.
@@ -36,7 +36,7 @@ pub(super) fn failure(case: &CaseResult) -> Option<String> {
     }
 }
 
-/// Why it matters, where it differs and what the testee said about it.
+/// Why it matters, where it differs, every place of it, and what the testee said about it.
 pub(super) fn details(case: &CaseResult) -> Vec<String> {
     let mut lines = Vec::new();
     if !case.note.is_empty() {
@@ -48,12 +48,14 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
             None => Printable(id).to_string(),
         });
     }
-    if let Outcome::Failed {
-        difference: Some(difference),
-        ..
-    } = &case.outcome
-    {
-        self::difference(difference, &mut lines);
+    if let Outcome::Failed { differences, .. } = &case.outcome {
+        for (seq, difference) in differences.iter().enumerate() {
+            self::difference(difference, &mut lines);
+            // The bytes of one place are a page; JSON has those of all.
+            if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
+                bytes(dump, &mut lines);
+            }
+        }
     }
     lines.extend(notes(case));
     lines.extend(stderr(&case.stderr));
@@ -68,21 +70,26 @@ pub(super) fn notes(case: &CaseResult) -> Vec<String> {
 
 fn difference(difference: &Difference, lines: &mut Vec<String>) {
     let short = |text| Printable(clipped(text, VALUE_LETTERS)).to_string();
-    let rule = match &difference.rule {
-        Some(rule) => format!(" ({})", Printable(rule)),
-        None => String::new(),
-    };
-    lines.push(format!("{}{rule}:", Printable(&difference.place)));
+    let mut about = vec![difference.grade.name().to_owned()];
+    about.extend(
+        difference
+            .rule
+            .as_ref()
+            .map(|rule| Printable(rule).to_string()),
+    );
+    let place = Printable(&difference.place);
+    lines.push(format!("{place} ({}):", about.join(", ")));
     lines.push(format!("  expected {}", short(&difference.expected)));
     lines.push(format!("  got      {}", short(&difference.got)));
-    if let Some(dump) = &difference.hexdump {
-        let (offset, size) = (dump.field_offset, dump.field_size);
-        lines.push(format!(
-            "{}, {size} bytes at {offset:#x}:",
-            Printable(&dump.file)
-        ));
-        lines.extend(hexdump::text(dump).iter().map(|line| format!("  {line}")));
-    }
+}
+
+fn bytes(dump: &Hexdump, lines: &mut Vec<String>) {
+    let (offset, size) = (dump.field_offset, dump.field_size);
+    lines.push(format!(
+        "{}, {size} bytes at {offset:#x}:",
+        Printable(&dump.file)
+    ));
+    lines.extend(hexdump::text(dump).iter().map(|line| format!("  {line}")));
 }
 
 fn stderr(text: &str) -> Vec<String> {

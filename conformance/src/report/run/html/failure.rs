@@ -64,12 +64,13 @@ struct Details {
     note: String,
     rules: Vec<RuleView>,
     notes: Vec<String>,
-    difference: Option<DifferenceView>,
+    differences: Vec<DifferenceView>,
     stderr: String,
 }
 
 #[derive(Serialize)]
 struct DifferenceView {
+    grade: &'static str,
     place: String,
     expected: String,
     got: String,
@@ -100,13 +101,13 @@ impl FailureView {
         case: &CaseResult,
         budget: &mut Budget,
     ) -> Self {
-        let (class, message, difference) = match &case.outcome {
+        let (class, message, differences) = match &case.outcome {
             Outcome::Failed {
                 class,
                 message,
-                difference,
-            } => (class.name(), message.as_str(), difference.as_deref()),
-            Outcome::Passed | Outcome::Skipped { .. } => ("", "", None),
+                differences,
+            } => (class.name(), message.as_str(), differences.as_slice()),
+            Outcome::Passed | Outcome::Skipped { .. } => ("", "", &[][..]),
         };
         let line = shown(message);
         let whole = shown_value(message);
@@ -115,7 +116,7 @@ impl FailureView {
             note: shown_value(&case.note),
             rules: case.rules.iter().map(|id| rule(id)).collect(),
             notes: words::notes(case),
-            difference: difference.map(self::difference),
+            differences: differences.iter().map(difference).collect(),
             stderr: stderr(&case.stderr),
         };
         Self {
@@ -151,6 +152,7 @@ fn stderr(text: &str) -> String {
 
 fn difference(difference: &Difference) -> DifferenceView {
     DifferenceView {
+        grade: difference.grade.name(),
         place: shown(&difference.place),
         expected: shown_value(&difference.expected),
         got: shown_value(&difference.got),
@@ -208,11 +210,11 @@ impl Details {
                 .flat_map(|one| [one.id.as_str(), one.rule]),
         );
         let mut lines = 0;
-        if let Some(difference) = &self.difference {
+        for difference in &self.differences {
             texts.extend(
                 [&difference.place, &difference.expected, &difference.got].map(String::as_str),
             );
-            lines = difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
+            lines += difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
         }
         let texts = texts.into_iter().map(|text| escaped(text) + MARKUP);
         texts.sum::<usize>() + lines * LINE
@@ -230,7 +232,7 @@ mod tests {
             note: String::new(),
             rules: Vec::new(),
             notes: Vec::new(),
-            difference: None,
+            differences: Vec::new(),
             stderr: String::new(),
         }
     }
@@ -247,6 +249,7 @@ mod tests {
         let text = || "a text of thirty letters or so".to_owned();
         let difference = |hexdump| {
             difference(&Difference {
+                grade: crate::results::Grade::Data,
                 place: text(),
                 expected: text(),
                 got: text(),
@@ -276,11 +279,11 @@ mod tests {
                 ..nothing()
             },
             Details {
-                difference: Some(difference(None)),
+                differences: vec![difference(None)],
                 ..nothing()
             },
             Details {
-                difference: Some(difference(Some(dump))),
+                differences: vec![difference(Some(dump))],
                 ..nothing()
             },
         ];

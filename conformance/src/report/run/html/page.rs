@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::failure::{Budget, FailureView};
 use super::matrix::{CrossView, GroupView, cross, groups};
 use crate::report::page::shown;
-use crate::report::run::tally::{Tally, columns};
+use crate::report::run::tally::{Scores, Tally, columns};
 use crate::report::run::{verdict, words};
 use crate::results::{CaseResult, Outcome, Results, State, Testee};
 
@@ -18,6 +18,7 @@ pub(super) struct Page {
     tally: Tally,
     editions: Vec<(&'static str, String)>,
     seconds: String,
+    scores: String,
     testees: Vec<TesteeView>,
     stale: Vec<String>,
     columns: Vec<ColumnView>,
@@ -40,6 +41,7 @@ struct TesteeView {
     features: String,
     refused: Option<String>,
     tally: Tally,
+    scores: Scores,
 }
 
 /// A testee in a role.
@@ -91,6 +93,7 @@ impl Page {
                 ("corpus", shown(&editions.corpus)),
             ],
             seconds: format!("{:.1}", results.elapsed.as_secs_f64()),
+            scores: verdict::scores(results, cases),
             testees: testees(results),
             stale: results.stale.iter().map(|line| shown(line)).collect(),
             columns: columns(results)
@@ -120,19 +123,17 @@ impl Page {
 }
 
 fn testees(results: &Results) -> Vec<TesteeView> {
-    let mut tallies = vec![Tally::default(); results.testees.len()];
-    for case in &results.cases {
-        if let Some(tally) = tallies.get_mut(case.testee) {
-            tally.add(case.state());
-        }
-    }
-    let testees = results.testees.iter().zip(tallies);
+    let testees = results.testees.iter().enumerate();
     testees
-        .map(|(testee, tally)| self::testee(testee, tally))
+        .map(|(seq, testee)| {
+            let cases: Vec<_> = results.cases.iter().filter(|it| it.testee == seq).collect();
+            let cases = || cases.iter().copied();
+            self::testee(testee, Tally::of(cases()), Scores::of(cases()))
+        })
         .collect()
 }
 
-fn testee(testee: &Testee, tally: Tally) -> TesteeView {
+fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
     // A link from a manifest may lead to a page and do nothing else.
@@ -146,6 +147,7 @@ fn testee(testee: &Testee, tally: Tally) -> TesteeView {
         features: shown(&testee.features.join(", ")),
         refused: testee.refused.as_deref().map(shown),
         tally,
+        scores,
     }
 }
 
