@@ -406,3 +406,19 @@ fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
     }
     assert_eq!(layout.constants.len(), 1);
 }
+
+/// S3: two events of 32 bytes to a line of 64, a header and a footer to one each.
+#[test]
+fn a_cache_line_holds_two_index_events_a_header_or_a_footer() {
+    let layout = layout();
+    let size = |name: &str| layout.record(name).map(|record| record.size);
+    assert_eq!(size("index_event"), Some(32));
+    for name in [
+        "index_header",
+        "index_footer",
+        "detail_header",
+        "detail_footer",
+    ] {
+        assert_eq!(size(name), Some(64), "{name}");
+    }
+}

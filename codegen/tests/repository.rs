@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use atf_spec::holds::Hold;
 use atf_spec::yaml::{FileId, Node, Tree, Value as Yaml};
 use jsonschema::Validator;
 use serde_json::Value;
@@ -125,28 +126,84 @@ fn the_manifests_of_real_tracers_fit_their_schema_and_broken_ones_do_not() {
     }
 }
 
-/// `tested_by` of decisions.yaml names rules, which the compiler checks, and tests as `PATH::NAME`.
-#[test]
-fn every_test_that_a_decision_rests_on_exists() {
+fn spec() -> atf_spec::load::Spec {
     let compiled = atf_spec::compile(&root().join("spec"));
-    let spec = compiled.spec.expect("the spec has no fault of form");
-    let silences = &spec.decisions.silences;
-    let tests: Vec<(&str, &str)> = silences
+    compiled.spec.expect("the spec has no fault of form")
+}
+
+/// Whether a file of tests has one of that name.
+fn has_test(text: &str, name: &str) -> bool {
+    let head = format!("fn {name}()");
+    let mut lines = text
+        .lines()
+        .rev()
+        .skip_while(|line| line.trim() != format!("{head} {{"));
+    lines.nth(1).is_some_and(|line| line.trim() == "#[test]")
+}
+
+/// `held_by` and `tested_by` name rules, which the compiler checks, and what this test looks for.
+#[test]
+fn all_that_a_statement_or_a_decision_rests_on_exists() {
+    let spec = spec();
+    let held = spec.topics.iter().flat_map(|topic| &topic.held_by);
+    let tested = spec
+        .decisions
+        .silences
         .iter()
-        .flat_map(|silence| &silence.tested_by)
-        .filter_map(|test| test.split_once("::"))
+        .flat_map(|silence| &silence.tested_by);
+    let holds: Vec<Hold<'_>> = held
+        .chain(tested)
+        .filter_map(|text| Hold::parse(text))
         .collect();
-    assert!(!tests.is_empty());
-    for (path, name) in tests {
-        let text = text(&root().join(path));
-        let head = format!("fn {name}()");
-        let mut before = text.lines().take_while(|line| !line.contains(&head));
-        assert!(text.contains(&head), "{path} has no test {name}");
-        assert_eq!(
-            before.by_ref().last(),
-            Some("#[test]"),
-            "{path}: {name} is no test"
-        );
+    assert!(holds.len() > 50, "only {} holds", holds.len());
+    let measured = text(&root().join("docs/speed.md"));
+    for hold in holds {
+        match hold {
+            Hold::Test { path, name } => {
+                assert!(
+                    has_test(&text(&root().join(path)), name),
+                    "{path} has no test {name}"
+                );
+            }
+            Hold::Benchmark { path, work } => {
+                let row = text(&root().join(path));
+                assert!(
+                    row.contains(&format!("\"{work}")),
+                    "{path} makes no row `{work}`"
+                );
+                let row = format!("| {work}");
+                assert!(
+                    measured.lines().any(|line| line.starts_with(&row)),
+                    "not measured: {work}"
+                );
+            }
+            Hold::Document { path, anchor } => {
+                let text = text(&root().join(path));
+                let mut headings = text.lines().filter_map(|line| line.strip_prefix("## "));
+                let is_it = |heading: &str| heading.to_lowercase().replace(' ', "-") == anchor;
+                assert!(headings.any(is_it), "{path} has no section {anchor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_test_that_is_gone_or_is_none_is_noticed() {
+    let file =
+        "#[test]\nfn here() {\n}\n\nfn helper() {\n}\nmod inner {\n    #[test]\n    fn there() {\n";
+    assert!(has_test(file, "here") && has_test(file, "there"));
+    assert!(!has_test(file, "helper") && !has_test(file, "gone"));
+}
+
+/// The documents are not in the repository. Where they lie beside it, as in CI, each line is the
+/// one that the claims were made from; `.ci/run` says so aloud where they do not.
+#[test]
+fn the_claims_are_those_of_the_documents() {
+    let documents = root().join("../shared/sources");
+    if documents.is_dir() {
+        let faults = atf_spec::text::compare(&spec(), &documents);
+        let messages: Vec<_> = faults.iter().map(|fault| &fault.message).collect();
+        assert!(messages.is_empty(), "{messages:#?}");
     }
 }
 

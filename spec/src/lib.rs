@@ -4,7 +4,7 @@
 //! The YAML files beside this crate are the truth; nothing else knows an offset:
 //!
 //! - `sources/*.yaml`: each source document's claims, as that source states them, wrong sums
-//!   included;
+//!   included; `digests.yaml`: what the lines were that they are made from ([`text`], [`holds`]);
 //! - `records/*.yaml`: the complete layout of each record in both wire versions; a settled
 //!   conflict says so at its field;
 //! - `enums.yaml`, `constants.yaml`: open enumerations, flags, named constants;
@@ -34,6 +34,8 @@ pub mod check;
 #[cfg(feature = "compiler")]
 pub mod diagnostic;
 #[cfg(feature = "compiler")]
+pub mod holds;
+#[cfg(feature = "compiler")]
 pub mod load;
 #[cfg(feature = "compiler")]
 pub mod model;
@@ -43,6 +45,8 @@ pub mod reconcile;
 pub mod resolve;
 #[cfg(feature = "compiler")]
 pub mod schema;
+#[cfg(feature = "compiler")]
+pub mod text;
 #[cfg(feature = "compiler")]
 pub mod yaml;
 

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use crate::diagnostic::{Diagnostic, File, Files};
 use crate::layout::Wire;
 use crate::model::{
-    ConstantsFile, DecisionsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec,
-    RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
+    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
+    RecordSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
 };
 use crate::yaml::{FileId, Place, Tree, decode};
 
@@ -20,6 +20,8 @@ pub struct Spec {
     pub format: FormatFile,
     /// The sources, by id.
     pub sources: Vec<SourceFile>,
+    /// The digests of the sources' lines.
+    pub digests: DigestsFile,
     /// The records, in the format's order.
     pub records: Vec<RecordSpec>,
     /// The enumerations.
@@ -64,6 +66,7 @@ pub fn load(folder: &Path) -> Loaded {
     let mut spec = Spec {
         format: loader.file("format.yaml").unwrap_or_default(),
         sources: loader.folder("sources"),
+        digests: loader.file("digests.yaml").unwrap_or_default(),
         records: loader.folder("records"),
         enums: loader.file("enums.yaml").unwrap_or_default(),
         constants: loader.file("constants.yaml").unwrap_or_default(),

@@ -5,8 +5,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
 
 use crate::model::{
-    ConstantsFile, DecisionsFile, EditionsFile, EnumsFile, FormatFile, JsonType, ManifestField,
-    ManifestFile, ManifestObject, RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
+    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, JsonType,
+    ManifestField, ManifestFile, ManifestObject, RecordSpec, RulesFile, SessionFile, SourceFile,
+    TopicsFile,
 };
 
 /// A number or text, where a file gives a fixed value.
@@ -32,6 +33,7 @@ pub fn of_spec() -> Vec<(&'static str, Value)> {
     vec![
         ("constants", schema_for!(ConstantsFile).into()),
         ("decisions", schema_for!(DecisionsFile).into()),
+        ("digests", schema_for!(DigestsFile).into()),
         ("editions", schema_for!(EditionsFile).into()),
         ("enums", schema_for!(EnumsFile).into()),
         ("format", schema_for!(FormatFile).into()),

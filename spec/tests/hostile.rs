@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use atf_spec::diagnostic::{Diagnostic, File, Files};
 use atf_spec::model::{
-    ConstantsFile, DecisionsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile, RecordSpec,
-    RulesFile, SessionFile, SourceFile, TopicsFile,
+    ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
+    RecordSpec, RulesFile, SessionFile, SourceFile, TopicsFile,
 };
 use atf_spec::yaml::{FileId, Place, Tree, decode};
 
@@ -218,6 +218,7 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
         "format.yaml" => decode::<FormatFile>(root).map(drop),
         "sources" => decode::<SourceFile>(root).map(drop),
         "records" => decode::<RecordSpec>(root).map(drop),
+        "digests.yaml" => decode::<DigestsFile>(root).map(drop),
         "editions.yaml" => decode::<EditionsFile>(root).map(drop),
         "enums.yaml" => decode::<EnumsFile>(root).map(drop),
         "constants.yaml" => decode::<ConstantsFile>(root).map(drop),

@@ -38,6 +38,14 @@ fn a_nap_takes_as_long_as_the_standard_clock_says() {
     assert!(u128::from(elapsed) < std_elapsed.as_nanos() + 1_000_000_000);
 }
 
+/// A clock of milliseconds or microseconds would stand still or jump by 1000.
+#[test]
+fn consecutive_readings_differ_by_less_than_a_microsecond() {
+    let readings: Vec<u64> = (0..10_000).map(|_| clock::now_ns()).collect();
+    let steps = readings.windows(2).map(|pair| pair[1] - pair[0]);
+    assert!(steps.filter(|step| (1..1000).contains(step)).count() > 100);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn the_clock_on_linux_is_the_time_since_the_boot() {

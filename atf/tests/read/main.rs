@@ -4,6 +4,7 @@
 mod support;
 
 mod arbitrary;
+mod claims;
 mod detail;
 mod every_bit;
 mod every_cut;

@@ -8,6 +8,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod claims;
 mod encode;
 mod faults;
 mod memory;

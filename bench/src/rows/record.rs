@@ -8,6 +8,7 @@ use atf::EventKind;
 use atf::record::{Capacity, channel};
 use atf::write::{Event, ThreadWriter, WriteOptions};
 use rtrb::RingBuffer;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
@@ -20,6 +21,7 @@ const CAPACITY: u64 = 1 << 14;
 
 /// The rows on recording.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
+    read_clock(context)?;
     let rounds = context.events(EVENTS).div_ceil(CAPACITY);
     let amount = Amount::Each(rounds * CAPACITY, "event");
     let folder = context.path("record");
@@ -50,6 +52,34 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         goal: Some(0.8),
         comparison: drain,
         amount,
+    });
+    Ok(())
+}
+
+/// What every event costs before anything is recorded.
+fn read_clock(context: &mut Context) -> Result<()> {
+    let count = context.events(EVENTS);
+    let ours = compare(
+        context.pairs,
+        Time::Wall,
+        |watch| readings(watch, count, atf::clock::now_ns),
+        |watch| readings(watch, count, || clock_gettime(ClockId::Boottime).tv_nsec),
+    )?;
+    context.report.add(Row {
+        work: "read the clock".to_owned(),
+        baseline: "clock_gettime(CLOCK_BOOTTIME)",
+        goal: Some(0.9),
+        comparison: ours,
+        amount: Amount::Each(count, "reading"),
+    });
+    Ok(())
+}
+
+fn readings<T>(watch: &mut Stopwatch, count: u64, read: impl Fn() -> T) -> Result<()> {
+    watch.time(|| {
+        for _ in 0..count {
+            black_box(read());
+        }
     });
     Ok(())
 }

@@ -1,20 +1,76 @@
-//! `spec check`: says that the spec is consistent. Its faults are reported in front of every
-//! subcommand.
+//! `spec check`: says that the spec is consistent, and holds its claims against the documents.
+//! Faults of the spec itself are reported before every subcommand.
 
+use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::Context;
-use super::text::print;
+use atf_spec::Compiled;
+use atf_spec::diagnostic::Diagnostic;
+use atf_spec::text;
 
-pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
+use super::text::print;
+use super::{Context, refuse};
+
+/// Options of `spec check`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  $ atf-codegen spec check")]
+pub(super) struct Options {
+    /// Hold the claims against the source documents in this folder, line by line
+    #[arg(long, value_name = "DIR")]
+    sources: Option<PathBuf>,
+    /// Write the documents' digests to spec/digests.yaml: the claims were read against their lines
+    #[arg(long, requires = "sources")]
+    bless: bool,
+}
+
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    let compiled = context.compiled;
+    let mut line = String::new();
+    if let Some(folder) = &options.sources {
+        let faults = text::compare(context.spec, folder);
+        if !faults.is_empty() {
+            return refuse(&compiled.files, &faults);
+        }
+        let lines = context
+            .spec
+            .sources
+            .iter()
+            .filter_map(|source| source.text.as_ref());
+        let lines: u32 = lines.map(|text| text.lines.value).sum();
+        line = format!("the documents' {lines} lines are those that the claims were made from\n");
+    }
     let claims: usize = context.found.claims.values().map(Vec::len).sum();
-    let line = format!(
-        "the spec is consistent: {claims} claims of {} sources, {} disagreements, all settled, {} rules\n",
+    line = format!(
+        "the spec is consistent: {claims} claims of {} sources, {} disagreements, all settled, {} rules\n{line}",
         context.spec.sources.len(),
         context.found.disagreements.len(),
         context.spec.all_rules().count(),
     );
     print(io::stdout(), &line)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the digests before the spec's own faults are reported, since stale digests are some.
+/// `None` where that is not asked for, or the spec has no form.
+pub(super) fn bless(
+    options: &Options,
+    compiled: &Compiled,
+    spec: &std::path::Path,
+) -> io::Result<Option<ExitCode>> {
+    let (true, Some(folder), Some(known)) = (options.bless, &options.sources, &compiled.spec)
+    else {
+        return Ok(None);
+    };
+    let written: Result<String, Vec<Diagnostic>> = text::digests(known, folder);
+    match written {
+        Ok(yaml) => fs::write(spec.join("digests.yaml"), yaml)?,
+        Err(faults) => return refuse(&compiled.files, &faults).map(Some),
+    }
+    print(
+        io::stdout(),
+        "spec/digests.yaml is that of these documents\n",
+    )?;
+    Ok(Some(ExitCode::SUCCESS))
 }

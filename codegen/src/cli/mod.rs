@@ -11,6 +11,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use atf_spec::diagnostic::{Diagnostic, Files};
 use atf_spec::load::Spec;
 use atf_spec::reconcile::Reconciliation;
 use clap::{Parser, Subcommand};
@@ -42,7 +43,7 @@ enum Command {
 #[derive(Subcommand)]
 enum SpecCommand {
     /// Report every fault of the spec, each at its place
-    Check,
+    Check(check::Options),
     /// Show what each source claims of something, and how it was settled
     Why(why::Options),
     /// Show what differs between two wire versions
@@ -74,12 +75,17 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     let compiled = atf_spec::compile(&folder);
+    if let Command::Spec(SpecCommand::Check(options)) = &cli.command
+        && let Some(code) = check::bless(options, &compiled, &folder)?
+    {
+        return Ok(code);
+    }
     let (Some(spec), Some(found), []) = (
         &compiled.spec,
         &compiled.reconciliation,
         compiled.faults.as_slice(),
     ) else {
-        return refuse(&compiled);
+        return refuse(&compiled.files, &compiled.faults);
     };
     let context = Context {
         root: root_of(&folder),
@@ -89,7 +95,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     };
     match &cli.command {
         Command::Generate(options) => generate::run(options, &context),
-        Command::Spec(SpecCommand::Check) => check::run(&context),
+        Command::Spec(SpecCommand::Check(options)) => check::run(options, &context),
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),
         Command::Spec(SpecCommand::Conflicts) => conflicts::run(&context),
@@ -106,9 +112,8 @@ struct Context<'a> {
 }
 
 /// Prints all faults.
-fn refuse(compiled: &atf_spec::Compiled) -> io::Result<ExitCode> {
-    let faults = &compiled.faults;
-    let text = compiled.files.render(faults, io::stderr().is_terminal());
+fn refuse(files: &Files, faults: &[Diagnostic]) -> io::Result<ExitCode> {
+    let text = files.render(faults, io::stderr().is_terminal());
     let plural = if faults.len() == 1 { "" } else { "s" };
     let text = format!("{text}{} fault{plural}\n", faults.len());
     print(io::stderr(), &text)?;

@@ -6,7 +6,7 @@ use super::{Edition, Party, ReaderDoes, Rule, Severity};
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.0",
-    digest: "e051cc672b2113b5794be5d0100f3e99dce5c5333df4f82f69c83bfbbffb69c4",
+    digest: "f78f027287bae42cb01f27b827a775a3127bee31b96f3760eef8d92bcd451f4d",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

@@ -4,17 +4,21 @@
 mod claims;
 mod editions;
 mod enums;
+mod holds;
 mod layout;
 mod names;
 mod references;
 mod rules;
 mod session;
 mod sources;
+mod text;
 mod word;
 
 use crate::diagnostic::{Diagnostic, Files};
 use crate::load::Spec;
 use crate::reconcile::Claims;
+
+pub(crate) use text::tiling;
 
 /// All faults of the spec: those that `reconcile` found among the claims, and those of the spec
 /// itself.
@@ -42,5 +46,7 @@ pub fn check(
     rules::check(spec, &mut faults);
     session::check(spec, &mut faults);
     editions::check(spec, &mut faults);
+    holds::check(spec, &mut faults);
+    text::check(spec, &mut faults);
     faults
 }

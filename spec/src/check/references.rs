@@ -71,7 +71,11 @@ fn silences(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let help = "name a rule's id, or a test as PATH::NAME";
     for silence in &spec.decisions.silences {
         about(spec, &silence.about, faults);
-        if silence.tested_by.is_empty() {
+        let can_fail = |test: &At<String>| {
+            let mut rules = spec.all_rules().map(|(_, rule)| rule);
+            rules.all(|rule| rule.id.value != test.value || rule.untestable.is_none())
+        };
+        if !silence.tested_by.iter().any(can_fail) {
             let why = format!("nothing tests the decision `{}`", silence.silence);
             faults.push(Diagnostic::error(silence.silence.place, why).help(help));
         }

@@ -65,12 +65,9 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     if !names.all(|name| is_settled(spec, name)) {
         return;
     }
-    for topic in &spec.topics {
-        rests(spec, "topic", &topic.topic, topic.no_rule.is_some(), faults);
-    }
     for silence in &spec.decisions.silences {
         let has_reason = silence.no_rule.is_some();
-        rests(spec, "silence", &silence.silence, has_reason, faults);
+        rests(spec, &silence.silence, has_reason, faults);
     }
 }
 
@@ -81,25 +78,19 @@ fn is_settled(spec: &Spec, name: &At<String>) -> bool {
     topics.any(|known| known.value == name.value) || silences.any(|known| known.value == name.value)
 }
 
-/// A rule rests on what was said or settled, or else there is a reason why none does.
-fn rests(
-    spec: &Spec,
-    what: &str,
-    name: &At<String>,
-    has_reason: bool,
-    faults: &mut Vec<Diagnostic>,
-) {
+/// A rule rests on what was settled, or else there is a reason why none does.
+fn rests(spec: &Spec, name: &At<String>, has_reason: bool, faults: &mut Vec<Diagnostic>) {
     let mut rules = spec.all_rules().map(|(_, rule)| rule);
     let resting =
         rules.find(|rule| (rule.settled_by.iter()).any(|known| known.value == name.value));
     match (resting, has_reason) {
         (None, false) => {
-            let why = format!("no rule rests on the {what} `{name}`");
+            let why = format!("no rule rests on the silence `{name}`");
             let help = "name it in a rule's `settled_by`, or say in `no_rule` why it needs none";
             faults.push(Diagnostic::error(name.place, why).help(help));
         }
         (Some(rule), true) => {
-            let why = format!("the {what} `{name}` says why no rule rests on it, and one does");
+            let why = format!("the silence `{name}` says why no rule rests on it, and one does");
             faults.push(Diagnostic::error(name.place, why).related(rule.id.place, "the rule"));
         }
         _ => {}

@@ -8,6 +8,7 @@ mod record;
 mod rule;
 mod session;
 mod source;
+mod text;
 mod topic;
 
 pub use decision::{Confidence, Decision, DecisionKind};
@@ -20,6 +21,7 @@ pub use session::{EntrySpec, JsonType, ManifestField, ManifestFile, ManifestObje
 pub use source::{
     ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,
 };
+pub use text::{DigestsFile, DocumentText, Lines, Reason, Silent};
 pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::text::{DocumentText, Lines};
 use crate::layout::{Type, Value, Wire};
 use crate::yaml::{At, List, Pairs};
 
@@ -20,6 +21,8 @@ pub struct SourceFile {
     pub about: String,
     /// The wire version that it describes: the value it gives for the header's version byte.
     pub wire: At<Wire>,
+    /// Its text, if it is a document. Each of its lines belongs to a claim or to `silent`.
+    pub text: Option<DocumentText>,
     /// Its descriptions of records. One document may describe a record more than once.
     #[serde(default)]
     pub records: List<RecordClaim>,
@@ -58,6 +61,8 @@ pub struct RecordClaim {
     /// Where it stands in the document: the headings down to it, with ` > ` between them.
     #[serde(rename = "where")]
     pub place: String,
+    /// The document's lines that make the claim; claims may share them.
+    pub lines: Option<At<Lines>>,
     /// How the source describes it.
     pub form: Form,
     /// The size that a heading or the text states, in bytes.
@@ -111,6 +116,8 @@ pub struct FileClaim {
     /// Where the sketch stands in the document.
     #[serde(rename = "where")]
     pub place: String,
+    /// The document's lines that make the claim; claims may share them.
+    pub lines: Option<At<Lines>>,
     /// The sections in the sketch's order.
     pub sections: List<SectionClaim>,
 }
@@ -138,6 +145,8 @@ pub struct ConstantClaim {
     /// Where it stands in the document.
     #[serde(rename = "where")]
     pub place: String,
+    /// The document's lines that make the claim; claims may share them.
+    pub lines: Option<At<Lines>>,
 }
 
 /// What a source says on a topic.
@@ -154,6 +163,8 @@ pub struct Statement {
     /// Where it stands in the document.
     #[serde(rename = "where")]
     pub place: String,
+    /// The document's lines that make the claim; claims may share them.
+    pub lines: Option<At<Lines>>,
     /// What the source says, in our words.
     pub says: String,
 }

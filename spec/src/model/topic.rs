@@ -33,8 +33,14 @@ pub struct Topic {
     /// How their disagreement was settled.
     #[serde(default)]
     pub decisions: List<Decision>,
-    /// Why no rule rests on it. A topic without this has rules that name it in `settled_by`.
-    pub no_rule: Option<String>,
+    /// What holds it besides the rules that name it in `settled_by`: tests, rows of the benchmarks
+    /// and sections of documents, in the form of a [`Hold`](crate::holds::Hold).
+    #[serde(default)]
+    pub held_by: List<At<String>>,
+    /// Why we do otherwise, if what the sources say here was decided against without a conflict.
+    pub against: Option<String>,
+    /// What of it is not done, and why.
+    pub not_done: Option<String>,
 }
 
 /// `decisions.yaml`.

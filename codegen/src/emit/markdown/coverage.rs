@@ -1,17 +1,33 @@
-//! The page of what each source says, with the rules that hold it.
+//! The page of what each line of the documents says, with what holds it.
 
+use atf_spec::holds::{Held, Hold, Kind};
 use atf_spec::load::Spec;
-use atf_spec::model::SourceFile;
+use atf_spec::model::{ConstantClaim, FileClaim, Lines, RecordClaim, Silence, SourceFile};
+use atf_spec::text::spans;
+use atf_spec::yaml::At;
 use serde::Serialize;
 
 use super::Book;
 use super::links::{self, Link};
 
+/// The tests that hold a layout: tables typed by hand from the documents, and what compilers find.
+const LAYOUT: [&str; 2] = [
+    "codegen/tests/layout.rs::every_field_stands_where_the_documents_put_it",
+    "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
+];
+
 /// What the page says.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    /// How many statements there are in all.
+    /// How many statements there are in all, how many lines make them, and how many make none.
     count: usize,
+    lines: u32,
+    claimed: u32,
+    silent: u32,
+    /// The tests that hold layouts.
+    layout: Vec<Link>,
+    /// How many statements each kind of hold has.
+    totals: Vec<(&'static str, usize)>,
     sources: Vec<Source<'a>>,
     /// What no source says, and was settled.
     silences: Vec<Answer<'a>>,
@@ -22,15 +38,19 @@ struct Source<'a> {
     id: &'a str,
     title: &'a str,
     statements: Vec<Said<'a>>,
+    /// Lines without a statement, by the reason.
+    silent: Vec<(&'static str, String)>,
 }
 
 /// One statement of a source.
 #[derive(Serialize)]
 struct Said<'a> {
+    lines: String,
     section: &'a str,
-    says: &'a str,
-    topic: Link,
-    held: Held<'a>,
+    says: String,
+    topic: Option<Link>,
+    #[serde(flatten)]
+    held: HeldBy<'a>,
 }
 
 /// A silence.
@@ -38,71 +58,235 @@ struct Said<'a> {
 struct Answer<'a> {
     question: &'a str,
     topic: Link,
-    held: Held<'a>,
+    #[serde(flatten)]
+    held: HeldBy<'a>,
 }
 
-/// What holds a topic: rules, or the reason why there are none.
-#[derive(Serialize)]
-struct Held<'a> {
+/// What holds something, in words and links.
+#[derive(Serialize, Default)]
+struct HeldBy<'a> {
+    kind: &'static str,
     rules: Vec<Link>,
-    why_not: Option<&'a str>,
+    /// Tests, rows of the benchmarks, sections of documents.
+    tests: Vec<Link>,
+    /// The chapter on a decision against it.
+    decision: Option<Link>,
+    /// Why it was decided against, or is not done, or has no rule.
+    why: Option<&'a str>,
 }
 
 /// The page.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let spec = book.spec;
-    let source = |source: &'a SourceFile| Source {
+    let sources: Vec<_> = spec
+        .sources
+        .iter()
+        .map(|known| source(spec, known))
+        .collect();
+    let statements = || sources.iter().flat_map(|source| &source.statements);
+    let total = |kind: Kind| {
+        let words = kind.words();
+        (
+            words,
+            statements().filter(|said| said.held.kind == words).count(),
+        )
+    };
+    let size = |lines: Lines| lines.last - lines.first + 1;
+    let all = || spec.sources.iter().flat_map(spans);
+    let sum = |silent: bool| {
+        let chosen = all().filter(|span| span.silent.is_some() == silent);
+        chosen.map(|span| size(span.lines)).sum::<u32>()
+    };
+    Page {
+        count: statements().count(),
+        lines: sum(false) + sum(true),
+        claimed: sum(false),
+        silent: sum(true),
+        layout: tests(LAYOUT),
+        totals: Kind::ALL.map(total).into(),
+        silences: spec
+            .decisions
+            .silences
+            .iter()
+            .map(|silence| answer(spec, silence))
+            .collect(),
+        sources,
+    }
+}
+
+fn source<'a>(spec: &'a Spec, source: &'a SourceFile) -> Source<'a> {
+    let silent = source.text.iter().flat_map(|text| text.silent.all());
+    let silent = silent
+        .filter(|(_, lines)| !lines.is_empty())
+        .map(|(reason, lines)| {
+            let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            (reason.words(), lines.join(", "))
+        });
+    Source {
         id: &source.source,
         title: &source.title,
         statements: statements(spec, source),
+        silent: silent.collect(),
+    }
+}
+
+/// What a source says, in the order of its lines: layouts first, where they share them.
+fn statements<'a>(spec: &'a Spec, source: &'a SourceFile) -> Vec<Said<'a>> {
+    let mut all: Vec<(Option<Lines>, Said<'a>)> = Vec::new();
+    let mut add = |lines: Option<&At<Lines>>, section, says, topic: Option<(&At<String>, &str)>| {
+        let lines = lines.map(|lines| lines.value);
+        all.push((lines, said(spec, lines, section, says, topic)));
     };
-    let sources: Vec<_> = spec.sources.iter().map(source).collect();
-    let silences = spec.decisions.silences.iter().map(|silence| Answer {
+    for record in &source.records {
+        add(record.lines.as_ref(), &record.place, layout(record), None);
+        for field in &record.fields {
+            let says = field.says.as_ref().unwrap_or(&field.field);
+            for (topic, term) in field.facts.iter() {
+                add(
+                    record.lines.as_ref(),
+                    &record.place,
+                    says.clone(),
+                    Some((topic, term)),
+                );
+            }
+        }
+    }
+    for file in &source.files {
+        add(file.lines.as_ref(), &file.place, sections(file), None);
+    }
+    for constant in &source.constants {
+        let ConstantClaim {
+            constant: name,
+            value,
+            lines,
+            place,
+        } = constant;
+        add(lines.as_ref(), place, format!("{name} is {value}."), None);
+    }
+    for one in &source.statements {
+        let formula = one
+            .formula
+            .as_ref()
+            .and_then(|formula| atf_spec::reconcile::formula_base(formula));
+        let term = one
+            .term
+            .as_ref()
+            .map(|term| term.value.clone())
+            .or(formula)
+            .unwrap_or_default();
+        add(
+            one.lines.as_ref(),
+            &one.place,
+            one.says.clone(),
+            Some((&one.topic, &term)),
+        );
+    }
+    all.sort_by_key(|(lines, _)| *lines);
+    all.into_iter().map(|(_, said)| said).collect()
+}
+
+fn said<'a>(
+    spec: &'a Spec,
+    lines: Option<Lines>,
+    section: &'a str,
+    says: String,
+    topic: Option<(&At<String>, &str)>,
+) -> Said<'a> {
+    let known = topic.and_then(|(topic, term)| {
+        let known = spec
+            .topics
+            .iter()
+            .find(|known| known.topic.value == topic.value);
+        known.map(|known| Held::of(spec, known, term))
+    });
+    Said {
+        lines: lines.map_or_else(|| "–".to_owned(), |lines| lines.to_string()),
+        section,
+        says,
+        topic: topic.map(|(topic, _)| links::topic(topic)),
+        held: match &known {
+            Some(held) => held_by(held),
+            None => HeldBy {
+                kind: Kind::Test.words(),
+                ..HeldBy::default()
+            },
+        },
+    }
+}
+
+fn layout(record: &RecordClaim) -> String {
+    let count = record.fields.iter().count();
+    let names: Vec<&str> = record
+        .fields
+        .iter()
+        .map(|field| field.field.as_str())
+        .collect();
+    let fields = if count == 1 { "field" } else { "fields" };
+    format!(
+        "{count} {fields} of {}: {}.",
+        record.record,
+        names.join(", ")
+    )
+}
+
+fn sections(file: &FileClaim) -> String {
+    let names: Vec<&str> = file
+        .sections
+        .iter()
+        .map(|one| one.section.as_str())
+        .collect();
+    format!("The sections of {}: {}.", file.file, names.join(", "))
+}
+
+fn held_by<'a>(held: &Held<'a>) -> HeldBy<'a> {
+    let topic = held.topic;
+    let mut by = HeldBy {
+        kind: held.kind().map_or("nothing", Kind::words),
+        rules: held
+            .rules
+            .iter()
+            .map(|rule| links::rule(&rule.id))
+            .collect(),
+        why: topic.not_done.as_deref().or(topic.against.as_deref()),
+        ..HeldBy::default()
+    };
+    if held.is_overruled && topic.against.is_none() {
+        by.decision = Some(links::topic(&topic.topic));
+    }
+    for hold in &held.holds {
+        match hold {
+            Hold::Test { path, name } => by.tests.push(links::file(name, path)),
+            Hold::Benchmark { path, work } => by
+                .tests
+                .push(links::file(&format!("benchmark: {work}"), path)),
+            Hold::Document { path, anchor } => {
+                by.tests
+                    .push(links::file(anchor, &format!("{path}#{anchor}")));
+            }
+        }
+    }
+    by
+}
+
+/// The tests among names of the form `PATH::NAME`.
+fn tests<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Link> {
+    let tests = names.into_iter().filter_map(|test| test.split_once("::"));
+    tests.map(|(path, name)| links::file(name, path)).collect()
+}
+
+/// What holds the decision on a silence.
+fn answer<'a>(spec: &'a Spec, silence: &'a Silence) -> Answer<'a> {
+    let rules = spec.all_rules().map(|(_, rule)| rule);
+    let name = silence.silence.as_str();
+    let resting = rules.filter(|rule| rule.settled_by.iter().any(|known| known.value == name));
+    Answer {
         question: &silence.question,
         topic: links::topic(&silence.silence),
-        held: held(spec, &silence.silence, silence.no_rule.as_deref()),
-    });
-    Page {
-        count: sources.iter().map(|source| source.statements.len()).sum(),
-        sources,
-        silences: silences.collect(),
-    }
-}
-
-/// What a source says on topics: of fields first, then in its text.
-fn statements<'a>(spec: &'a Spec, source: &'a SourceFile) -> Vec<Said<'a>> {
-    let said = |section, says, topic: &str| {
-        let known = spec.topics.iter().find(|known| known.topic.value == topic);
-        Said {
-            section,
-            says,
-            topic: links::topic(topic),
-            held: held(
-                spec,
-                topic,
-                known.and_then(|known| known.no_rule.as_deref()),
-            ),
-        }
-    };
-    let mut all = Vec::new();
-    for record in &source.records {
-        for field in &record.fields {
-            let says = field.says.as_deref().unwrap_or(&field.field);
-            let facts = field.facts.iter();
-            all.extend(facts.map(|(topic, _)| said(record.place.as_str(), says, topic)));
-        }
-    }
-    let statements = source.statements.iter();
-    all.extend(statements.map(|one| said(one.place.as_str(), &one.says, &one.topic)));
-    all
-}
-
-/// What holds a topic or a silence.
-fn held<'a>(spec: &'a Spec, name: &str, why_not: Option<&'a str>) -> Held<'a> {
-    let rules = spec.all_rules().map(|(_, rule)| rule);
-    let resting = rules.filter(|rule| (rule.settled_by.iter()).any(|known| known.value == name));
-    Held {
-        rules: resting.map(|rule| links::rule(&rule.id)).collect(),
-        why_not,
+        held: HeldBy {
+            rules: resting.map(|rule| links::rule(&rule.id)).collect(),
+            tests: tests(silence.tested_by.iter().map(|test| test.as_str())),
+            why: silence.no_rule.as_deref(),
+            ..HeldBy::default()
+        },
     }
 }

@@ -16,7 +16,7 @@ pub(super) const SESSION: &str = "session.md";
 pub(super) const RULES: &str = "rules.md";
 /// What the sources said and how it was settled.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// What each source says, with the rules that hold it.
+/// What each line of the sources says, with what holds it.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
@@ -52,7 +52,10 @@ pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
         "What the sources said, and what holds",
         RECONCILIATION,
     ));
-    pages.push(Link::new("From statements to rules", COVERAGE));
+    pages.push(Link::new(
+        "What each line says, and what holds it",
+        COVERAGE,
+    ));
     pages
 }
 
@@ -97,6 +100,11 @@ pub(super) fn disagreement(key: &Key) -> Link {
     let name = key.to_string();
     let href = format!("{RECONCILIATION}#{name}");
     Link::new(name, href)
+}
+
+/// To a file of the repository, by its path from the root.
+pub(super) fn file(text: &str, path: &str) -> Link {
+    Link::new(text, format!("../../{path}"))
 }
 
 /// The anchor of one of the manifest's objects on the session's page.

@@ -1,0 +1,79 @@
+//! What the documents say of readers and no file shows: `held_by` in the spec names these tests.
+
+use std::fs;
+use std::path::Path;
+
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::session::SessionReader;
+use atf::thread::ThreadReader;
+use tempfile::TempDir;
+
+use crate::support::{DetailFile, IndexFile};
+
+/// A session of threads whose events differ.
+fn session(threads: u32) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for id in 0..threads {
+        let mut file = IndexFile::finalized(1, 5 + u64::from(id));
+        file.thread_id = id;
+        let thread = folder.path().join(format!("thread_{id}"));
+        fs::create_dir(&thread).unwrap();
+        fs::write(thread.join("index.atf"), file.bytes()).unwrap();
+    }
+    folder
+}
+
+fn count(thread: &Path) -> usize {
+    let thread = ThreadReader::open(thread).unwrap();
+    thread.index().events().map(Result::unwrap).count()
+}
+
+/// S0, S1, S4: what stands in other threads' folders, if anything does, is not looked at.
+#[test]
+fn a_thread_is_read_from_its_own_files_alone() {
+    let folder = session(3);
+    let thread = folder.path().join("thread_1");
+    assert_eq!(count(&thread), 6);
+    let elsewhere = TempDir::new().unwrap();
+    let alone = elsewhere.path().join("thread_1");
+    fs::rename(&thread, &alone).unwrap();
+    drop(folder);
+    assert_eq!(count(&alone), 6);
+}
+
+/// S0, S1: the threads' files are independent, so nothing keeps readers from working at once.
+#[test]
+fn threads_are_read_side_by_side() {
+    let folder = session(8);
+    let counts: Vec<usize> = std::thread::scope(|scope| {
+        let session = SessionReader::open(folder.path()).unwrap();
+        let paths = session
+            .threads()
+            .iter()
+            .map(|thread| thread.path().to_owned());
+        let readers: Vec<_> = paths
+            .map(|path| scope.spawn(move || count(&path)))
+            .collect();
+        readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap())
+            .collect()
+    });
+    assert_eq!(counts, [5, 6, 7, 8, 9, 10, 11, 12]);
+}
+
+/// S2 names the crate and its three readers by their paths; this compiles only with them.
+#[test]
+fn the_readers_have_the_names_of_the_published_page() {
+    let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();
+    assert_eq!(
+        index.get(2).unwrap(),
+        index.events().last().map(Result::unwrap)
+    );
+    let detail = DetailReader::from_bytes(DetailFile::finalized(2, 3).bytes()).unwrap();
+    assert_eq!(detail.events().map(Result::unwrap).count(), 3);
+    let folder = session(2);
+    let session = SessionReader::open(folder.path()).unwrap();
+    assert_eq!(session.merge().events().count(), 5 + 6);
+}

@@ -1,0 +1,138 @@
+//! What the documents say of writers and no file shows: `held_by` in the spec names these tests.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use atf::Wire;
+use atf::write::{Disk, Storage, StorageFile, ThreadWriter, WriteOptions};
+
+use super::{detail, event};
+
+/// What was written: the file's name, the offset, and how many bytes.
+type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
+
+/// The disk, with a list of all that is written to it.
+#[derive(Debug)]
+struct Logged(Log);
+
+#[derive(Debug)]
+struct LoggedFile(Box<dyn StorageFile>, String, Log);
+
+impl Storage for Logged {
+    fn create_folder(&self, path: &Path) -> io::Result<bool> {
+        Disk.create_folder(path)
+    }
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        Disk.exists(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>> {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        Ok(Box::new(LoggedFile(
+            Disk.create(path)?,
+            name,
+            Arc::clone(&self.0),
+        )))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        Disk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+    fn remove_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.remove_folder(path)
+    }
+    fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        Disk.sync_folder(path)
+    }
+}
+
+impl StorageFile for LoggedFile {
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write_at(offset, bytes)?;
+        self.2
+            .lock()
+            .unwrap()
+            .push((self.1.clone(), offset, written as u64));
+        Ok(written)
+    }
+    fn set_size(&mut self, size: u64) -> io::Result<()> {
+        self.0.set_size(size)
+    }
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync()
+    }
+}
+
+/// S0, S1, S3 and S4: appends, but for the header, which is written again once all else is.
+#[test]
+fn a_writer_appends_and_then_rewrites_the_headers() {
+    for wire in [Wire::V1, Wire::V2] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = Log::default();
+        let options = WriteOptions {
+            wire,
+            buffer_size: 4096,
+            ..WriteOptions::default()
+        };
+        let storage = Arc::new(Logged(Arc::clone(&log)));
+        let folder = folder.path().join("thread_0");
+        let mut writer = ThreadWriter::create_on(storage, &folder, 0, &options).unwrap();
+        for seq in 0..2000 {
+            writer
+                .write_with_detail(&event(seq), &detail(seq, &[7; 100]))
+                .unwrap();
+        }
+        writer.finalize().unwrap();
+
+        for name in ["index.atf", "detail.atf"] {
+            let log = log.lock().unwrap();
+            let writes: Vec<_> = log.iter().filter(|(file, ..)| file == name).collect();
+            let ((_, offset, size), appends) = writes.split_last().unwrap();
+            assert_eq!((*offset, *size), (0, 64), "{name}: the header comes last");
+            assert!(appends.len() > 10, "{name}: {} writes", appends.len());
+            let mut end = 0;
+            for (_, offset, size) in appends {
+                assert_eq!(*offset, end, "{name}: a write elsewhere than at the end");
+                end += size;
+            }
+            assert_eq!(
+                std::fs::metadata(folder.join(name)).unwrap().len(),
+                end,
+                "{name}"
+            );
+        }
+    }
+}
+
+/// S1 and S4: the link fills bytes that an event has anyway.
+#[test]
+fn links_take_no_space_in_the_index() {
+    for wire in [Wire::V1, Wire::V2] {
+        let folder = tempfile::tempdir().unwrap();
+        let size = |name: &str, is_linked: bool| {
+            let folder = folder.path().join(name);
+            let options = WriteOptions {
+                wire,
+                ..WriteOptions::default()
+            };
+            let mut writer = ThreadWriter::create(&folder, 0, &options).unwrap();
+            for seq in 0..100 {
+                match is_linked {
+                    true => drop(
+                        writer
+                            .write_with_detail(&event(seq), &detail(seq, &[]))
+                            .unwrap(),
+                    ),
+                    false => drop(writer.write(&event(seq)).unwrap()),
+                }
+            }
+            writer.finalize().unwrap();
+            std::fs::metadata(folder.join("index.atf")).unwrap().len()
+        };
+        // Header, events, footer.
+        assert_eq!(size("with", true), 64 + 100 * 32 + 64);
+        assert_eq!(size("without", false), 64 + 100 * 32 + 64);
+    }
+}

@@ -1,0 +1,34 @@
+//! Each topic is held by something that can fail, or says what is not done.
+
+use crate::diagnostic::Diagnostic;
+use crate::holds::{Held, Hold};
+use crate::load::Spec;
+
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let help = "name a test as PATH.rs::NAME, a row as bench/PATH.rs::WORK, or a section as PATH.md#ANCHOR";
+    for topic in &spec.topics {
+        for hold in topic
+            .held_by
+            .iter()
+            .filter(|hold| Hold::parse(hold).is_none())
+        {
+            let why = format!("`{hold}` names nothing that holds a topic");
+            faults.push(Diagnostic::error(hold.place, why).help(help));
+        }
+        for (term, _) in topic.terms.iter() {
+            let held = Held::of(spec, topic, term);
+            if held.kind().is_some() || !topic.held_by.is_empty() {
+                continue;
+            }
+            let why = format!("nothing that can fail holds the topic `{}`", topic.topic);
+            let mut fault = Diagnostic::error(topic.topic.place, why);
+            if let Some(rule) = held.rules.first() {
+                fault = fault.related(rule.id.place, "this rule has no cases");
+            }
+            let help = "name it in the `settled_by` of a rule with cases, or in `held_by` what \
+                        holds it, or say why in `against` or `not_done`";
+            faults.push(fault.help(help));
+            break;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The lines of the documents: each belongs to a claim or to a reason for having none, once.
+
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::model::SourceFile;
+use crate::text::{Span, claims, spans};
+use crate::yaml::At;
+
+/// Gaps, overlaps, and claims whose lines nobody knows.
+pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
+    let Some(text) = &source.text else {
+        for lines in claims(source).filter_map(|claim| claim.lines) {
+            let why = format!("the source {} is not a document with lines", source.source);
+            let fault = Diagnostic::error(lines.place, why);
+            faults.push(fault.help("say in `text` which file it is and how many lines it has"));
+        }
+        return;
+    };
+    for claim in claims(source).filter(|claim| claim.lines.is_none()) {
+        let why = format!(
+            "`lines` is missing: which lines of {} claim this?",
+            source.source
+        );
+        faults.push(Diagnostic::error(claim.place, why));
+    }
+    let mut last: Option<Span<'_>> = None;
+    for span in spans(source) {
+        let before = last.map_or(0, |last| last.lines.last);
+        if let Some(last) = last.filter(|last| span.lines.first <= last.lines.last) {
+            let why = format!("{} and {} overlap", last.lines.words(), span.lines.words());
+            let fault = Diagnostic::error(span.place, why).related(last.place, "these lines");
+            faults.push(fault.help("claims on the same text share its lines, all of them"));
+        } else if span.lines.first > before + 1 {
+            gap(
+                source,
+                before + 1,
+                span.lines.first - 1,
+                &At {
+                    value: (),
+                    place: span.place,
+                },
+                faults,
+            );
+        }
+        if span.lines.last > text.lines.value {
+            let why = format!(
+                "{} has {} lines, not {}",
+                source.source, text.lines, span.lines.last
+            );
+            faults.push(Diagnostic::error(span.place, why).related(text.lines.place, "the lines"));
+        }
+        last = last
+            .filter(|last| last.lines.last > span.lines.last)
+            .or(Some(span));
+    }
+    let end = last.map_or(0, |last| last.lines.last);
+    if end < text.lines.value {
+        let place = At {
+            value: (),
+            place: text.lines.place,
+        };
+        gap(source, end + 1, text.lines.value, &place, faults);
+    }
+}
+
+fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec<Diagnostic>) {
+    let lines = crate::model::Lines { first, last };
+    let why = format!(
+        "no claim is made from {} of {}",
+        lines.words(),
+        source.source
+    );
+    let help = "make the claim with these `lines`, or list them in `silent` with the reason";
+    faults.push(
+        Diagnostic::error(at.place, why)
+            .label("the lines before this")
+            .help(help),
+    );
+}
+
+/// Each span whose text no reason proves has a digest, and no other has.
+pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
+    let before = faults.len();
+    for source in &spec.sources {
+        tiling(source, faults);
+    }
+    if faults.len() > before {
+        return;
+    }
+    let help = "once the claims are right: `atf-codegen spec check --sources DIR --bless`";
+    for source in &spec.sources {
+        let digests = spec.digests.sources.get(&source.source);
+        let digested: Vec<Span<'_>> = spans(source)
+            .into_iter()
+            .filter(Span::needs_digest)
+            .collect();
+        for span in &digested {
+            let name = span.lines.to_string();
+            if digests.and_then(|digests| digests.get(&name)).is_none() {
+                let why = format!("{} has no digest of {}", source.source, span.lines.words());
+                faults.push(Diagnostic::error(span.place, why).help(help));
+            }
+        }
+        for (name, _) in digests.iter().flat_map(|digests| digests.iter()) {
+            if !digested
+                .iter()
+                .any(|span| span.lines.to_string() == name.value)
+            {
+                let why = format!(
+                    "{} has a digest of {name}, which no claim has as its lines",
+                    source.source
+                );
+                faults.push(Diagnostic::error(name.place, why).help(help));
+            }
+        }
+    }
+    let known = |id: &str| spec.source(id).is_some();
+    for (id, _) in spec.digests.sources.iter().filter(|(id, _)| !known(id)) {
+        faults.push(Diagnostic::error(
+            id.place,
+            format!("there is no source `{id}`"),
+        ));
+    }
+}

@@ -1,0 +1,198 @@
+//! Lines of the source documents: which of them a claim is made from, and which claim nothing.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
+
+use crate::yaml::{At, List, Pairs};
+
+/// Lines of a document, the first of which is 1: `12`, or `12-14` with both ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Lines {
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+/// The text of a source that is a document.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DocumentText {
+    /// Its file, in the folder that `spec check --sources` is given.
+    pub file: At<String>,
+    /// How many lines it has.
+    pub lines: At<u32>,
+    /// The lines from which no claim is made.
+    #[serde(default)]
+    pub silent: Silent,
+}
+
+/// Lines that claim nothing, by the reason.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Silent {
+    /// Nothing is on them.
+    #[serde(default)]
+    pub blank: List<At<Lines>>,
+    /// They only begin or end a block of code.
+    #[serde(default)]
+    pub fence: List<At<Lines>>,
+    /// They only draw a line, across the page or under the heads of a table.
+    #[serde(default)]
+    pub rule: List<At<Lines>>,
+    /// They name what follows.
+    #[serde(default)]
+    pub heading: List<At<Lines>>,
+    /// They name the columns of a table.
+    #[serde(default)]
+    pub table_head: List<At<Lines>>,
+    /// They set the scene of an example, which the lines after them describe.
+    #[serde(default)]
+    pub scenario: List<At<Lines>>,
+    /// They name the document itself, or other documents.
+    #[serde(default)]
+    pub reference: List<At<Lines>>,
+}
+
+/// Why lines claim nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// [`Silent::blank`].
+    Blank,
+    /// [`Silent::fence`].
+    Fence,
+    /// [`Silent::rule`].
+    Rule,
+    /// [`Silent::heading`].
+    Heading,
+    /// [`Silent::table_head`].
+    TableHead,
+    /// [`Silent::scenario`].
+    Scenario,
+    /// [`Silent::reference`].
+    Reference,
+}
+
+/// `digests.yaml`: what the text of each span of lines was when the claims were made from it.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DigestsFile {
+    /// By source and lines: the first 16 hexadecimal digits of the text's SHA-256.
+    pub sources: Pairs<Pairs<At<String>>>,
+}
+
+impl Silent {
+    /// All lines with their reasons, by reason.
+    #[must_use]
+    pub fn all(&self) -> [(Reason, &[At<Lines>]); 7] {
+        [
+            (Reason::Blank, &self.blank),
+            (Reason::Fence, &self.fence),
+            (Reason::Rule, &self.rule),
+            (Reason::Heading, &self.heading),
+            (Reason::TableHead, &self.table_head),
+            (Reason::Scenario, &self.scenario),
+            (Reason::Reference, &self.reference),
+        ]
+    }
+}
+
+impl Reason {
+    /// The reason in words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Blank => "blank",
+            Self::Fence => "beginning or end of a code block",
+            Self::Rule => "drawn line",
+            Self::Heading => "heading",
+            Self::TableHead => "heads of a table",
+            Self::Scenario => "scene of an example",
+            Self::Reference => "names of documents",
+        }
+    }
+
+    /// Whether a line's text proves the reason, so that it needs no digest.
+    #[must_use]
+    pub fn proves(self, line: &str) -> Option<bool> {
+        let line = line.trim();
+        let drawn = |line: &str| line.chars().all(|c| matches!(c, '-' | '|' | ' '));
+        match self {
+            Self::Blank => Some(line.is_empty()),
+            Self::Fence => Some(line.starts_with("```")),
+            Self::Rule => Some(line.contains("---") && drawn(line)),
+            Self::Heading | Self::TableHead | Self::Scenario | Self::Reference => None,
+        }
+    }
+}
+
+impl Lines {
+    /// `line 12`, or `lines 12-14`.
+    #[must_use]
+    pub fn words(self) -> String {
+        let plural = if self.first == self.last { "" } else { "s" };
+        format!("line{plural} {self}")
+    }
+}
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, last } = self;
+        match first == last {
+            true => write!(f, "{first}"),
+            false => write!(f, "{first}-{last}"),
+        }
+    }
+}
+
+impl FromStr for Lines {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) if 1 <= first && first <= last => Ok(Self { first, last }),
+            _ => Err(format!(
+                "`{text}` is not a line or a range of lines: write 12 or 12-14"
+            )),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Lines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Line(u32),
+            Range(String),
+        }
+        let text = match Form::deserialize(deserializer)? {
+            Form::Line(line) => line.to_string(),
+            Form::Range(range) => range,
+        };
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for Lines {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Lines".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "integer", "minimum": 1 },
+                { "type": "string", "pattern": "^[1-9][0-9]*-[1-9][0-9]*$" },
+            ]
+        })
+    }
+}

@@ -1,0 +1,273 @@
+//! The documents' text beside the claims made from it. The text itself is not in the repository;
+//! a digest for each span of lines is, so that no claim moves away from its lines unseen.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::check::tiling;
+use crate::diagnostic::Diagnostic;
+use crate::load::Spec;
+use crate::model::{Form, Lines, Reason, RecordClaim, SourceFile};
+use crate::yaml::{At, Place};
+
+/// Lines of a document that belong together.
+#[derive(Debug, Clone, Copy)]
+pub struct Span<'a> {
+    /// The lines.
+    pub lines: Lines,
+    /// Where the first entry with these lines is in the spec.
+    pub place: Place,
+    /// Why no claim is made from them; `None` where one is.
+    pub silent: Option<Reason>,
+    /// The record whose fields they list.
+    pub record: Option<&'a RecordClaim>,
+    /// How many claims share them.
+    pub claims: usize,
+}
+
+impl Span<'_> {
+    /// Whether the text itself does not prove why the lines claim nothing.
+    #[must_use]
+    pub fn needs_digest(&self) -> bool {
+        self.silent.is_none_or(|reason| reason.proves("").is_none())
+    }
+}
+
+/// One claim of a source, whatever its form.
+pub(crate) struct Claim<'a> {
+    pub(crate) lines: Option<&'a At<Lines>>,
+    pub(crate) place: Place,
+    record: Option<&'a RecordClaim>,
+}
+
+/// All claims of a source, by form.
+pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
+    let claim = |lines, place| Claim {
+        lines,
+        place,
+        record: None,
+    };
+    let records = source.records.iter().map(|record| Claim {
+        lines: record.lines.as_ref(),
+        place: record.record.place,
+        record: Some(record),
+    });
+    let files = source.files.iter();
+    let constants = source.constants.iter();
+    let statements = source.statements.iter();
+    records
+        .chain(files.map(move |file| claim(file.lines.as_ref(), file.file.place)))
+        .chain(constants.map(move |named| claim(named.lines.as_ref(), named.constant.place)))
+        .chain(statements.map(move |said| claim(said.lines.as_ref(), said.topic.place)))
+}
+
+/// The spans of a source in the document's order; claims from the same lines share one.
+#[must_use]
+pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
+    let mut spans: Vec<Span<'_>> = Vec::new();
+    for claim in claims(source) {
+        let Some(lines) = claim.lines else {
+            continue;
+        };
+        let known = spans.iter_mut().find(|span| span.lines == lines.value);
+        match known {
+            Some(span) => {
+                span.claims += 1;
+                span.record = span.record.or(claim.record);
+            }
+            None => spans.push(Span {
+                lines: lines.value,
+                place: lines.place,
+                silent: None,
+                record: claim.record,
+                claims: 1,
+            }),
+        }
+    }
+    let silent = source.text.iter().flat_map(|text| text.silent.all());
+    spans.extend(silent.flat_map(|(reason, all)| {
+        all.iter().map(move |lines| Span {
+            lines: lines.value,
+            place: lines.place,
+            silent: Some(reason),
+            record: None,
+            claims: 0,
+        })
+    }));
+    spans.sort_by_key(|span| span.lines);
+    spans
+}
+
+/// A document's lines.
+struct Document {
+    lines: Vec<String>,
+}
+
+impl Document {
+    fn read(source: &SourceFile, folder: &Path) -> Option<Result<Self, Diagnostic>> {
+        let text = source.text.as_ref()?;
+        let path = folder.join(&text.file.value);
+        Some(match fs::read_to_string(&path) {
+            Ok(text) => Ok(Self {
+                lines: text.lines().map(str::to_owned).collect(),
+            }),
+            Err(error) => {
+                let why = format!("{}: {error}", path.display());
+                Err(Diagnostic::error(text.file.place, why))
+            }
+        })
+    }
+
+    /// The lines of a span, as far as the document has them.
+    fn of(&self, lines: Lines) -> &[String] {
+        let at = |line: u32| {
+            usize::try_from(line)
+                .unwrap_or(usize::MAX)
+                .min(self.lines.len())
+        };
+        &self.lines[at(lines.first - 1)..at(lines.last)]
+    }
+
+    fn digest(&self, lines: Lines) -> String {
+        let sum = Sha256::digest(self.of(lines).join("\n").as_bytes());
+        sum[..8].iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+    }
+}
+
+/// Holds the claims of all sources against the documents in a folder.
+///
+/// A fault names the line whose text is not what the claim was made from: by its digest, by the
+/// reason for which it claims nothing, or as a line of a struct or table that names no field that
+/// is claimed. Where lists and tables are claimed, each of their entries needs lines of its own.
+#[must_use]
+pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    for source in &spec.sources {
+        match Document::read(source, folder) {
+            None => {}
+            Some(Err(fault)) => faults.push(fault),
+            Some(Ok(document)) => source_faults(spec, source, &document, &mut faults),
+        }
+    }
+    faults
+}
+
+fn source_faults(
+    spec: &Spec,
+    source: &SourceFile,
+    document: &Document,
+    faults: &mut Vec<Diagnostic>,
+) {
+    let id = source.source.as_str();
+    if let Some(text) = &source.text
+        && u32::try_from(document.lines.len()) != Ok(text.lines.value)
+    {
+        let why = format!(
+            "{id} has {} lines, not {}",
+            document.lines.len(),
+            text.lines
+        );
+        faults.push(Diagnostic::error(text.lines.place, why));
+    }
+    let digests = spec.digests.sources.get(id);
+    for span in spans(source) {
+        let lines = span.lines;
+        let digest = digests.and_then(|digests| digests.get(&lines.to_string()));
+        if span.needs_digest() && digest.is_none_or(|digest| digest.value != document.digest(lines))
+        {
+            let why = format!(
+                "{id}, {}: the text is not the one that this was made from",
+                lines.words()
+            );
+            let help = "read the line and mend what is claimed, then bless with --bless";
+            faults.push(Diagnostic::error(span.place, why).help(help));
+            continue;
+        }
+        for (line, text) in (lines.first..).zip(document.of(lines)) {
+            if let Some(why) = wrong(&span, line, text, document) {
+                faults.push(Diagnostic::error(
+                    span.place,
+                    format!("{id}, line {line}: {why}"),
+                ));
+            }
+        }
+    }
+}
+
+/// What is wrong with a line that its span takes in, if anything is.
+fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<String> {
+    if let Some(reason) = span.silent {
+        let is_wrong = reason.proves(text) == Some(false);
+        return is_wrong.then(|| format!("not a {}", reason.words()));
+    }
+    let next = document.of(Lines {
+        first: line + 1,
+        last: line + 1,
+    });
+    let is_head = next
+        .first()
+        .is_some_and(|next| Reason::Rule.proves(next) == Some(true));
+    let is_row = text.starts_with('|') && Reason::Rule.proves(text) == Some(false) && !is_head;
+    let is_entry =
+        line > span.lines.first && (text.starts_with("- ") || is_row || is_numbered(text));
+    if let Some(record) = span.record {
+        let declares = is_entry || record.form == Form::Struct && text.contains(';');
+        let names = record.fields.iter().map(|field| field.field.as_str());
+        let mut known = names.chain(record.name.as_deref());
+        return (declares && !known.any(|name| has_word(text, name)))
+            .then(|| format!("no field of {} is claimed from it", record.record));
+    }
+    (line > span.lines.first && is_entry)
+        .then(|| "an entry of a list or table without lines of its own, which hides it".to_owned())
+}
+
+fn is_numbered(text: &str) -> bool {
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.len() < text.len() && digits.starts_with(". ")
+}
+
+/// Whether a name is in the text, and not only as a part of a longer one.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    text.match_indices(name).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + name.len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
+}
+
+/// `digests.yaml` for the documents in a folder, whatever the digests are now.
+///
+/// # Errors
+/// Faults in the lines of the claims, and documents that cannot be read.
+pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
+    let mut faults = Vec::new();
+    let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");
+    yaml.push_str(
+        "# Written by `atf-codegen spec check --sources DIR --bless`; do not edit.\nsources:\n",
+    );
+    for source in &spec.sources {
+        tiling(source, &mut faults);
+        match Document::read(source, folder) {
+            None => {}
+            Some(Err(fault)) => faults.push(fault),
+            Some(Ok(document)) => {
+                let _ = writeln!(yaml, "  {}:", source.source);
+                for span in spans(source).iter().filter(|span| span.needs_digest()) {
+                    let digest = document.digest(span.lines);
+                    let _ = writeln!(yaml, "    \"{}\": \"{digest}\"", span.lines);
+                }
+            }
+        }
+    }
+    if faults.is_empty() {
+        Ok(yaml)
+    } else {
+        Err(faults)
+    }
+}

@@ -1,0 +1,278 @@
+//! What the compiler says of claims whose lines are not those of their document. The documents are
+//! made up here; those of the format are held by `atf-codegen spec check --sources DIR`.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use atf_spec::text;
+use support::{base, change, faults};
+use tempfile::TempDir;
+
+/// A made-up document for the base's source A.
+const TOY: &str = "\
+# Toy
+```c
+struct head {
+    char magic[4];  // TOYS
+    char version;   // 1
+    char kind;      // good 1, bad 2
+    char rest[4];
+} head;
+```
+
+| item | bytes |
+|------|-------|
+| time | 8 |
+| next | 4 |
+| depth | 4 |
+A kind is good or something else.
+- Items ascend.
+";
+
+/// The base, whose source A is a document: its claims have the lines of [`TOY`].
+const LINES: &str = "--- sources/A.yaml
+@@
+ wire: 1
++text:
++  file: toy.txt
++  lines: 17
++  silent: { blank: [10], heading: [1] }
+@@
+   - record: head
+-    where: Head
++    name: head
++    lines: 2-9
++    where: Head
+     form: struct
+@@
+   - record: item
++    lines: 11-15
+     where: Item
+@@
+-    where: Head > Kinds
++    lines: 16
++    where: Head > Kinds
+@@
+-  - { topic: order, term: ascending, where: Order, says: Items ascend by time. }
++  - { topic: order, term: ascending, lines: 17, where: Order, says: Items ascend by time. }
+";
+
+/// The spec, and beside it the document, both blessed.
+fn toy() -> (TempDir, TempDir) {
+    let (spec, sources) = (base(), tempfile::tempdir().expect("a temporary folder"));
+    change(spec.path(), LINES);
+    write(sources.path(), TOY);
+    bless(spec.path(), sources.path());
+    assert_eq!(compared(&spec, &sources), "");
+    (spec, sources)
+}
+
+fn write(sources: &Path, document: &str) {
+    fs::write(sources.join("toy.txt"), document).expect("a temporary file");
+}
+
+fn bless(spec: &Path, sources: &Path) {
+    let known = atf_spec::compile(spec)
+        .spec
+        .expect("a spec of the right form");
+    let yaml = text::digests(&known, sources).expect("lines without a fault");
+    fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
+}
+
+/// What is said of the spec, then of the spec beside the documents.
+fn compared(spec: &TempDir, sources: &TempDir) -> String {
+    let compiled = atf_spec::compile(spec.path());
+    let known = compiled.spec.as_ref().expect("a spec of the right form");
+    let beside = text::compare(known, sources.path());
+    let messages = compiled
+        .faults
+        .iter()
+        .chain(&beside)
+        .map(|fault| fault.message.as_str());
+    messages
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace(&sources.path().display().to_string(), "DIR")
+}
+
+/// What is said once the document has another text in the place of one that it had.
+fn changed(from: &str, to: &str) -> String {
+    let (spec, sources) = toy();
+    assert_eq!(TOY.matches(from).count(), 1, "{from}");
+    write(sources.path(), &TOY.replace(from, to));
+    compared(&spec, &sources)
+}
+
+/// What is said of the lines once the spec was changed.
+fn retold(difference: &str) -> String {
+    let (spec, _sources) = toy();
+    change(
+        spec.path(),
+        &format!("--- sources/A.yaml\n@@\n{difference}"),
+    );
+    faults(spec.path())
+}
+
+#[test]
+fn a_changed_line_is_refused_by_its_number() {
+    let said = changed("- Items ascend.", "- Items descend.");
+    assert_eq!(
+        said,
+        "A, line 17: the text is not the one that this was made from"
+    );
+    // In a struct, a table and a heading, too, and be it a space.
+    let said = changed("good 1, bad 2", "good 1, bad 3");
+    assert_eq!(
+        said,
+        "A, lines 2-9: the text is not the one that this was made from"
+    );
+    let said = changed("| next | 4 |", "| next | 8 |");
+    assert_eq!(
+        said,
+        "A, lines 11-15: the text is not the one that this was made from"
+    );
+    let said = changed("# Toy", "# Toy ");
+    assert_eq!(
+        said,
+        "A, line 1: the text is not the one that this was made from"
+    );
+}
+
+#[test]
+fn a_line_that_claims_nothing_has_to_look_like_it() {
+    let said = changed("```\n\n|", "```\nItems may be lost.\n|");
+    assert_eq!(said, "A, line 10: not a blank");
+}
+
+#[test]
+fn a_line_more_or_less_is_refused() {
+    let said = changed(
+        "- Items ascend.\n",
+        "- Items ascend.\n- Nothing else is said.\n",
+    );
+    assert_eq!(said, "A has 18 lines, not 17");
+    let said = changed("- Items ascend.\n", "");
+    let lost = "A, line 17: the text is not the one that this was made from";
+    assert_eq!(said, format!("A has 16 lines, not 17\n{lost}"));
+}
+
+#[test]
+fn a_document_that_is_not_there_is_named() {
+    let (spec, sources) = toy();
+    fs::remove_file(sources.path().join("toy.txt")).expect("a temporary file");
+    let said = compared(&spec, &sources);
+    assert!(said.starts_with("DIR/toy.txt: "), "{said}");
+}
+
+#[test]
+fn gaps_and_overlaps_are_refused_at_the_lines_beside_them() {
+    let first = |said: String| said.lines().next().unwrap_or_default().to_owned();
+    let gap = |lines| format!("error: no claim is made from {lines} of A");
+
+    let silent = "-  silent: { blank: [10], heading: [1] }\n";
+    let said = retold(&format!("{silent}+  silent: {{ heading: [1] }}\n"));
+    assert_eq!(first(said), gap("line 10"));
+    let said = retold(&format!("{silent}+  silent: {{ blank: [10] }}\n"));
+    assert_eq!(first(said), gap("line 1"));
+    let said = retold("-    lines: 2-9\n+    lines: 4-9\n");
+    assert_eq!(first(said), gap("lines 2-3"));
+    let said = retold("-  lines: 17\n+  lines: 19\n");
+    assert_eq!(first(said), gap("lines 18-19"));
+
+    let said = retold("-    lines: 2-9\n+    lines: 2-11\n");
+    assert_eq!(first(said), "error: lines 2-11 and line 10 overlap");
+    let said = retold("-    lines: 16\n+    lines: 14-16\n");
+    assert_eq!(first(said), "error: lines 11-15 and lines 14-16 overlap");
+    let said = retold(&format!(
+        "{silent}+  silent: {{ blank: [10], heading: [1, 16] }}\n"
+    ));
+    assert_eq!(first(said), "error: line 16 and line 16 overlap");
+    let said = retold("-  lines: 17\n+  lines: 16\n");
+    assert_eq!(first(said), "error: A has 16 lines, not 17");
+}
+
+#[test]
+fn lines_without_a_digest_and_digests_without_lines_are_refused() {
+    // Both lines are claimed, and by one record now.
+    let (spec, _sources) = toy();
+    let joined = "--- sources/A.yaml
+@@
+-    lines: 11-15
++    lines: 11-16
+@@
+-    lines: 16
++    lines: 11-16
+";
+    change(spec.path(), joined);
+    let said = faults(spec.path());
+    let messages: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("error"))
+        .collect();
+    let expected = [
+        "error: A has no digest of lines 11-16",
+        "error: A has a digest of 11-15, which no claim has as its lines",
+        "error: A has a digest of 16, which no claim has as its lines",
+    ];
+    assert_eq!(messages, expected);
+}
+
+#[test]
+fn claims_of_a_document_have_lines_and_those_of_others_have_none() {
+    let said = retold("-    lines: 2-9\n");
+    assert!(
+        said.contains("error: `lines` is missing: which lines of A claim this?"),
+        "{said}"
+    );
+    let (spec, _sources) = toy();
+    let other = "--- sources/B.yaml\n@@\n   - record: head\n+    lines: 3\n     where: Head\n";
+    change(spec.path(), other);
+    let said = faults(spec.path());
+    assert!(
+        said.starts_with("error: the source B is not a document with lines"),
+        "{said}"
+    );
+}
+
+#[test]
+fn lines_are_numbers_from_1_on() {
+    for wrong in ["0", "9-2", "x", "-3", "1-", "2-x"] {
+        let said = retold(&format!("-    lines: 2-9\n+    lines: {wrong}\n"));
+        assert!(said.contains("lines"), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn what_hides_among_claimed_lines_is_refused_though_it_was_blessed() {
+    let hidden = |from: &str, to: &str| {
+        let (spec, sources) = toy();
+        assert_eq!(TOY.matches(from).count(), 1, "{from}");
+        write(sources.path(), &TOY.replace(from, to));
+        bless(spec.path(), sources.path());
+        compared(&spec, &sources)
+    };
+    let said = hidden("    char rest[4];", "    short rest; char more[2];");
+    assert_eq!(said, "");
+    let said = hidden("    char rest[4];", "    char arrest[4];");
+    assert_eq!(said, "A, line 7: no field of head is claimed from it");
+    let said = hidden("| next | 4 |", "| flags | 4 |");
+    assert_eq!(said, "A, line 14: no field of item is claimed from it");
+
+    let (spec, sources) = toy();
+    let joined = "--- sources/A.yaml
+@@
+-    lines: 16
++    lines: 16-17
+@@
+-  - { topic: order, term: ascending, lines: 17, where: Order, says: Items ascend by time. }
++  - { topic: order, term: ascending, lines: 16-17, where: Order, says: Items ascend by time. }
+";
+    change(spec.path(), joined);
+    bless(spec.path(), sources.path());
+    assert_eq!(
+        compared(&spec, &sources),
+        "A, line 17: no field of head is claimed from it"
+    );
+}
