@@ -364,6 +364,8 @@ pub enum Failure {
     Memory,
     /// Output that is no document.
     Garbage,
+    /// Files outside the session were opened or read.
+    Outside,
     /// A verdict that loses events or gives damaged ones as good.
     WrongVerdict,
     /// The right verdict, other values.
@@ -385,6 +387,7 @@ impl Failure {
             Self::Timeout => "timeout",
             Self::Memory => "memory",
             Self::Garbage => "garbage",
+            Self::Outside => "outside",
             Self::WrongVerdict => "wrong-verdict",
             Self::WrongDecode => "wrong-decode",
             Self::WrongLabel => "wrong-label",

@@ -131,6 +131,16 @@ pub const FLAGS: &[Flag] = &[
         "A thread id in the manifest is a path. A reader that joins it to the session's reads files outside it.",
     ),
     flag(
+        "id-that-wraps",
+        "An id in the manifest is no number of 32 bits, though it becomes a thread's if it is cut to that many. A \
+         reader that converts it without a check shows a thread for it, or dies of it.",
+    ),
+    flag(
+        "end-of-page",
+        "The file fills its last page of memory. A reader that maps it and reads past the last byte finds zeros in \
+         other files, and crashes in this one.",
+    ),
+    flag(
         "symbolic-link",
         "A part of the session is a symbolic link. A reader that follows it gives what was never traced here, or \
          leaves the session.",

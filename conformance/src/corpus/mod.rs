@@ -128,6 +128,15 @@ impl Case {
             == (&other.path, &other.files, &other.folders, &other.symlinks)
     }
 
+    /// Its files beside what is to be read, which no reader may open.
+    pub fn decoys(&self) -> impl Iterator<Item = &str> {
+        let is_session = self.subject == Subject::Session;
+        let files = self.files.keys().filter(move |_| is_session);
+        files
+            .filter(|file| !Path::new(file).starts_with(&self.path))
+            .map(String::as_str)
+    }
+
     /// Writes its files into a folder; what is to be read is then at [`path`](Self::path) there.
     ///
     /// # Errors

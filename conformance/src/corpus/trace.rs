@@ -21,6 +21,9 @@ pub const T: u64 = 1_234_567_000_000_000;
 /// The module of all functions; their symbols count from 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
+/// The module of the functions in files beside the session, which nothing may read.
+pub const CANARY: u64 = 0x0bad_cafe << 32;
+
 const MANIFEST_TEXT: &str = r#"{
   "format_version": "2.1",
   "threads": [

@@ -15,8 +15,8 @@ pub static RULES_EDITION: Edition = Edition {
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
-    version: "1.0.0",
-    digest: "2e65af9a4b8c4d6977bc7a04009950b7f403e8b46b168e1cab66322561763937",
+    version: "1.1.0",
+    digest: "e7f1333ab2eb9166a9abd63da9213326fcdc5bb76e9eec70b0b739fc0378059e",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -11,11 +11,12 @@ use globset::{Glob, GlobMatcher};
 use crate::results::{CaseResult, Failure, Grading, Outcome};
 
 /// All classes.
-const CLASSES: [Failure; 9] = [
+const CLASSES: [Failure; 10] = [
     Failure::Crash,
     Failure::Timeout,
     Failure::Memory,
     Failure::Garbage,
+    Failure::Outside,
     Failure::WrongVerdict,
     Failure::WrongDecode,
     Failure::WrongLabel,

@@ -6,6 +6,7 @@
 mod cross;
 mod failures;
 mod folder;
+mod outside;
 mod pool;
 mod reading;
 mod select;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 pub use failures::{Failures, Scope};
+pub use outside::Opened;
 pub use pool::{Pool, Work};
 pub use reading::{Reading, readings};
 pub use select::Select;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::cross::Keep;
+use super::outside::Watch;
 use super::warden::{End, Warden};
 use super::{Ended, Graded, Options, Task, folder};
 use crate::protocol::Manifest;
@@ -177,7 +178,9 @@ impl<'a> Pool<'a> {
             .iter()
             .map(|argument| fill_in(argument, &placeholders))
             .collect();
+        let watch = Watch::on(task.decoys(&input));
         let mut ended = self.end(&command, &work)?;
+        ended.opened = watch.opened();
         // The folder's name differs from run to run, a report must not.
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
@@ -205,6 +208,7 @@ impl<'a> Pool<'a> {
                 output: Vec::new(),
                 stderr: "[the process that watched over it is gone]\n".to_owned(),
                 elapsed: Duration::ZERO,
+                opened: Ok(Vec::new()),
             }),
         }
     }

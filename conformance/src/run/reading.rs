@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::outside::has_canary;
 use super::task::{Ended, Smoke, Task};
 use super::{Graded, failed};
 use crate::corpus::{Case, Class};
@@ -80,7 +81,12 @@ impl Task for Reading {
         Ok(vec![("path", self.subject(place))])
     }
 
-    fn grade(&self, manifest: &Manifest, ended: &Ended, _: &Path) -> Graded {
+    fn decoys(&self, place: &Path) -> Vec<PathBuf> {
+        let trace = trace(place);
+        self.case.decoys().map(|file| trace.join(file)).collect()
+    }
+
+    fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
         let answer = ended
             .exit_code()
             .and_then(|code| Answer::of(code, &ended.output));
@@ -89,11 +95,21 @@ impl Task for Reading {
             Ok(Answer::Unsupported) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
-            Ok(Answer::Document(verdict, document)) => self.compare(manifest, verdict, &document),
+            Ok(Answer::Document(verdict, document)) => match self.left(ended, &document, place) {
+                Some(message) => failed(Failure::Outside, message),
+                None => self.compare(manifest, verdict, &document),
+            },
         };
+        let unseen = ended.opened.as_ref().err();
+        let unseen = unseen.filter(|_| self.case.decoys().next().is_some());
         Graded {
             outcome,
-            notes: Vec::new(),
+            notes: unseen
+                .map(|why| {
+                    format!("whether a file outside the session was opened is not known: {why}")
+                })
+                .into_iter()
+                .collect(),
         }
     }
 }
@@ -124,6 +140,30 @@ impl Reading {
             "" => trace(place),
             path => trace(place).join(path),
         }
+    }
+
+    /// How it shows that the testee left the session, if it did.
+    fn left(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
+        let trace = trace(place);
+        let name = |path: &Path| {
+            path.strip_prefix(&trace)
+                .unwrap_or(path)
+                .display()
+                .to_string()
+        };
+        let opened: Vec<_> = ended
+            .opened
+            .iter()
+            .flatten()
+            .map(|path| name(path))
+            .collect();
+        let what = match (opened.as_slice(), has_canary(document)) {
+            ([], false) => return None,
+            ([], true) => "its answer has events of another session".to_owned(),
+            (_, false) => format!("it opened {}", opened.join(", ")),
+            (_, true) => format!("its answer has events of {}", opened.join(", ")),
+        };
+        Some(format!("read outside the session: {what}"))
     }
 
     fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {

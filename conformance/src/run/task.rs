@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::outside::Opened;
 use super::warden::End;
 use crate::protocol::{Broken, Feature, Manifest};
 use crate::results::{Failure, Role};
@@ -44,6 +45,12 @@ pub trait Task: Send + Sync {
     /// Where files cannot be made.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
+    /// Files beside what is to be read, in the folder that [`prepare`](Self::prepare) filled, which
+    /// nobody may open.
+    fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
@@ -73,6 +80,8 @@ pub struct Ended {
     pub stderr: String,
     /// How long it took.
     pub elapsed: Duration,
+    /// Which of the task's [`decoys`](Task::decoys) it opened.
+    pub opened: Opened,
 }
 
 impl Ended {

@@ -3,8 +3,11 @@
 Each replaces a function of the reader or the writer, and names the rule whose cases find it.
 """
 
+import ctypes
+import mmap
 import os
 import signal
+import tempfile
 import time
 import zlib
 
@@ -149,6 +152,21 @@ def cut_footer_counted():
     """Divides the file's size by 32: half a footer is an event."""
     index.begins_footer = lambda cut, seq: False
     index.is_end_known = lambda header: False
+
+
+@bug("read", "ATF-IFTR-001")
+def mapping_overrun():
+    """Maps the file and looks for one more event behind the last byte."""
+    def look(data, header):
+        libc = ctypes.CDLL(None)
+        libc.mmap.restype = ctypes.c_void_p
+        libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.flush()
+            start = libc.mmap(None, len(data) + 1, mmap.PROT_READ, mmap.MAP_PRIVATE, file.fileno(), 0)
+            ctypes.string_at(start + len(data), 1)
+    before(index, "surviving_events", look)
 
 
 @bug("read", "ATF-IFTR-011")
@@ -313,13 +331,19 @@ def one_corrupt_thread():
     after(session, "verdict", change)
 
 
-def listed_ids(folder):
-    """The ids in the manifest, as they stand there."""
+def manifest_threads(folder):
+    """The threads in the manifest, as they stand there."""
     try:
         with open(os.path.join(folder, "manifest.json"), "rb") as file:
-            return [entry.get("id") for entry in manifest.parse(file.read())["threads"]]
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return None
+            return manifest.parse(file.read())["threads"] or []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
+def listed_ids(folder):
+    """The ids in the manifest, as they stand there."""
+    threads = manifest_threads(folder)
+    return [thread["id"] for thread in threads if type(thread) is dict and "id" in thread]
 
 
 @bug("read", "ATF-MANI-004")
@@ -328,7 +352,7 @@ def listed_twice():
     def change(found, folder):
         names = dict(found)
         ids = listed_ids(folder)
-        return found if ids is None else [(id_, names[id_]) for id_ in ids if id_ in names]
+        return [(id_, names[id_]) for id_ in ids if id_ in names] or found
     after(session, "thread_folders", change)
 
 
@@ -336,9 +360,32 @@ def listed_twice():
 def path_in_id():
     """Joins an id of the manifest to the session's path, dots and all."""
     def change(found, folder):
-        paths = [id_ for id_ in listed_ids(folder) or [] if isinstance(id_, str)]
+        paths = [id_ for id_ in listed_ids(folder) if isinstance(id_, str)]
         return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
     after(session, "thread_folders", change)
+
+
+@bug("read", "ATF-MANI-003")
+def path_behind_thread():
+    """Opens the folder "thread_" and the manifest's id, wherever that path leads."""
+    def change(found, folder):
+        paths = [f"thread_{id_}" for id_ in listed_ids(folder) if isinstance(id_, str)]
+        return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
+    after(session, "thread_folders", change)
+
+
+@bug("read", "ATF-MANI-003")
+def numbers_for_threads():
+    """Takes each thread of the manifest for an object, and fails where one is a number."""
+    def look(folder):
+        [thread["id"] for thread in manifest_threads(folder) if type(thread) is not dict]
+    before(session, "thread_folders", look)
+
+
+@bug("read", "ATF-MANI-003")
+def id_wraps():
+    """Keeps the lower 32 bits of an id in the manifest."""
+    manifest.MANIFEST["threads!"][0]["id!"] = lambda value: type(value) is int
 
 
 @bug("read", "ATF-SESS-003")

@@ -8,7 +8,7 @@ use atf_conformance::results::{
     Results, Role, Testee,
 };
 
-/// Each class of failure, in the model's order.
+/// Classes of failure, in the model's order.
 pub(crate) const CLASSES: [Failure; 9] = [
     Failure::Crash,
     Failure::Timeout,

@@ -255,6 +255,7 @@ fn a_signal_is_named() {
             output: Vec::new(),
             stderr: String::new(),
             elapsed: Duration::ZERO,
+            opened: Ok(Vec::new()),
         };
         let broken = ended.exit_code().unwrap_err();
         assert_eq!(broken.class, Failure::Crash);
@@ -270,6 +271,7 @@ fn a_limit_that_was_broken_is_told_in_its_unit() {
             output: Vec::new(),
             stderr: String::new(),
             elapsed: Duration::from_millis(1500),
+            opened: Ok(Vec::new()),
         };
         let broken = ended.exit_code().unwrap_err();
         (broken.class, broken.message)

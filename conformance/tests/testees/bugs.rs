@@ -47,6 +47,11 @@ const TABLE: &[(&str, &str, &str)] = &[
         "wrong-decode",
     ),
     (
+        "mapping-overrun",
+        "v1/iftr-001-at-the-end-of-a-page",
+        "crash",
+    ),
+    (
         "zero-tail-counted",
         "v1/iftr-011-64-kib-of-zeros",
         "wrong-decode",
@@ -124,7 +129,22 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "path-in-id",
         "v1/mani-003-a-path-to-a-thread-elsewhere",
-        "wrong-decode",
+        "outside",
+    ),
+    (
+        "path-behind-thread",
+        "v1/mani-003-a-path-through-a-threads-folder-and-up",
+        "outside",
+    ),
+    (
+        "numbers-for-threads",
+        "v1/mani-003-0-in-place-of-a-thread",
+        "crash",
+    ),
+    (
+        "id-wraps",
+        "v1/mani-003-an-id-that-is-9-in-32-bits",
+        "wrong-label",
     ),
     (
         "symbolic-links-followed",

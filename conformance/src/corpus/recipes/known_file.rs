@@ -33,6 +33,12 @@ fn counts() -> Vec<Recipe> {
         .at(INDEX, "footer.event_count", 264, Reject)
         .flag("count-beyond-file")
         .note("Times 32 it is 2⁶⁴ + 32."),
+        breaks("ATF-IFTR-002", "a count whose bytes wrap to none", |t| {
+            index_count(t, 1 << 59);
+        })
+        .at(INDEX, "footer.event_count", 264, Reject)
+        .flag("count-beyond-file")
+        .note("Times 32 it is 2⁶⁴."),
         breaks("ATF-DFTR-002", "a billion", |t| {
             detail_count(t, 1_000_000_000);
         })
@@ -287,6 +293,9 @@ fn lengths() -> Vec<Recipe> {
         )
         .at(DETAIL, "events[0].total_length", 64, Reject)
         .flag("impossible-length"),
+        breaks("ATF-DEVT-002", "the greatest u32", |t| length(t, u32::MAX))
+            .at(DETAIL, "events[0].total_length", 64, Reject)
+            .flag("impossible-length"),
         breaks("ATF-DEVT-002", "one byte past the end of the file", |t| {
             length(t, 462);
         })

@@ -3,7 +3,7 @@
 use crate::Verdict::{Accept, Recover, Reject};
 
 use crate::corpus::recipe::{Recipe, breaks, meets};
-use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, Trace, thread};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, thread};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     let tables = [links(), threads(), manifests()];
@@ -90,6 +90,17 @@ fn threads() -> Vec<Recipe> {
         .at(INDEX, "footer.event_count", 264, Reject)
         .of("")
         .flag("one-corrupt-thread"),
+        breaks(
+            "ATF-DHDR-002",
+            "nonsense in the details of one thread",
+            |t| {
+                t.put(DETAIL, "nonsense".repeat(8));
+            },
+        )
+        .at(DETAIL, "header.magic", 0, Reject)
+        .of("")
+        .flag("one-corrupt-thread")
+        .note("All events are whole, and so is the other thread."),
         breaks("ATF-IHDR-002", "nonsense in the only thread", |t| {
             t.remove("thread_9");
             t.remove(DETAIL);
@@ -122,26 +133,6 @@ fn threads() -> Vec<Recipe> {
 
 fn manifests() -> Vec<Recipe> {
     vec![
-        outside("a path to the folder above", r#""../x""#, |t| {
-            leads_to(t, r#""../x""#);
-        }),
-        outside("a path from the root", r#""/x""#, |t| {
-            leads_to(t, r#""/x""#);
-        }),
-        outside(
-            "a path to a thread elsewhere",
-            r#""../outside/thread_1""#,
-            |t| {
-                leads_to(t, r#""../outside/thread_1""#);
-            },
-        ),
-        outside(
-            "a path that begins as an id",
-            r#""7/../../outside/thread_1""#,
-            |t| {
-                leads_to(t, r#""7/../../outside/thread_1""#);
-            },
-        ),
         meets(
             "ATF-MANI-003",
             "ids in another order than the folders",
@@ -181,21 +172,4 @@ fn manifests() -> Vec<Recipe> {
         .flag("broken-manifest")
         .note("What a tracer leaves behind that was killed."),
     ]
-}
-
-/// A session in a folder, whose manifest's first id leads out of it to other threads.
-fn outside(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
-    breaks("ATF-MANI-003", name, edit)
-        .at_text("session/manifest.json", "threads[0].id", text, Recover)
-        .of("session")
-        .flag("path-in-id")
-}
-
-fn leads_to(trace: &mut Trace, id: &str) {
-    trace.rename("thread_9", "session/thread_9");
-    trace.rename("thread_7", "outside/thread_1");
-    trace.remove(MANIFEST);
-    trace.put("x/index.atf", "nonsense");
-    let text = format!(r#"{{"threads": [{{"id": {id}}}, {{"id": 9}}]}}"#);
-    trace.put("session/manifest.json", text);
 }

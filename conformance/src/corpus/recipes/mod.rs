@@ -11,6 +11,8 @@ mod known_file;
 mod known_session;
 mod link;
 mod manifest;
+mod outside;
+mod page;
 mod ring;
 mod session;
 mod valid;
@@ -34,6 +36,8 @@ pub fn recipes() -> Vec<Recipe> {
         ring::recipes(),
         known_file::recipes(),
         known_session::recipes(),
+        outside::recipes(),
+        page::recipes(),
         valid::recipes(),
     ];
     tables.into_iter().flatten().collect()

@@ -106,13 +106,13 @@ pub(super) fn recipes() -> Vec<Recipe> {
 }
 
 /// Thread 7 alone, without details.
-fn alone(trace: &mut Trace) {
+pub(super) fn alone(trace: &mut Trace) {
     trace.without_details();
     trace.remove("thread_9");
 }
 
 /// A manifest of these threads and times.
-fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
+pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     let threads: Vec<_> = ids
         .split(' ')
         .map(|id| format!(r#"{{"id": {id}}}"#))

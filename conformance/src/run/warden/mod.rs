@@ -129,6 +129,7 @@ impl Warden {
             output,
             stderr: report.stderr,
             elapsed: report.elapsed,
+            opened: Ok(Vec::new()),
         })
     }
 }

@@ -14,7 +14,7 @@ pub(crate) fn state(path: &Path) -> &'static str {
     let Ok(meta) = path.symlink_metadata() else {
         return "absent";
     };
-    let bytes = fs::read(path).ok().filter(|_| !meta.is_symlink());
+    let bytes = (!meta.is_symlink()).then(|| fs::read(path).ok()).flatten();
     match bytes.as_deref().and_then(parse) {
         Some(value) if fits(&value, schema(), schema()) => "used",
         _ => "ignored",

@@ -113,10 +113,12 @@ impl<T> File<T> {
     /// Reads what stands there, unless it is something else than a file.
     fn open(path: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Self {
         let kind = path.symlink_metadata().map(|meta| meta.file_type());
-        match (&kind, fs::read(path)) {
-            (Ok(kind), _) if FileType::is_symlink(kind) => Self::Link,
-            (Ok(_), Ok(bytes)) => read(&bytes).map_or(Self::Refused, Self::Read),
-            _ => Self::Absent,
+        match kind.as_ref().is_ok_and(FileType::is_symlink) {
+            true => Self::Link,
+            false => match fs::read(path) {
+                Ok(bytes) => read(&bytes).map_or(Self::Refused, Self::Read),
+                Err(_) => Self::Absent,
+            },
         }
     }
 

@@ -1,0 +1,202 @@
+//! What leads out of the session, and ids that become another one's: nothing outside may be read.
+//!
+//! The session is `session`; all beside it are decoys. Their events are those of [`CANARY`], which no
+//! answer may have, and the kit sees whether a decoy is opened.
+
+use crate::Verdict::Recover;
+
+use crate::corpus::files::{DetailFile, EventRecord};
+use crate::corpus::recipe::{Recipe, breaks};
+use crate::corpus::trace::{CANARY, MANIFEST, T, Trace, record, thread};
+
+const SESSION: &str = "session";
+const OUTER_MANIFEST: &str = "session/manifest.json";
+
+pub(super) fn recipes() -> Vec<Recipe> {
+    [paths(), links(), ids(), lists()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn paths() -> Vec<Recipe> {
+    vec![
+        path("a path to the folder above", r#""../x""#, |t| {
+            leads_to(t, r#""../x""#);
+        }),
+        path("a path from the root", r#""/x""#, |t| {
+            leads_to(t, r#""/x""#);
+        }),
+        path("two dots", r#""..""#, |t| leads_to(t, r#""..""#)),
+        path(
+            "a path to a thread elsewhere",
+            r#""../outside/thread_1""#,
+            |t| {
+                leads_to(t, r#""../outside/thread_1""#);
+            },
+        ),
+        path(
+            "a path through a thread's folder",
+            r#""9/../../outside/thread_1""#,
+            |t| {
+                leads_to(t, r#""9/../../outside/thread_1""#);
+            },
+        )
+        .note("With \"thread_\" before it this path is there."),
+        path(
+            "a path through a thread's folder and up",
+            r#""9/../..""#,
+            |t| {
+                leads_to(t, r#""9/../..""#);
+            },
+        )
+        .note("With \"thread_\" before it this path is there."),
+    ]
+}
+
+fn links() -> Vec<Recipe> {
+    vec![
+        link("a link to a folder outside", "session/thread_8", |t| {
+            outside(t, r#"{"id": 7}, {"id": 8}, {"id": 9}"#);
+            t.symlink("session/thread_8", "../outside/thread_1");
+        }),
+        link(
+            "a link to an index file outside",
+            "session/thread_8/index.atf",
+            |t| {
+                outside(t, r#"{"id": 7}, {"id": 8}, {"id": 9}"#);
+                t.symlink(
+                    "session/thread_8/index.atf",
+                    "../../outside/thread_1/index.atf",
+                );
+            },
+        ),
+        link(
+            "a link to a detail file outside",
+            "session/thread_9/detail.atf",
+            |t| {
+                outside(t, r#"{"id": 7}, {"id": 9}"#);
+                t.symlink(
+                    "session/thread_9/detail.atf",
+                    "../../outside/thread_1/detail.atf",
+                );
+            },
+        )
+        .also("session/thread_9/index.atf", "ATF-IHDR-018"),
+        link("a link to a manifest outside", OUTER_MANIFEST, |t| {
+            outside(t, r#"{"id": 7}, {"id": 9}"#);
+            t.rename(OUTER_MANIFEST, "outside/manifest.json");
+            t.symlink(OUTER_MANIFEST, "../outside/manifest.json");
+        }),
+    ]
+}
+
+/// Ids that a conversion makes into 9, or that it must refuse.
+fn ids() -> Vec<Recipe> {
+    vec![
+        id("an id below zero", "-9", |t| instead_of_9(t, "-9")),
+        id("an id that is 9 in 32 bits", "4294967305", |t| {
+            instead_of_9(t, "4294967305");
+        }),
+        id("an id that is 9 in 64 bits", "18446744073709551625", |t| {
+            instead_of_9(t, "18446744073709551625");
+        }),
+        id(
+            "an id below zero that is 9 in 32 bits",
+            "-4294967287",
+            |t| {
+                instead_of_9(t, "-4294967287");
+            },
+        ),
+        id("an id of null", "null", |t| instead_of_9(t, "null")),
+        id("an id of true", "true, \"has_detail\": false", |t| {
+            instead_of_9(t, "true");
+        }),
+        id("an id in a list", "[9]", |t| instead_of_9(t, "[9]")),
+    ]
+}
+
+fn lists() -> Vec<Recipe> {
+    vec![
+        breaks("ATF-MANI-003", "0 in place of a thread", |t| {
+            t.put(MANIFEST, r#"{"threads": [0]}"#);
+        })
+        .at(MANIFEST, "threads[0]", 13, Recover)
+        .also(MANIFEST, "ATF-MANI-006")
+        .flag("broken-manifest"),
+        breaks("ATF-MANI-003", "threads that are numbers", |t| {
+            t.put(MANIFEST, r#"{"threads": [7, 9]}"#);
+        })
+        .at(MANIFEST, "threads[0]", 13, Recover)
+        .times(2)
+        .also(MANIFEST, "ATF-MANI-006")
+        .flag("broken-manifest"),
+        breaks("ATF-MANI-003", "threads by their ids", |t| {
+            t.put(MANIFEST, r#"{"threads": {"7": {}, "9": {}}}"#);
+        })
+        .at(MANIFEST, "threads", 12, Recover)
+        .flag("broken-manifest"),
+        breaks("ATF-MANI-003", "null in place of the threads", |t| {
+            t.put(MANIFEST, r#"{"threads": null}"#);
+        })
+        .at(MANIFEST, "threads", 12, Recover)
+        .flag("broken-manifest"),
+    ]
+}
+
+/// The manifest's first id leads out of the session.
+fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
+    breaks("ATF-MANI-003", name, edit)
+        .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)
+        .of(SESSION)
+        .flag("path-in-id")
+}
+
+fn link(name: &'static str, place: &'static str, edit: fn(&mut Trace)) -> Recipe {
+    breaks("ATF-SESS-003", name, edit)
+        .in_file(place, "", Recover)
+        .of(SESSION)
+}
+
+fn id(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
+    breaks("ATF-MANI-003", name, edit)
+        .at_text(MANIFEST, "threads[1].id", text, Recover)
+        .also(MANIFEST, "ATF-MANI-006")
+        .flag("id-that-wraps")
+}
+
+fn instead_of_9(trace: &mut Trace, id: &str) {
+    trace.replace(MANIFEST, "\"id\": 9", &format!("\"id\": {id}"));
+}
+
+fn leads_to(trace: &mut Trace, id: &str) {
+    outside(
+        trace,
+        &format!(r#"{{"id": {id}}}, {{"id": 7}}, {{"id": 9}}"#),
+    );
+}
+
+/// The session in a folder of its own whose manifest lists these threads, with decoys beside it.
+fn outside(trace: &mut Trace, threads: &str) {
+    for part in ["thread_7", "thread_9"] {
+        trace.rename(part, &format!("{SESSION}/{part}"));
+    }
+    trace.remove(MANIFEST);
+    trace.put(OUTER_MANIFEST, format!(r#"{{"threads": [{threads}]}}"#));
+    let event = EventRecord {
+        timestamp_ns: T,
+        function_id: CANARY + 1,
+        kind: 1,
+        depth: 1,
+        detail_seq: None,
+    };
+    let index = thread(trace.version, 1, vec![event]);
+    for folder in ["", "x/", "outside/thread_1/"] {
+        trace.put_index(&format!("{folder}index.atf"), &index);
+    }
+    let mut detail = record(3, 0, T, 1, 0);
+    let function = (CANARY + 1).to_le_bytes();
+    detail.payload.splice(..function.len(), function);
+    let details = DetailFile::of(trace.version, vec![detail]);
+    trace.put_detail("outside/thread_1/detail.atf", &details);
+}

@@ -1,0 +1,147 @@
+//! Proof that a reader stayed within the session that it was given.
+//!
+//! Beside some sessions lie decoys. A decoy that was read shows in one of two ways: its events, which
+//! have functions of [`CANARY`](crate::corpus::trace::CANARY), are in the answer; or the system saw that it was opened. The latter is
+//! seen on Linux, of the decoys alone, whether they were then read, mapped or put aside. That someone only asked
+//! whether a file is there is not seen.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::corpus::trace::CANARY;
+
+/// Watches decoys while a testee runs.
+#[derive(Debug)]
+pub(super) struct Watch {
+    #[cfg(target_os = "linux")]
+    watch: rustix::io::Result<(rustix::fd::OwnedFd, Vec<(i32, PathBuf)>)>,
+}
+
+/// The decoys that a testee opened; an error where nobody could watch.
+pub type Opened = Result<Vec<PathBuf>, String>;
+
+#[cfg(target_os = "linux")]
+impl Watch {
+    pub(super) fn on(decoys: Vec<PathBuf>) -> Self {
+        use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
+        let add = || {
+            let queue = init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
+            let one = |path: PathBuf| Ok((add_watch(&queue, &path, WatchFlags::OPEN)?, path));
+            let all = decoys.into_iter().map(one);
+            let all = all.collect::<rustix::io::Result<_>>()?;
+            Ok((queue, all))
+        };
+        Self { watch: add() }
+    }
+
+    pub(super) fn opened(self) -> Opened {
+        use rustix::fs::inotify::Reader;
+        let (queue, watched) = self.watch.map_err(|error| error.to_string())?;
+        let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+        let mut events = Reader::new(queue, &mut buffer);
+        let mut opened = Vec::new();
+        // It ends where no event is left.
+        while let Ok(event) = events.next() {
+            let found = watched.iter().find(|(watch, _)| *watch == event.wd());
+            opened.extend(found.map(|(_, path)| path.clone()));
+        }
+        opened.sort_unstable();
+        opened.dedup();
+        Ok(opened)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Watch {
+    pub(super) fn on(_decoys: Vec<PathBuf>) -> Self {
+        Self {}
+    }
+
+    pub(super) fn opened(self) -> Opened {
+        Err("this system does not tell".to_owned())
+    }
+}
+
+/// Whether a document has an event or a detail of a decoy.
+pub(super) fn has_canary(document: &Value) -> bool {
+    match document {
+        Value::Object(members) => members.iter().any(|(key, value)| match value {
+            Value::String(text) => match key.as_str() {
+                "function_id" => is_canary(text),
+                "payload" => begins_with_canary(text),
+                _ => false,
+            },
+            _ => has_canary(value),
+        }),
+        Value::Array(values) => values.iter().any(has_canary),
+        _ => false,
+    }
+}
+
+fn is_canary(function_id: &str) -> bool {
+    function_id
+        .parse()
+        .is_ok_and(|id: u64| id >> 32 == CANARY >> 32)
+}
+
+/// A function payload begins with the function, in little-endian order: its module is the last half.
+fn begins_with_canary(payload: &str) -> bool {
+    let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
+    payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_canary_is_found_in_events_and_in_details_and_nowhere_else() {
+        let function = (CANARY + 1).to_string();
+        let other = (CANARY + (1 << 32)).to_string();
+        let payload = "01000000fecaad0b00";
+        for (document, is_found) in [
+            (
+                json!({"threads": [{"index": {"events": [{"function_id": function}]}}]}),
+                true,
+            ),
+            (
+                json!({"threads": [{"detail": {"events": [{"payload": payload}]}}]}),
+                true,
+            ),
+            (
+                json!({"events": [{"function_id": other, "timestamp_ns": function}]}),
+                false,
+            ),
+            (
+                json!({"events": [{"payload": "fecaad0b01000000"}, {"payload": "01"}]}),
+                false,
+            ),
+        ] {
+            assert_eq!(has_canary(&document), is_found, "{document}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_decoy_that_is_opened_is_seen_also_by_another_name() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["one", "two"] {
+            std::fs::write(path(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink("one", path("link")).unwrap();
+        let watch = |files: &[&str]| Watch::on(files.iter().map(|name| path(name)).collect());
+        let untouched = watch(&["one", "two"]);
+        assert!(path("one").exists());
+        assert_eq!(untouched.opened(), Ok(vec![]));
+        let opened = watch(&["one", "two"]);
+        for _ in 0..2 {
+            drop(std::fs::File::open(path("link")).unwrap());
+        }
+        assert_eq!(opened.opened(), Ok(vec![path("one")]));
+        assert!(watch(&["none"]).opened().is_err());
+    }
+}
