@@ -133,12 +133,14 @@ fn spec() -> atf_spec::load::Spec {
 
 /// Whether a file of tests has one of that name.
 fn has_test(text: &str, name: &str) -> bool {
-    let head = format!("fn {name}()");
-    let mut lines = text
-        .lines()
-        .rev()
-        .skip_while(|line| line.trim() != format!("{head} {{"));
-    lines.nth(1).is_some_and(|line| line.trim() == "#[test]")
+    let head = format!("fn {name}(");
+    let lines = text.lines().rev().map(str::trim);
+    let mut above = lines.skip_while(|line| !line.starts_with(&head)).skip(1);
+    let is_attribute = |line: &&str| line.starts_with("#[") || line.starts_with("///");
+    above
+        .by_ref()
+        .take_while(is_attribute)
+        .any(|line| line == "#[test]")
 }
 
 /// `held_by` and `tested_by` name rules, which the compiler checks, and what this test looks for.

@@ -85,7 +85,7 @@ impl Kind {
             Self::Benchmark => "a row of the benchmarks",
             Self::Document => "a document",
             Self::Decision => "a decision against it",
-            Self::NotDone => "*not done*",
+            Self::NotDone => "not done",
         }
     }
 }

@@ -104,7 +104,11 @@ pub(super) fn disagreement(key: &Key) -> Link {
 
 /// To a file of the repository, by its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
-    Link::new(text, format!("../../{path}"))
+    let href = match path.strip_prefix("docs/reference/") {
+        Some(page) => page.to_owned(),
+        None => format!("../../{path}"),
+    };
+    Link::new(text, href)
 }
 
 /// The anchor of one of the manifest's objects on the session's page.
