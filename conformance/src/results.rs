@@ -130,7 +130,8 @@ pub struct CaseResult {
     /// How it went.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// SHOULDs that a writer's files break, one line each: they fail nothing and are worth knowing.
+    /// SHOULDs that a writer's files break, and what else is worth knowing, which says `(advice)`; one
+    /// line each. They fail nothing, unless SHOULDs are denied.
     pub notes: Vec<String>,
     /// The reason of the failure list, where it lists this failure.
     pub listed: Option<String>,
@@ -168,7 +169,19 @@ impl Results {
     }
 }
 
+/// Whether a note says no more than what is worth knowing.
+#[must_use]
+pub fn is_advice(note: &str) -> bool {
+    note.contains("(advice): ")
+}
+
 impl CaseResult {
+    /// The SHOULDs that a writer's files break.
+    pub fn shoulds(&self) -> impl Iterator<Item = &str> {
+        let notes = self.notes.iter().map(String::as_str);
+        notes.filter(|note| !is_advice(note))
+    }
+
     /// How it went in one grade.
     #[must_use]
     pub fn score(&self, grade: Grade) -> Score {

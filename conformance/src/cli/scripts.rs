@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atf_conformance::scripts::{Scripted, scripts};
+use atf_conformance::scripts::{self, Scripted};
 
 const AFTER_HELP: &str = "\
 A script's operations are explained in docs/conformance/protocol.md.
@@ -40,7 +40,7 @@ enum Action {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
-    let all = [1, 2].into_iter().flat_map(scripts);
+    let all = scripts::all().into_iter();
     let mut out = io::stdout().lock();
     let done = match &options.action {
         Action::List => list(all, &mut out),

@@ -48,11 +48,25 @@ pub enum Feature {
     Session,
     /// Function payloads decoded.
     Function,
+    /// Writers' `flush` and `kill`.
+    Kill,
+    /// Writers' `close`.
+    Close,
+    /// Writers' `space`.
+    Space,
 }
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Index, Self::Detail, Self::Session, Self::Function];
+    pub const ALL: [Self; 7] = [
+        Self::Index,
+        Self::Detail,
+        Self::Session,
+        Self::Function,
+        Self::Kill,
+        Self::Close,
+        Self::Space,
+    ];
 
     /// Its word.
     #[must_use]
@@ -62,6 +76,9 @@ impl Feature {
             Self::Detail => "detail",
             Self::Session => "session",
             Self::Function => "function",
+            Self::Kill => "kill",
+            Self::Close => "close",
+            Self::Space => "space",
         }
     }
 }
@@ -207,7 +224,9 @@ impl Raw {
             return Err((self.wire.span(), message));
         }
         let features = self.features.get_ref();
-        if features.iter().all(|feature| *feature == Feature::Function) {
+        let is_part =
+            |feature| matches!(feature, Feature::Index | Feature::Detail | Feature::Session);
+        if !features.iter().copied().any(is_part) {
             let message = "none of index, detail and session: nothing to grade".to_owned();
             return Err((self.features.span(), message));
         }

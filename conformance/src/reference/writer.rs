@@ -23,6 +23,9 @@ pub enum WriteError {
     /// It is none.
     #[error(transparent)]
     Script(#[from] ScriptError),
+    /// The system refused an operation.
+    #[error(transparent)]
+    System(io::Error),
     /// The library refused an operation.
     #[error(transparent)]
     Refused(#[from] atf::Error),
@@ -87,6 +90,18 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     thread.finalize()?;
                 }
             }
+            Operation::Flush { thread_id } => {
+                if let Some(thread) = threads.get_mut(thread_id) {
+                    thread.flush()?;
+                }
+            }
+            Operation::Close { thread_id } => {
+                if let Some(mut thread) = threads.remove(thread_id) {
+                    thread.flush()?;
+                }
+            }
+            Operation::Space => make_room().map_err(WriteError::System)?,
+            Operation::Kill => kill().map_err(WriteError::System)?,
             Operation::Abort => {
                 let open = threads.values_mut().filter(|thread| !thread.is_finalized());
                 for thread in open {
@@ -101,6 +116,34 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
         None => {}
     }
     Ok(())
+}
+
+/// Raises the limit on the size of files.
+#[cfg(unix)]
+fn make_room() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Fsize);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    Ok(setrlimit(Resource::Fsize, raised)?)
+}
+
+#[cfg(unix)]
+fn kill() -> io::Result<()> {
+    use rustix::process::{Signal, getpid, kill_process};
+    Ok(kill_process(getpid(), Signal::KILL)?)
+}
+
+#[cfg(not(unix))]
+fn make_room() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(unix))]
+fn kill() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn options(open: &Open) -> WriteOptions {

@@ -16,7 +16,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "1.1.0",
-    digest: "e7f1333ab2eb9166a9abd63da9213326fcdc5bb76e9eec70b0b739fc0378059e",
+    digest: "2b9c819448f1f45410286dc4f25a9b064cebe283206c8549920dae8091f2777f",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

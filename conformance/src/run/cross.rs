@@ -52,15 +52,15 @@ impl Keep {
     pub(super) fn take(
         &self,
         writer: usize,
-        (scripted, out): (&Arc<Scripted>, PathBuf),
+        (scripted, out): (Arc<Scripted>, PathBuf),
     ) -> io::Result<()> {
         let mut written = self.lock();
         let folder = self.folder.path().join(written.len().to_string());
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {
             writer,
-            scripted: Arc::clone(scripted),
             rules: scripted.rules.iter().map(|id| (*id).to_owned()).collect(),
+            scripted,
             folder,
         }));
         Ok(())

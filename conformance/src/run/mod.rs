@@ -46,6 +46,8 @@ pub struct Limits {
     pub memory: u64,
     /// Bytes that it may write to standard output.
     pub output: u64,
+    /// Bytes that each of its files may have; a write beyond fails as on a full disk.
+    pub file_size: Option<u64>,
 }
 
 impl Default for Limits {
@@ -54,6 +56,7 @@ impl Default for Limits {
             time: Duration::from_secs(5),
             memory: 1 << 30,
             output: 64 << 20,
+            file_size: None,
         }
     }
 }

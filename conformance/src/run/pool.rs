@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::cross::Keep;
 use super::outside::Watch;
 use super::warden::{End, Warden};
-use super::{Ended, Graded, Options, Task, folder};
+use super::{Ended, Graded, Limits, Options, Task, folder};
 use crate::protocol::Manifest;
 use crate::results::{CaseResult, Outcome};
 
@@ -179,7 +179,11 @@ impl<'a> Pool<'a> {
             .map(|argument| fill_in(argument, &placeholders))
             .collect();
         let watch = Watch::on(task.decoys(&input));
-        let mut ended = self.end(&command, &work)?;
+        let limits = Limits {
+            file_size: task.file_size(),
+            ..self.options.limits
+        };
+        let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
         // The folder's name differs from run to run, a report must not.
         let name = folder.to_string_lossy();
@@ -190,14 +194,14 @@ impl<'a> Pool<'a> {
     }
 
     /// Runs a command under a warden.
-    fn end(&self, command: &[String], work: &Path) -> io::Result<Ended> {
+    fn end(&self, command: &[String], work: &Path, limits: &Limits) -> io::Result<Ended> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = idle().pop();
         let mut warden = match taken {
             Some(warden) => warden,
             None => Warden::start(&self.options.kit, self.cases.path())?,
         };
-        match warden.run(command, work, &self.options.limits) {
+        match warden.run(command, work, limits) {
             Ok(ended) => {
                 idle().push(warden);
                 Ok(ended)

@@ -106,7 +106,9 @@ impl Task for Reading {
             outcome,
             notes: unseen
                 .map(|why| {
-                    format!("whether a file outside the session was opened is not known: {why}")
+                    format!(
+                        "(advice): nobody saw whether a file outside the session was opened: {why}"
+                    )
                 })
                 .into_iter()
                 .collect(),

@@ -33,7 +33,7 @@ pub trait Task: Send + Sync {
     fn note(&self) -> &str;
 
     /// For writers: the script, and the folder that is filled. What passes is kept for readers.
-    fn writes(&self, _place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
+    fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
     }
 
@@ -44,6 +44,11 @@ pub trait Task: Send + Sync {
     ///
     /// Where files cannot be made.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
+
+    /// How many bytes each of its files may have, where its disk is full.
+    fn file_size(&self) -> Option<u64> {
+        None
+    }
 
     /// Files beside what is to be read, in the folder that [`prepare`](Self::prepare) filled, which
     /// nobody may open.
@@ -131,6 +136,7 @@ fn signal_name(signal: i32) -> String {
         13 => "SIGPIPE",
         14 => "SIGALRM",
         15 => "SIGTERM",
+        25 => "SIGXFSZ",
         _ => return format!("signal {signal}"),
     };
     format!("signal {signal} ({name})")

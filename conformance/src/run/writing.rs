@@ -1,16 +1,20 @@
 //! Scripts for writers.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::task::{Ended, Smoke, Task};
+use super::warden::End;
 use super::{Graded, failed};
 use crate::protocol::{Broken, Feature, Manifest, exit};
 use crate::results::{Failure, Outcome, Role};
-use crate::scripts::{Scripted, scripts};
+use crate::scripts::{self, Operation, Scripted};
 use crate::written;
+
+const SIGKILL: i32 = 9;
 
 /// A script, to be written.
 #[derive(Debug)]
@@ -23,7 +27,7 @@ pub struct Writing {
 /// Each script of both wire versions.
 #[must_use]
 pub fn writings() -> Vec<Box<dyn Smoke>> {
-    let all = [1, 2].into_iter().flat_map(scripts);
+    let all = scripts::all().into_iter();
     all.map(|scripted| Box::new(Writing::new(scripted)) as Box<dyn Smoke>)
         .collect()
 }
@@ -33,14 +37,44 @@ impl Writing {
     #[must_use]
     pub fn new(scripted: Scripted) -> Self {
         let rules = scripted.rules.iter().map(|rule| (*rule).to_owned());
-        let details = scripted.script.has_details().then_some(Feature::Detail);
+        let asks = |operation: &Operation| match operation {
+            Operation::Detail(_) => Some(Feature::Detail),
+            Operation::Flush { .. } | Operation::Kill => Some(Feature::Kill),
+            Operation::Close { .. } => Some(Feature::Close),
+            Operation::Space => Some(Feature::Space),
+            _ => None,
+        };
+        let needs = scripted.script.operations().iter().filter_map(asks);
+        let needs: BTreeSet<_> = needs.chain([Feature::Index]).collect();
         Self {
             rules: rules.collect(),
-            needs: [Some(Feature::Index), details]
-                .into_iter()
-                .flatten()
-                .collect(),
+            needs: needs.into_iter().collect(),
             scripted: Arc::new(scripted),
+        }
+    }
+}
+
+impl Writing {
+    /// Whether a writer ended as its script asks for, or says that it does not support it.
+    fn is_done(&self, ended: &Ended) -> Result<bool, Broken> {
+        let Scripted { limit, script, .. } = &*self.scripted;
+        if script.is_killed() && ended.end == End::Killed(SIGKILL) {
+            return Ok(true);
+        }
+        let code = ended.exit_code()?;
+        let broken = |what: &str| {
+            Err(Broken {
+                class: Failure::Crash,
+                message: format!("exit code {code}, {what}"),
+            })
+        };
+        match u8::try_from(code) {
+            Ok(exit::UNSUPPORTED) => Ok(false),
+            _ if script.is_killed() => broken("the script ends by SIGKILL"),
+            // Whether it gives up on a full disk is its own affair.
+            Ok(_) if limit.is_some() => Ok(true),
+            Ok(exit::DONE) => Ok(true),
+            _ => broken("not all was written"),
         }
     }
 }
@@ -70,8 +104,26 @@ impl Task for Writing {
         self.scripted.note
     }
 
-    fn writes(&self, place: &Path) -> Option<(&Arc<Scripted>, PathBuf)> {
-        Some((&self.scripted, out(place)))
+    fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
+        let Scripted { limit, script, .. } = &*self.scripted;
+        // How much is there is the writer's own affair then, so nobody can say what it must read as.
+        if limit.is_some() || script.is_killed() {
+            return None;
+        }
+        let out = out(place);
+        let script = written::settled(script, &out);
+        let scripted = match script == self.scripted.script {
+            true => Arc::clone(&self.scripted),
+            false => Arc::new(Scripted {
+                script,
+                ..Scripted::clone(&self.scripted)
+            }),
+        };
+        Some((scripted, out))
+    }
+
+    fn file_size(&self) -> Option<u64> {
+        self.scripted.limit
     }
 
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
@@ -82,7 +134,7 @@ impl Task for Writing {
     }
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
-        let outcome = match is_done(ended) {
+        let outcome = match self.is_done(ended) {
             Err(Broken { class, message }) => failed(class, message),
             Ok(false) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
@@ -102,24 +154,12 @@ impl Task for Writing {
 
 impl Smoke for Writing {
     fn is_smoke(&self) -> bool {
-        !self.scripted.script.aborts()
+        let Scripted { limit, script, .. } = &*self.scripted;
+        limit.is_none() && !script.aborts()
     }
 
     fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
-        is_done(ended)
-    }
-}
-
-/// Whether a writer says that all was written, or that it does not support the script.
-fn is_done(ended: &Ended) -> Result<bool, Broken> {
-    let code = ended.exit_code()?;
-    match u8::try_from(code) {
-        Ok(exit::DONE) => Ok(true),
-        Ok(exit::UNSUPPORTED) => Ok(false),
-        _ => Err(Broken {
-            class: Failure::Crash,
-            message: format!("exit code {code}, not all was written"),
-        }),
+        self.is_done(ended)
     }
 }
 

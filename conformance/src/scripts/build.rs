@@ -88,6 +88,26 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
+    /// Makes what a thread has recorded outlive the process.
+    pub fn flush(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Flush { thread_id })
+    }
+
+    /// Closes a thread's files without finalizing them.
+    pub fn close(&mut self, thread_id: u32) -> &mut Self {
+        self.push(Operation::Close { thread_id })
+    }
+
+    /// Gives the disk room again.
+    pub fn space(&mut self) -> &mut Self {
+        self.push(Operation::Space)
+    }
+
+    /// Ends the program by SIGKILL.
+    pub fn kill(&mut self) -> &mut Self {
+        self.push(Operation::Kill)
+    }
+
     /// Ends the program.
     pub fn abort(&mut self) -> &mut Self {
         self.push(Operation::Abort)

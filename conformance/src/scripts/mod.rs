@@ -25,7 +25,7 @@ use std::str::FromStr;
 
 pub use build::{Builder, Happening};
 pub use parse::ScriptError;
-pub use set::{Scripted, scripts};
+pub use set::{Scripted, all, scripts, under_fire};
 
 /// One session's operations, in an order that a tracer could have met them in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,22 @@ pub enum Operation {
         /// Which thread.
         thread_id: u32,
     },
+    /// What a thread has recorded must outlive the process from here on.
+    Flush {
+        /// Which thread.
+        thread_id: u32,
+    },
+    /// A thread's files are closed, and nobody asks to finalize them.
+    Close {
+        /// Which thread.
+        thread_id: u32,
+    },
+    /// The disk that was full has room again: the program raises its own limit on the size of files.
+    Space,
     /// The program ends: what is buffered is written, what is open is not finalized.
     Abort,
+    /// The program ends itself by SIGKILL.
+    Kill,
 }
 
 /// What a thread's headers say.
@@ -111,6 +125,8 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes it.
     pub is_finalized: bool,
+    /// How many events and details must outlive the process, however it ends.
+    pub flushed: (usize, usize),
 }
 
 impl Script {
@@ -148,6 +164,7 @@ impl Script {
                     events: Vec::new(),
                     details: Vec::new(),
                     is_finalized: false,
+                    flushed: (0, 0),
                 };
                 threads.insert(id, thread);
             }
@@ -158,7 +175,10 @@ impl Script {
                 Operation::Index(event) => thread.events.push(event),
                 Operation::Detail(detail) => thread.details.push(detail),
                 Operation::Finalize { .. } => thread.is_finalized = true,
-                Operation::Open(_) | Operation::Abort => {}
+                Operation::Flush { .. } | Operation::Close { .. } => {
+                    thread.flushed = (thread.events.len(), thread.details.len());
+                }
+                Operation::Open(_) | Operation::Space | Operation::Abort | Operation::Kill => {}
             }
         }
         threads
@@ -167,14 +187,32 @@ impl Script {
     /// Whether the writer is asked to stop before all is finalized.
     #[must_use]
     pub fn aborts(&self) -> bool {
-        self.operations.last() == Some(&Operation::Abort)
+        matches!(
+            self.operations.last(),
+            Some(Operation::Abort | Operation::Kill)
+        )
+    }
+
+    /// Whether the writer is asked to end by SIGKILL.
+    #[must_use]
+    pub fn is_killed(&self) -> bool {
+        self.operations.last() == Some(&Operation::Kill)
+    }
+
+    /// Whether an operation is one of those that a test picks out.
+    pub(crate) fn any(&self, test: impl Fn(&Operation) -> bool) -> bool {
+        self.operations.iter().any(test)
+    }
+
+    /// A script of operations that were made to fit what is on the disk, in whatever order.
+    pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
+        Self { operations }
     }
 
     /// Whether it asks for `detail.atf`.
     #[must_use]
     pub fn has_details(&self) -> bool {
-        let is_detail = |operation: &Operation| matches!(operation, Operation::Detail(_));
-        self.operations.iter().any(is_detail)
+        self.any(|operation| matches!(operation, Operation::Detail(_)))
     }
 }
 
@@ -194,8 +232,10 @@ impl Operation {
             Self::Open(Open { thread_id, .. })
             | Self::Index(Index { thread_id, .. })
             | Self::Detail(Detail { thread_id, .. })
-            | Self::Finalize { thread_id } => Some(*thread_id),
-            Self::Abort => None,
+            | Self::Finalize { thread_id }
+            | Self::Flush { thread_id }
+            | Self::Close { thread_id } => Some(*thread_id),
+            Self::Space | Self::Abort | Self::Kill => None,
         }
     }
 }

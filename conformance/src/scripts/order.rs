@@ -13,7 +13,8 @@ struct Thread {
     next_index_seq: u64,
     next_detail_seq: u64,
     timestamp_ns: u64,
-    is_finalized: bool,
+    /// In which state it ended, if it has.
+    end: Option<&'static str>,
 }
 
 /// Holds a script's operations against one another.
@@ -45,26 +46,36 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
                     return fault(format!("thread {} is opened twice", open.thread_id));
                 }
             }
-            Operation::Abort if is_last && !threads.is_empty() => return Ok(()),
-            Operation::Abort if is_last => {}
-            Operation::Abort => return fault("abort must be the last operation".to_owned()),
+            Operation::Space => {}
+            Operation::Abort | Operation::Kill if is_last && !threads.is_empty() => return Ok(()),
+            Operation::Abort | Operation::Kill if is_last => {}
+            Operation::Abort | Operation::Kill => {
+                return fault(format!("{operation} must be the last operation"));
+            }
             Operation::Index(Index { thread_id, .. })
             | Operation::Detail(Detail { thread_id, .. })
-            | Operation::Finalize { thread_id } => {
+            | Operation::Finalize { thread_id }
+            | Operation::Flush { thread_id }
+            | Operation::Close { thread_id } => {
                 let thread = match threads.get_mut(thread_id) {
                     None => return fault(format!("thread {thread_id} is not open")),
-                    Some(thread) if thread.is_finalized => {
-                        return fault(format!("thread {thread_id} is finalized"));
+                    Some(Thread { end: Some(end), .. }) => {
+                        return fault(format!("thread {thread_id} is {end}"));
                     }
                     Some(thread) => thread,
                 };
                 let step = match operation {
                     Operation::Index(event) => thread.index(event, &mut waiting),
                     Operation::Detail(detail) => thread.detail(detail, &mut waiting),
-                    _ => {
-                        thread.is_finalized = true;
+                    Operation::Finalize { .. } => {
+                        thread.end = Some("finalized");
                         Ok(())
                     }
+                    Operation::Close { .. } => {
+                        thread.end = Some("closed");
+                        Ok(())
+                    }
+                    _ => Ok(()),
                 };
                 step.map_err(|message| (position, message))?;
             }
@@ -77,10 +88,12 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     if threads.is_empty() {
         return Err((end, "no thread is opened".to_owned()));
     }
-    match threads.iter().find(|(_, thread)| !thread.is_finalized) {
+    match threads.iter().find(|(_, thread)| thread.end.is_none()) {
         Some((id, _)) => Err((
             end,
-            format!("neither finalize thread={id} nor abort follows"),
+            format!(
+                "neither finalize thread={id} nor close thread={id} nor abort nor kill follows"
+            ),
         )),
         None => Ok(()),
     }

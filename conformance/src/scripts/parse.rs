@@ -84,9 +84,17 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
         "finalize" => Operation::Finalize {
             thread_id: line.number("thread", 0..=u32::MAX.into())?,
         },
+        "flush" => Operation::Flush {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+        },
+        "close" => Operation::Close {
+            thread_id: line.number("thread", 0..=u32::MAX.into())?,
+        },
+        "space" => Operation::Space,
         "abort" => Operation::Abort,
+        "kill" => Operation::Kill,
         _ => {
-            let known = "open, index, detail, finalize or abort";
+            let known = "open, index, detail, finalize, flush, close, space, abort or kill";
             return Err(line.error(0, format!("\"{}\" is none of {known}", word.escape_debug())));
         }
     };

@@ -20,7 +20,11 @@ impl Display for Operation {
             Self::Index(event) => event.fmt(f),
             Self::Detail(detail) => detail.fmt(f),
             Self::Finalize { thread_id } => write!(f, "finalize thread={thread_id}"),
+            Self::Flush { thread_id } => write!(f, "flush thread={thread_id}"),
+            Self::Close { thread_id } => write!(f, "close thread={thread_id}"),
+            Self::Space => f.write_str("space"),
             Self::Abort => f.write_str("abort"),
+            Self::Kill => f.write_str("kill"),
         }
     }
 }

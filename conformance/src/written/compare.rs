@@ -11,6 +11,16 @@ use crate::results::{Difference, Grade, Hexdump};
 /// How many bytes before the events or behind all are looked at.
 const SLACK: u64 = 1 << 20;
 
+/// How a file came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Finalized,
+    /// Flushed, without a footer.
+    Open,
+    /// By SIGKILL.
+    Killed,
+}
+
 /// The beginning of a file, as much of it as can matter.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -58,18 +68,22 @@ impl Found {
     }
 
     /// The first field that is not as it must be, or what stands behind the last one.
-    pub(super) fn compare(&self, expected: &Expected, is_finalized: bool) -> Result<(), Wrong> {
-        for field in &expected.fields {
+    pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
+        // Of what was killed a part may be elsewhere: in a kill journal.
+        let is_here = |field: &&Placed| {
+            ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
+        };
+        for field in expected.fields.iter().filter(is_here) {
             let end = field.offset + field.bytes.len();
             let found = self.bytes.get(field.offset..end);
             if !found.is_some_and(|found| field.allows(found)) {
                 return Err(self.wrong(field));
             }
         }
-        match is_finalized {
-            // Nothing should follow a footer; the checker notes it.
-            true => Ok(()),
-            false => self.nothing_behind(expected),
+        match ending {
+            // Nothing should follow a footer; the checker notes it. A kill tears an event.
+            Ending::Finalized | Ending::Killed => Ok(()),
+            Ending::Open => self.nothing_behind(expected),
         }
     }
 

@@ -3,21 +3,28 @@
 use std::fs;
 use std::path::Path;
 
-use super::compare::Found;
+use super::compare::{Ending, Found};
 use super::expected::{self, Given};
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
-use crate::scripts::{Scripted, Thread};
+use crate::scripts::{Script, Scripted, Thread};
 
 /// Where the two headers say that the events begin.
 const INDEX_EVENTS_OFFSET: usize = 32;
 const DETAIL_EVENTS_OFFSET: usize = 20;
 
 /// Holds the files of all threads against the script, in the order of their ids.
-pub(super) fn compare(scripted: &Scripted, features: &[String], out: &Path) -> Result<(), Wrong> {
-    let threads = scripted.script.threads();
-    for (id, thread) in &threads {
+///
+/// `script` is what is held against the files, of which a kill leaves less than was asked for.
+pub(super) fn compare(
+    scripted: &Scripted,
+    script: &Script,
+    features: &[String],
+    out: &Path,
+) -> Result<(), Wrong> {
+    for (id, thread) in &script.threads() {
         compare_thread(scripted, *id, thread, out)?;
     }
+    let threads = scripted.script.threads();
     let entries = fs::read_dir(out).map_err(|error| Wrong::new(format!("{{out}}: {error}")))?;
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -28,7 +35,7 @@ pub(super) fn compare(scripted: &Scripted, features: &[String], out: &Path) -> R
         }
     }
     let is_session = features.iter().any(|feature| feature == "session");
-    if is_session && !scripted.script.aborts() && !out.join("manifest.json").is_file() {
+    if is_session && !script.aborts() && !out.join("manifest.json").is_file() {
         return Err(Wrong::new("manifest.json is not there"));
     }
     Ok(())
@@ -41,6 +48,11 @@ fn compare_thread(
     out: &Path,
 ) -> Result<(), Wrong> {
     let detail = detail(out, id, thread)?;
+    let ending = match (thread.is_finalized, scripted.script.is_killed()) {
+        (true, _) => Ending::Finalized,
+        (false, true) => Ending::Killed,
+        (false, false) => Ending::Open,
+    };
     let given = |events_offset| Given {
         is_platform_exact: scripted.is_platform_exact,
         has_detail_file: detail.is_some(),
@@ -49,7 +61,7 @@ fn compare_thread(
     match index(out, id, thread)? {
         Some(found) => {
             let expected = expected::index(thread, given(index_start(&found, thread)));
-            found.compare(&expected, thread.is_finalized)?;
+            found.compare(&expected, ending)?;
         }
         // Nothing was recorded and the program ended: the file may not have been made yet.
         None if !thread.is_finalized && thread.events.is_empty() => {}
@@ -58,7 +70,7 @@ fn compare_thread(
     match &detail {
         Some(found) => {
             let expected = expected::detail(thread, given(detail_start(found, thread)));
-            found.compare(&expected, thread.is_finalized)
+            found.compare(&expected, ending)
         }
         None if thread.details.is_empty() => Ok(()),
         None => Err(Wrong::new(format!("thread_{id}/detail.atf is not there"))),

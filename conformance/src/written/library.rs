@@ -8,7 +8,7 @@ use atf::detail::{DetailEventHeader, DetailReader};
 use atf::index::IndexEvent;
 use atf::thread::ThreadReader;
 
-use super::Wrong;
+use super::{Wrong, settle};
 use crate::results::{Difference, Grade};
 use crate::scripts::{Index, Script, Thread};
 
@@ -58,7 +58,8 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
         // Both ways, as a reader of calls with their details goes.
         let detail = reader.forward(&event)?;
         let found = detail.as_ref().map(|detail| detail.seq);
-        file.equal(&format!("{place}.detail_seq"), found, asked.detail_seq)?;
+        let link = settle::link(thread, asked.detail_seq);
+        file.equal(&format!("{place}.detail_seq"), found, link)?;
         if let Some(detail) = detail {
             let back = reader.backward(&detail)?.map(|event| facts(&event));
             let place = format!("{place} by its details");

@@ -7,8 +7,10 @@ mod compare;
 mod document;
 mod expected;
 mod folder;
+mod full;
 mod library;
 mod rules;
+mod settle;
 
 use std::path::Path;
 
@@ -37,10 +39,24 @@ pub struct Graded {
 /// Grades what a writer made of a script in the folder `out`. `features` are those that it claims.
 #[must_use]
 pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
-    let script = &scripted.script;
-    let found = rules::Found::of(out);
-    let notes = found.notes(script);
-    let compared = folder::compare(scripted, features, out);
+    if scripted.limit.is_some() {
+        return full::grade(scripted, out);
+    }
+    let settled = match settle::settle(&scripted.script, out) {
+        Ok(settled) => settled,
+        Err(wrong) => {
+            return Graded {
+                outcome: wrong.failed(&rules::Found::default(), &scripted.script),
+                notes: Vec::new(),
+            };
+        }
+    };
+    let script = &settled.script;
+    let mut found = rules::Found::of(out);
+    found.keep(|file| settled.begins(&scripted.script, file));
+    let mut notes = found.notes(script);
+    notes.extend(settled.lost);
+    let compared = folder::compare(scripted, script, features, out);
     let outcome = match (found.broken_must(), compared) {
         (Some(broken), compared) => Outcome::Failed {
             class: Failure::Rule,
@@ -54,6 +70,15 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
         },
     };
     Graded { outcome, notes }
+}
+
+/// What is there of a script that a kill or a close ended, as a script that asks for it.
+#[must_use]
+pub fn settled(script: &Script, out: &Path) -> Script {
+    match settle::settle(script, out) {
+        Ok(settled) => settled.script,
+        Err(_) => script.clone(),
+    }
 }
 
 /// What is not as it was asked for.

@@ -68,6 +68,11 @@ impl Found {
         Self { findings }
     }
 
+    /// Forgets what is wrong with other files.
+    pub(super) fn keep(&mut self, is_graded: impl Fn(&str) -> bool) {
+        self.findings.retain(|found| is_graded(&found.file));
+    }
+
     /// The worst broken MUST.
     pub(super) fn broken_must(&self) -> Option<Broken<'_>> {
         let is_must = |found: &&Finding| found.rule.severity == Severity::Must;

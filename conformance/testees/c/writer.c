@@ -8,10 +8,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "atf_wire.h"
 
@@ -213,27 +216,48 @@ static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned
     count(section, time);
 }
 
+/* What the buffer holds leaves before the header says that it is there: rewind alone would pass over
+ * a disk that is full. */
+static void to_start(Section *section) {
+    if (fflush(section->stream) != 0) die("write");
+    rewind(section->stream);
+}
+
 /* Events, footer, header: after a crash between any two, a reader finds the events. Details go
  * first, since the index says that they are there. */
 static void finalize(Thread *thread) {
     if (thread->detail.stream != NULL) {
         put_detail_footer(&thread->detail);
-        rewind(thread->detail.stream);
+        to_start(&thread->detail);
         put_detail_header(thread, true);
         if (fclose(thread->detail.stream) != 0) die("detail.atf");
     }
     put_index_footer(&thread->index);
-    rewind(thread->index.stream);
+    to_start(&thread->index);
     put_index_header(thread, true);
     if (fclose(thread->index.stream) != 0) die("index.atf");
     thread->is_done = true;
 }
 
-/* Who was not finalized was killed: the events are there, the footer is not. */
+/* What the buffers hold goes to the files, and outlives the process. */
 static void flush(const Thread *thread) {
     if (thread->is_done) return;
     if (fflush(thread->index.stream) != 0) die("index.atf");
     if (thread->detail.stream != NULL && fflush(thread->detail.stream) != 0) die("detail.atf");
+}
+
+static void close_thread(Thread *thread) {
+    if (thread->detail.stream != NULL && fclose(thread->detail.stream) != 0) die("detail.atf");
+    if (fclose(thread->index.stream) != 0) die("index.atf");
+    thread->is_done = true;
+}
+
+/* The disk has room again. */
+static void make_room(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0) die("space");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) die("space");
 }
 
 static Thread *find(Thread *threads, uint32_t id) {
@@ -276,6 +300,14 @@ static bool operation(char *line, Thread **threads, const char *out) {
         detail_event(find(*threads, id), index, time, type, flags, line + payload);
     } else if (sscanf(line, "finalize thread=%" SCNu32, &id) == 1) {
         finalize(find(*threads, id));
+    } else if (sscanf(line, "flush thread=%" SCNu32, &id) == 1) {
+        flush(find(*threads, id));
+    } else if (sscanf(line, "close thread=%" SCNu32, &id) == 1) {
+        close_thread(find(*threads, id));
+    } else if (strncmp(line, "space", 5) == 0) {
+        make_room();
+    } else if (strncmp(line, "kill", 4) == 0) {
+        kill(getpid(), SIGKILL);
     } else {
         fprintf(stderr, "writer: no such operation: %s", line);
         exit(UNSUPPORTED);

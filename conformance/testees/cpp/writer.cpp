@@ -8,6 +8,7 @@
 #include "view.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,9 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace {
 
@@ -85,6 +89,8 @@ class Thread {
           os(values.number<std::uint8_t>("os")), folder(out / ("thread_" + std::to_string(id))) {
         if (wire != 1 && wire != 2) throw std::invalid_argument("no such wire version");
         fs::create_directory(folder);
+        // Whatever comes now, readers find the thread.
+        put();
     }
 
     void index(const Values &values) {
@@ -149,8 +155,11 @@ class Thread {
 
     // A thread that is not finalized has placeholder headers and no footers.
     void put() const {
-        if (details.count > 0) put("detail.atf", detail_header(), details.bytes, detail_footer());
-        put("index.atf", index_header(), events.bytes, index_footer());
+        if (details.count > 0) {
+            put("detail.atf", detail_header(false), details.bytes, detail_footer(),
+                detail_header(is_final));
+        }
+        put("index.atf", index_header(false), events.bytes, index_footer(), index_header(is_final));
     }
 
     std::string manifest_entry() const {
@@ -164,31 +173,38 @@ class Thread {
     Section events, details;
 
   private:
-    void put(const char *name, const Bytes &header, const Bytes &section, const Bytes &footer) const {
+    // The header that says how much there is comes last: the disk may be full before.
+    void put(const char *name, const Bytes &placeholder, const Bytes &section, const Bytes &footer,
+             const Bytes &header) const {
         std::ofstream file(folder / name, std::ios::binary);
-        for (const Bytes *part : {&header, &section, &footer}) {
-            file.write(reinterpret_cast<const char *>(part->data()),
-                       static_cast<std::streamsize>(part->size()));
+        const auto write = [&](const Bytes &part) {
+            file.write(reinterpret_cast<const char *>(part.data()),
+                       static_cast<std::streamsize>(part.size()));
+        };
+        for (const Bytes *part : {&placeholder, &section, &footer}) write(*part);
+        if (file.flush() && is_final) {
+            file.seekp(0);
+            write(header);
         }
         if (!file.flush()) throw std::runtime_error(std::string("cannot write ") + name);
     }
 
-    Bytes index_header() const {
+    Bytes index_header(bool is_final) const {
         if (wire == 1) {
             AtfV1IndexHeader header{};
             atf_v1_index_header_set_event_size(&header, ATF_V1_INDEX_HEADER_EVENT_SIZE);
             atf_v1_index_header_set_event_count(
                 &header, static_cast<std::uint32_t>(is_final ? events.count : 0));
-            return shared_index_header(bytes_of(header));
+            return shared_index_header(bytes_of(header), is_final);
         }
         AtfV2IndexHeader header{};
         atf_v2_index_header_set_event_size(&header, ATF_V2_INDEX_HEADER_EVENT_SIZE);
         atf_v2_index_header_set_event_count(&header, is_final ? events.count : 0);
-        return shared_index_header(bytes_of(header));
+        return shared_index_header(bytes_of(header), is_final);
     }
 
     // What stands at the same places in both wire versions.
-    Bytes shared_index_header(Bytes bytes) const {
+    Bytes shared_index_header(Bytes bytes, bool is_final) const {
         auto *header = reinterpret_cast<AtfV1IndexHeader *>(bytes.data());
         std::memcpy(header->magic, ATF_V1_INDEX_HEADER_MAGIC, sizeof header->magic);
         header->endian = ATF_V1_INDEX_HEADER_ENDIAN;
@@ -220,7 +236,7 @@ class Thread {
         return bytes_of(footer);
     }
 
-    Bytes detail_header() const {
+    Bytes detail_header(bool is_final) const {
         AtfV1DetailHeader header{};
         std::memcpy(header.magic, ATF_V1_DETAIL_HEADER_MAGIC, sizeof header.magic);
         header.endian = ATF_V1_DETAIL_HEADER_ENDIAN;
@@ -266,6 +282,14 @@ void write_manifest(const std::map<std::uint32_t, Thread> &threads, const fs::pa
     file << "]}\n";
 }
 
+// The disk has room again.
+void make_room() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("getrlimit");
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("setrlimit");
+}
+
 void carry_out(std::istream &script, const fs::path &out) {
     std::map<std::uint32_t, Thread> threads;
     for (std::string line; std::getline(script, line);) {
@@ -273,6 +297,11 @@ void carry_out(std::istream &script, const fs::path &out) {
         std::string name;
         if (!(words >> name) || name[0] == '#') continue;
         if (name == "abort") break;
+        if (name == "kill") kill(getpid(), SIGKILL);
+        if (name == "space") {
+            make_room();
+            continue;
+        }
         const Values values(words);
         const auto id = values.number<std::uint32_t>("thread");
         if (name == "open") {
@@ -283,6 +312,8 @@ void carry_out(std::istream &script, const fs::path &out) {
             threads.at(id).detail(values);
         } else if (name == "finalize") {
             threads.at(id).finalize();
+        } else if (name == "flush" || name == "close") {
+            threads.at(id).put();
         } else {
             throw std::invalid_argument("no such operation: " + name);
         }

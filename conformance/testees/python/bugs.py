@@ -3,6 +3,7 @@
 Each replaces a function of the reader or the writer, and names the rule whose cases find it.
 """
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -568,6 +569,36 @@ def writes_half_a_detail():
             path = os.path.join(self.folder, "detail.atf")
             os.truncate(path, os.path.getsize(path) - 1)
     writer.Thread.flush = flush
+
+
+@bug("write", "ATF-WRTR-008")
+def writes_at_the_end():
+    """Keeps its events in memory until it finalizes: a flush does nothing."""
+    writer.Thread.sync = lambda self: None
+
+
+@bug("write", "ATF-WRTR-001")
+def writes_header_first():
+    """Writes the header that counts all events before the events."""
+    original = writer.Thread.put
+    writer.Thread.put = lambda self, name, placeholder, rest, header=b"": original(
+        self, name, header or placeholder, rest)
+
+
+@bug("write", "ATF-IFTR-002")
+def writes_on_a_full_disk():
+    """Passes over a write that failed, and counts its events all the same."""
+    handed_over = {}
+
+    def put(self, name, placeholder, rest, header=b""):
+        path = os.path.join(self.folder, name)
+        with open(path, "r+b" if path in handed_over else "wb", buffering=0) as file:
+            file.write(header or placeholder)
+            file.seek(0, os.SEEK_END)
+            with contextlib.suppress(OSError):
+                file.write(rest[handed_over.get(path, 0):])
+        handed_over[path] = len(rest)
+    writer.Thread.put = put
 
 
 @bug("write", "ATF-IFTR-001")

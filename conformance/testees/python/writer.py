@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 
 import layout
 from layout import HAS_DETAIL_FILE, HEADER_SIZE, NO_DETAIL, crc32c
@@ -16,6 +18,11 @@ def write(script, out):
                 continue
             if words[0] == "abort":
                 break
+            if words[0] == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if words[0] == "space":
+                make_room()
+                continue
             values = dict(word.split("=", 1) for word in words[1:])
             operation(threads, words[0], values, out)
     # Who never finalized a thread was killed: its events are there, its footer is not.
@@ -34,8 +41,16 @@ def operation(threads, name, values, out):
         threads[id_].detail(values)
     elif name == "finalize":
         threads[id_].finalize()
+    elif name in ("flush", "close"):
+        threads[id_].sync()
     else:
         raise ValueError(f"no such operation: {name}")
+
+
+def make_room():
+    """The disk has room again."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def write_manifest(threads, out):
@@ -74,7 +89,7 @@ class Section:
 
 
 class Thread:
-    """The two files of a thread, in memory until they are flushed or finalized."""
+    """The two files of a thread, their events in memory until they are flushed or finalized."""
 
     def __init__(self, id_, values, out):
         self.id = id_
@@ -87,6 +102,8 @@ class Thread:
         self.index_seqs = []
         self.is_done = False
         os.makedirs(self.folder)
+        # Whatever comes now, readers find the thread.
+        self.put("index.atf", self.index_header(), b"")
 
     @property
     def times(self):
@@ -113,22 +130,30 @@ class Thread:
     def flush(self):
         """Placeholder headers, and the events as they are."""
         if not self.is_done:
-            self.put("index.atf", self.index_header() + self.events.bytes)
             if self.details.count:
-                self.put("detail.atf", self.detail_header() + self.details.bytes)
+                self.put("detail.atf", self.detail_header(), self.details.bytes)
+            self.put("index.atf", self.index_header(), self.events.bytes)
+
+    def sync(self):
+        """What was recorded outlives the process."""
+        self.flush()
 
     def finalize(self):
         """A process in need writes events, footers and headers in that order; details first."""
         if self.details.count:
-            self.put("detail.atf", self.detail_header(**self.detail_summary())
-                     + self.details.bytes + self.detail_footer())
-        self.put("index.atf", self.index_header(**self.index_summary())
-                 + self.events.bytes + self.index_footer())
+            self.put("detail.atf", self.detail_header(), self.details.bytes + self.detail_footer(),
+                     self.detail_header(**self.detail_summary()))
+        self.put("index.atf", self.index_header(), self.events.bytes + self.index_footer(),
+                 self.index_header(**self.index_summary()))
         self.is_done = True
 
-    def put(self, name, data):
+    def put(self, name, placeholder, rest, header=b""):
+        """The header that says how much there is comes last: the disk may be full before."""
         with open(os.path.join(self.folder, name), "wb") as file:
-            file.write(data)
+            file.write(placeholder + rest)
+            file.flush()
+            file.seek(0)
+            file.write(header)
 
     def index_header(self, **summary):
         fields = {"footer_offset": HEADER_SIZE, **summary}

@@ -3,6 +3,7 @@
 mod command;
 mod damage;
 mod document;
+mod fire;
 mod folder;
 mod set;
 mod text;
@@ -30,6 +31,7 @@ fn scripted(text: &str) -> Scripted {
         rules: Vec::new(),
         note: "A test.",
         is_platform_exact: false,
+        limit: None,
         script: text.parse().unwrap(),
     }
 }

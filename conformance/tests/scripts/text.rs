@@ -75,7 +75,7 @@ fn an_error_names_line_column_and_what_is_expected() {
         (
             "Index thread=1",
             1,
-            "\"Index\" is none of open, index, detail, finalize or abort",
+            "\"Index\" is none of open, index, detail, finalize, flush, close, space, abort or kill",
         ),
         (" abort", 1, "\"\" is none of open"),
         ("finalize", 9, "\"\", expected thread="),
@@ -190,9 +190,19 @@ fn an_order_that_no_session_has_is_refused_at_its_line() {
             "abort must be the last operation",
         ),
         (
+            "kill\nfinalize thread=1".to_owned(),
+            2,
+            "kill must be the last operation",
+        ),
+        (
+            "close thread=1\nflush thread=1".to_owned(),
+            3,
+            "thread 1 is closed",
+        ),
+        (
             format!("{event}-"),
             2,
-            "neither finalize thread=1 nor abort follows",
+            "neither finalize thread=1 nor close thread=1 nor abort nor kill follows",
         ),
         (
             format!("{event}1\n{details}\nabort"),

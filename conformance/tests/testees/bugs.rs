@@ -183,6 +183,17 @@ const TABLE: &[(&str, &str, &str)] = &[
         "v1/write-abort-with-small-details",
         "wrong-file",
     ),
+    (
+        "writes-at-the-end",
+        "v1/write-kill-after-flush",
+        "wrong-file",
+    ),
+    ("writes-header-first", "v1/write-full-disk", "wrong-file"),
+    (
+        "writes-on-a-full-disk",
+        "v1/write-full-disk-recovers",
+        "rule",
+    ),
     ("writes-no-footer", "v1/write-exception", "wrong-file"),
     ("writes-placeholder", "v1/write-exception", "wrong-file"),
     ("writes-crash", "v1/write-64-kib-payload", "crash"),

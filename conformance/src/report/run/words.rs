@@ -2,7 +2,7 @@
 
 use crate::report::hexdump;
 use crate::report::printable::{Printable, clipped};
-use crate::results::{CaseResult, Difference, Hexdump, Outcome, Results};
+use crate::results::{CaseResult, Difference, Hexdump, Outcome, Results, is_advice};
 use crate::rules;
 
 /// How much of a value is shown; JSON has all.
@@ -62,9 +62,15 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     lines
 }
 
-/// The SHOULDs that a writer's files break.
+/// The SHOULDs that a writer's files break, and what else is worth knowing.
 pub(super) fn notes(case: &CaseResult) -> Vec<String> {
-    let short = |note: &String| format!("should: {}", Printable(clipped(note, VALUE_LETTERS)));
+    let short = |note: &String| {
+        let kind = match is_advice(note) {
+            true => "note",
+            false => "should",
+        };
+        format!("{kind}: {}", Printable(clipped(note, VALUE_LETTERS)))
+    };
     case.notes.iter().map(short).collect()
 }
 

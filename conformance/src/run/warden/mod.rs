@@ -36,6 +36,7 @@ struct Job {
     time: Duration,
     memory: u64,
     output: u64,
+    file_size: Option<u64>,
 }
 
 /// How a process ended.
@@ -110,6 +111,7 @@ impl Warden {
             time: limits.time,
             memory: limits.memory,
             output: limits.output,
+            file_size: limits.file_size,
         };
         let mut line = serde_json::to_vec(&job)?;
         line.push(b'\n');

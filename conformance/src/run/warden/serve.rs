@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group,
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getrlimit, kill_process,
+    kill_process_group, setrlimit,
 };
 
 use super::streams::{bounded, ends};
@@ -194,7 +195,22 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .command
         .split_first()
         .ok_or_else(|| io::Error::other("no program"))?;
-    let mut command = Command::new(program);
+    let mut command = match job.file_size {
+        None => Command::new(program),
+        // A signal that is ignored stays so in the program that comes after.
+        Some(_) => {
+            let mut shell = Command::new("sh");
+            // The kit's own program is the shell's no more.
+            let own = format!("/proc/{}/exe", std::process::id());
+            let program = match program.as_str() {
+                "/proc/self/exe" => &own,
+                _ => program,
+            };
+            shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh", program]);
+            shell
+        }
+    };
+    let _limit = job.file_size.map(FileSize::limit).transpose()?;
     command
         .args(arguments)
         .current_dir(&job.folder)
@@ -214,6 +230,28 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
             }
             result => return result,
         }
+    }
+}
+
+/// The limit on the size of files that the next process inherits, until this is dropped.
+struct FileSize(Rlimit);
+
+impl FileSize {
+    fn limit(bytes: u64) -> io::Result<Self> {
+        let before = getrlimit(Resource::Fsize);
+        let now = Rlimit {
+            current: Some(bytes),
+            ..before
+        };
+        setrlimit(Resource::Fsize, now)?;
+        Ok(Self(before))
+    }
+}
+
+impl Drop for FileSize {
+    fn drop(&mut self) {
+        // Only the soft limit was changed, which may be raised again.
+        let _ = setrlimit(Resource::Fsize, self.0);
     }
 }
 

@@ -3,6 +3,7 @@
 mod details;
 mod ends;
 mod events;
+mod fire;
 mod threads;
 
 use std::fmt::{self, Display, Formatter};
@@ -24,6 +25,8 @@ pub struct Scripted {
     /// Whether `arch` and `os` must be those of the script. Elsewhere a tracer that only knows its
     /// own machine may write that.
     pub is_platform_exact: bool,
+    /// How many bytes each of its files may have: the disk is full then. The kit sees to it.
+    pub limit: Option<u64>,
     /// The operations.
     pub script: Script,
 }
@@ -42,12 +45,27 @@ pub fn scripts(wire: u8) -> Vec<Scripted> {
     recipes.map(|recipe| recipe.scripted(wire)).collect()
 }
 
+/// All scripts of a wire version whose writer dies, is left alone or finds the disk full.
+#[must_use]
+pub fn under_fire(wire: u8) -> Vec<Scripted> {
+    let recipes = fire::RECIPES.iter();
+    recipes.map(|recipe| recipe.scripted(wire)).collect()
+}
+
+/// All scripts of both wire versions.
+#[must_use]
+pub fn all() -> Vec<Scripted> {
+    let of = |wire| scripts(wire).into_iter().chain(under_fire(wire));
+    [1, 2].into_iter().flat_map(of).collect()
+}
+
 /// How a script is made.
 struct Recipe {
     name: &'static str,
     rules: &'static [&'static str],
     note: &'static str,
     is_platform_exact: bool,
+    limit: Option<u64>,
     make: fn(wire: u8) -> Builder,
 }
 
@@ -63,6 +81,7 @@ impl Recipe {
             rules,
             note,
             is_platform_exact: false,
+            limit: None,
             make,
         }
     }
@@ -79,8 +98,23 @@ impl Recipe {
             rules: self.rules.iter().copied().filter(holds).collect(),
             note: self.note,
             is_platform_exact: self.is_platform_exact,
+            limit: self.limit,
             // A constant of this program, and a test makes all of them.
             script: script.unwrap_or_else(|error| unreachable!("{}: {error}", self.name)),
+        }
+    }
+}
+
+impl Scripted {
+    /// Its operations, under the limit that the kit sets.
+    #[must_use]
+    pub fn operations(&self) -> String {
+        match self.limit {
+            Some(bytes) => format!(
+                "# The kit lets no file grow beyond {bytes} bytes.\n{}",
+                self.script
+            ),
+            None => self.script.to_string(),
         }
     }
 }
@@ -88,7 +122,13 @@ impl Recipe {
 /// The script's text, under comments that say what it is for.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "# {}\n# {}\n\n{}", self.name, self.note, self.script)
+        write!(
+            f,
+            "# {}\n# {}\n\n{}",
+            self.name,
+            self.note,
+            self.operations()
+        )
     }
 }
 

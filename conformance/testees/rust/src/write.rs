@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use atf::wire::{Arch, Clock, DetailEventType, EventKind, Os, Wire};
 use atf::write::{Event, ThreadWriter, WriteOptions};
@@ -22,6 +23,12 @@ pub(crate) fn write(script: &Path, out: &Path) -> Done<()> {
         if name.starts_with('#') {
             continue;
         }
+        if name == "kill" {
+            // std has no signals.
+            Command::new("sh")
+                .args(["-c", "kill -KILL $PPID"])
+                .status()?;
+        }
         let operation = Operation {
             values: words.filter_map(|word| word.split_once('=')).collect(),
         };
@@ -39,6 +46,11 @@ pub(crate) fn write(script: &Path, out: &Path) -> Done<()> {
             "detail" => operation.detail(thread)?,
             "finalize" => {
                 thread.finalize()?;
+                threads.remove(&id);
+            }
+            "flush" => thread.flush()?,
+            "close" => {
+                thread.flush()?;
                 threads.remove(&id);
             }
             _ => return Err(format!("no such operation: {name}").into()),

@@ -1,0 +1,203 @@
+//! Writers whose process is killed, whose threads are left alone, or whose disk is full.
+
+use super::{Builder, Recipe, nested, noise, registers, type_of};
+
+const KEPT: &[&str] = &["ATF-WRTR-008"];
+const FULL: &[&str] = &[
+    "ATF-WRTR-005",
+    "ATF-WRTR-001",
+    "ATF-IFTR-002",
+    "ATF-DFTR-002",
+];
+
+/// No multiple of an event's size: the last event that still begins does not end.
+const LIMIT: u64 = 4116;
+
+pub(super) const RECIPES: &[Recipe] = &[
+    Recipe::new(
+        "kill-at-once",
+        KEPT,
+        "Killed without a flush: whatever is there must be whole; how much that is is noted.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..100).kill();
+            script
+        },
+    ),
+    Recipe::new(
+        "kill-after-flush",
+        KEPT,
+        "All was flushed before the kill. A writer that keeps it in its own memory loses all of it.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..100).flush(0).kill();
+            script
+        },
+    ),
+    Recipe::new(
+        "kill-between-flushes",
+        KEPT,
+        "What came after the flush may be lost, to a whole event.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..50).flush(0);
+            events(&mut script, 50..3000).kill();
+            script
+        },
+    ),
+    Recipe::new(
+        "kill-with-details",
+        KEPT,
+        "Details that were flushed are there with their events, and the links lead to them.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(0);
+            detailed(&mut script, 0..60);
+            script.flush(0);
+            detailed(&mut script, 60..90);
+            script.kill();
+            script
+        },
+    ),
+    Recipe::new(
+        "kill-one-of-two",
+        KEPT,
+        "One thread is finalized and stays so, the other is killed.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(1).open(2);
+            for seq in 0..40 {
+                script.event(1, nested(seq)).event(2, nested(seq));
+            }
+            script.finalize(1).flush(2).kill();
+            script
+        },
+    ),
+    Recipe::new(
+        "close-after-3",
+        KEPT,
+        "Closed, and nobody asked to finalize: the events are there, with a footer or without.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..3).close(0);
+            script
+        },
+    ),
+    Recipe::new(
+        "close-with-details",
+        KEPT,
+        "Closed with details: both files have all of it.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            detailed(script.open(0), 0..30);
+            script.close(0);
+            script
+        },
+    ),
+    Recipe::new(
+        "close-one-of-two",
+        KEPT,
+        "A thread is closed while another goes on and is finalized.",
+        |wire| {
+            let mut script = Builder::new(wire);
+            script.open(1).open(2);
+            for seq in 0..20 {
+                script.event(1, nested(seq)).event(2, nested(seq));
+            }
+            script.close(1).event(2, nested(20)).finalize(2);
+            script
+        },
+    ),
+    full(
+        "full-disk",
+        "The disk is full in the middle of an event, and stays so.",
+        LIMIT,
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..1000).finalize(0);
+            script
+        },
+    ),
+    full(
+        "full-disk-at-the-footer",
+        "All events find room, and the footer does not.",
+        64 + 32 * 100,
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..100).finalize(0);
+            script
+        },
+    ),
+    full(
+        "full-disk-with-details",
+        "Details fill the disk long before their events do.",
+        LIMIT,
+        |wire| {
+            let mut script = Builder::new(wire);
+            detailed(script.open(0), 0..90);
+            script.finalize(0);
+            script
+        },
+    ),
+    full(
+        "full-disk-recovers",
+        "The disk is full and has room again: what was lost between is neither counted nor torn.",
+        LIMIT,
+        |wire| {
+            let mut script = Builder::new(wire);
+            events(script.open(0), 0..1000).flush(0).space();
+            events(&mut script, 1000..1100).finalize(0);
+            script
+        },
+    ),
+    full(
+        "full-disk-recovers-with-details",
+        "The same with details: a link leads to its own detail or to none.",
+        LIMIT,
+        |wire| {
+            let mut script = Builder::new(wire);
+            detailed(script.open(0), 0..90);
+            script.flush(0).space();
+            detailed(&mut script, 90..120);
+            script.finalize(0);
+            script
+        },
+    ),
+];
+
+const fn full(
+    name: &'static str,
+    note: &'static str,
+    limit: u64,
+    make: fn(u8) -> Builder,
+) -> Recipe {
+    Recipe {
+        limit: Some(limit),
+        ..Recipe::new(name, FULL, note, make)
+    }
+}
+
+/// Events of thread 0.
+fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
+    for seq in seqs {
+        script.event(0, nested(seq));
+    }
+    script
+}
+
+/// Events of thread 0, two of three with details.
+fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
+    for seq in seqs {
+        let event = nested(seq);
+        match seq % 3 {
+            0 => script.detailed(
+                0,
+                event,
+                type_of(event),
+                registers(event.function_id, seq, 64),
+            ),
+            1 => script.detailed(0, event, type_of(event), noise(11)),
+            _ => script.event(0, event),
+        };
+    }
+}

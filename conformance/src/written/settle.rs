@@ -1,0 +1,175 @@
+//! Scripts that leave open how much is there: what was there in the end, as a script that asked for it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use atf::thread::ThreadReader;
+
+use super::Wrong;
+use crate::results::{Difference, Grade};
+use crate::scripts::{Operation, Script, Thread};
+
+/// The rule that whoever loses events breaks.
+pub(super) const LOST: &str = "ATF-WRTR-008";
+
+/// What became of a script.
+pub(super) struct Settled {
+    /// What is there, as it is graded.
+    pub(super) script: Script,
+    /// What a kill took although nobody could expect otherwise, in words.
+    pub(super) lost: Vec<String>,
+}
+
+/// What a thread's files hold.
+struct Held {
+    events: usize,
+    details: usize,
+    is_finalized: bool,
+    /// Whether there is a header at all.
+    begins: bool,
+}
+
+impl Settled {
+    /// Whether a file is one that was begun before a kill: the others show nothing but that.
+    pub(super) fn begins(&self, asked: &Script, file: &str) -> bool {
+        let of = |id: &u32| file.split('/').next() == Some(&format!("thread_{id}"));
+        let kept = self.script.threads();
+        !asked
+            .threads()
+            .keys()
+            .any(|id| of(id) && !kept.contains_key(id))
+    }
+}
+
+impl Held {
+    fn of(folder: &Path) -> Self {
+        let Ok(reader) = ThreadReader::open(folder) else {
+            return Self {
+                events: 0,
+                details: 0,
+                is_finalized: false,
+                begins: false,
+            };
+        };
+        let count = |count| usize::try_from(count).unwrap_or(usize::MAX);
+        let detail = reader.detail();
+        Self {
+            events: count(reader.index().event_count()),
+            details: detail.map_or(0, |detail| count(detail.event_count())),
+            is_finalized: reader.index().footer().is_some(),
+            begins: true,
+        }
+    }
+}
+
+/// Makes a script of what the folder `out` holds of one that was killed or had threads closed; any
+/// other stays as it is.
+pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
+    let is_closed = |operation: &Operation| matches!(operation, Operation::Close { .. });
+    if !script.is_killed() && !script.any(is_closed) {
+        return Ok(Settled {
+            script: script.clone(),
+            lost: Vec::new(),
+        });
+    }
+    let mut lost = Vec::new();
+    let mut held = BTreeMap::new();
+    for (id, thread) in script.threads() {
+        let found = Held::of(&out.join(format!("thread_{id}")));
+        if script.is_killed() && !thread.is_finalized {
+            let names = [("index", "events"), ("detail", "details")];
+            let found = [found.events, found.details];
+            let asked = [thread.events.len(), thread.details.len()];
+            let flushed = <[usize; 2]>::from(thread.flushed);
+            for (((file, what), found), (asked, flushed)) in names
+                .into_iter()
+                .zip(found)
+                .zip(asked.into_iter().zip(flushed))
+            {
+                if found < flushed {
+                    return Err(too_few(id, file, what, found, flushed));
+                }
+                if found < asked {
+                    let gone = asked - found;
+                    lost.push(format!(
+                        "{LOST} (advice): thread_{id}/{file}.atf: the kill took {gone} of {asked} {what}; \
+                         {flushed} had been flushed"
+                    ));
+                }
+            }
+        }
+        held.insert(id, found);
+    }
+    Ok(Settled {
+        script: rewritten(script, &held),
+        lost,
+    })
+}
+
+fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wrong {
+    let place = format!("thread_{id}/{file}.atf: the number of {what}");
+    let expected = format!("at least {flushed}, which had been flushed before the kill");
+    let got = format!("{found}");
+    Wrong {
+        message: format!(
+            "{place}: {found} of {flushed} that had been flushed before the kill; {LOST}"
+        ),
+        difference: Some(Box::new(Difference {
+            grade: Grade::Data,
+            place,
+            expected,
+            got,
+            rule: Some(LOST.to_owned()),
+            hexdump: None,
+        })),
+    }
+}
+
+/// The operations whose effect is there.
+fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
+    let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    let is_killed = script.is_killed();
+    let mut is_open = is_killed;
+    let mut operations = Vec::new();
+    for operation in script.operations() {
+        let Some((id, held)) = operation
+            .thread_id()
+            .and_then(|id| Some((id, held.get(&id)?)))
+        else {
+            continue;
+        };
+        let (events, details) = left.entry(id).or_insert((held.events, held.details));
+        let room = match operation {
+            Operation::Index(_) if is_killed => events,
+            Operation::Detail(_) if is_killed => details,
+            Operation::Open(_) if is_killed && !held.begins => continue,
+            Operation::Flush { .. } => continue,
+            Operation::Close { thread_id } if held.is_finalized => {
+                let thread_id = *thread_id;
+                operations.push(Operation::Finalize { thread_id });
+                continue;
+            }
+            Operation::Close { .. } => {
+                is_open = true;
+                continue;
+            }
+            other => {
+                operations.push(other.clone());
+                continue;
+            }
+        };
+        if let Some(less) = room.checked_sub(1) {
+            *room = less;
+            operations.push(operation.clone());
+        }
+    }
+    if is_open {
+        operations.push(Operation::Abort);
+    }
+    Script::settled(operations)
+}
+
+/// How many of a thread's events link to details that a kill took.
+pub(super) fn link(thread: &Thread<'_>, detail_seq: Option<u64>) -> Option<u64> {
+    detail_seq.filter(|seq| *seq < thread.details.len() as u64)
+}

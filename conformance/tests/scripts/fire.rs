@@ -1,0 +1,132 @@
+//! Writers that were killed, closed or had a full disk: what is graded of what they left.
+
+use std::fs;
+use std::path::Path;
+
+use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::scripts::{Script, Scripted};
+use atf_conformance::written::{Graded, grade};
+use tempfile::TempDir;
+
+use super::{failure, scripted, written};
+
+const OPEN: &str = "open thread=7 wire=1 clock=3 arch=2 os=4\n";
+
+fn events(from: u64, to: u64) -> String {
+    (from..to)
+        .map(|seq| format!("index thread=7 ts={seq} fn=1 kind=1 depth=1 detail=-\n"))
+        .collect()
+}
+
+/// What is in the folder of a writer that flushed `kept` events.
+fn left(kept: u64) -> TempDir {
+    let text = format!("{OPEN}{}abort\n", events(0, kept));
+    written(&text.parse::<Script>().unwrap())
+}
+
+/// A script of four events, two of them flushed, that ends in a kill.
+fn killed() -> Scripted {
+    let (first, rest) = (events(0, 2), events(2, 4));
+    scripted(&format!("{OPEN}{first}flush thread=7\n{rest}kill\n"))
+}
+
+fn graded(scripted: &Scripted, out: &Path) -> Graded {
+    grade(scripted, &["index".to_owned(), "kill".to_owned()], out)
+}
+
+#[test]
+fn what_was_flushed_must_outlive_a_kill_and_more_may() {
+    for kept in 2..=4 {
+        let graded = graded(&killed(), left(kept).path());
+        assert_eq!(graded.outcome, Outcome::Passed, "{kept}");
+        let gone = 4 - kept;
+        let note = format!(
+            "ATF-WRTR-008 (advice): thread_7/index.atf: the kill took {gone} of 4 events; 2 had been flushed"
+        );
+        let expected = (gone > 0).then_some(note);
+        assert_eq!(graded.notes, expected.into_iter().collect::<Vec<_>>());
+    }
+    for kept in 0..2 {
+        let (class, message, difference) = failure(graded(&killed(), left(kept).path()));
+        assert_eq!(class, Failure::WrongFile);
+        let start =
+            format!("thread_7/index.atf: the number of events: {kept} of 2 that had been flushed");
+        assert!(message.starts_with(&start), "{message}");
+        assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-WRTR-008"));
+    }
+}
+
+#[test]
+fn a_kill_tears_an_event_and_changes_none() {
+    let out = left(4);
+    let path = out.path().join("thread_7/index.atf");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
+    assert_eq!(graded(&killed(), out.path()).outcome, Outcome::Passed);
+    let mut other = bytes.clone();
+    other[64 + 32 + 8] ^= 1;
+    fs::write(&path, &other).unwrap();
+    let (class, message, _) = failure(graded(&killed(), out.path()));
+    assert_eq!(class, Failure::WrongFile);
+    assert!(message.contains("events[1].function_id"), "{message}");
+}
+
+#[test]
+fn a_file_that_a_kill_left_empty_is_a_loss_and_no_broken_file() {
+    let script = scripted(&format!("{OPEN}{}kill\n", events(0, 3)));
+    let out = left(3);
+    let path = out.path().join("thread_7/index.atf");
+    for is_there in [true, false] {
+        match is_there {
+            true => fs::write(&path, "").unwrap(),
+            false => fs::remove_file(&path).unwrap(),
+        }
+        let graded = graded(&script, out.path());
+        assert_eq!(graded.outcome, Outcome::Passed);
+        let took = "the kill took 3 of 3 events; 0 had been flushed";
+        assert!(graded.notes[0].ends_with(took), "{:?}", graded.notes);
+    }
+}
+
+#[test]
+fn a_thread_that_was_closed_has_all_events_with_a_footer_or_without() {
+    let script = scripted(&format!("{OPEN}{}close thread=7\n", events(0, 3)));
+    let finalized = format!("{OPEN}{}finalize thread=7\n", events(0, 3));
+    let finalized = written(&finalized.parse().unwrap());
+    for out in [left(3), finalized] {
+        assert_eq!(graded(&script, out.path()).outcome, Outcome::Passed);
+    }
+    assert!(graded(&script, left(2).path()).outcome != Outcome::Passed);
+}
+
+#[test]
+fn on_a_full_disk_no_header_counts_more_than_is_there_and_no_event_is_another() {
+    let finalized = format!("{OPEN}{}finalize thread=7\n", events(0, 10));
+    let script = Scripted {
+        limit: Some(64 + 32 * 4 + 5),
+        ..scripted(&finalized)
+    };
+    // Events in the middle may be lost as well.
+    let some = format!("{OPEN}{}{}abort\n", events(0, 2), events(5, 9));
+    let out = written(&some.parse().unwrap());
+    assert_eq!(graded(&script, out.path()).outcome, Outcome::Passed);
+    let path = out.path().join("thread_7/index.atf");
+    let bytes = fs::read(&path).unwrap();
+    for (offset, byte, rule, place) in [
+        (
+            28,
+            10,
+            "ATF-WRTR-001",
+            "thread_7/index.atf: header.event_count",
+        ),
+        (64 + 8, 2, "ATF-WRTR-005", "thread_7/index.atf: events[0]"),
+    ] {
+        let mut bytes = bytes.clone();
+        bytes[offset] = byte;
+        fs::write(&path, bytes).unwrap();
+        let (class, message, difference) = failure(graded(&script, out.path()));
+        assert_eq!(class, Failure::WrongFile);
+        assert!(message.starts_with(place), "{message}");
+        assert_eq!(difference.unwrap().rule.as_deref(), Some(rule));
+    }
+}
