@@ -44,9 +44,26 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
             text(&output.stderr)
         );
         for (name, expected) in [("index.atf", INDEX), ("detail.atf", DETAIL)] {
-            let found = fs::read(folder.path().join(name)).expect("the tracer wrote it");
+            let path = folder.path().join("thread_5").join(name);
+            let found = fs::read(path).expect("the tracer wrote it");
             assert_eq!(lines(&found), lines(&bytes(expected)), "{compiler}: {name}");
         }
+    }
+}
+
+/// The check value that everyone gives for CRC-32C, and the same in parts.
+#[test]
+fn the_header_s_checksum_is_crc_32c() {
+    let bench = Bench::new(&headers(&layout(), ".h"));
+    let source = bench.path().join("crc.c");
+    let program = "#include \"atf_v2.h\"\n#include \"atf_wire.h\"\nint main(void) {\n\
+        uint32_t half = atf_crc32c(0, \"1234\", 4);\n\
+        return atf_crc32c(0, \"123456789\", 9) != 0xE3069283u || atf_crc32c(0, \"\", 0) != 0 ||\n\
+               atf_crc32c(half, \"56789\", 5) != 0xE3069283u;\n}\n";
+    fs::write(&source, program).expect("a temporary file");
+    for compiler in Compiler::all() {
+        let output = compiler.run(&bench, &source, &[], &[]);
+        assert!(output.status.success(), "{compiler}");
     }
 }
 
@@ -66,7 +83,7 @@ const INDEX: &str = "
     A0 0F 00 00  00 00 00 00  09 00 00 00  01 00 00 00
     05 00 00 00  02 00 00 00  01 00 00 00  01 00 00 00
 
-    32 49 54 41  00 00 00 00  04 00 00 00  00 00 00 00
+    32 49 54 41  46 DF AA BE  04 00 00 00  00 00 00 00
     E8 03 00 00  00 00 00 00  A0 0F 00 00  00 00 00 00
     80 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00
     00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00";
@@ -115,7 +132,7 @@ const DETAIL: &str = "
     03 22 00 00 00 00 00 00
     00 00  00 00
 
-    32 44 54 41  00 00 00 00  02 00 00 00  00 00 00 00
+    32 44 54 41  3E 5C 8B ED  02 00 00 00  00 00 00 00
     FC 00 00 00  00 00 00 00  D0 07 00 00  00 00 00 00
     A0 0F 00 00  00 00 00 00  00 00 00 00  00 00 00 00
     00 00 00 00  00 00 00 00  00 00 00 00  00 00 00 00";

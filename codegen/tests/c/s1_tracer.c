@@ -1,17 +1,29 @@
 /*
- * A tracer as an author of S1's day would write it: structs filled member by member and written
- * as they stand, names as S1 spells them. It takes the folder to write into.
+ * A whole tracer on the generated header and nothing else, under the names of S1. It takes the
+ * session's folder, which must be there, and writes a thread into it, with details, and the manifest:
+ *     cc -I atf/include s1_tracer.c && ./a.out FOLDER && atf-conformance check --deny should FOLDER
  *
  * Thread 5 calls A and returns, calls B and returns; detail is recorded for the returns.
  */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* mkdir */
+#endif
 #include "atf_v1.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MODULE ((uint64_t)1 << 32)
 #define THREAD 5
+
+/* A file, and what its footer says of the events. */
+typedef struct Section {
+    FILE *file;
+    uint64_t bytes;
+    uint32_t checksum;
+} Section;
 
 static FILE *create(const char *folder, const char *name) {
     char path[4096];
@@ -31,7 +43,28 @@ static void put(FILE *file, const void *record, size_t size) {
     }
 }
 
-static void put_index_event(FILE *file, uint64_t timestamp_ns, uint32_t symbol,
+/* Events are what the checksum covers; headers and footers are not. */
+static void put_event(Section *section, const void *part, size_t size) {
+    put(section->file, part, size);
+    section->bytes += size;
+    section->checksum = atf_crc32c(section->checksum, part, size);
+}
+
+/* The footer goes behind the events; the header, a placeholder until then, is written last. */
+static void finalize(Section *section, const void *footer, const void *header, size_t size) {
+    put(section->file, footer, size);
+    if (fflush(section->file) != 0 || fseek(section->file, 0, SEEK_SET) != 0) {
+        perror("fseek");
+        exit(1);
+    }
+    put(section->file, header, size);
+    if (fclose(section->file) != 0) {
+        perror("fclose");
+        exit(1);
+    }
+}
+
+static void put_index_event(Section *section, uint64_t timestamp_ns, uint32_t symbol,
                             uint32_t event_kind, uint32_t detail_seq) {
     IndexEvent event;
     event.timestamp_ns = timestamp_ns;
@@ -40,11 +73,11 @@ static void put_index_event(FILE *file, uint64_t timestamp_ns, uint32_t symbol,
     event.event_kind = event_kind;
     event.call_depth = 1;
     event.detail_seq = detail_seq;
-    put(file, &event, sizeof(event));
+    put_event(section, &event, sizeof(event));
 }
 
-static void put_detail_event(FILE *file, uint64_t timestamp, uint32_t symbol, uint32_t index_seq,
-                             const uint8_t *stack, uint16_t stack_size) {
+static void put_detail_event(Section *section, uint64_t timestamp, uint32_t symbol,
+                             uint32_t index_seq, const uint8_t *stack, uint16_t stack_size) {
     DetailEventHeader header;
     DetailFunctionPayload payload;
     header.total_length = (uint32_t)(sizeof(header) + sizeof(payload) + stack_size);
@@ -64,13 +97,13 @@ static void put_detail_event(FILE *file, uint64_t timestamp, uint32_t symbol, ui
     payload.stack_size = stack_size;
     payload._reserved = 0;
 
-    put(file, &header, sizeof(header));
-    put(file, &payload, sizeof(payload));
-    put(file, stack, stack_size);
+    put_event(section, &header, sizeof(header));
+    put_event(section, &payload, sizeof(payload));
+    put_event(section, stack, stack_size);
 }
 
 static void write_index(const char *folder) {
-    FILE *file = create(folder, "index.atf");
+    Section section = {create(folder, "index.atf"), 0, 0};
 
     AtfIndexHeader header;
     memset(&header, 0, sizeof(header));
@@ -79,39 +112,37 @@ static void write_index(const char *folder) {
     header.version = 1;
     header.arch = ATF_ARCH_ARM64;
     header.os = ATF_OS_MACOS;
-    header.flags |= ATF_INDEX_FLAG_HAS_DETAIL_FILE;
     header.thread_id = THREAD;
     header.clock_type = ATF_CLOCK_MACH_CONTINUOUS;
     header.event_size = sizeof(IndexEvent);
-    header.event_count = 4;
     header.events_offset = sizeof(header);
-    header.footer_offset = sizeof(header) + 4 * sizeof(IndexEvent);
-    header.time_start_ns = 1000;
-    header.time_end_ns = 4000;
-    put(file, &header, sizeof(header));
+    put(section.file, &header, sizeof(header));
 
-    put_index_event(file, 1000, 7, ATF_EVENT_KIND_CALL, ATF_NO_DETAIL_SEQ);
-    put_index_event(file, 2000, 7, ATF_EVENT_KIND_RETURN, 0);
-    put_index_event(file, 3000, 9, ATF_EVENT_KIND_CALL, UINT32_MAX);
-    put_index_event(file, 4000, 9, ATF_EVENT_KIND_RETURN, 1);
+    put_index_event(&section, 1000, 7, ATF_EVENT_KIND_CALL, ATF_NO_DETAIL_SEQ);
+    put_index_event(&section, 2000, 7, ATF_EVENT_KIND_RETURN, 0);
+    put_index_event(&section, 3000, 9, ATF_EVENT_KIND_CALL, UINT32_MAX);
+    put_index_event(&section, 4000, 9, ATF_EVENT_KIND_RETURN, 1);
 
     AtfIndexFooter footer;
     memset(&footer, 0, sizeof(footer));
     memcpy(footer.magic, "2ITA", 4);
-    footer.checksum = 0; /* unchecked */
-    footer.event_count = 4;
+    footer.checksum = section.checksum;
+    footer.event_count = section.bytes / sizeof(IndexEvent);
     footer.time_start_ns = 1000;
     footer.time_end_ns = 4000;
-    footer.bytes_written = 4 * sizeof(IndexEvent);
-    put(file, &footer, sizeof(footer));
-    fclose(file);
+    footer.bytes_written = section.bytes;
+
+    header.flags |= ATF_INDEX_FLAG_HAS_DETAIL_FILE;
+    header.event_count = (uint32_t)(section.bytes / sizeof(IndexEvent));
+    header.footer_offset = sizeof(header) + section.bytes;
+    header.time_start_ns = 1000;
+    header.time_end_ns = 4000;
+    finalize(&section, &footer, &header, sizeof(header));
 }
 
 static void write_detail(const char *folder) {
     static const uint8_t stack[] = {0xDE, 0xAD, 0xBE, 0xEF};
-    const uint64_t bytes_length =
-        2 * (sizeof(DetailEventHeader) + sizeof(DetailFunctionPayload)) + sizeof(stack);
-    FILE *file = create(folder, "detail.atf");
+    Section section = {create(folder, "detail.atf"), 0, 0};
 
     AtfDetailHeader header;
     memset(&header, 0, sizeof(header));
@@ -122,33 +153,49 @@ static void write_detail(const char *folder) {
     header.os = ATF_OS_MACOS;
     header.thread_id = THREAD;
     header.events_offset = sizeof(header);
-    header.event_count = 2;
-    header.bytes_length = bytes_length;
-    header.index_seq_start = 1;
-    header.index_seq_end = 3;
-    put(file, &header, sizeof(header));
+    put(section.file, &header, sizeof(header));
 
-    put_detail_event(file, 2000, 7, 1, stack, sizeof(stack));
-    put_detail_event(file, 4000, 9, 3, stack, 0);
+    put_detail_event(&section, 2000, 7, 1, stack, sizeof(stack));
+    put_detail_event(&section, 4000, 9, 3, stack, 0);
 
     AtfDetailFooter footer;
     memset(&footer, 0, sizeof(footer));
     memcpy(footer.magic, "2DTA", 4);
-    footer.checksum = 0; /* unchecked */
+    footer.checksum = section.checksum;
     footer.event_count = 2;
-    footer.bytes_length = bytes_length;
+    footer.bytes_length = section.bytes;
     footer.time_start_ns = 2000;
     footer.time_end_ns = 4000;
-    put(file, &footer, sizeof(footer));
+
+    header.event_count = 2;
+    header.bytes_length = section.bytes;
+    header.index_seq_start = 1;
+    header.index_seq_end = 3;
+    finalize(&section, &footer, &header, sizeof(header));
+}
+
+static void write_manifest(const char *session) {
+    static const char manifest[] =
+        "{ \"format_version\": \"2.0\", \"threads\": [{ \"id\": 5, \"has_detail\": true }],\n"
+        "  \"time_start_ns\": 1000, \"time_end_ns\": 4000, \"clock_type\": 1 }\n";
+    FILE *file = create(session, "manifest.json");
+    put(file, manifest, strlen(manifest));
     fclose(file);
 }
 
 int main(int argc, char **argv) {
+    char thread[2048];
     if (argc != 2) {
         fprintf(stderr, "usage: s1_tracer FOLDER\n");
         return 2;
     }
-    write_index(argv[1]);
-    write_detail(argv[1]);
+    write_manifest(argv[1]);
+    snprintf(thread, sizeof(thread), "%s/thread_%d", argv[1], THREAD);
+    if (mkdir(thread, 0777) != 0) {
+        perror(thread);
+        return 1;
+    }
+    write_index(thread);
+    write_detail(thread);
     return 0;
 }
