@@ -23,19 +23,6 @@ fn the_text_of_a_sample_is_the_golden_one() {
 }
 
 #[test]
-fn the_example_in_the_readme_is_what_the_command_prints() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let (_, example) = readme.split_once("check samples/sample-crashed\n").unwrap();
-    let (example, _) = example.split_once("```").unwrap();
-    let (start, end) = example.split_once("…\n").unwrap();
-    let output = check(&root, &["samples/sample-crashed"]);
-    let (_, text, _) = texts(&output);
-    assert!(text.starts_with(start), "{text}");
-    assert!(text.ends_with(end), "{text}");
-}
-
-#[test]
 fn the_exit_status_counts_the_severities_that_are_denied() {
     let status = |arguments: &[&str]| texts(&check(&samples(), arguments)).0;
     assert_eq!(status(&["sample-crashed"]), 0);

@@ -280,24 +280,6 @@ fn one_seed_makes_one_trace() {
     assert_eq!(tree(&folder.path().join("a")), trace);
 }
 
-#[test]
-fn the_example_in_the_readme_is_what_recover_prints() {
-    let root = samples().join("..");
-    let readme = fs::read_to_string(root.join("README.md")).unwrap();
-    let start = "$ atf recover samples/sample-crashed --out recovered\n";
-    let (_, example) = readme.split_once(start).unwrap();
-    let (example, _) = example.split_once("```").unwrap();
-    let folder = TempDir::new().unwrap();
-    for (name, bytes) in tree(&samples().join("sample-crashed")) {
-        let path = folder.path().join("samples/sample-crashed").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-    let arguments = ["recover", "samples/sample-crashed", "--out", "recovered"];
-    let text = clean(folder.path(), &arguments);
-    assert_eq!(text, example);
-}
-
 /// Runs `recover session --out out` under limits that a shell sets first.
 #[cfg(unix)]
 fn limited(folder: &Path, limits: &str) -> std::process::Output {

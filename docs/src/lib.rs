@@ -1,0 +1,115 @@
+//! Finds the examples of documents and of help texts. The tests run them, and know each by its
+//! text: an example that they do not know is a failure.
+
+#![forbid(unsafe_code)]
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+/// An example of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Example {
+    /// A block between fences: its language and its text.
+    Block(String, String),
+    /// Code within a sentence, on one line.
+    Span(String),
+}
+
+/// The examples of a Markdown document, in its order.
+#[must_use]
+pub fn examples(markdown: &str) -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut block: Option<(String, String)> = None;
+    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(language) => language.into_string(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                block = Some((language, String::new()));
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                found.extend(
+                    block
+                        .take()
+                        .map(|(language, text)| Example::Block(language, text)),
+                );
+            }
+            Event::Text(text) => {
+                if let Some((_, block)) = &mut block {
+                    block.push_str(&text);
+                }
+            }
+            Event::Code(text) => {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                found.push(Example::Span(words.join(" ")));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The commands of a console block or of a help text, each a line behind `$ `, with the lines that
+/// it prints there.
+#[must_use]
+pub fn sessions(console: &str) -> Vec<(String, String)> {
+    let mut sessions: Vec<(String, String)> = Vec::new();
+    for line in console.lines() {
+        match (line.trim_start().strip_prefix("$ "), sessions.last_mut()) {
+            (Some(command), _) => sessions.push((command.to_owned(), String::new())),
+            (None, Some((_, printed))) => {
+                printed.push_str(line);
+                printed.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    sessions
+}
+
+/// Whether a text is what an example shows of it; a line `…` stands for any lines, none among them.
+#[must_use]
+pub fn is_shown(shown: &str, text: &str) -> bool {
+    match shown.split_once("…\n") {
+        None => shown == text,
+        Some((start, end)) => text.strip_prefix(start).is_some_and(|rest| {
+            rest.match_indices('\n')
+                .map(|(at, _)| at + 1)
+                .chain([0])
+                .any(|at| is_shown(end, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Example, examples, is_shown, sessions};
+
+    #[test]
+    fn blocks_and_spans_are_found_in_lists_and_tables() {
+        let markdown =
+            "Run `a\nb`.\n\n1. Then\n\n   ```sh\n   c\n   d\n   ```\n\n| x |\n|---|\n| `e` |\n";
+        let span = |text: &str| Example::Span(text.to_owned());
+        let block = Example::Block("sh".to_owned(), "c\nd\n".to_owned());
+        assert_eq!(examples(markdown), [span("a b"), block, span("e")]);
+    }
+
+    #[test]
+    fn a_command_has_the_lines_up_to_the_next_one() {
+        let pair = |command: &str, printed: &str| (command.to_owned(), printed.to_owned());
+        let expected = [pair("a b", "one\ntwo\n"), pair("c", "")];
+        assert_eq!(sessions("Example:\n  $ a b\none\ntwo\n$ c\n"), expected);
+    }
+
+    #[test]
+    fn lines_left_out_are_any_lines_and_all_others_are_as_shown() {
+        assert!(is_shown("a\nb\n", "a\nb\n") && !is_shown("a\n", "a\nb\n"));
+        for text in ["a\nd\n", "a\nb\nd\n", "a\nb\nc\nd\n"] {
+            assert!(is_shown("a\n…\nd\n", text), "{text}");
+        }
+        for text in ["a\nb\n", "b\nd\n", "a\nb\nd\ne\n", "a\nxd\n"] {
+            assert!(!is_shown("a\n…\nd\n", text), "{text}");
+        }
+    }
+}

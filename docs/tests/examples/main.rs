@@ -1,0 +1,312 @@
+//! Every command and example of the documents and of `--help`, with the result that is claimed.
+//!
+//! [`table`] says of each what becomes of it: nothing is passed over because nobody thought of it.
+
+#![cfg(unix)]
+
+mod sandbox;
+mod table;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Output;
+
+use atf_docs::{Example, examples, is_shown, sessions};
+use sandbox::{Sandbox, root};
+use table::{BLOCKS, HELP, How, SPANS};
+
+/// The documents whose examples are run.
+const DOCUMENTS: [&str; 10] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "samples/README.md",
+    "conformance/testees/README.md",
+    "docs/safety.md",
+    "docs/speed.md",
+    "docs/conformance/README.md",
+    "docs/conformance/ci.md",
+    "docs/conformance/protocol.md",
+];
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn all() -> impl Iterator<Item = (&'static str, Example)> {
+    DOCUMENTS.into_iter().flat_map(|path| {
+        let found = examples(&text(path));
+        found.into_iter().map(move |example| (path, example))
+    })
+}
+
+fn said(output: &Output) -> String {
+    format!(
+        "{}{}{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// Runs a command, which ends with that status and prints that, unless nothing is shown.
+fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
+    let output = sandbox.sh(command);
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "$ {command}\n{}",
+        said(&output)
+    );
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        shown.trim().is_empty() || is_shown(shown, &printed),
+        "$ {command}\n{printed}"
+    );
+}
+
+/// An example that runs elsewhere does: the file has the words that say so.
+fn is_elsewhere(example: &str, path: &str, words: &str) {
+    assert!(
+        text(path).contains(words),
+        "{example}: {path} has no `{words}`"
+    );
+}
+
+#[test]
+fn every_block_of_the_documents_is_what_it_claims() {
+    let sandbox = Sandbox::new();
+    let rust = text("docs/tests/rust.rs");
+    let (mut known, mut unknown) = (BTreeSet::new(), Vec::new());
+    for (path, example) in all() {
+        let Example::Block(language, block) = example else {
+            continue;
+        };
+        let first = block.lines().next().unwrap_or_default().trim();
+        let is_it =
+            |(_, (place, line, _)): &(_, &(&str, &str, How))| *place == path && *line == first;
+        let Some((at, (.., how))) = BLOCKS.iter().enumerate().find(is_it) else {
+            unknown.push(format!("{path}: {first}"));
+            continue;
+        };
+        known.insert(at);
+        match *how {
+            How::Runs(status, None) if language == "console" => {
+                for (command, shown) in sessions(&block) {
+                    runs(&sandbox, &command, status, &shown);
+                }
+            }
+            How::Runs(status, instead) => runs(&sandbox, instead.unwrap_or(&block), status, ""),
+            How::Rust => {
+                let lines = |text: &str| {
+                    text.lines()
+                        .map(|line| line.trim().to_owned())
+                        .collect::<Vec<_>>()
+                };
+                let (part, whole) = (lines(&block), lines(&rust));
+                let is_there = whole.windows(part.len()).any(|window| window == part);
+                assert!(
+                    is_there,
+                    "{path}: docs/tests/rust.rs has not, word for word:\n{block}"
+                );
+            }
+            How::Parses => match language.as_str() {
+                "toml" => drop(toml::from_str::<toml::Table>(&block).expect(first)),
+                "json" => drop(serde_json::from_str::<serde_json::Value>(&block).expect(first)),
+                _ => panic!("{path}: no parser of {language}"),
+            },
+            How::Elsewhere(why, place, words) if !why.is_empty() => {
+                is_elsewhere(first, place, words);
+            }
+            How::Form(why) if !why.is_empty() => {}
+            other => panic!("{path}: {first}: {other:?} has no reason"),
+        }
+    }
+    assert!(
+        unknown.is_empty(),
+        "not in docs/tests/examples/table.rs: {unknown:#?}"
+    );
+    let gone: Vec<_> = (0..BLOCKS.len())
+        .filter(|at| !known.contains(at))
+        .map(|at| BLOCKS[at])
+        .collect();
+    assert!(gone.is_empty(), "in no document: {gone:#?}");
+}
+
+/// The programs whose commands are run.
+const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
+
+#[test]
+fn every_command_within_a_sentence_does_what_it_claims() {
+    let sandbox = Sandbox::new();
+    let mut known = BTreeSet::new();
+    let is_command = |span: &str| {
+        // `atf convert` is the name of a command, and `--help` shows it with what it needs.
+        OURS.iter().any(|name| span.starts_with(name))
+            && span.split(' ').count() > 2
+            && !span.ends_with(" -p")
+            || span == "atf-conformance run"
+    };
+    for (path, example) in all() {
+        let Example::Span(span) = example else {
+            continue;
+        };
+        if span.starts_with("cargo ") {
+            names_exist(path, &span);
+        }
+        if !is_command(&span) || is_bench_or_group(&span) {
+            continue;
+        }
+        let Some(at) = SPANS.iter().position(|(text, _)| *text == span) else {
+            panic!("{path}: a command that docs/tests/examples/table.rs does not know: {span}");
+        };
+        if known.insert(at) {
+            classified(&sandbox, &span, SPANS[at].1);
+        }
+    }
+    let gone: Vec<_> = (0..SPANS.len())
+        .filter(|at| !known.contains(at))
+        .map(|at| SPANS[at].0)
+        .collect();
+    assert!(gone.is_empty(), "in no document: {gone:#?}");
+}
+
+/// The benchmarks take minutes; their names of groups are held by the type that parses them.
+fn is_bench_or_group(span: &str) -> bool {
+    let Some(group) = span.strip_prefix("cargo run --release -p atf-bench") else {
+        return false;
+    };
+    let group = group.trim();
+    assert!(
+        group.is_empty()
+            || group.starts_with("--")
+            || text("bench/src/main.rs")
+                .to_lowercase()
+                .contains(&format!("self::{group} =>")),
+        "{span}"
+    );
+    !group.starts_with("-- --markdown")
+}
+
+fn classified(sandbox: &Sandbox, command: &str, how: How) {
+    match how {
+        How::Runs(status, instead) => runs(sandbox, instead.unwrap_or(command), status, ""),
+        How::Elsewhere(why, place, words) if !why.is_empty() => is_elsewhere(command, place, words),
+        other => panic!("{command}: {other:?} is nothing for a command"),
+    }
+}
+
+/// The packages, tests and folders that a cargo command names are there.
+fn names_exist(path: &str, command: &str) {
+    let words: Vec<&str> = command.split(' ').collect();
+    let after = |option: &str| {
+        let pairs = words.windows(2).filter(move |pair| pair[0] == option);
+        pairs.map(|pair| pair[1].to_owned()).collect::<Vec<_>>()
+    };
+    let manifests = text("Cargo.toml");
+    let (_, members) = manifests.split_once("members = [").expect("members");
+    let members = members
+        .split_once(']')
+        .expect("their end")
+        .0
+        .split('"')
+        .skip(1)
+        .step_by(2);
+    let folders: Vec<(String, &str)> = members
+        .map(|folder| {
+            let manifest = text(&format!("{folder}/Cargo.toml"));
+            let name = manifest
+                .lines()
+                .find_map(|line| line.strip_prefix("name = "));
+            (name.expect("a name").trim_matches('"').to_owned(), folder)
+        })
+        .collect();
+    let packages = after("-p");
+    for package in &packages {
+        let folder = folders.iter().find(|(name, _)| name == package);
+        let Some((_, folder)) = folder else {
+            panic!("{path}: `{command}`: there is no package {package}");
+        };
+        for test in after("--test") {
+            let tests = root().join(folder).join("tests");
+            let is_there = tests.join(&test).join("main.rs").is_file()
+                || tests.join(format!("{test}.rs")).is_file();
+            assert!(
+                is_there,
+                "{path}: `{command}`: {package} has no test {test}"
+            );
+        }
+    }
+    for named in after("--path").into_iter().chain(after("--manifest-path")) {
+        assert!(
+            root().join(&named).exists(),
+            "{path}: `{command}`: there is no {named}"
+        );
+    }
+}
+
+#[test]
+fn every_example_of_a_help_text_does_what_it_claims() {
+    let sandbox = Sandbox::new();
+    let mut known = BTreeSet::new();
+    let mut texts = 0;
+    for program in ["atf", "atf-conformance", "atf-codegen"] {
+        let mut commands = vec![program.to_owned()];
+        while let Some(command) = commands.pop() {
+            let output = sandbox.sh(&format!("{command} --help"));
+            assert!(output.status.success(), "{}", said(&output));
+            let help = String::from_utf8(output.stdout).expect("UTF-8");
+            texts += 1;
+            for (example, _) in sessions(&help) {
+                let Some(at) = HELP.iter().position(|(text, _)| *text == example) else {
+                    panic!(
+                        "{command} --help: an example that docs/tests/examples/table.rs does not know: {example}"
+                    );
+                };
+                if known.insert(at) {
+                    classified(&sandbox, &example, HELP[at].1);
+                }
+            }
+            commands.extend(subcommands(&help).map(|name| format!("{command} {name}")));
+        }
+    }
+    assert!(texts > 20, "only {texts} help texts");
+    let gone: Vec<_> = (0..HELP.len())
+        .filter(|at| !known.contains(at))
+        .map(|at| HELP[at].0)
+        .collect();
+    assert!(gone.is_empty(), "in no help text: {gone:#?}");
+}
+
+/// The subcommands that a help text lists, but `help`.
+fn subcommands(help: &str) -> impl Iterator<Item = &str> {
+    let list = help
+        .split_once("\nCommands:\n")
+        .map_or("", |(_, list)| list);
+    let lines = list.lines().take_while(|line| line.starts_with("  "));
+    let named = lines.filter(|line| !line.starts_with("   "));
+    named
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+}
+
+/// The README sends authors of tracers to a header, an example and a command.
+#[test]
+fn the_tracer_on_the_header_alone_breaks_no_should() {
+    let readme = text("README.md");
+    let tracer = "codegen/tests/c/s1_tracer.c";
+    assert!(readme.contains(tracer) && readme.contains("atf-conformance check --deny should"));
+    let sandbox = Sandbox::new();
+    let commands =
+        format!("mkdir traced && cc -I atf/include -o tracer {tracer} && ./tracer traced");
+    runs(&sandbox, &commands, 0, "");
+    runs(
+        &sandbox,
+        "atf-conformance check --deny should traced",
+        0,
+        "",
+    );
+    let files = sandbox.sh("find traced -type f | sort").stdout;
+    let expected = "traced/manifest.json\ntraced/thread_5/detail.atf\ntraced/thread_5/index.atf\n";
+    assert_eq!(String::from_utf8_lossy(&files), expected);
+}

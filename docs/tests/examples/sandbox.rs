@@ -1,0 +1,123 @@
+//! A folder that looks like a checkout in which a user has a trace and a testee, with the commands
+//! on `PATH`.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
+}
+
+/// The folder with the commands, built once; `cargo test --workspace` has them already.
+static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let packages = ["atf-cli", "atf-conformance", "atf-codegen"];
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .current_dir(root())
+        .args(["build", "--quiet", "--offline"]);
+    let built = cargo
+        .args(packages.map(|name| format!("--package={name}")))
+        .status();
+    assert!(built.expect("cargo runs").success());
+    // target/debug/deps/examples-0123 of this test.
+    let test = env::current_exe().expect("a test has a path");
+    test.ancestors()
+        .nth(2)
+        .expect("the folder of the profile")
+        .to_owned()
+});
+
+/// What `cargo run` would build is built: the shim starts it.
+const CARGO: &str = "#!/bin/sh
+[ \"$1\" = run ] || { echo \"not run here: cargo $*\" >&2; exit 99; }
+while [ $# -gt 0 ] && [ \"$1\" != -- ]; do
+    [ \"$1\" != -p ] || package=$2
+    shift
+done
+shift
+case $package in atf-cli) package=atf;; esac
+exec \"$package\" \"$@\"
+";
+
+/// The folder.
+pub(crate) struct Sandbox(TempDir);
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let sandbox = Self(tempfile::tempdir().expect("a temporary folder"));
+        let (root, here) = (root(), sandbox.0.path());
+        let own = ["target", ".git", "samples"].map(OsStr::new);
+        for entry in fs::read_dir(&root).expect("the root").map(Result::unwrap) {
+            if !own.contains(&&*entry.file_name()) {
+                symlink(entry.path(), here.join(entry.file_name())).expect("a link");
+            }
+        }
+        copy(&root.join("samples"), &here.join("samples"));
+        let session = "session_20260105_101500";
+        copy(
+            &root.join("samples/sample-small").join(session),
+            &here.join(session),
+        );
+        copy(
+            &here.join(session).join("pid_4242/thread_0"),
+            &here.join("thread_0"),
+        );
+        copy(
+            &root.join("conformance/testees/python"),
+            &here.join("my-reader"),
+        );
+        fs::create_dir_all(here.join("home/.local/share/bash-completion/completions")).unwrap();
+        fs::create_dir_all(here.join("bin")).unwrap();
+        for program in ["atf", "atf-conformance", "atf-codegen"] {
+            symlink(PROGRAMS.join(program), here.join("bin").join(program)).expect("a link");
+        }
+        let shim = here.join("bin/cargo");
+        fs::write(&shim, CARGO).expect("a temporary file");
+        fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("a mode");
+        // A trace without a finding, as a tracer writes it.
+        assert!(
+            sandbox
+                .sh("atf synth --events 100 --threads 2 --out clean")
+                .status
+                .success()
+        );
+        sandbox
+    }
+
+    /// The folder's path.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Runs a command as it stands, in the folder.
+    pub(crate) fn sh(&self, command: &str) -> Output {
+        let bin = self.path().join("bin");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = env::join_paths([bin].into_iter().chain(env::split_paths(&path)));
+        let mut shell = Command::new("sh");
+        shell
+            .current_dir(self.path())
+            .env("PATH", path.expect("a path"));
+        shell.env("HOME", self.path().join("home"));
+        shell.args(["-e", "-c", command]).output().expect("sh runs")
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a temporary folder");
+    for entry in fs::read_dir(from).expect("a folder").map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).expect("a file")),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! What becomes of each example. One that is not here fails the tests, and so does one that is here
+//! and in no document.
+
+/// What becomes of an example.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum How {
+    /// It runs in the [sandbox](crate::sandbox) and ends with this status; what a console block
+    /// shows is what it prints. `as` is what runs where the example has placeholders.
+    Runs(i32, Option<&'static str>),
+    /// It is part of a test in `docs/tests/rust.rs`, word for word.
+    Rust,
+    /// It is a document of its language, which can be parsed.
+    Parses,
+    /// It is not run here: why, and the file with these words that runs or checks it.
+    Elsewhere(&'static str, &'static str, &'static str),
+    /// It shows a form, and there is nothing to run.
+    Form(&'static str),
+}
+
+use How::{Elsewhere, Form, Parses, Runs, Rust};
+
+/// Runs as it stands.
+const RUNS: How = Runs(0, None);
+
+/// Blocks, by document and first line.
+pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
+    (
+        "README.md",
+        "$ cargo run --release -p atf-conformance -- check samples/sample-crashed",
+        RUNS,
+    ),
+    (
+        "README.md",
+        "cargo run --release -p atf-conformance -- run   # this implementation, graded as anyone's is",
+        Elsewhere("minutes", ".ci/run", "step cargo test --locked --workspace"),
+    ),
+    (
+        "README.md",
+        "use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};",
+        Rust,
+    ),
+    (
+        "README.md",
+        "export PKG_CONFIG_PATH=PREFIX/lib/pkgconfig",
+        Elsewhere("installs", "atf/capi/tests/install/main.rs", "pkg-config"),
+    ),
+    (
+        "README.md",
+        "let thread = atf::thread::ThreadReader::open(\"…/thread_0\")?;",
+        Rust,
+    ),
+    (
+        "README.md",
+        "$ atf recover samples/sample-crashed --out recovered",
+        RUNS,
+    ),
+    (
+        "CONTRIBUTING.md",
+        "cargo test --workspace",
+        Elsewhere(
+            "it is what runs this",
+            ".ci/run",
+            "step cargo test --locked --workspace",
+        ),
+    ),
+    (
+        "ARCHITECTURE.md",
+        "spec/sources/*.yaml ─┐ claims                      ┌→ atf/include/*.h        C headers",
+        Form("a sketch"),
+    ),
+    ("docs/conformance/README.md", "protocol = 1", Parses),
+    (
+        "docs/conformance/README.md",
+        "cp -r conformance/testees/c my-c",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"C\")",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
+        "cp -r conformance/testees/rust my-rust",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"Rust\")",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
+        "cp -r conformance/testees/python my-python",
+        Elsewhere(
+            "cases are few there",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"Python\")",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
+        "ada-c: data 290 of 327, labels 211 of 300",
+        Form("the scores of an implementation that is made up"),
+    ),
+    (
+        "docs/conformance/README.md",
+        "FAILED ada-c read v1/iftr-004-off: wrong-verdict: accept, expected reject",
+        Form("how a report looks, of an implementation that is made up"),
+    ),
+    (
+        "docs/conformance/README.md",
+        "wrong-verdict v1/iftr-004-*        checksums are not verified yet, #12",
+        Form("a failure list of an implementation that is made up"),
+    ),
+    (
+        "docs/conformance/README.md",
+        "rustup target add x86_64-unknown-linux-musl",
+        Elsewhere(
+            "installs",
+            ".github/workflows/nightly.yml",
+            "x86_64-unknown-linux-musl",
+        ),
+    ),
+    (
+        "docs/conformance/ci.md",
+        "name: ATF conformance",
+        Form("a workflow of GitHub"),
+    ),
+    (
+        "docs/conformance/ci.md",
+        "[![ATF v2 conformance](https://<you>.github.io/<your-repository>/badge.svg)](https://<you>.github.io/<your-repository>/)",
+        Form("a link with placeholders"),
+    ),
+    (
+        "docs/conformance/ci.md",
+        "- run: >",
+        Form("a step of that workflow"),
+    ),
+    ("docs/conformance/protocol.md", "protocol = 1", Parses),
+    ("docs/conformance/protocol.md", "{", Parses),
+    (
+        "docs/conformance/protocol.md",
+        "# class       cases                reason",
+        Form("a failure list of an implementation that is made up"),
+    ),
+    (
+        "docs/conformance/protocol.md",
+        "open thread=0 wire=1 clock=3 arch=2 os=4",
+        Form("a script; those of the kit are in `atf-conformance scripts`"),
+    ),
+    (
+        "conformance/testees/README.md",
+        "$ make -C conformance/testees/c",
+        Elsewhere(
+            "builds, and grades for minutes",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"C\")",
+        ),
+    ),
+];
+
+/// Commands within sentences, by their text, whatever the document.
+pub(crate) const SPANS: &[(&str, How)] = &[
+    (
+        "atf info PATH",
+        Runs(0, Some("atf info samples/sample-small")),
+    ),
+    (
+        "atf dump PATH",
+        Runs(0, Some("atf dump samples/sample-small")),
+    ),
+    (
+        "atf explain FILE",
+        Runs(0, Some("atf explain thread_0/index.atf")),
+    ),
+    (
+        "atf dump --thread 1 --last 20 PATH",
+        Runs(
+            0,
+            Some("atf dump --thread 1 --last 20 samples/sample-small"),
+        ),
+    ),
+    (
+        "atf dump …/thread_0/salvaged.atf",
+        Elsewhere(
+            "needs a trace with a hole",
+            "atf/cli/tests/cli/told.rs",
+            "thread_7/salvaged.atf",
+        ),
+    ),
+    (
+        "cargo run -p atf-codegen -- spec why index_footer.reserved",
+        RUNS,
+    ),
+    ("cargo run -p atf-codegen -- spec check", RUNS),
+    (
+        "cargo run -p atf-codegen -- spec check --sources DIR --bless",
+        Elsewhere(
+            "the documents are not here",
+            "spec/tests/documents.rs",
+            "text::digests",
+        ),
+    ),
+    (
+        "cargo run -p atf-codegen -- generate",
+        Elsewhere(
+            "writes into the checkout",
+            "codegen/tests/cli/generate.rs",
+            "\"generate\"",
+        ),
+    ),
+    (
+        "cargo run -p atf-conformance -- corpus generate",
+        Elsewhere(
+            "writes into the checkout",
+            "conformance/tests/corpus/main.rs",
+            "corpus",
+        ),
+    ),
+    (
+        "cargo run --release -p atf-bench -- --markdown FILE",
+        Elsewhere("minutes", ".github/workflows/nightly.yml", "atf-bench"),
+    ),
+    (
+        "cargo run --release -p atf-safety -- NAME",
+        Elsewhere("minutes", ".ci/run", "-p atf-safety -- exhaustive"),
+    ),
+    (
+        "cargo run --no-default-features --example atf-fuzz -- mutate 60",
+        Elsewhere("a minute", ".ci/run", "fuzz/Cargo.toml"),
+    ),
+    (
+        "cargo run --no-default-features --example atf-fuzz -- about TARGET NAME",
+        Elsewhere("needs a case that was found", ".ci/run", "fuzz/Cargo.toml"),
+    ),
+    ("atf-codegen generate --check", RUNS),
+    ("atf-conformance corpus list", RUNS),
+    (
+        "atf-conformance check --deny should",
+        Runs(0, Some("atf-conformance check --deny should clean")),
+    ),
+    (
+        "atf-conformance check --deny should PATH",
+        Runs(0, Some("atf-conformance check --deny should clean")),
+    ),
+    (
+        "atf-conformance run",
+        Elsewhere("minutes", ".ci/run", "-p atf-conformance -- run"),
+    ),
+    (
+        "atf-conformance smoke TESTEE.toml",
+        Runs(0, Some("atf-conformance smoke my-reader/TESTEE.toml")),
+    ),
+    (
+        "atf-conformance run TESTEE.toml",
+        Runs(
+            0,
+            Some("atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*'"),
+        ),
+    ),
+    (
+        "atf-conformance run --update TESTEE.toml",
+        Elsewhere("needs failures", "conformance/tests/run/main.rs", "mod"),
+    ),
+];
+
+/// The commands of `--help`, under `Example:`.
+pub(crate) const HELP: &[(&str, How)] = &[
+    (
+        "atf completions bash > ~/.local/share/bash-completion/completions/atf",
+        RUNS,
+    ),
+    (
+        "atf convert --wire 2 samples/sample-small --out converted",
+        RUNS,
+    ),
+    (
+        "atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242",
+        RUNS,
+    ),
+    ("atf explain --events 3..5 thread_0/index.atf", RUNS),
+    // The sample was cut: it has problems, which is what the status says.
+    ("atf info --verify samples/sample-crashed", RUNS),
+    ("atf recover samples/sample-crashed --out recovered", RUNS),
+    (
+        "atf scrub --module-names-only samples/sample-small --out shared",
+        RUNS,
+    ),
+    (
+        "atf synth --threads 8 --events 100000 --shape runs=10..1000 --out trace",
+        RUNS,
+    ),
+    (
+        "atf-conformance check samples/sample-crashed --report html=report.html",
+        RUNS,
+    ),
+    (
+        "atf-conformance corpus list --rule ATF-IFTR-002 --wire 1",
+        RUNS,
+    ),
+    ("atf-conformance corpus show v1/iftr-002-one-too-many", RUNS),
+    (
+        "atf-conformance corpus copy /tmp/cases 'v1/iftr-*'",
+        Runs(0, Some("atf-conformance corpus copy cases 'v1/iftr-*'")),
+    ),
+    (
+        "atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004",
+        RUNS,
+    ),
+    ("atf-conformance scripts show v1/write-one-detail", RUNS),
+    (
+        "atf-codegen generate --check",
+        Elsewhere(
+            "shows a stale header",
+            "codegen/tests/cli/generate.rs",
+            "stale: ",
+        ),
+    ),
+    ("atf-codegen spec check", RUNS),
+    ("atf-codegen spec why index_footer.reserved", RUNS),
+    ("atf-codegen spec diff 1 2", RUNS),
+];

@@ -1,0 +1,59 @@
+//! The README's examples in Rust, word for word: `docs/tests/examples` holds them against it.
+
+use std::env;
+use std::fs;
+
+type Result = std::result::Result<(), Box<dyn std::error::Error>>;
+
+#[rustfmt::skip]
+fn write(symbols: Vec<atf::manifest::Symbol>, function_id: u64) -> Result {
+    use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};
+
+    let session = SessionWriter::create("…/pid_4242", &WriteOptions::default())?;
+    session.set_symbols(symbols);
+    session.write_manifest()?; // before the threads: a crash takes neither their list nor the names
+    let mut thread = session.thread(0)?; // one for each thread; they share nothing
+    thread.write(&Event { timestamp_ns: atf::clock::now_ns(), function_id, event_kind: EventKind::CALL, call_depth: 1 })?;
+    thread.finalize()?;
+    session.finalize()?;
+    Ok(())
+}
+
+#[rustfmt::skip]
+fn read() -> Result {
+    let thread = atf::thread::ThreadReader::open("…/thread_0")?;
+    for event in thread.index().events() {
+        let event = event?;
+        let kind = event.event_kind.name().unwrap_or("unknown");
+        println!("{} {:#x} {kind}", event.timestamp_ns, event.function_id);
+        if let (Some(detail), Some(found)) = (thread.detail(), thread.forward(&event)?)
+            && let Some(payload) = detail.function_payload(&found)?
+        {
+            println!("  sp {:#x}, {} bytes of stack", payload.sp, payload.stack.len());
+        }
+    }
+    Ok(())
+}
+
+/// One test, since the examples' paths are in the working folder, which is the process's.
+#[test]
+fn the_examples_of_the_readme_write_a_session_and_read_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    env::set_current_dir(folder.path()).expect("the folder is there");
+    write(Vec::new(), 7).expect("a session can be written");
+    fs::rename("…/pid_4242/thread_0", "…/thread_0").expect("the thread is there");
+    read().expect("the thread can be read");
+    let thread = atf::thread::ThreadReader::open("…/thread_0").expect("a thread");
+    let events: Vec<_> = thread
+        .index()
+        .events()
+        .map(|event| event.expect("an event"))
+        .collect();
+    assert_eq!(
+        events
+            .iter()
+            .map(|event| event.function_id)
+            .collect::<Vec<_>>(),
+        [7]
+    );
+}
