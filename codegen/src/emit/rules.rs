@@ -2,7 +2,7 @@
 //! so that a check without a rule does not compile.
 
 use atf_spec::load::Spec;
-use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity};
+use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity, Verdict};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
@@ -26,6 +26,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
         use super::{Edition, Party, ReaderDoes, Rule, Severity};
+        use crate::Verdict;
 
         #(#editions)*
 
@@ -79,6 +80,13 @@ fn marked(text: &str) -> String {
     text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
 }
 
+fn option(text: Option<&str>) -> TokenStream {
+    match text {
+        Some(text) => quote!(Some(#text)),
+        None => quote!(None),
+    }
+}
+
 fn rule(rule: &RuleSpec) -> TokenStream {
     let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
     let doc = format!(" {}", marked(text));
@@ -94,6 +102,12 @@ fn rule(rule: &RuleSpec) -> TokenStream {
         ReaderDoes::Recover => quote!(ReaderDoes::Recover),
         ReaderDoes::Reject => quote!(ReaderDoes::Reject),
     };
+    let verdicts = rule.allows.iter().map(|verdict| match verdict.value {
+        Verdict::Accept => quote!(Verdict::Accept),
+        Verdict::Recover => quote!(Verdict::Recover),
+        Verdict::Reject => quote!(Verdict::Reject),
+    });
+    let because = option(rule.because.as_ref().map(|because| because.as_str()));
     let binds = rule.binds.iter().map(|party| match party {
         Binds::Writer => quote!(Party::Writer),
         Binds::Reader => quote!(Party::Reader),
@@ -101,14 +115,8 @@ fn rule(rule: &RuleSpec) -> TokenStream {
     });
     let about = rule.about.iter().map(|about| about.as_str());
     let sources = rule.sources.iter().map(|source| source.as_str());
-    let note = match &rule.note {
-        Some(note) => quote!(Some(#note)),
-        None => quote!(None),
-    };
-    let untestable = match &rule.untestable {
-        Some(why) => quote!(Some(#why)),
-        None => quote!(None),
-    };
+    let note = option(rule.note.as_deref());
+    let untestable = option(rule.untestable.as_deref());
     quote! {
         #[doc = #doc]
         pub static #name: Rule = Rule {
@@ -118,6 +126,8 @@ fn rule(rule: &RuleSpec) -> TokenStream {
             severity: #severity,
             binds: &[#(#binds),*],
             reader: #reader,
+            allows: &[#(#verdicts),*],
+            because: #because,
             about: &[#(#about),*],
             sources: &[#(#sources),*],
             note: #note,

@@ -7,7 +7,7 @@ use atf::index::{IndexCursor, IndexEvent, IndexReader};
 use atf::wire::{self, v1, v2};
 use atf::{DetailEventType, Error, EventKind, Wire};
 
-use super::events::is_hole;
+use super::events::Holes;
 use crate::finding::{FileReport, Place};
 use crate::rules::{Rule, table as rules};
 
@@ -15,9 +15,18 @@ use crate::rules::{Rule, table as rules};
 pub(super) struct Pair<'a> {
     pub(super) index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
+    holes: Holes<'a>,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    pub(super) const fn of(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
+        Self {
+            index,
+            detail,
+            holes: Holes::of(index),
+        }
+    }
+
     /// Whether a link may lead nowhere: its other end can be lost.
     fn may_dangle(&self) -> bool {
         let is_whole_index = self.index.completeness().has_verified_footer();
@@ -63,9 +72,15 @@ impl Pair<'_> {
 
     /// The index event at a position, or `None` where a hole is.
     fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
-        let bytes = index.bytes(seq)?.filter(|bytes| !is_hole(bytes));
         let thread_id = self.index.header().thread_id;
-        Ok(bytes.map(|bytes| IndexEvent::decode(self.index.wire(), thread_id, &bytes)))
+        match index.bytes(seq)? {
+            Some(bytes) if !self.holes.has(&bytes)? => Ok(Some(IndexEvent::decode(
+                self.index.wire(),
+                thread_id,
+                &bytes,
+            ))),
+            _ => Ok(None),
+        }
     }
 
     fn dangling(&self, to: u64, place: Place, report: &mut FileReport) {

@@ -24,6 +24,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::finding::{FileReport, Kind};
 
+pub(crate) use events::Holes;
 pub use parallel::check_all;
 pub(crate) use thread::FOLDER as THREAD_FOLDER;
 

@@ -106,10 +106,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
 }
 
 fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) -> Facts {
-    let pair = Pair {
-        index: thread.index(),
-        detail: comparable(thread),
-    };
+    let pair = Pair::of(thread.index(), comparable(thread));
     let header = thread.index().header();
     let is_finalized = matches!(thread.index().completeness(), atf::Completeness::Finalized);
     let disagreements = thread.disagreements();

@@ -1,10 +1,12 @@
 //! `corpus`: the golden corpus, as a folder and on the terminal.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use atf_conformance::Verdict;
 use atf_conformance::corpus::{Case, Class, FLAGS, cases, edition};
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -15,6 +17,7 @@ Exit status: 0 done; 1 `verify` found a difference; 2 usage, or a file that coul
 
 Example:
   $ atf-conformance corpus list --rule ATF-IFTR-002 --wire 1
+  $ atf-conformance corpus list --verdicts 'v1/ihdr-*'
   $ atf-conformance corpus show v1/iftr-002-one-too-many
   $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'";
 
@@ -43,8 +46,15 @@ enum Action {
         #[arg(default_value = FOLDER)]
         folder: PathBuf,
     },
-    /// Name the cases: class, verdict, rules
-    List(Filter),
+    /// Name the cases: class, verdicts that are right, rules
+    List {
+        /// Instead of class and rules, say why the cases must be refused that must be, and count
+        /// the cases by their verdicts
+        #[arg(long)]
+        verdicts: bool,
+        #[command(flatten)]
+        filter: Filter,
+    },
     /// Say what a case is about, what a reader must make of it, and what each of its bytes is
     Show {
         /// Its name: v1/iftr-002-one-too-many
@@ -103,7 +113,10 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let done = match &options.action {
         Action::Generate { folder } => edition::generate(folder, &cases()).map(|()| 0),
         Action::Verify { folder } => verify(folder),
-        Action::List(filter) => filter.cases().and_then(|cases| print(&list(&cases))),
+        Action::List { verdicts, filter } => filter.cases().and_then(|cases| match verdicts {
+            true => print(&list_verdicts(&cases)),
+            false => print(&list(&cases)),
+        }),
         Action::Show { case } => show(case),
         Action::Copy { out, filter } => {
             let cases = filter.cases();
@@ -184,9 +197,28 @@ fn is_about(case: &Case, rule: &str) -> bool {
     case.rules.iter().any(|rule| rule.starts_with(&wanted))
 }
 
-fn verdicts(case: &Case) -> String {
+fn verdicts(case: &Case, between: &str) -> String {
     let names: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
-    names.join(" or ")
+    names.join(between)
+}
+
+/// Each case with the verdicts that are right, and how many cases have the same.
+fn list_verdicts(cases: &[Case]) -> String {
+    let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    let mut counts: BTreeMap<&[Verdict], usize> = BTreeMap::new();
+    for case in cases {
+        *counts.entry(&case.verdicts).or_default() += 1;
+        let (name, verdicts) = (&case.name, verdicts(case, "/"));
+        let line = format!("{name:width$}  {verdicts:21}  {}", case.because.join(" "));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text.push('\n');
+    for (verdicts, count) in counts {
+        let names: Vec<_> = verdicts.iter().map(|verdict| verdict.name()).collect();
+        let _ = writeln!(text, "{count:5}  {}", names.join("/"));
+    }
+    text
 }
 
 fn list(cases: &[Case]) -> String {
@@ -205,8 +237,11 @@ fn list(cases: &[Case]) -> String {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        let (name, class, verdict) = (&case.name, case.class.name(), verdicts(case));
-        let _ = writeln!(text, "{name:width$}  {class:9}  {verdict:7}  {shown}{more}");
+        let (name, class, verdict) = (&case.name, case.class.name(), verdicts(case, "/"));
+        let _ = writeln!(
+            text,
+            "{name:width$}  {class:9}  {verdict:14}  {shown}{more}"
+        );
     }
     text
 }
@@ -215,7 +250,11 @@ fn show(name: &str) -> io::Result<u8> {
     let Some(case) = cases().into_iter().find(|case| case.name == name) else {
         return Err(io::Error::other(format!("{name}: no case of this name")));
     };
-    let mut text = format!("{name}: {}, to {}\n", case.class.name(), verdicts(&case));
+    let mut text = format!(
+        "{name}: {}, to {}\n",
+        case.class.name(),
+        verdicts(&case, " or ")
+    );
     let _ = writeln!(text, "\n{}\n", case.note);
     let _ = writeln!(text, "about    {}", case.rules.join(" "));
     for (position, (file, rule)) in case.broken.iter().enumerate() {
@@ -228,6 +267,9 @@ fn show(name: &str) -> io::Result<u8> {
     }
     for flag in FLAGS.iter().filter(|flag| case.flags.contains(&flag.name)) {
         let _ = writeln!(text, "flag     {}: {}", flag.name, flag.note);
+    }
+    for because in &case.because {
+        let _ = writeln!(text, "because  {because}");
     }
     if !case.sources.is_empty() {
         let _ = writeln!(text, "sources  {}", case.sources.join(" "));

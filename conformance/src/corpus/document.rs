@@ -1,32 +1,86 @@
 //! What a reader must give: from the description of what was written, and for each field from its
 //! bytes, with the tables that are typed by hand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::derive::{derive_session, derive_thread};
 use super::layout::{Field, Is, Record, little_endian};
 use super::shape::Shape;
 use super::trace::Trace;
-use crate::{Verdict, rules};
+use super::{FileVerdicts, verdicts};
+use crate::Verdict;
 
-/// The document for a file that breaks these rules, and its verdict.
-pub(super) fn file(trace: &Trace, path: &str, broken: &[&str]) -> (Value, Verdict) {
-    let verdict = verdict(broken.iter().copied());
+/// The document for a file that breaks these rules, and the verdicts on it that are right: those that
+/// the rules leave open, or `own`.
+pub(super) fn file(
+    trace: &Trace,
+    path: &str,
+    broken: &[&str],
+    own: &[Verdict],
+) -> (Value, Vec<Verdict>) {
+    let verdicts: Vec<_> = match own {
+        [] => verdicts::of_rules(broken.iter().copied())
+            .into_iter()
+            .collect(),
+        own => own.to_vec(),
+    };
+    let kind = match path.ends_with("detail.atf") {
+        true => "detail",
+        false => "index",
+    };
+    let mildest = verdicts.first().copied().unwrap_or(Verdict::Reject);
     let bytes = trace.file(path);
-    let shape = trace.shape(path);
-    if verdict == Verdict::Reject {
-        let kind = match path.ends_with("detail.atf") {
-            true => "detail",
-            false => "index",
-        };
-        return (json!({"kind": kind, "verdict": "reject"}), verdict);
+    let document = match trace.shape(path) {
+        _ if mildest == Verdict::Reject => json!({"kind": kind, "verdict": "reject"}),
+        // Without a header there is no event, and nothing else to say.
+        _ if bytes.len() < HEADER_SIZE => {
+            json!({"kind": kind, "verdict": mildest.name(), "events": []})
+        }
+        None => panic!("{path}: nothing says what it was made of"),
+        Some(shape) => {
+            let mut document = readable(shape, bytes, mildest);
+            match verdicts.contains(&Verdict::Reject) {
+                true => contradicted(&mut document, broken),
+                false => {
+                    let ends = !broken.iter().any(|rule| UNFINISHED.contains(rule));
+                    assert_eq!(shape.footer().is_some(), ends, "{path} breaks {broken:?}");
+                }
+            }
+            document
+        }
+    };
+    (document, verdicts)
+}
+
+/// The size of a header in bytes.
+const HEADER_SIZE: usize = 64;
+
+/// The rules that a file without a footer breaks.
+const UNFINISHED: [&str; 2] = ["ATF-IFTR-001", "ATF-DFTR-001"];
+
+/// The rules that say that a checksum does not hold.
+pub(crate) const CHECKSUMS: [&str; 4] = [
+    "ATF-IFTR-004",
+    "ATF-IFTR-005",
+    "ATF-DFTR-004",
+    "ATF-DFTR-005",
+];
+
+/// What is left out of the document for a file that contradicts itself: which footer is shown, how the
+/// count is known and what stands behind it is not asked of whoever reads it all the same.
+fn contradicted(document: &mut Value, broken: &[&str]) {
+    let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
+    if let Some(members) = document.as_object_mut() {
+        members.shift_remove("footer");
     }
-    let shape = shape.unwrap_or_else(|| panic!("{path}: nothing says what it was made of"));
-    let footer = shape.footer();
-    let has_footer = !broken.contains(&"ATF-IFTR-001") && !broken.contains(&"ATF-DFTR-001");
-    assert_eq!(footer.is_some(), has_footer, "{path} breaks {broken:?}");
-    (readable(shape, bytes, verdict), verdict)
+    if let Some(derived) = document["derived"].as_object_mut() {
+        derived.retain(|name, _| name == "event_count" || (is_bad && name == "checksum"));
+        if is_bad {
+            derived.insert("checksum".to_owned(), "bad".into());
+        }
+    }
 }
 
 /// The document for a file that can be read.
@@ -35,8 +89,7 @@ pub(crate) fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
     let events: Vec<_> = shape
         .survivors()
         .into_iter()
-        .zip(&shape.events)
-        .map(|(offset, size)| event(shape, &bytes[offset..offset + size]))
+        .map(|place| event(shape, &bytes[place]))
         .collect();
     let footer = shape.footer();
     let checksum = footer.map(|offset| little_endian(&bytes[offset + 4..offset + 8]));
@@ -117,49 +170,103 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The worst that a reader must do about broken rules.
-fn verdict<'a>(broken: impl Iterator<Item = &'a str>) -> Verdict {
-    let rules = broken.map(|id| rules::find(id).unwrap_or_else(|| panic!("no rule {id}")));
-    let verdicts = rules.map(|rule| rule.reader.into());
-    verdicts.max().unwrap_or(Verdict::Accept)
+/// What a reader may answer about a case.
+pub(super) struct Expected {
+    /// The document, with the mildest of the verdicts.
+    pub(super) document: Value,
+    /// The verdicts that are right, the mildest first.
+    pub(super) verdicts: Vec<Verdict>,
+    /// Of a session's files, by thread.
+    pub(super) files: Vec<FileVerdicts>,
+    /// Threads that may be passed over.
+    pub(super) optional: Vec<u32>,
 }
 
-/// The document for a session whose files break these rules, and its verdict.
-pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> (Value, Verdict) {
-    let threads: Vec<_> = thread_folders(trace, root)
-        .into_iter()
-        .map(|(id, folder)| Thread::of(trace, id, &folder, broken))
+/// The document for a session whose files break these rules, and the verdicts that are right.
+pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Expected {
+    let mut files = Vec::new();
+    let folders = thread_folders(trace, root);
+    let threads = folders.iter();
+    let threads: Vec<_> = threads
+        .map(|(id, folder)| thread(trace, *id, folder, broken, &mut files))
         .collect();
-    let worst = verdict(broken.iter().map(|(_, rule)| *rule));
-    let is_lost = !threads.is_empty() && threads.iter().all(|thread| !thread.is_readable());
-    let verdict = match (worst, is_lost) {
-        (_, true) => Verdict::Reject,
-        (Verdict::Accept, _) => Verdict::Accept,
-        _ => Verdict::Recover,
-    };
-    if verdict == Verdict::Reject {
-        return (json!({"kind": "session", "verdict": "reject"}), verdict);
+    let mut by_file: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (file, rule) in broken {
+        by_file.entry(file).or_default().push(rule);
     }
-    let mut merged: Vec<_> = threads.iter().flat_map(Thread::moments).collect();
-    merged.sort_unstable();
-    let details: usize = threads.iter().map(|thread| thread.details.len()).sum();
-    let events: usize = threads.iter().map(|thread| thread.events.len()).sum();
-    let document = json!({
-        "kind": "session",
-        "verdict": verdict.name(),
-        "threads": threads.iter().map(Thread::document).collect::<Vec<_>>(),
-        "derived": {
-            "manifest": manifest(trace, root, broken),
-            "event_count": events.to_string(),
-            "detail_count": details.to_string(),
-            "time_start_ns": merged.first().map(|(time, _, _)| time.to_string()),
-            "time_end_ns": merged.last().map(|(time, _, _)| time.to_string()),
-            "merged": (merged.iter())
-                .map(|(_, thread, seq)| json!([thread, seq.to_string()]))
-                .collect::<Vec<_>>(),
-        },
+    let by_file = by_file.into_values().map(verdicts::of_rules);
+    let mut verdicts = verdicts::of_session(&by_file.collect::<Vec<_>>());
+    let index_verdicts = |id: u64| {
+        let mut files = files.iter();
+        files.find(|it| u64::from(it.thread) == id && it.file == "index")
+    };
+    let may_be_lost = |thread: &Value| {
+        let id = thread["thread_id"].as_u64().unwrap_or_default();
+        index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
+    };
+    // Where no thread has an index that can be read.
+    if !threads.is_empty() && threads.iter().all(may_be_lost) {
+        verdicts.insert(Verdict::Reject);
+    }
+    let verdicts: Vec<_> = verdicts.into_iter().collect();
+    let is_odd = |folder: &String| broken.contains(&(folder.as_str(), "ATF-SESS-004"));
+    Expected {
+        document: json!({
+            "kind": "session",
+            "verdict": verdicts.first().map(|verdict| verdict.name()),
+            "derived": derive_session(&threads, manifest(trace, root, broken)),
+            "threads": threads,
+        }),
+        verdicts,
+        optional: (folders.iter())
+            .filter(|(_, folder)| is_odd(folder))
+            .map(|(id, _)| *id)
+            .collect(),
+        files,
+    }
+}
+
+/// A thread's entry; what may be said of its files goes to `files`.
+fn thread(
+    trace: &Trace,
+    id: u32,
+    folder: &str,
+    broken: &[(&str, &str)],
+    files: &mut Vec<FileVerdicts>,
+) -> Value {
+    let mut part = |name: &'static str| {
+        let path = format!("{folder}/{name}.atf");
+        let is_there = trace.files().contains_key(&path);
+        is_there.then(|| {
+            let own = broken.iter().filter(|(file, _)| *file == path);
+            let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
+            let (document, verdicts) = file(trace, &path, &own, &[]);
+            files.push(FileVerdicts {
+                thread: id,
+                file: name,
+                verdicts,
+            });
+            document
+        })
+    };
+    let mut thread = json!({
+        "thread_id": id,
+        "index": part("index"),
+        "detail": part("detail"),
+        "derived": {"dangling_links": "0", "orphan_details": "0"},
     });
-    (document, verdict)
+    // Whether files of two versions are linked is not asked.
+    let has_others = |(file, rule): &(&str, &str)| {
+        *rule == "ATF-LINK-008"
+            && file
+                .strip_prefix(folder)
+                .is_some_and(|it| it.starts_with('/'))
+    };
+    if broken.iter().any(has_others) {
+        thread["derived"] = json!({});
+    }
+    derive_thread(&mut thread);
+    thread
 }
 
 /// What stands in a session under the name of a thread's folder.
@@ -197,102 +304,4 @@ fn manifest(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> &'static str 
         true => "ignored",
         false => "used",
     }
-}
-
-/// A thread of a session.
-struct Thread {
-    id: u32,
-    index: Value,
-    detail: Value,
-    /// The bytes of the index events.
-    events: Vec<Vec<u8>>,
-    /// The index events that the details name.
-    details: Vec<u64>,
-    wire: u8,
-}
-
-impl Thread {
-    fn of(trace: &Trace, id: u32, folder: &str, broken: &[(&str, &str)]) -> Self {
-        let part = |name: &str| {
-            let path = format!("{folder}/{name}");
-            trace.files().get(&path)?;
-            let own = broken.iter().filter(|(file, _)| *file == path);
-            let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
-            let (document, verdict) = file(trace, &path, &own);
-            let events = match (verdict, trace.shape(&path)) {
-                (Verdict::Reject, _) | (_, None) => Vec::new(),
-                (_, Some(shape)) => {
-                    let size = shape.event_record().size();
-                    let events = shape.survivors().into_iter();
-                    events
-                        .map(|offset| trace.file(&path)[offset..offset + size].to_vec())
-                        .collect()
-                }
-            };
-            Some((document, events))
-        };
-        let (index, events) = part("index.atf").unwrap_or_default();
-        let (detail, details) = part("detail.atf").unwrap_or_default();
-        let wire = trace.version;
-        let index_seq = |event: &Vec<u8>| {
-            let end = if wire == 1 { 12 } else { 16 };
-            little_endian(&event[8..end])
-        };
-        Self {
-            id,
-            index,
-            detail,
-            events,
-            details: details.iter().map(index_seq).collect(),
-            wire,
-        }
-    }
-
-    fn is_readable(&self) -> bool {
-        !self.index.is_null() && self.index["verdict"] != "reject"
-    }
-
-    /// Time, thread and position of each event that is no hole.
-    fn moments(&self) -> Vec<(u64, u32, usize)> {
-        let events = self.events.iter().enumerate();
-        let known = events.filter(|(_, event)| !is_hole(event));
-        known
-            .map(|(seq, event)| (little_endian(&event[..8]), self.id, seq))
-            .collect()
-    }
-
-    fn document(&self) -> Value {
-        let (at, none) = match self.wire {
-            1 => (28..32, u64::from(u32::MAX)),
-            _ => (16..24, u64::MAX),
-        };
-        let link = |event: &Vec<u8>| {
-            let link = little_endian(&event[at.clone()]);
-            (link != none && !is_hole(event)).then_some(link)
-        };
-        let links: Vec<_> = self.events.iter().map(link).collect();
-        let get = |seq: u64| usize::try_from(seq).unwrap_or(usize::MAX);
-        let dangles = |(seq, link): &(usize, &Option<u64>)| {
-            link.is_some_and(|to| self.details.get(get(to)) != Some(&(*seq as u64)))
-        };
-        let is_orphan = |(seq, from): &(usize, &u64)| {
-            links.get(get(**from)).copied().flatten() != Some(*seq as u64)
-        };
-        let dangling = links.iter().enumerate().filter(dangles);
-        let orphans = self.details.iter().enumerate().filter(is_orphan);
-        json!({
-            "thread_id": self.id,
-            "index": self.index,
-            "detail": self.detail,
-            "derived": {
-                "dangling_links": dangling.count().to_string(),
-                "orphan_details": orphans.count().to_string(),
-            },
-        })
-    }
-}
-
-/// An event of zeros: a block that never reached the disk.
-fn is_hole(event: &[u8]) -> bool {
-    event.iter().all(|byte| *byte == 0)
 }

@@ -71,6 +71,9 @@ pub fn about(case: &Case) -> Value {
         "folders": case.folders,
         "symlinks": case.symlinks,
         "verdicts": case.verdicts,
+        "because": case.because,
+        "file_verdicts": case.file_verdicts,
+        "optional": case.optional,
         "broken": broken,
         "place": case.place,
     })

@@ -9,6 +9,7 @@
     reason = "an edit that does not fit its session is a mistake in a table, which its test must see"
 )]
 
+mod derive;
 pub(crate) mod document;
 mod dump;
 pub mod edition;
@@ -23,6 +24,7 @@ mod recipes;
 pub(crate) mod shape;
 pub mod trace;
 mod vectors;
+mod verdicts;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,6 +32,8 @@ use std::{fs, io};
 
 use serde::Serialize;
 
+pub(crate) use derive::{derive_session, derive_thread};
+pub(crate) use document::CHECKSUMS;
 pub use flags::{FLAGS, Flag};
 pub use recipe::{Found, Recipe};
 pub use recipes::recipes;
@@ -109,9 +113,17 @@ pub struct Case {
     pub folders: Vec<String>,
     /// Symbolic links, by their paths, with where they lead.
     pub symlinks: BTreeMap<String, String>,
-    /// The verdicts that satisfy it: one, or several where a flag says why either is right.
+    /// The verdicts that are right by its sources, the mildest first.
     pub verdicts: Vec<Verdict>,
-    /// The canonical document that a reader must give, unless the verdict is reject.
+    /// Why it must be refused, where that alone is right: a source's sentence, or the harm that
+    /// reading it does.
+    pub because: Vec<&'static str>,
+    /// Of a session, the verdicts that are right on each file.
+    pub file_verdicts: Vec<FileVerdicts>,
+    /// Of a session, the threads that a reader may pass over.
+    pub optional: Vec<u32>,
+    /// The document of a reader that gives the mildest verdict. What it leaves out of header, footer
+    /// and derived values is not asked.
     pub expected: serde_json::Value,
     /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
@@ -181,6 +193,17 @@ fn symlink(target: &str, path: &Path) -> io::Result<()> {
         "no symbolic link from {} to {target} on this system",
         path.display()
     )));
+}
+
+/// The verdicts that are right on a file of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileVerdicts {
+    /// The thread's id.
+    pub thread: u32,
+    /// `index` or `detail`.
+    pub file: &'static str,
+    /// The mildest first.
+    pub verdicts: Vec<Verdict>,
 }
 
 /// What was done to a case's files.

@@ -3,7 +3,7 @@
 use super::effects::effect;
 use super::flags::flag_of;
 use super::trace::{DETAIL, INDEX, Trace};
-use super::{Case, Class, Subject, document, dump};
+use super::{Case, Class, Subject, document, dump, verdicts};
 use crate::{Place, Verdict, rules};
 
 /// One edit of the clean session, in each of some wire versions.
@@ -24,6 +24,10 @@ pub struct Recipe {
     pub also: Vec<(&'static str, &'static str)>,
     /// Known mistakes of implementations that it finds.
     pub flags: Vec<&'static str>,
+    /// The verdicts that are right on its subject, where those are not what the rules leave open.
+    verdicts: &'static [Verdict],
+    /// Why its subject must be refused, where its rules do not say.
+    because: Option<&'static str>,
     /// A recipe without one meets its rule in the clean session itself.
     edit: Option<fn(&mut Trace)>,
     /// A file of the session, or a folder; empty for all of it.
@@ -66,6 +70,8 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
         found: None,
         also: Vec::new(),
         flags: Vec::new(),
+        verdicts: &[],
+        because: None,
         edit: None,
         subject: subject_of(rule),
         is_named: false,
@@ -216,6 +222,24 @@ impl Recipe {
         self
     }
 
+    /// Is about what a reader does, which no file breaks.
+    pub(super) fn asks(mut self, rule: &'static str) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// May be judged in these ways, whatever its rules leave open.
+    pub(super) fn may(mut self, verdicts: &'static [Verdict]) -> Self {
+        self.verdicts = verdicts;
+        self
+    }
+
+    /// Must be refused, for this source or this harm.
+    pub(super) fn must_reject(mut self, because: &'static str) -> Self {
+        self.because = Some(because);
+        self.may(&[Verdict::Reject])
+    }
+
     /// Says more about it.
     pub(super) fn note(mut self, note: &'static str) -> Self {
         self.note = note;
@@ -299,6 +323,9 @@ impl Recipe {
             folders: trace.folders().to_vec(),
             symlinks: trace.symlinks().clone(),
             verdicts: Vec::new(),
+            because: Vec::new(),
+            file_verdicts: Vec::new(),
+            optional: Vec::new(),
             expected: serde_json::Value::Null,
             broken: Vec::new(),
             place: None,
@@ -309,7 +336,11 @@ impl Recipe {
                 |(file, rule): &(&str, &str)| *file == self.subject && is_of_one_file(rule);
             let broken = self.broken().into_iter().filter(is_own);
             let broken: Vec<_> = broken.map(|(_, rule)| rule).collect();
-            let (expected, verdict) = document::file(&trace, self.subject, &broken);
+            let (expected, verdicts) = document::file(&trace, self.subject, &broken, self.verdicts);
+            if verdicts == [Verdict::Reject] {
+                case.because = verdicts::because(broken.iter().copied());
+                case.because.extend(self.because);
+            }
             case.subject = match name {
                 "detail.atf" | "detail.atd2" => Subject::Detail,
                 _ => Subject::Index,
@@ -318,11 +349,12 @@ impl Recipe {
             case.files = [(name.to_owned(), trace.file(self.subject).to_vec())].into();
             (case.folders, case.symlinks) = (Vec::new(), [].into());
             case.dump = dump_of(&trace, self.subject);
-            (case.expected, case.verdicts) = (expected, vec![verdict]);
+            (case.expected, case.verdicts) = (expected, verdicts);
             case.broken = broken.iter().map(|rule| (name.to_owned(), *rule)).collect();
         } else {
-            let (expected, verdict) = document::session(&trace, self.subject, &self.broken());
-            (case.expected, case.verdicts) = (expected, vec![verdict]);
+            let expected = document::session(&trace, self.subject, &self.broken());
+            (case.expected, case.verdicts) = (expected.document, expected.verdicts);
+            (case.file_verdicts, case.optional) = (expected.files, expected.optional);
             let clean = (!self.is_clean()).then(|| Trace::clean(wire));
             let dumps = trace.files().iter().map(|(path, bytes)| {
                 let same = clean.as_ref().and_then(|clean| clean.files().get(path));

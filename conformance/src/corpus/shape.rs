@@ -1,5 +1,7 @@
 //! What a file was made of, whatever its bytes say of it.
 
+use std::ops::Range;
+
 use super::layout::Record;
 
 /// The parts of a trace file, as its description has them.
@@ -16,8 +18,8 @@ pub(crate) struct Shape {
     pub(crate) events: Vec<usize>,
     /// How many bytes of the file are those that it was made with.
     pub(crate) own: usize,
-    /// How many events a reader gets, where that is not all that are whole.
-    pub(crate) survivors: Option<usize>,
+    /// The sizes of the events that a reader gets, where those are not all that are whole.
+    pub(crate) framed: Option<Vec<usize>>,
 }
 
 /// Bytes with one meaning.
@@ -40,7 +42,7 @@ impl Shape {
             start: 64,
             events,
             own,
-            survivors: None,
+            framed: None,
         }
     }
 
@@ -49,24 +51,22 @@ impl Shape {
         self.start + self.events.iter().sum::<usize>()
     }
 
-    /// Where each event that is whole begins.
-    pub(super) fn survivors(&self) -> Vec<usize> {
+    /// Where each event stands that is whole.
+    pub(super) fn survivors(&self) -> Vec<Range<usize>> {
         let mut offset = self.start;
         let mut found = Vec::new();
-        for size in &self.events {
+        for size in self.framed.as_ref().unwrap_or(&self.events) {
             if offset + size <= self.own {
-                found.push(offset);
+                found.push(offset..offset + size);
             }
             offset += size;
         }
-        found.truncate(self.survivors.unwrap_or(usize::MAX));
         found
     }
 
     /// The offset behind the last event that survives.
     pub(super) fn survivors_end(&self) -> usize {
-        let count = self.survivors().len();
-        self.start + self.events.iter().take(count).sum::<usize>()
+        self.survivors().last().map_or(self.start, |last| last.end)
     }
 
     /// Where the footer stands, if it is whole.

@@ -211,10 +211,10 @@ impl Trace {
         }
     }
 
-    /// Says how many events a reader gets, where others stand behind them.
-    pub fn survive(&mut self, path: &str, count: usize) {
+    /// Says the sizes of the events that a reader gets, where others stand behind them.
+    pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
-            shape.survivors = Some(count);
+            shape.framed = Some(sizes.to_vec());
         }
     }
 
@@ -309,6 +309,12 @@ impl Trace {
         self.patch(INDEX, offset, bytes);
         let checksum = crc32c(&self.files[INDEX][64..256]);
         self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
+    }
+
+    /// Puts zeros in the place of index events that no checksum covers: a block that never reached the disk.
+    pub fn hole(&mut self, offset: usize, size: usize) {
+        self.patch(INDEX, offset, &vec![0; size]);
+        self.patch(INDEX, 256 + 4, &[0; 4]);
     }
 
     /// Overwrites bytes of the detail events and gives the footer their checksum.

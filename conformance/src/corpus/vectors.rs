@@ -71,6 +71,9 @@ impl Vector {
             folders: Vec::new(),
             symlinks: [].into(),
             verdicts: vec![Verdict::Accept],
+            because: Vec::new(),
+            file_verdicts: Vec::new(),
+            optional: Vec::new(),
             expected: serde_json::from_str(document)
                 .unwrap_or_else(|error| panic!("{}: {error}", self.slug)),
             broken: broken.map(|rule| (self.file.to_owned(), *rule)).collect(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use atf::detail::DetailReader;
-use atf::index::{IndexEvent, IndexReader};
+use atf::index::IndexReader;
 use atf::session::{Presence, SessionReader, ThreadEntry};
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::{Error, ErrorKind};
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::file::{self, text};
 use super::{Verdicts, rejected};
 use crate::Verdict;
+use crate::check::Holes;
 
 /// The document of a session's folder.
 pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
@@ -168,10 +169,11 @@ fn index_document(
     let document = match reader {
         Ok(reader) => file::of_index(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
+                let holes = Holes::of(reader);
                 for (seq, event) in (0..).zip(reader.events()) {
                     let event = event?;
                     // A hole: bytes that never reached the disk.
-                    let is_hole = event.encode(reader.wire())? == [0; IndexEvent::SIZE];
+                    let is_hole = holes.has(&event.encode(reader.wire())?)?;
                     if !is_hole {
                         totals.merged.push((event.timestamp_ns, entry.id(), seq));
                     }

@@ -4,7 +4,11 @@
 #[rustfmt::skip]
 pub mod table;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
+
+use crate::Verdict;
 
 /// A rule of the format.
 #[derive(Debug)]
@@ -21,6 +25,10 @@ pub struct Rule {
     pub binds: &'static [Party],
     /// What a reader does with a file that breaks it.
     pub reader: ReaderDoes,
+    /// Verdicts on such a file that are as right.
+    pub allows: &'static [Verdict],
+    /// Why such a file must be refused, where it must: a source's sentence, or the harm of reading it.
+    pub because: Option<&'static str>,
     /// The records, fields and enumerations that it is about.
     pub about: &'static [&'static str],
     /// The sources that it rests on, S0 to S4.
@@ -111,6 +119,25 @@ const OF_CONTENT: [&str; 9] = [
 ];
 
 impl Rule {
+    /// The verdicts that are right on a file which breaks it.
+    #[must_use]
+    pub fn verdicts(&self) -> BTreeSet<Verdict> {
+        let own: &[Verdict] = match self.reader {
+            ReaderDoes::Ignore => &[Verdict::Accept],
+            // To read on and say so, in the verdict or elsewhere.
+            ReaderDoes::Warn => &[Verdict::Accept, Verdict::Recover],
+            ReaderDoes::Recover => &[Verdict::Recover],
+            ReaderDoes::Reject => &[Verdict::Reject],
+        };
+        own.iter().chain(self.allows).copied().collect()
+    }
+
+    /// Whether a writer's file can break it. What binds readers alone, an answer breaks.
+    #[must_use]
+    pub fn binds_writers(&self) -> bool {
+        self.binds.contains(&Party::Writer)
+    }
+
     /// Whether it is a MUST about structure: what is recovered breaks none of these, whatever happened
     /// to the trace.
     #[must_use]

@@ -3,6 +3,8 @@
 //! [`Task`] is what a testee can be asked for, [`warden`] the processes that watch over testees,
 //! [`Failures`] the list of failures that are known.
 
+mod blame;
+mod choices;
 mod cross;
 mod failures;
 mod folder;

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::choices::settle;
 use super::outside::has_canary;
 use super::task::{Ended, Smoke, Task};
-use super::{Graded, failed};
+use super::{Graded, blame, failed};
+use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
 use crate::protocol::{
     Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate, locate_field,
@@ -38,12 +40,7 @@ pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
     for case in cases {
         let case = Arc::new(case);
         for role in [Role::Read, Role::Validate] {
-            tasks.push(Box::new(Reading {
-                role,
-                case: Arc::clone(&case),
-                rules: case.rules.iter().map(|rule| (*rule).to_owned()).collect(),
-                needs: [case.subject.into()],
-            }));
+            tasks.push(Box::new(Reading::new(role, Arc::clone(&case))));
         }
     }
     tasks
@@ -136,6 +133,17 @@ impl Smoke for Reading {
 }
 
 impl Reading {
+    /// A case, for readers or for validators.
+    #[must_use]
+    pub fn new(role: Role, case: Arc<Case>) -> Self {
+        Self {
+            role,
+            rules: case.rules.iter().map(|rule| (*rule).to_owned()).collect(),
+            needs: [case.subject.into()],
+            case,
+        }
+    }
+
     /// The path that the testee is given.
     fn subject(&self, place: &Path) -> PathBuf {
         match self.case.path.as_str() {
@@ -168,7 +176,9 @@ impl Reading {
         Some(format!("read outside the session: {what}"))
     }
 
-    fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
+    /// What an answer is worth that is a document with this verdict.
+    #[must_use]
+    pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;
         let is_allowed = case.verdicts.contains(&verdict);
         let wrong_verdict = (!is_allowed).then(|| self.wrong_verdict(verdict, document));
@@ -195,18 +205,19 @@ impl Reading {
     fn wrong_verdict(&self, verdict: Verdict, document: &Value) -> Difference {
         let case = &self.case;
         let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
-        // What is refused is lost, and what must be refused is wrong if it is given. A validator's
-        // verdict is all that its user has.
+        let is_bad = |(_, rule): &(String, &str)| CHECKSUMS.contains(rule);
+        // What is refused is lost, and what must be refused is wrong if it is given, as are events that a
+        // checksum proves damaged if they are given as good. A validator's verdict is all that its user has.
         let is_data = match (verdict, case.verdicts.as_slice()) {
             (Verdict::Reject, _) => holds_events(Some(&case.expected)),
             (_, [Verdict::Reject]) => self.role == Role::Validate || holds_events(Some(document)),
-            _ => false,
+            (Verdict::Accept, _) => case.broken.iter().any(is_bad),
+            (Verdict::Recover, _) => false,
         };
         let hexdump = self.broken().and_then(|(file, _, place)| {
             let offset = place.offset?;
             locate_field(case, file, &place.field, offset)
         });
-        let broken = self.broken().map(|(_, rule, _)| rule.to_owned());
         Difference {
             grade: match is_data {
                 true => Grade::Data,
@@ -215,7 +226,7 @@ impl Reading {
             place: VERDICT.to_owned(),
             expected: expected.join(" or "),
             got: verdict.name().to_owned(),
-            rule: broken.or_else(|| self.first_rule()),
+            rule: blame::of_verdict(case, verdict).map(str::to_owned),
             hexdump,
         }
     }
@@ -258,13 +269,11 @@ impl Reading {
         verdict: Verdict,
         document: &Value,
     ) -> Vec<Difference> {
+        let (expected, refused) = settle(&self.case, document);
         let (expected, got) = match verdict {
             // Of what is refused nothing else counts.
-            Verdict::Reject => (kind(&self.case.expected), kind(document)),
-            _ => (
-                without_verdict(&self.case.expected),
-                without_verdict(document),
-            ),
+            Verdict::Reject => (kind(&expected), kind(document)),
+            _ => (without_verdict(&expected), without_verdict(document)),
         };
         let ignored: &[&str] = match manifest.has(Feature::Function) {
             true => &[],
@@ -275,18 +284,15 @@ impl Reading {
             Difference {
                 grade: mismatch.grade,
                 place: mismatch.place(),
-                rule: self.first_rule(),
+                rule: blame::of_place(&self.case, &mismatch.steps).map(str::to_owned),
                 hexdump: locate(&self.case, &mismatch.steps),
                 expected: mismatch.expected.unwrap_or_else(nothing),
                 got: mismatch.got.unwrap_or_else(nothing),
             }
         };
         let mismatches = differences(&expected, &got, ignored);
-        mismatches.into_iter().map(difference).collect()
-    }
-
-    fn first_rule(&self) -> Option<String> {
-        self.case.rules.first().map(|rule| (*rule).to_owned())
+        let mismatches = refused.into_iter().chain(mismatches);
+        mismatches.map(difference).collect()
     }
 }
 

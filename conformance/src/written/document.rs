@@ -114,7 +114,7 @@ fn document(
         start,
         events,
         own,
-        survivors: None,
+        framed: None,
     };
     let size = found.bytes.len();
     match size >= own && size as u64 == found.size {

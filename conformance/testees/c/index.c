@@ -237,8 +237,10 @@ uint64_t index_time(const Index *index, uint64_t seq) {
     return atf_v1_index_event_get_timestamp_ns(event(index, seq));
 }
 
+/* A checksum, which was verified when the file was opened, proves that zeros were written. */
 bool index_is_hole(const Index *index, uint64_t seq) {
-    return is_zero(event(index, seq), EVENT);
+    bool is_proven = index->footer && atf_v1_index_footer_get_checksum(index->footer) != 0;
+    return !is_proven && is_zero(event(index, seq), EVENT);
 }
 
 bool index_link(const Index *index, uint64_t seq, uint64_t *to) {

@@ -23,7 +23,7 @@ Index open_index(File file);
 void print_index(const Index *index);
 
 uint64_t index_time(const Index *index, uint64_t seq);
-/* Whether an event is nothing but zeros: a block that never reached the disk. */
+/* Whether an event is a block that never reached the disk: zeros that no checksum covers. */
 bool index_is_hole(const Index *index, uint64_t seq);
 /* Whether an event has a detail event, and which. */
 bool index_link(const Index *index, uint64_t seq, uint64_t *to);

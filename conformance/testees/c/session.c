@@ -98,40 +98,14 @@ static bool is_at_home(const Thread *thread, uint64_t seq) {
     return from < thread->index.count && is_linked(thread, from, &to, &leads_back) && to == seq;
 }
 
-static void add_fault(Verdict *worst, Verdict fault) {
-    if (fault > *worst) *worst = fault;
-}
-
-/* What the links prove of both files. */
-static void judge_links(Thread *thread) {
-    Index *index = &thread->index;
+/* A detail file of the other wire version belongs to another thread. */
+static void refuse_other_wire(Thread *thread) {
+    const Index *index = &thread->index;
     Detail *detail = &thread->detail;
-    /* A detail file that cannot be read proves no link wrong. */
-    if (!thread->has_index || index->verdict == REJECT || thread->is_detail_linked) return;
-    if (thread->has_detail && detail->verdict == REJECT) return;
-    Verdict ahead = ACCEPT, behind = ACCEPT;
-    if (thread->has_detail && detail->wire != index->wire) {
-        behind = REJECT;
-    } else {
-        /* The two reach the disk apart from each other: a crash cuts them at different events. */
-        bool may_lose = index->footer == NULL || (thread->has_detail && detail->footer == NULL);
-        uint64_t to;
-        bool leads_back;
-        for (uint64_t seq = 0; seq < index->count; seq++) {
-            if (!is_linked(thread, seq, &to, &leads_back) || leads_back) continue;
-            add_fault(&ahead, may_lose && to >= detail->count ? RECOVER : REJECT);
-        }
-        for (uint64_t seq = 0; seq < detail->count; seq++) {
-            if (is_at_home(thread, seq)) continue;
-            uint64_t from = detail_link(detail, seq);
-            bool is_lost = from < index->count ? index_is_hole(index, from) : may_lose;
-            add_fault(&behind, is_lost ? RECOVER : REJECT);
-        }
-    }
-    add_fault(&index->verdict, ahead);
-    add_fault(&detail->verdict, behind);
-    if (index->verdict == REJECT) index->count = 0;
-    if (detail->verdict == REJECT) detail->count = 0;
+    if (!thread->has_index || index->verdict == REJECT) return;
+    if (!thread->has_detail || detail->verdict == REJECT || detail->wire == index->wire) return;
+    detail->verdict = REJECT;
+    detail->count = 0;
 }
 
 /* ---- Threads ---- */
@@ -147,7 +121,7 @@ static void open_thread(Thread *thread) {
     thread->is_detail_linked = is_symlink(detail);
     free(index);
     free(detail);
-    judge_links(thread);
+    refuse_other_wire(thread);
 }
 
 static bool is_read(const Thread *thread) {

@@ -210,6 +210,8 @@ std::optional<Index> Index::open(View file) {
 }
 
 void Index::read_events(std::uint64_t start, std::uint64_t count) {
+    // It was verified: zeros under it were written.
+    const bool is_proven = has_footer() && atf_v1_index_footer_get_checksum(footer) != 0;
     for (std::uint64_t seq = 0; seq < count; seq++) {
         const std::uint64_t place = start + seq * event_size;
         const auto *bytes = file.record<AtfV1IndexEvent>(place);
@@ -222,7 +224,7 @@ void Index::read_events(std::uint64_t start, std::uint64_t count) {
             const std::uint64_t to = atf_v2_index_event_get_detail_seq(bytes_v2);
             if (to != ATF_V2_NO_DETAIL_SEQ) link = to;
         }
-        const bool is_hole = file.part(place, event_size).is_zero();
+        const bool is_hole = !is_proven && file.part(place, event_size).is_zero();
         events.push_back({bytes, atf_v1_index_event_get_timestamp_ns(bytes), link, is_hole});
     }
 }

@@ -12,7 +12,7 @@ struct IndexEvent {
     const AtfV1IndexEvent *bytes;
     std::uint64_t timestamp_ns;
     std::optional<std::uint64_t> detail_seq;
-    // A block of zeros that never reached the disk.
+    // A block that never reached the disk: zeros that no checksum covers.
     bool is_hole;
 };
 

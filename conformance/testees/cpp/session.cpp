@@ -17,7 +17,7 @@ using Seq = std::uint64_t;
 // An event in the order of all threads: time, thread, position.
 using Moment = std::tuple<std::uint64_t, std::uint32_t, Seq>;
 
-// A file of a thread with the verdict on it, by the rules of links as well.
+// A file of a thread with the verdict on it.
 template <typename Format>
 class Member {
   public:
@@ -31,7 +31,7 @@ class Member {
     bool is_there() const { return bytes.has_value(); }
     // One that is rejected has no events.
     const Format *read() const { return verdict == Verdict::reject ? nullptr : &*format; }
-    void add_fault(Verdict fault) { verdict = std::max(verdict, fault); }
+    void refuse() { verdict = Verdict::reject; }
     bool is_accepted() const { return verdict == Verdict::accept; }
 
     std::string document(const char *kind) const {
@@ -76,21 +76,6 @@ class Links {
         return found;
     }
 
-    // What they prove of each file. The two reach the disk apart from each other: a crash cuts them
-    // at different events.
-    std::pair<Verdict, Verdict> faults(bool may_lose) const {
-        Verdict ahead = Verdict::accept, behind = Verdict::accept;
-        for (Seq to : dangling()) {
-            const bool is_lost = may_lose && to >= back->size();
-            ahead = std::max(ahead, is_lost ? Verdict::recover : Verdict::reject);
-        }
-        for (Seq to : orphans()) {
-            const bool is_lost = to < events->size() ? (*events)[to].is_hole : may_lose;
-            behind = std::max(behind, is_lost ? Verdict::recover : Verdict::reject);
-        }
-        return {ahead, behind};
-    }
-
   private:
     std::optional<Seq> link(Seq seq) const {
         const IndexEvent &event = (*events)[seq];
@@ -108,7 +93,7 @@ class Thread {
     Thread(std::uint32_t id, const fs::path &folder)
         : id(id), is_folder(fs::is_directory(symlink_status(folder))),
           index(is_folder ? folder / "index.atf" : ""), detail(is_folder ? folder / "detail.atf" : "") {
-        judge_links();
+        refuse_other_wire();
     }
 
     bool is_read() const { return index.read() != nullptr; }
@@ -146,19 +131,10 @@ class Thread {
     }
 
   private:
-    void judge_links() {
-        // A detail file that cannot be read proves no link wrong.
-        const bool is_unread = detail.is_link || (detail.is_there() && detail.read() == nullptr);
-        if (!is_read() || is_unread) return;
-        if (detail.is_there() && detail.read()->wire != index.read()->wire) {
-            detail.add_fault(Verdict::reject);
-            return;
-        }
-        const bool is_whole = index.read()->has_footer() &&
-                              (!detail.is_there() || detail.read()->has_footer());
-        const auto [ahead, behind] = Links(index.read(), detail.read()).faults(!is_whole);
-        index.add_fault(ahead);
-        detail.add_fault(behind);
+    // A detail file of the other wire version belongs to another thread.
+    void refuse_other_wire() {
+        if (!is_read() || detail.read() == nullptr) return;
+        if (detail.read()->wire != index.read()->wire) detail.refuse();
     }
 
     const std::uint32_t id;

@@ -24,7 +24,7 @@ def read(data):
         check_checksum(footer, data[start:at])
         rules = ["ATF-IHDR-017"] if is_left_a_placeholder(header, footer, at) else []
         rest = len(data) - (at + FOOTER_SIZE)
-    if has_hole(data, start, count):
+    if checksum_state(footer) != "good" and has_zeros(data, start, count):
         rules.append("ATF-IEVT-006")
     document = {
         "kind": "index",
@@ -182,8 +182,8 @@ def begins_footer(cut, seq):
     return has_magic and count.startswith(cut[8:16]) and length.startswith(cut[32:40])
 
 
-def has_hole(data, start, count):
-    """Whether an event is nothing but zeros."""
+def has_zeros(data, start, count):
+    """Whether an event is nothing but zeros. A checksum that holds proves that they were written."""
     zeros = bytes(EVENT_SIZE)
     ends = range(start, start + EVENT_SIZE * count, EVENT_SIZE)
     return any(data[at:at + EVENT_SIZE] == zeros for at in ends)

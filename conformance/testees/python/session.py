@@ -84,11 +84,9 @@ def thread(folder, id_):
         if index_file is None and "ATF-SESS-003" not in rules:
             rules.append("ATF-SESS-002")
         detail_file = member(os.path.join(folder, "detail.atf"), detail, rules)
-    # A detail file that is not looked at proves no link wrong.
-    if not os.path.islink(os.path.join(folder, "detail.atf")):
-        index_file, detail_file, broken = linked(index_file, detail_file)
-        rules += broken
-    dangling, orphans = loose_ends(events(index_file), events(detail_file))
+    index_file, detail_file, broken = linked(index_file, detail_file)
+    rules += broken
+    dangling, orphans = loose_ends(*links(index_file, detail_file))
     entry = {
         "thread_id": id_,
         "index": index_file,
@@ -118,57 +116,45 @@ def member(path, format_, rules):
 
 
 def linked(index_file, detail_file):
-    """Both documents by the rules of links as well, and the rules that they break.
+    """Both documents and the rules that they break: what the files hold does not hang on their links.
 
-    Links are followed where both files can be read, or where there is no detail file at all.
+    A detail file of the other wire version belongs to another thread.
     """
-    if not is_read(index_file) or (detail_file and not is_read(detail_file)):
+    if not is_read(index_file) or not is_read(detail_file):
         return index_file, detail_file, []
-    if detail_file and detail_file["header"]["version"] != index_file["header"]["version"]:
-        return index_file, judged(detail_file, ["ATF-LINK-008"]), ["ATF-LINK-008"]
-    index_events, detail_events = events(index_file), events(detail_file)
-    forward, back = links(index_events, detail_events)
-    # The two files reach the disk apart from each other: a crash cuts them at different events.
-    is_whole = bool(index_file["footer"] and (detail_file is None or detail_file["footer"]))
-    holes = {seq for seq, event in enumerate(index_events) if is_hole(event)}
-    is_lost = lambda to, count: to >= count and not is_whole
-    ahead = ["ATF-LINK-002" if is_lost(to, len(detail_events)) else "ATF-LINK-001"
-             for seq, to in forward.items() if back.get(to) != seq]
-    behind = ["ATF-LINK-004" if to in holes or is_lost(to, len(index_events)) else "ATF-LINK-003"
-              for seq, to in back.items() if forward.get(to) != seq]
-    return judged(index_file, ahead), judged(detail_file, behind), ahead + behind
+    if detail_file["header"]["version"] == index_file["header"]["version"]:
+        return index_file, detail_file, []
+    return index_file, {"kind": "detail", "verdict": "reject"}, ["ATF-LINK-008"]
 
 
-def judged(document, rules):
-    """The document, once it is known to break these rules."""
-    if {"ATF-LINK-001", "ATF-LINK-003", "ATF-LINK-008"} & set(rules):
-        return {"kind": document["kind"], "verdict": "reject"}
-    return {**document, "verdict": "recover"} if rules else document
-
-
-def links(index_events, detail_events):
+def links(index_file, detail_file):
     """Where each event with a link leads: {from: to}, forward and back."""
-    forward = {seq: int(event["detail_seq"]) for seq, event in enumerate(index_events)
-               if event["detail_seq"] is not None and not is_hole(event)}
-    back = {seq: int(event["index_seq"]) for seq, event in enumerate(detail_events)}
+    forward = {seq: int(event["detail_seq"]) for seq, event in known(index_file)
+               if event["detail_seq"] is not None}
+    back = {seq: int(event["index_seq"]) for seq, event in enumerate(events(detail_file))}
     return forward, back
 
 
-def loose_ends(index_events, detail_events):
+def loose_ends(forward, back):
     """How many index events link to no detail event that links back, and the other way."""
-    forward, back = links(index_events, detail_events)
     dangling = sum(back.get(to) != seq for seq, to in forward.items())
     orphans = sum(forward.get(to) != seq for seq, to in back.items())
     return dangling, orphans
 
 
-def is_hole(event):
-    """An event of zeros is a block that never reached the disk."""
+def known(index_file):
+    """The events that reached the disk, with their positions."""
+    is_proven = is_read(index_file) and index_file["derived"]["checksum"] == "good"
+    return [(seq, event) for seq, event in enumerate(events(index_file))
+            if is_proven or not is_zero(event)]
+
+
+def is_zero(event):
+    """Nothing but zeros: a block that never reached the disk, if no checksum proves that it did."""
     return not any(int(value) for value in event.values() if value is not None)
 
 
 def merge(threads):
     """Time, thread and position of all events in their order; holes have no time."""
     return sorted((int(event["timestamp_ns"]), entry["thread_id"], seq)
-                  for entry in threads for seq, event in enumerate(events(entry["index"]))
-                  if not is_hole(event))
+                  for entry in threads for seq, event in known(entry["index"]))

@@ -129,11 +129,11 @@ fn traces_are_found_below_a_folder_whatever_they_are_in() {
     assert_eq!(line("c/x.ati2"), 1);
     // Their details are missing.
     assert!(
-        text.contains("./b/worker/index.atf: reject, 6 events\n"),
+        text.contains("./b/worker/index.atf: accept, 6 events\n"),
         "{text}"
     );
     assert!(
-        text.contains("./d/thread_ui/index.atf: reject, 6 events\n"),
+        text.contains("./d/thread_ui/index.atf: accept, 6 events\n"),
         "{text}"
     );
     assert!(text.contains("\n11 files: "), "{text}");

@@ -152,7 +152,7 @@ fn json_has_the_documented_shape() {
     let finding = &file["findings"][2];
     assert_eq!(finding["rule"], "ATF-LINK-002");
     assert_eq!(finding["severity"], "advice");
-    assert_eq!(finding["reader"], "recover");
+    assert_eq!(finding["reader"], "warn");
     assert_eq!(finding["field"], "events[317].detail_seq");
     assert_eq!(finding["offset"], 64 + 317 * 32 + 28);
     assert_eq!(finding["count"], 5);

@@ -159,7 +159,7 @@ fn the_command_lists_what_is_asked_for() {
         .map(|line| line.split_whitespace().nth(2).unwrap());
     assert_eq!(
         verdicts.collect::<Vec<_>>(),
-        ["reject", "recover"],
+        ["recover/reject", "recover"],
         "{lines:?}"
     );
 
@@ -204,12 +204,27 @@ fn the_command_lists_what_is_asked_for() {
 }
 
 #[test]
+fn the_command_lists_verdicts_with_their_reasons_and_counts_them() {
+    let output = command(&["list", "--verdicts", "--wire", "1", "v1/ihdr-00[34]-*"]);
+    assert_eq!(output.status.code(), Some(0));
+    let lines: Vec<_> = text(&output).lines().collect();
+    let source = "S2: \"ATF v2 only supports little-endian";
+    let endian = lines.iter().filter(|line| line.starts_with("v1/ihdr-003-"));
+    assert_eq!(endian.clone().count(), 2);
+    assert!(
+        endian.clone().all(|line| line.contains(source)),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap().trim(), "4  reject");
+}
+
+#[test]
 fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
     let output = command(&["show", "v1/iftr-002-one-too-many"]);
     let text = text(&output);
     assert!(text.contains("breaks   ATF-IFTR-002 in index.atf, footer.event_count at 264\n"));
     assert!(
-        text.starts_with("v1/iftr-002-one-too-many: malformed, to reject\n"),
+        text.starts_with("v1/iftr-002-one-too-many: malformed, to recover or reject\n"),
         "{text}"
     );
     assert!(text.contains("\nabout    ATF-IFTR-002\n"));

@@ -5,6 +5,7 @@ use super::references::about;
 use super::word::is_prefix;
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
+use crate::model::{ReaderDoes, RuleSpec};
 use crate::yaml::At;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
@@ -35,6 +36,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 faults.push(Diagnostic::error(wire.place, why));
             }
         }
+        refusal(rule, faults);
         about(spec, &rule.about, faults);
         for source in &rule.sources {
             if spec.source(source).is_none() {
@@ -68,6 +70,26 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for silence in &spec.decisions.silences {
         let has_reason = silence.no_rule.is_some();
         rests(spec, &silence.silence, has_reason, faults);
+    }
+}
+
+/// A file that must be refused has a reason for it; one that may be refused needs none.
+fn refusal(rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
+    let must_reject = rule.reader.value == ReaderDoes::Reject && rule.allows.is_empty();
+    match (&rule.because, must_reject) {
+        (None, true) => {
+            let why = format!("{} asks to refuse files and does not say why", rule.id);
+            let help = "name the source or the harm in `because`, or what else a reader may do in `allows`";
+            faults.push(Diagnostic::error(rule.reader.place, why).help(help));
+        }
+        (Some(because), false) => {
+            let why = format!(
+                "{} says why files must be refused, and they need not be",
+                rule.id
+            );
+            faults.push(Diagnostic::error(because.place, why));
+        }
+        _ => {}
     }
 }
 

@@ -16,7 +16,7 @@ pub use edition::{EditionSpec, EditionsFile};
 pub use enums::{ConstantSpec, ConstantsFile, EnumSpec, EnumsFile, MemberSpec};
 pub use format::FormatFile;
 pub use record::{FieldSpec, PlaceSpec, RecordSpec};
-pub use rule::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity};
+pub use rule::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict};
 pub use session::{EntrySpec, JsonType, ManifestField, ManifestFile, ManifestObject, SessionFile};
 pub use source::{
     ConstantClaim, FieldClaim, FileClaim, Form, RecordClaim, SectionClaim, SourceFile, Statement,

@@ -34,6 +34,13 @@ pub struct RuleSpec {
     pub binds: Vec<Binds>,
     /// What a reader does with a file that breaks it.
     pub reader: At<ReaderDoes>,
+    /// The verdicts on such a file that are as right as what `reader` asks for: `recover` where a
+    /// reader may refuse and another one finds the same events.
+    #[serde(default)]
+    pub allows: List<At<Verdict>>,
+    /// Why such a file must be refused: the sentence of a source that asks for it, or the harm that
+    /// reading it does. Needed where `reader` is `reject` and `allows` is empty, and only there.
+    pub because: Option<At<String>>,
     /// The records, fields and enums that it is about.
     #[serde(default)]
     pub about: List<At<String>>,
@@ -89,6 +96,20 @@ pub enum ReaderDoes {
     /// Gives what survived and says what is missing.
     Recover,
     /// Refuses the file.
+    Reject,
+}
+
+/// A reader's verdict on a file, the worst last.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It is read.
+    Accept,
+    /// What survived is read.
+    Recover,
+    /// It is refused.
     Reject,
 }
 

@@ -2,7 +2,7 @@
 
 use atf_spec::layout::Wire;
 use atf_spec::load::Spec;
-use atf_spec::model::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity};
+use atf_spec::model::{Binds, ReaderDoes, RuleSpec, RulesFile, Severity, Verdict};
 use serde::Serialize;
 
 use super::Book;
@@ -32,6 +32,8 @@ struct Rule<'a> {
     severity: Severity,
     binds: &'a [Binds],
     reader: ReaderDoes,
+    allows: Vec<Verdict>,
+    because: Option<&'a str>,
     wires: Vec<Wire>,
     about: Vec<Link>,
     sources: Vec<&'a str>,
@@ -111,6 +113,8 @@ fn rule<'a>(spec: &'a Spec, rule: &'a RuleSpec) -> Rule<'a> {
         severity: rule.severity.value,
         binds: &rule.binds,
         reader: rule.reader.value,
+        allows: rule.allows.iter().map(|verdict| verdict.value).collect(),
+        because: rule.because.as_ref().map(|because| because.as_str()),
         wires: wires(rule),
         about: rule
             .about

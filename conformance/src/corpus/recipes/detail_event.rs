@@ -19,13 +19,13 @@ fn lengths() -> Vec<Recipe> {
             t.details(|details| details[0].payload.clear());
         })
         .also(DETAIL, "ATF-DPAY-002"),
-        breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23)).at(
+        breaks("ATF-DEVT-001", "23", |t| length(t, 188, 23, &[124])).at(
             DETAIL,
             "events[1].total_length",
             188,
             Reject,
         ),
-        breaks("ATF-DEVT-001", "0", |t| length(t, 64, 0)).at(
+        breaks("ATF-DEVT-001", "0", |t| length(t, 64, 0, &[])).at(
             DETAIL,
             "events[0].total_length",
             64,
@@ -33,15 +33,15 @@ fn lengths() -> Vec<Recipe> {
         ),
         holds("ATF-DEVT-002", "up to the footer"),
         breaks("ATF-DEVT-002", "one byte into the footer", |t| {
-            length(t, 329, 133);
+            length(t, 329, 133, &[124, 141]);
         })
         .at(DETAIL, "events[2].total_length", 329, Reject),
         breaks("ATF-DEVT-002", "past the end of the file", |t| {
-            length(t, 329, u32::MAX);
+            length(t, 329, u32::MAX, &[124, 141]);
         })
         .at(DETAIL, "events[2].total_length", 329, Reject),
         breaks("ATF-DEVT-002", "one byte before the footer", |t| {
-            length(t, 329, 131);
+            length(t, 329, 131, &[124, 141, 131]);
         })
         .at(DETAIL, "events[3]", 460, Reject)
         .also(DETAIL, "ATF-DPAY-002"),
@@ -81,6 +81,8 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-fn length(trace: &mut Trace, offset: usize, total_length: u32) {
+/// Gives an event another length, and a walk along the lengths these events.
+fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
+    trace.survive(DETAIL, events);
 }

@@ -83,12 +83,9 @@ fn checksum() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer.checksum", 465, Reject),
         meets("ATF-DFTR-006", "0, the CRC-32C of no events", empty),
-        breaks("ATF-DFTR-006", "0", |t| t.detail(|file| file.checksum = 0)).at(
-            DETAIL,
-            "footer.checksum",
-            465,
-            Accept,
-        ),
+        breaks("ATF-DFTR-006", "0", |t| t.detail(|file| file.checksum = 0))
+            .at(DETAIL, "footer.checksum", 465, Accept)
+            .asks("ATF-RDER-005"),
     ]
 }
 
@@ -126,7 +123,8 @@ fn missing() -> Vec<Recipe> {
             t.detail(|file| *file = file.clone().placeholder());
             t.cut(DETAIL, 461);
         })
-        .at(DETAIL, "footer", 461, Recover),
+        .at(DETAIL, "footer", 461, Recover)
+        .asks("ATF-RDER-001"),
         breaks("ATF-DFTR-001", "cut behind the header rewrite", |t| {
             t.cut(DETAIL, 461);
         })

@@ -120,7 +120,8 @@ fn repeated() -> Vec<Recipe> {
         breaks("ATF-DHDR-009", "4", |t| {
             t.detail(|file| file.header_count = 4);
         })
-        .at(DETAIL, "header.event_count", 28, Accept),
+        .at(DETAIL, "header.event_count", 28, Accept)
+        .asks("ATF-RDER-002"),
         holds("ATF-DHDR-010", "397"),
         breaks("ATF-DHDR-010", "398", |t| {
             t.detail(|file| file.header_bytes = 398);

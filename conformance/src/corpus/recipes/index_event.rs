@@ -8,8 +8,23 @@ use crate::Verdict::{Accept, Recover};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
+/// Zeros that a writer wrote, as the checksum proves: an event at time 0, of no known kind, with a link
+/// to the first detail.
+fn written_zeros(name: &'static str) -> Recipe {
+    meets("ATF-IEVT-006", name, |t| t.patch_event(96, &[0; 32]))
+        .also(INDEX, "ATF-IEVT-001")
+        .also(INDEX, "ATF-IEVT-002")
+        .also(INDEX, "ATF-LINK-001")
+        .also(INDEX, "ATF-LINK-005")
+        .of("")
+        .note("Nothing that carries a good checksum is missing.")
+}
+
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
+        holds("ATF-RDER-012", "neither thread_id nor call_depth")
+            .only(&[2])
+            .of(INDEX),
         meets("ATF-IEVT-001", "two events at one time", |t| {
             t.events(|events| events[1].timestamp_ns = T);
         }),
@@ -83,24 +98,31 @@ pub(super) fn recipes() -> Vec<Recipe> {
         .only(&[1])
         .also(INDEX, "ATF-IEVT-002")
         .also(INDEX, "ATF-IEVT-004"),
-        breaks("ATF-IEVT-006", "one event without a link", |t| {
-            t.patch_event(96, &[0; 32]);
-        })
-        .at(INDEX, "events[1]", 96, Recover),
-        breaks("ATF-IEVT-006", "two events, the second with a link", |t| {
-            t.patch_event(96, &[0; 64]);
+        breaks("ATF-IEVT-006", "one event, no checksum", |t| t.hole(96, 32))
+            .at(INDEX, "events[1]", 96, Recover)
+            .also(INDEX, "ATF-IFTR-006"),
+        breaks("ATF-IEVT-006", "two events, no checksum", |t| {
+            t.hole(96, 64);
         })
         .at(INDEX, "events[1]", 96, Recover)
         .times(2)
+        .also(INDEX, "ATF-IFTR-006")
         .also(DETAIL, "ATF-LINK-004"),
-        breaks("ATF-IEVT-006", "the first event", |t| {
-            t.patch_event(64, &[0; 32]);
+        breaks("ATF-IEVT-006", "the first event, no checksum", |t| {
+            t.hole(64, 32);
         })
         .at(INDEX, "events[0]", 64, Recover)
+        .also(INDEX, "ATF-IFTR-006")
         .also(DETAIL, "ATF-LINK-004"),
-        breaks("ATF-IEVT-006", "the last event", |t| {
-            t.patch_event(224, &[0; 32]);
+        breaks("ATF-IEVT-006", "the last event, no checksum", |t| {
+            t.hole(224, 32);
         })
-        .at(INDEX, "events[5]", 224, Recover),
+        .at(INDEX, "events[5]", 224, Recover)
+        .also(INDEX, "ATF-IFTR-006"),
+        written_zeros("one event under a good checksum")
+            .only(&[1])
+            .also(INDEX, "ATF-IEVT-003")
+            .also(INDEX, "ATF-IEVT-004"),
+        written_zeros("one event under a good checksum").only(&[2]),
     ]
 }

@@ -82,12 +82,9 @@ fn checksum() -> Vec<Recipe> {
             t.without_details();
             t.events(Vec::clear);
         }),
-        breaks("ATF-IFTR-006", "0", |t| t.index(|file| file.checksum = 0)).at(
-            INDEX,
-            "footer.checksum",
-            260,
-            Accept,
-        ),
+        breaks("ATF-IFTR-006", "0", |t| t.index(|file| file.checksum = 0))
+            .at(INDEX, "footer.checksum", 260, Accept)
+            .asks("ATF-RDER-005"),
     ]
 }
 
@@ -137,7 +134,8 @@ fn missing() -> Vec<Recipe> {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256);
         })
-        .at(INDEX, "footer", 256, Recover),
+        .at(INDEX, "footer", 256, Recover)
+        .asks("ATF-RDER-001"),
         breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
             t.cut(INDEX, 256);
         })

@@ -88,6 +88,8 @@ fn layout() -> Vec<Recipe> {
             t.patch(INDEX, 20, &[32]);
         })
         .at(INDEX, "header.version", 5, Reject)
+        .may(&[Accept, Recover, Reject])
+        .note("All else has the layout of version 1, and reserved bytes are ignored when read.")
         .only(&[1]),
         meets("ATF-IHDR-005", "an event_size of 1", |t| {
             t.patch(INDEX, 20, &[1]);
@@ -214,7 +216,8 @@ fn repeated() -> Vec<Recipe> {
         breaks("ATF-IHDR-014", "5", |t| {
             t.index(|file| file.header_count = 5);
         })
-        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
+        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept)
+        .asks("ATF-RDER-002"),
         breaks("ATF-IHDR-014", "the greatest u32", |t| {
             t.index(|file| file.header_count = u32::MAX.into());
         })
@@ -271,7 +274,8 @@ fn repeated() -> Vec<Recipe> {
                 t.cut(INDEX, 256);
             },
         )
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .asks("ATF-RDER-006"),
         meets(
             "ATF-IHDR-018",
             "the flag and no detail file, cut behind its events",

@@ -22,7 +22,7 @@ fn links() -> Vec<Recipe> {
             INDEX,
             "events[2].detail_seq",
             [64 + 2 * 32 + 28, 64 + 2 * 32 + 16],
-            Reject,
+            Accept,
         )
         .times(2)
         .also(INDEX, "ATF-LINK-005")
@@ -35,7 +35,7 @@ fn links() -> Vec<Recipe> {
             INDEX,
             "events[3].detail_seq",
             [64 + 3 * 32 + 28, 64 + 3 * 32 + 16],
-            Reject,
+            Accept,
         )
         .also(INDEX, "ATF-LINK-005")
         .also(DETAIL, "ATF-LINK-003")
@@ -43,7 +43,7 @@ fn links() -> Vec<Recipe> {
         breaks("ATF-LINK-003", "to the greatest position", |t| {
             t.details(|details| details[2].index_seq = u32::MAX.into());
         })
-        .at(DETAIL, "events[2].index_seq", 329 + 8, Reject)
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Accept)
         .also(INDEX, "ATF-LINK-001")
         .flag("links-dangling"),
         breaks(
@@ -83,13 +83,15 @@ fn threads() -> Vec<Recipe> {
         .at(INDEX, "header.magic", 0, Reject)
         .of("")
         .flag("one-corrupt-thread")
-        .note("The other thread is whole, and so is what this one has of details."),
+        .note("The other thread is whole, and so is what this one has of details.")
+        .asks("ATF-RDER-003"),
         breaks("ATF-IFTR-002", "a billion in one thread of two", |t| {
             t.index(|file| file.footer_count = 1_000_000_000);
         })
         .at(INDEX, "footer.event_count", 264, Reject)
         .of("")
-        .flag("one-corrupt-thread"),
+        .flag("one-corrupt-thread")
+        .asks("ATF-RDER-003"),
         breaks(
             "ATF-DHDR-002",
             "nonsense in the details of one thread",
@@ -100,7 +102,8 @@ fn threads() -> Vec<Recipe> {
         .at(DETAIL, "header.magic", 0, Reject)
         .of("")
         .flag("one-corrupt-thread")
-        .note("All events are whole, and so is the other thread."),
+        .note("All events are whole, and so is the other thread.")
+        .asks("ATF-RDER-003"),
         breaks("ATF-IHDR-002", "nonsense in the only thread", |t| {
             t.remove("thread_9");
             t.remove(DETAIL);
@@ -127,7 +130,8 @@ fn threads() -> Vec<Recipe> {
                 t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
             },
         )
-        .flag("empty-thread"),
+        .flag("empty-thread")
+        .asks("ATF-RDER-013"),
     ]
 }
 

@@ -8,6 +8,7 @@ use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, Trace};
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
         holds("ATF-SESS-001", "7 and 9"),
+        holds("ATF-RDER-009", "a folder of any name"),
         breaks("ATF-SESS-001", "8 in thread_7", |t| {
             t.index(|file| file.thread_id = 8);
             t.patch_event(64 + 8, &[1]);

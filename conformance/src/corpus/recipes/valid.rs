@@ -7,7 +7,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     vec![
         whole(
             "session-of-no-events",
-            &["ATF-IHDR-016", "ATF-IFTR-007", "ATF-MANI-008"],
+            &["ATF-IHDR-016", "ATF-IFTR-007", "ATF-MANI-008", "ATF-RDER-013"],
             "One thread that never called anything: all times are 0.",
             |t| {
                 alone(t);
@@ -34,13 +34,13 @@ pub(super) fn recipes() -> Vec<Recipe> {
         ),
         whole(
             "session-of-many-threads",
-            &["ATF-SESS-001", "ATF-SESS-004", "ATF-MANI-006"],
+            &["ATF-SESS-001", "ATF-SESS-004", "ATF-MANI-006", "ATF-RDER-004"],
             "Threads 0, 2, 10 and 4294967295: in the order of their numbers, not of their folders' names.",
             many_threads,
         ),
         whole(
             "session-of-ties",
-            &["ATF-IEVT-001"],
+            &["ATF-IEVT-001", "ATF-RDER-004"],
             "Three threads whose events share timestamps: the order is by time, then thread, then position.",
             ties,
         )
@@ -61,7 +61,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
         .flag("opaque-payload"),
         whole(
             "session-of-extremes",
-            &["ATF-IEVT-001"],
+            &["ATF-IEVT-001", "ATF-RDER-011"],
             "An event at time 0 and one at the greatest u64, with the least and the greatest function_id and depth.",
             extremes,
         )
@@ -80,14 +80,14 @@ pub(super) fn recipes() -> Vec<Recipe> {
         .flag("footer-field-order"),
         whole(
             "index-by-another-name",
-            &["ATF-IHDR-002"],
+            &["ATF-IHDR-002", "ATF-RDER-010"],
             "A file is known by its magic; S2 has this extension too.",
             |t| t.rename(INDEX, "thread_7/index.ati2"),
         )
         .of("thread_7/index.ati2"),
         whole(
             "detail-by-another-name",
-            &["ATF-DHDR-002"],
+            &["ATF-DHDR-002", "ATF-RDER-010"],
             "A file is known by its magic; S2 has this extension too.",
             |t| t.rename(DETAIL, "thread_7/detail.atd2"),
         )

@@ -29,7 +29,6 @@ struct Walk {
 pub(crate) struct Detail {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    pub(crate) has_footer: bool,
     /// Of each event, the position of its index event.
     pub(crate) index_seqs: Vec<u64>,
 }
@@ -79,7 +78,6 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
             "events": events?,
         }),
         wire: file.header.number("version"),
-        has_footer: footer.is_some(),
         index_seqs: index_seqs?,
     })
 }

@@ -19,8 +19,7 @@ struct File<'a> {
 pub(crate) struct Index {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    pub(crate) has_footer: bool,
-    /// `None` in the place of an event of zeros: a block that never reached the disk.
+    /// `None` in the place of a block that never reached the disk: zeros that no checksum covers.
     pub(crate) events: Vec<Option<Moment>>,
 }
 
@@ -56,7 +55,10 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
         }
     };
     let events: Vec<_> = (0..count).map_while(|seq| file.view(seq)).collect();
-    let has_hole = events.iter().any(|event| is_zero(event.bytes));
+    // It was verified: zeros under it were written.
+    let is_proven = footer.is_some_and(|footer| footer.number("checksum") != 0);
+    let is_hole = |event: &View<'_>| !is_proven && is_zero(event.bytes);
+    let has_hole = events.iter().any(is_hole);
     let is_finalized = footer.is_some_and(|footer| !file.is_left_a_placeholder(&footer, footer_at));
     let derived = Derived {
         event_count: events.len(),
@@ -79,9 +81,8 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
     Some(Index {
         document,
         wire: file.header.number("version"),
-        has_footer: footer.is_some(),
         events: events
-            .map(|event| (!is_zero(event.bytes)).then(|| moment(event)))
+            .map(|event| (!is_hole(event)).then(|| moment(event)))
             .collect(),
     })
 }

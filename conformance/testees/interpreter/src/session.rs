@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::detail::{self, Detail};
 use crate::index::{self, Index};
-use crate::links::{Fault, Links};
+use crate::links::Links;
 use crate::{layout, manifest, rejected};
 
 /// What stands under the name of a file of a thread.
@@ -122,25 +122,18 @@ impl<T> File<T> {
         }
     }
 
-    fn document(&self, fault: Fault, kind: &str, of: impl Fn(&T) -> &Value) -> Value {
-        match (self, fault) {
-            (Self::Absent | Self::Link, _) => Value::Null,
-            (Self::Refused, _) | (_, Fault::Wrong) => rejected(kind),
-            (Self::Read(file), Fault::None) => of(file).clone(),
-            (Self::Read(file), Fault::Lost) => {
-                let mut document = of(file).clone();
-                if let Some(verdict) = document.get_mut("verdict") {
-                    *verdict = "recover".into();
-                }
-                document
-            }
+    fn document(&self, kind: &str, of: impl Fn(&T) -> &Value) -> Value {
+        match self {
+            Self::Absent | Self::Link => Value::Null,
+            Self::Refused => rejected(kind),
+            Self::Read(file) => of(file).clone(),
         }
     }
 }
 
 impl Thread {
     fn read(id: u32, folder: &Path) -> Self {
-        let (mut index, mut detail) = match is_folder(folder) {
+        let (index, mut detail) = match is_folder(folder) {
             true => (
                 File::open(&folder.join("index.atf"), |bytes| {
                     index::read(layout(), bytes)
@@ -151,16 +144,14 @@ impl Thread {
             ),
             false => (File::Absent, File::Absent),
         };
-        let faults = faults(&index, &detail);
-        let index_document = index.document(faults.0, "index", |index| &index.document);
-        let detail_document = detail.document(faults.1, "detail", |detail| &detail.document);
-        // What a link proves wrong has no events any more.
-        if faults.0 == Fault::Wrong {
-            index = File::Refused;
-        }
-        if faults.1 == Fault::Wrong {
+        // A detail file of the other wire version belongs to another thread.
+        if let (Some(of_index), Some(of_detail)) = (index.read(), detail.read())
+            && of_index.wire != of_detail.wire
+        {
             detail = File::Refused;
         }
+        let index_document = index.document("index", |index| &index.document);
+        let detail_document = detail.document("detail", |detail| &detail.document);
         let links = Links::of(index.read(), detail.read());
         let is_accepted = |document: &Value| document["verdict"] == "accept";
         Self {
@@ -193,21 +184,5 @@ impl Thread {
                 .as_ref()
                 .map(|moment| (moment.timestamp_ns, self.id, seq))
         })
-    }
-}
-
-/// What the links say of both files. A detail file that cannot be read, or that is a symbolic link,
-/// proves no link wrong; one of the other wire version belongs to another thread.
-fn faults(index: &File<Index>, detail: &File<Detail>) -> (Fault, Fault) {
-    match (index, detail) {
-        (File::Read(index), File::Read(detail)) if index.wire != detail.wire => {
-            (Fault::None, Fault::Wrong)
-        }
-        (File::Read(index), File::Read(detail)) => {
-            let may_lose = !index.has_footer || !detail.has_footer;
-            Links::of(Some(index), Some(detail)).faults(may_lose)
-        }
-        (File::Read(index), File::Absent) => Links::of(Some(index), None).faults(!index.has_footer),
-        _ => (Fault::None, Fault::None),
     }
 }

@@ -1,0 +1,103 @@
+//! What is expected of a reader that has chosen: a file that may be refused may be read as well, and
+//! what a session's document derives from its events follows from that.
+
+use serde_json::{Value, json};
+
+use crate::Verdict;
+use crate::corpus::{Case, FileVerdicts, derive_session, derive_thread};
+use crate::protocol::{Mismatch, Step, holds_events};
+use crate::results::Grade;
+
+/// The document that is expected after a reader's choices, and the files of a session that it must
+/// not refuse and does.
+pub(super) fn settle(case: &Case, got: &Value) -> (Value, Vec<Mismatch>) {
+    let mut expected = case.expected.clone();
+    let mut refused = Vec::new();
+    let Some(threads) = expected.get_mut("threads").and_then(Value::as_array_mut) else {
+        return (expected, refused);
+    };
+    let of_thread = |id: Option<&Value>| {
+        let mut all = got
+            .get("threads")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        all.find(|thread| id.is_some() && thread.get("thread_id") == id)
+    };
+    threads.retain(|thread| {
+        let id = thread.get("thread_id");
+        let is_optional = |thread: &u32| id.and_then(Value::as_u64) == Some(u64::from(*thread));
+        of_thread(id).is_some() || !case.optional.iter().any(is_optional)
+    });
+    for (seq, thread) in threads.iter_mut().enumerate() {
+        let Some(answer) = of_thread(thread.get("thread_id")) else {
+            continue;
+        };
+        for file in &case.file_verdicts {
+            if thread.get("thread_id").and_then(Value::as_u64) != Some(u64::from(file.thread)) {
+                continue;
+            }
+            let given = answer.get(file.file).unwrap_or(&Value::Null);
+            let Some(document) = thread.get_mut(file.file) else {
+                continue;
+            };
+            if let Some(mismatch) = choose(file, document, given) {
+                let steps = ["threads", file.file, "verdict"].map(|key| Step::Key(key.to_owned()));
+                let [threads, kind, verdict] = steps;
+                refused.push(Mismatch {
+                    steps: vec![threads, Step::Element(seq), kind, verdict],
+                    ..mismatch
+                });
+            }
+        }
+        derive_thread(thread);
+    }
+    let derived = expected
+        .get("derived")
+        .and_then(|it| it.get("manifest")?.as_str());
+    if let Some(manifest) = derived.map(str::to_owned) {
+        let threads = expected.get("threads").and_then(Value::as_array);
+        let derived = derive_session(threads.map_or(&[], Vec::as_slice), &manifest);
+        if let Some(slot) = expected.get_mut("derived") {
+            *slot = derived;
+        }
+    }
+    (expected, refused)
+}
+
+/// Takes over a verdict that is allowed; of one that loses events, says so.
+fn choose(file: &FileVerdicts, expected: &mut Value, given: &Value) -> Option<Mismatch> {
+    let verdict = match given.get("verdict").and_then(Value::as_str) {
+        Some("accept") => Verdict::Accept,
+        Some("recover") => Verdict::Recover,
+        Some("reject") => Verdict::Reject,
+        // What cannot be read may as well be said not to be there.
+        _ if given.is_null() && file.verdicts.contains(&Verdict::Reject) => {
+            *expected = Value::Null;
+            return None;
+        }
+        _ => return None,
+    };
+    let is_allowed = file.verdicts.contains(&verdict);
+    if verdict != Verdict::Reject {
+        if is_allowed && let Some(slot) = expected.get_mut("verdict") {
+            *slot = verdict.name().into();
+        }
+        return None;
+    }
+    let holds_events = holds_events(Some(expected));
+    *expected = json!({"kind": file.file, "verdict": "reject"});
+    if is_allowed {
+        return None;
+    }
+    let allowed: Vec<_> = file.verdicts.iter().map(|verdict| verdict.name()).collect();
+    Some(Mismatch {
+        steps: Vec::new(),
+        grade: match holds_events {
+            true => Grade::Data,
+            false => Grade::Label,
+        },
+        expected: Some(allowed.join(" or ")),
+        got: Some(verdict.name().to_owned()),
+    })
+}
