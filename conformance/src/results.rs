@@ -151,6 +151,20 @@ impl Results {
         }
     }
 
+    /// Makes a failure of each SHOULD that a writer's files break.
+    pub fn deny_shoulds(&mut self) {
+        for case in &mut self.cases {
+            let first = case.shoulds().next().map(str::to_owned);
+            if let (Outcome::Passed, Some(message)) = (&case.outcome, first) {
+                case.outcome = Outcome::Failed {
+                    class: Failure::Should,
+                    message,
+                    differences: Vec::new(),
+                };
+            }
+        }
+    }
+
     /// Counts the failures of the matrix that their reader's failure list has, and leaves them out.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
@@ -379,8 +393,10 @@ pub enum Failure {
     Garbage,
     /// Files outside the session were opened or read.
     Outside,
-    /// A verdict that loses events or gives damaged ones as good.
-    WrongVerdict,
+    /// Accepted or recovered what must be refused: damaged events are given as good.
+    WrongAccept,
+    /// Refused what must be read: its events are lost.
+    WrongReject,
     /// The right verdict, other values.
     WrongDecode,
     /// The right data under a wrong label, its verdict among them.
@@ -389,6 +405,8 @@ pub enum Failure {
     Rule,
     /// A writer's file is not what was asked for.
     WrongFile,
+    /// A writer's file breaks a SHOULD, and the run denies that.
+    Should,
 }
 
 impl Failure {
@@ -401,11 +419,13 @@ impl Failure {
             Self::Memory => "memory",
             Self::Garbage => "garbage",
             Self::Outside => "outside",
-            Self::WrongVerdict => "wrong-verdict",
+            Self::WrongAccept => "wrong-accept",
+            Self::WrongReject => "wrong-reject",
             Self::WrongDecode => "wrong-decode",
             Self::WrongLabel => "wrong-label",
             Self::Rule => "rule",
             Self::WrongFile => "wrong-file",
+            Self::Should => "should",
         }
     }
 

@@ -50,10 +50,16 @@ pub(super) struct Options {
     /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
-    /// Write the testees' failure lists anew: what does not hold any more goes, new failures come,
-    /// comments stay. The reasons are yours to write
+    /// Count what writers should do otherwise as failures
+    #[arg(long, value_name = "WHAT")]
+    deny: Option<Deny>,
+    /// Write the testees' failure lists anew: what does not hold any more goes, with its comments;
+    /// new failures come. Their reasons are yours to write, unless you give one
     #[arg(long)]
     update: bool,
+    /// The reason of the failures that come
+    #[arg(long, value_name = "TEXT", requires = "update")]
+    reason: Option<String>,
 }
 
 /// Testees and what they may use: the same for `run` and `smoke`.
@@ -71,6 +77,13 @@ pub(super) struct Testees {
     /// How many cases run side by side [default: as many as there are processors]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,
+}
+
+/// What of a writer's notes fails a run.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Deny {
+    /// A broken SHOULD
+    Should,
 }
 
 /// A role, on the command line.
@@ -212,6 +225,9 @@ fn graded(options: &Options) -> Result<Results, String> {
     if options.grade == Grade::Data {
         results.grade_data_only();
     }
+    if options.deny.is_some() {
+        results.deny_shoulds();
+    }
     let names: BTreeSet<&str> = tasks.iter().map(|task| task.name()).collect();
     for (testee, candidate) in candidates.iter().enumerate() {
         lists(testee, candidate, &names, options, &mut results)?;
@@ -258,6 +274,7 @@ fn lists(
     };
     let scope = Scope {
         all_roles: options.roles.is_empty(),
+        denies_shoulds: options.deny.is_some(),
         grading: results.grading,
     };
     let own = results
@@ -270,6 +287,7 @@ fn lists(
             &own.iter().map(|case| &**case).collect::<Vec<_>>(),
             names,
             scope,
+            options.reason.as_deref().unwrap_or_default(),
         );
         fs::write(path, &text).map_err(at)?;
         list = Failures::parse(path, &text);

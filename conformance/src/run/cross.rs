@@ -270,7 +270,8 @@ impl Crossing {
             path => format!("{path}: "),
         };
         let class = match self.role {
-            Role::Validate => Failure::WrongVerdict,
+            Role::Validate if document == "reject" => Failure::WrongReject,
+            Role::Validate => Failure::WrongAccept,
             _ => Failure::WrongDecode,
         };
         let difference = |mismatch: Mismatch| {

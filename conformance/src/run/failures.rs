@@ -11,17 +11,19 @@ use globset::{Glob, GlobMatcher};
 use crate::results::{CaseResult, Failure, Grading, Outcome};
 
 /// All classes.
-const CLASSES: [Failure; 10] = [
+const CLASSES: [Failure; 12] = [
     Failure::Crash,
     Failure::Timeout,
     Failure::Memory,
     Failure::Garbage,
     Failure::Outside,
-    Failure::WrongVerdict,
+    Failure::WrongAccept,
+    Failure::WrongReject,
     Failure::WrongDecode,
     Failure::WrongLabel,
     Failure::Rule,
     Failure::WrongFile,
+    Failure::Should,
 ];
 
 /// A failure list.
@@ -55,11 +57,17 @@ pub struct Scope {
     pub all_roles: bool,
     /// What was graded: where labels were not, lines about them say nothing wrong.
     pub grading: Grading,
+    /// Whether SHOULDs were denied: where they were not, the same goes for lines about them.
+    pub denies_shoulds: bool,
 }
 
 impl Scope {
     fn grades(self, class: Failure) -> bool {
-        self.grading == Grading::All || class != Failure::WrongLabel
+        match class {
+            Failure::WrongLabel => self.grading == Grading::All,
+            Failure::Should => self.denies_shoulds,
+            _ => true,
+        }
     }
 }
 
@@ -124,17 +132,48 @@ impl Failures {
     }
 
     /// The list as it would hold for these results: lines that do not hold are left out, failures
-    /// that are not listed stand at the end, without a reason, which somebody must write.
+    /// that are not listed stand at the end, with this reason; where it is empty somebody must write
+    /// one. A comment goes with the last of the lines right below it.
     #[must_use]
-    pub fn updated(&self, results: &[&CaseResult], names: &BTreeSet<&str>, scope: Scope) -> String {
+    pub fn updated(
+        &self,
+        results: &[&CaseResult],
+        names: &BTreeSet<&str>,
+        scope: Scope,
+        reason: &str,
+    ) -> String {
         let ways = ways(results.iter().copied());
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
-        for line in &self.lines {
+        let (mut comments, mut entries) = (String::new(), None::<String>);
+        // A comment, an empty line and the end close the group of a comment and its lines.
+        for line in self.lines.iter().map(Some).chain([None]) {
+            let is_entry = matches!(line, Some(Line::Entry(_)));
+            if !is_entry && let Some(kept) = entries.take() {
+                if !kept.is_empty() {
+                    text.push_str(&comments);
+                }
+                text.push_str(&kept);
+                comments.clear();
+            }
             match line {
-                Line::Other(line) | Line::Wrong(line, _) => push(&mut text, line),
-                Line::Entry(entry) if !scope.grades(entry.class) => push(&mut text, &entry.text),
-                Line::Entry(entry) => entry.updated(&ways, names, &mut listed, &mut text),
+                Some(Line::Other(line)) if line.trim().is_empty() => {
+                    text.push_str(&std::mem::take(&mut comments));
+                    push(&mut text, line);
+                }
+                Some(Line::Other(line)) => push(&mut comments, line),
+                Some(Line::Wrong(line, _)) => {
+                    text.push_str(&std::mem::take(&mut comments));
+                    push(&mut text, line);
+                }
+                Some(Line::Entry(entry)) => {
+                    let kept = entries.get_or_insert_default();
+                    match scope.grades(entry.class) {
+                        false => push(kept, &entry.text),
+                        true => entry.updated(&ways, names, &mut listed, kept),
+                    }
+                }
+                None => text.push_str(&comments),
             }
         }
         for result in results {
@@ -142,7 +181,7 @@ impl Failures {
                 && listed.insert((*class, &result.case))
             {
                 push(&mut text, &format!("# {}", message.replace('\n', " ")));
-                push(&mut text, &entry_line(*class, &result.case, ""));
+                push(&mut text, &entry_line(*class, &result.case, reason));
             }
         }
         text

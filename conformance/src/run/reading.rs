@@ -183,7 +183,7 @@ impl Reading {
         let is_allowed = case.verdicts.contains(&verdict);
         let wrong_verdict = (!is_allowed).then(|| self.wrong_verdict(verdict, document));
         let class = match &wrong_verdict {
-            Some(difference) if difference.grade == Grade::Data => Failure::WrongVerdict,
+            Some(difference) if difference.grade == Grade::Data => wrong_verdict_class(verdict),
             _ => Failure::WrongDecode,
         };
         let message = |first: &Difference| self.message(first);
@@ -293,6 +293,14 @@ impl Reading {
         let mismatches = differences(&expected, &got, ignored);
         let mismatches = refused.into_iter().chain(mismatches);
         mismatches.map(difference).collect()
+    }
+}
+
+/// The class of a verdict that is wrong.
+pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
+    match verdict {
+        Verdict::Reject => Failure::WrongReject,
+        Verdict::Accept | Verdict::Recover => Failure::WrongAccept,
     }
 }
 

@@ -94,12 +94,12 @@ fn a_browser_filters_what_the_address_asks_for() {
     for (fragment, text, failures) in [
         (
             "#?state=failed&role=write",
-            "2 of 8 failures, 2 of 11 results",
-            &["f6", "f7"][..],
+            "2 of 9 failures, 2 of 12 results",
+            &["f7", "f8"][..],
         ),
         (
-            "#?state=failed+known&text=WRONG-VERDICT",
-            "1 of 8 failures, 1 of 11 results",
+            "#?state=failed+known&text=WRONG-ACCEPT",
+            "1 of 9 failures, 1 of 12 results",
             &["f4"],
         ),
     ] {
@@ -163,7 +163,7 @@ fn a_browser_takes_no_script_and_no_style_but_ours() {
         "{said:#?}"
     );
     // Ours ran.
-    assert_eq!(count(&page), "8 of 8 failures, 11 of 11 results");
+    assert_eq!(count(&page), "9 of 9 failures, 12 of 12 results");
 }
 
 #[test]

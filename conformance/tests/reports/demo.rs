@@ -14,7 +14,7 @@ pub(crate) const CLASSES: [Failure; 9] = [
     Failure::Timeout,
     Failure::Memory,
     Failure::Garbage,
-    Failure::WrongVerdict,
+    Failure::WrongAccept,
     Failure::WrongDecode,
     Failure::WrongLabel,
     Failure::Rule,
@@ -138,7 +138,7 @@ pub(crate) fn demo() -> Results {
         if matches!(class, Failure::Rule | Failure::WrongFile) {
             case.role = Role::Write;
         }
-        if class == Failure::WrongVerdict {
+        if class == Failure::WrongAccept {
             if let Outcome::Failed { differences, .. } = &mut case.outcome {
                 *differences = vec![difference(), label()];
             }

@@ -3,7 +3,7 @@
 use atf_conformance::report::{Form, Target};
 use serde_json::{Value, json};
 
-use atf_conformance::results::{Failure, Outcome, Role};
+use atf_conformance::results::{Failure, Outcome, Results, Role, State};
 
 use crate::demo::{case, demo, empty, failed, hostile};
 use crate::report;
@@ -110,7 +110,7 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
         "timeout",
         "memory",
         "garbage",
-        "wrong-verdict",
+        "wrong-accept",
         "wrong-decode",
         "wrong-label",
         "rule",
@@ -160,7 +160,7 @@ fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
     assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
     let verdict = document
         .descendants()
-        .find(|node| node.attribute("type") == Some("wrong-verdict"));
+        .find(|node| node.attribute("type") == Some("wrong-accept"));
     let verdict = verdict.unwrap();
     assert!(verdict.has_tag_name("failure"));
     assert!(
@@ -241,7 +241,7 @@ fn json_has_the_numbers_of_the_run() {
     assert_eq!(value["seconds"], 1.5);
     let case = &value["cases"][4];
     assert_eq!(case["outcome"], "failed");
-    assert_eq!(case["class"], "wrong-verdict");
+    assert_eq!(case["class"], "wrong-accept");
     assert_eq!([&case["data"], &case["label"]], ["failed", "failed"]);
     let of_label = &value["cases"][6];
     assert_eq!(
@@ -404,4 +404,29 @@ fn a_pair_that_has_nothing_in_common_is_skipped_in_each_form() {
             .filter(|node| node.has_tag_name("skipped"));
         assert_eq!(marks.count(), usize::from(is_skipped), "{text}");
     }
+}
+
+#[test]
+fn a_should_that_is_denied_is_a_failure_of_its_own_class_and_a_note_is_none() {
+    let mut results = demo();
+    let state = |results: &Results, case: usize| {
+        (
+            results.cases[case].state(),
+            results.cases[case].outcome.clone(),
+        )
+    };
+    let notes = |note: &str| vec![note.to_owned()];
+    results.cases[10].notes = notes("ATF-WRTR-008 (advice): the kill took 3 of 4 events");
+    results.cases[11].notes = notes("ATF-IFTR-006 (should): the checksum is 0");
+    let before = state(&results, 10);
+    results.deny_shoulds();
+    assert_eq!(state(&results, 10), before);
+    let (state, outcome) = state(&results, 11);
+    assert_eq!(state, State::Failed);
+    assert!(
+        matches!(&outcome, Outcome::Failed { class: Failure::Should, message, .. } if message.contains("checksum")),
+        "{outcome:?}"
+    );
+    let json: Value = serde_json::from_str(&report(&results, Form::Json)).unwrap();
+    assert_eq!(json["cases"][11]["class"], "should");
 }

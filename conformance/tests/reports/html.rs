@@ -151,7 +151,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     assert!(failure.has_tag_name("details"));
     let text = spoken(failure);
     for part in [
-        "wrong-verdict",
+        "wrong-accept",
         "One bit of the checksum is off",
         "The checksum is not the IEEE CRC-32 of the events section.",
         "footer.checksum (ATF-IFTR-004)",

@@ -7,7 +7,7 @@ use crate::demo::{case, demo, difference, empty, failed, testee};
 use crate::{plain, report};
 
 const FAILURE: &str = "\
-FAILED ada-c read v1/iftr-004-off: wrong-verdict: accept, expected reject
+FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject
   One bit of the checksum is off; a reader that never verifies gives damaged events.
   ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
   footer.checksum (data, ATF-IFTR-004):
@@ -298,7 +298,7 @@ fn where_data_alone_is_graded_a_label_fails_nothing_and_that_is_said() {
     );
     // The verdict that lost events stays what it was.
     assert!(
-        text.contains("wrong-verdict: accept, expected reject"),
+        text.contains("wrong-accept: accept, expected reject"),
         "{text}"
     );
 }

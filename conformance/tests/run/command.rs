@@ -70,6 +70,8 @@ fn usage_errors_are_exit_code_2() {
         &["--role", "judge"],
         &["--report", "morse"],
         &["--update"],
+        &["--reason", "later"],
+        &["--deny", "must"],
     ] {
         let (code, out, error) = texts(
             Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
@@ -191,7 +193,7 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("killed by signal 9 (SIGKILL)"), "{out}");
 
-    let (code, out, _) = with("# Mine.\ntimeout v1/ihdr-002-* slow\n", &[]);
+    let (code, out, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &[]);
     assert_eq!(code, Some(4), "{out}");
     assert!(out.contains("fails as crash, not timeout"), "{out}");
 
@@ -199,10 +201,10 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     let (code, _, _) = with("# Mine.\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
     assert_eq!(code, Some(4));
     let updated = fs::read_to_string(&list).unwrap();
-    assert!(updated.starts_with("# Mine.\n# killed by"), "{updated}");
+    assert!(updated.starts_with("# Mine.\n\n# killed by"), "{updated}");
     let with_reasons: String = updated
         .lines()
-        .map(|line| match line.starts_with('#') {
+        .map(|line| match line.is_empty() || line.starts_with('#') {
             true => format!("{line}\n"),
             false => format!("{line} no footer is read yet\n"),
         })

@@ -153,7 +153,7 @@ fn a_validator_judges_what_writers_wrote() {
         let is_failed = matches!(
             case.outcome,
             Outcome::Failed {
-                class: Failure::WrongVerdict,
+                class: Failure::WrongAccept,
                 ..
             }
         );
@@ -263,6 +263,7 @@ fn a_failure_that_the_readers_list_has_is_known() {
             &names,
             Scope {
                 all_roles: true,
+                denies_shoulds: false,
                 grading: Grading::All
             }
         ),

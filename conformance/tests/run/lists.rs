@@ -37,7 +37,7 @@ fn results() -> Vec<CaseResult> {
     vec![
         result(Role::Read, "v1/a", Some(Failure::Crash)),
         result(Role::Validate, "v1/a", None),
-        result(Role::Read, "v1/b", Some(Failure::WrongVerdict)),
+        result(Role::Read, "v1/b", Some(Failure::WrongAccept)),
         result(Role::Read, "v1/c", None),
         left_out,
     ]
@@ -48,6 +48,7 @@ const NAMES: [&str; 5] = ["v1/a", "v1/b", "v1/c", "v2/d", "v2/not-run"];
 const fn scope(all_roles: bool) -> Scope {
     Scope {
         all_roles,
+        denies_shoulds: true,
         grading: Grading::All,
     }
 }
@@ -74,7 +75,7 @@ const GOOD: &str = "\
 # What we know.
 
 crash         */a   count is trusted, #14
-  wrong-verdict v1/b*\tno checksums yet
+  wrong-accept v1/b*\tno checksums yet
 ";
 
 #[test]
@@ -90,7 +91,7 @@ fn a_list_that_holds_names_the_reasons() {
 fn what_does_not_hold_is_said() {
     stale("crash v1/c why", "known.txt:1: v1/c passes");
     let (stale, _) = apply("crash v1/* why", true);
-    let b = "known.txt:1: v1/b fails as wrong-verdict, not crash";
+    let b = "known.txt:1: v1/b fails as wrong-accept, not crash";
     assert_eq!(stale, [b, "known.txt:1: v1/c passes"]);
 }
 
@@ -140,7 +141,7 @@ crash v1/[ac] count is trusted
 timeout v1/b slow
 crash v2/d left out
 crash v3/* gone
-wrong-verdict v2/not-run later
+wrong-accept v2/not-run later
 ";
     let list = Failures::parse(Path::new("known.txt"), text);
     let results = results();
@@ -148,15 +149,16 @@ wrong-verdict v2/not-run later
         &results.iter().collect::<Vec<_>>(),
         &BTreeSet::from(NAMES),
         scope(true),
+        "",
     );
     let expected = "\
 # What we know.
 crash         v1/a count is trusted
 
 # Verdicts.
-wrong-verdict v2/not-run later
+wrong-accept v2/not-run later
 # so it went
-wrong-verdict v1/b
+wrong-accept  v1/b
 ";
     assert_eq!(updated, expected);
     let (stale, _) = apply(&updated, true);
@@ -171,7 +173,8 @@ fn an_update_of_a_list_that_holds_changes_nothing() {
         list.updated(
             &results.iter().collect::<Vec<_>>(),
             &BTreeSet::from(NAMES),
-            scope(true)
+            scope(true),
+            ""
         ),
         GOOD
     );
@@ -189,9 +192,61 @@ fn where_labels_are_not_graded_lines_about_them_are_kept_and_not_stale() {
             ..scope(true)
         };
         let stale = list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope);
-        let updated = list.updated(&results.iter().collect::<Vec<_>>(), &names, scope);
+        let updated = list.updated(&results.iter().collect::<Vec<_>>(), &names, scope, "");
         (stale.len(), updated)
     };
     assert_eq!(apply(Grading::Data), (0, text.to_owned()));
     assert_eq!(apply(Grading::All), (1, String::new()));
+}
+
+#[test]
+fn a_comment_goes_with_the_last_of_its_lines_and_new_failures_have_the_reason_that_is_given() {
+    let text = "\
+# About lists.
+
+# Slow ones.
+timeout v1/a slow
+timeout v1/b slow
+
+# Checksums,
+# of two cases.
+timeout v1/a slow
+crash v1/a why
+# Alone.
+timeout v1/c gone
+# Nothing below.
+";
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let results = results();
+    let all: Vec<_> = results.iter().collect();
+    let updated = list.updated(&all, &BTreeSet::from(NAMES), scope(true), "known since 1.2");
+    let expected = "\
+# About lists.
+
+
+# Checksums,
+# of two cases.
+crash v1/a why
+# Nothing below.
+# so it went
+wrong-accept  v1/b known since 1.2
+";
+    assert_eq!(updated, expected);
+}
+
+#[test]
+fn where_shoulds_are_not_denied_lines_about_them_are_kept_and_not_stale() {
+    let text = "should v1/c no checksum\n";
+    let names = BTreeSet::from(NAMES);
+    let list = Failures::parse(Path::new("known.txt"), text);
+    let mut results = [result(Role::Write, "v1/c", None)];
+    let mut apply = |denies_shoulds| {
+        let scope = Scope {
+            denies_shoulds,
+            ..scope(true)
+        };
+        list.apply(&mut results.iter_mut().collect::<Vec<_>>(), &names, scope)
+    };
+    assert_eq!(apply(false), Vec::<String>::new());
+    assert_eq!(apply(true).len(), 1);
 }

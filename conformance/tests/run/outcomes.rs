@@ -110,7 +110,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refus
     );
     assert_eq!(
         graded(recovers, &refusal, 1),
-        (Some(Failure::WrongVerdict), Failed, Passed)
+        (Some(Failure::WrongReject), Failed, Passed)
     );
     // What must be refused has no document, and no event.
     let must_reject = Case {
@@ -119,7 +119,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refus
     };
     assert_eq!(
         graded(must_reject.clone(), &with("recover", true), 0),
-        (Some(Failure::WrongVerdict), Failed, Passed)
+        (Some(Failure::WrongAccept), Failed, Passed)
     );
     assert_eq!(
         graded(must_reject, &with("recover", false), 0),

@@ -69,28 +69,28 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "garbage-behind-footer",
         "v1/iftr-009-one-byte",
-        "wrong-verdict",
+        "wrong-reject",
     ),
     (
         "other-layout-read",
         "v1/ihdr-005-the-layout-of-version-2-with-32-events",
-        "wrong-verdict",
+        "wrong-accept",
     ),
     (
         "checksum-ignored",
         "v1/iftr-004-one-bit-off",
-        "wrong-verdict",
+        "wrong-reject",
     ),
     (
         "ieee-accepted",
         "v1/iftr-005-the-ieee-crc-32",
-        "wrong-verdict",
+        "wrong-reject",
     ),
-    ("thread-ids-refused", "v1/ievt-003-8", "wrong-verdict"),
+    ("thread-ids-refused", "v1/ievt-003-8", "wrong-reject"),
     (
         "reserved-refused",
         "v1/ihdr-012-the-last-of-three-bytes",
-        "wrong-verdict",
+        "wrong-reject",
     ),
     ("unknown-kind-fails", "v1/ievt-002-4", "crash"),
     (
@@ -123,7 +123,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "one-corrupt-thread",
         "v1/ihdr-002-nonsense-in-one-thread-of-two",
-        "wrong-verdict",
+        "wrong-reject",
     ),
     ("listed-twice", "v1/mani-004-thread-7-twice", "wrong-decode"),
     (
@@ -151,7 +151,7 @@ const TABLE: &[(&str, &str, &str)] = &[
         "v1/sess-003-a-link-to-a-threads-folder",
         "wrong-decode",
     ),
-    ("manifest-needed", "v1/mani-002-empty", "wrong-verdict"),
+    ("manifest-needed", "v1/mani-002-empty", "wrong-reject"),
     (
         "time-from-empty-thread",
         "v1/mani-008-a-thread-without-events-beside-others",

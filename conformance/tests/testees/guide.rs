@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::programs::{has, path, succeeds};
@@ -68,4 +69,90 @@ fn the_guides_commands_for_python_lead_to_a_verdict() {
         let said = follow("Python");
         assert!(said.contains(" passed, 0 failed,"), "{said}");
     }
+}
+
+/// The workflow of the guide and its steps for another job.
+fn workflows() -> [Value; 2] {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let guide = fs::read_to_string(root.join("docs/conformance/ci.md")).unwrap();
+    let blocks = guide.split("```yaml\n").skip(1);
+    let blocks = blocks.map(|block| block.split_once("```").unwrap().0);
+    let parsed = blocks.map(|text| {
+        let value = serde_saphyr::from_str(text);
+        value.unwrap_or_else(|error| panic!("{error}\n{text}"))
+    });
+    let parsed: Vec<Value> = parsed.collect();
+    parsed.try_into().unwrap()
+}
+
+fn steps(of: &Value) -> Vec<&Value> {
+    of.as_array().unwrap().iter().collect()
+}
+
+#[test]
+fn the_guides_workflow_publishes_also_where_the_smoke_test_fails() {
+    let [workflow, _] = workflows();
+    let steps = steps(&workflow["jobs"]["conformance"]["steps"]);
+    let at = |part: &str| {
+        let has = |step: &&Value| step.to_string().contains(part);
+        let found = steps.iter().position(has);
+        found.unwrap_or_else(|| panic!("no step has {part}"))
+    };
+    let order = [
+        "rustup toolchain install",
+        "cargo install --locked",
+        "atf-conformance smoke",
+        "atf-conformance run",
+        "upload-pages-artifact",
+    ];
+    let order = order.map(at);
+    assert!(order.is_sorted(), "{order:?}");
+    // A step without a condition is left out once another one has failed.
+    let [_, _, smoke, run, upload] = order;
+    assert!(steps[smoke]["if"].is_null());
+    assert_eq!(steps[run]["if"], "${{ !cancelled() }}");
+    assert!(
+        steps[upload]["if"]
+            .as_str()
+            .unwrap()
+            .starts_with("always()")
+    );
+    let publish = &workflow["jobs"]["publish"];
+    assert_eq!(publish["needs"], "conformance");
+    assert!(publish["if"].as_str().unwrap().starts_with("always()"));
+    assert_eq!(publish["permissions"]["pages"], "write");
+    assert_eq!(publish["permissions"]["id-token"], "write");
+    assert!(
+        publish["steps"]
+            .to_string()
+            .contains("actions/deploy-pages@")
+    );
+}
+
+/// The options in the workflows are those that the commands have.
+#[test]
+fn the_guides_workflows_give_the_commands_options_that_they_have() {
+    let [workflow, others] = workflows();
+    let mut commands = 0;
+    for step in [
+        steps(&workflow["jobs"]["conformance"]["steps"]),
+        steps(&others),
+    ]
+    .concat()
+    {
+        let Some((_, command)) = step["run"]
+            .as_str()
+            .and_then(|run| run.split_once("atf-conformance "))
+        else {
+            continue;
+        };
+        let mut words = command.split_whitespace();
+        let mut help = Command::new(env!("CARGO_BIN_EXE_atf-conformance"));
+        let help = succeeds(help.arg(words.next().unwrap()).arg("--help"));
+        for option in words.filter(|word| word.starts_with("--")) {
+            assert!(help.contains(option), "{option} in {command}");
+        }
+        commands += 1;
+    }
+    assert_eq!(commands, 3);
 }

@@ -25,7 +25,7 @@ pub(super) fn title(results: &Results, case: &CaseResult) -> String {
     format!("{name} {} {}", case.role.name(), Printable(&case.case))
 }
 
-/// `wrong-verdict: accept, expected reject`.
+/// `wrong-accept: accept, expected reject`.
 pub(super) fn failure(case: &CaseResult) -> Option<String> {
     match &case.outcome {
         Outcome::Failed { class, message, .. } => {
