@@ -2,9 +2,12 @@
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use crate::error::Result;
+use std::mem::offset_of;
+
+use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::window::Window;
+use crate::wire;
 
 /// What the footer's checksum says of the events.
 ///
@@ -36,6 +39,25 @@ pub enum Checksum {
 }
 
 impl Checksum {
+    /// Whether the events are those that the checksum was made of. With the IEEE polynomial they
+    /// are, too.
+    pub(crate) fn proves_the_events(self) -> bool {
+        matches!(self, Self::Good | Self::Ieee { .. })
+    }
+
+    /// What is wrong with events of a file whose footer is at `footer_offset`.
+    pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
+        // At the same place in both footers.
+        const OFFSET: u64 = offset_of!(wire::IndexFooter, checksum) as u64;
+        const _: () = assert!(OFFSET == offset_of!(wire::DetailFooter, checksum) as u64);
+        let Self::Bad { stored, computed } = self else {
+            return None;
+        };
+        let error = input.error(ErrorKind::ChecksumMismatch { stored, computed });
+        let offset = footer_offset.saturating_add(OFFSET);
+        Some(error.with_field("footer.checksum").with_offset(offset))
+    }
+
     /// Compares `stored` with the section from `start` to `end`.
     pub(crate) fn verify(input: &Input, stored: u32, start: u64, end: u64) -> Result<Self> {
         if stored == 0 {

@@ -1,6 +1,7 @@
 //! How a file ends: what tells a finalized file from one that was cut off.
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::source::Input;
 
 /// How a file ends, and what stands there that is neither event nor footer.
 #[derive(Debug, Clone)]
@@ -33,6 +34,35 @@ pub enum Completeness {
 }
 
 impl Completeness {
+    /// What is wrong with the events for all that the file's end shows: `missing` events that a
+    /// header counts are not there, and the last one ends at `events_end`.
+    pub(crate) fn problems(
+        &self,
+        input: &Input,
+        events_end: u64,
+        missing: Option<Error>,
+    ) -> Vec<Error> {
+        match self {
+            Self::Finalized | Self::FooterUnderPlaceholder => Vec::new(),
+            Self::DamagedFooter { problems, .. } => {
+                problems.iter().cloned().chain(missing).collect()
+            }
+            Self::Unfinalized {
+                trailing_bytes,
+                zero_tail_bytes,
+                partial_footer,
+            } => {
+                let partial = partial_footer.map_or(0, |partial| partial.size);
+                let error = input.error(ErrorKind::NotFinalized {
+                    trailing_bytes: trailing_bytes.saturating_add(partial),
+                    zero_tail_bytes: *zero_tail_bytes,
+                });
+                let error = error.with_field("footer").with_offset(events_end);
+                [error].into_iter().chain(missing).collect()
+            }
+        }
+    }
+
     /// Whether a verified footer stands in the file.
     #[must_use]
     pub fn has_verified_footer(&self) -> bool {

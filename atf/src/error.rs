@@ -108,6 +108,16 @@ pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
     Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
 }
 
+/// What follows the last event of an unfinalized file, in words.
+fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
+    let part = |bytes, what| match bytes {
+        0 => String::new(),
+        _ => format!("; {bytes} {what}"),
+    };
+    let torn = part(trailing_bytes, "trailing bytes are not a whole event");
+    torn + &part(zero_tail_bytes, "bytes of zeros at the end")
+}
+
 /// The first few of many names.
 fn few(names: &[String]) -> String {
     const FEW: usize = 5;
@@ -254,6 +264,52 @@ pub enum ErrorKind {
     UnprovenEventsOffset {
         /// Where the events begin, says the header.
         found: u64,
+    },
+
+    /// The file has no footer: its writer never finalized it.
+    #[error(
+        "no footer: the file was not finalized{}",
+        trailing(*trailing_bytes, *zero_tail_bytes)
+    )]
+    NotFinalized {
+        /// Bytes of a torn event, or of a torn footer, after the last event.
+        trailing_bytes: u64,
+        /// Bytes of zeros at the end.
+        zero_tail_bytes: u64,
+    },
+    /// The file was finalized, and truncated or damaged since.
+    #[error("{stated} events, but only {found} are there")]
+    EventsMissing {
+        /// Events that are there.
+        found: u64,
+        /// Events that the header counts.
+        stated: u64,
+    },
+    /// The events are not those that the footer's checksum was made of.
+    #[error(
+        "{stored:#010x}, but the CRC-32C of the events is {computed:#010x}: \
+         the events or the checksum changed"
+    )]
+    ChecksumMismatch {
+        /// The footer's checksum.
+        stored: u32,
+        /// The CRC-32C of the events.
+        computed: u32,
+    },
+    /// Events that are nothing but zeros, and no checksum says that they were written so: blocks
+    /// that never reached the disk.
+    #[error("a gap: {count} events of zeros, of which nothing is known")]
+    Gap {
+        /// How many events of zeros the file has, in this gap and in later ones.
+        count: u64,
+    },
+    /// Index events link to details that `detail.atf` does not have.
+    #[error("links go up to detail event {greatest}, and {count} are there")]
+    DanglingLinks {
+        /// The greatest `detail_seq` of all events.
+        greatest: u64,
+        /// How many detail events there are.
+        count: u64,
     },
 
     /// The footer's count does not fit the bytes between header and footer.
@@ -416,6 +472,9 @@ pub enum ErrorKind {
     /// What is rewritten would stand inside what is read.
     #[error("lies inside of what is read")]
     OutputInside,
+    /// A folder whose name begins as a thread's does, and has no id.
+    #[error("not read: no thread's id follows `thread_`; rename the folder to have it read")]
+    NoThreadId,
     /// The manifest lists a thread that has no folder.
     #[error("listed in the manifest, but there is no such folder")]
     MissingFolder,

@@ -48,6 +48,7 @@ mod checksum;
 pub mod clock;
 mod completeness;
 pub mod detail;
+mod ending;
 mod error;
 pub mod follow;
 mod footer;

@@ -142,7 +142,20 @@ impl SessionReader {
     /// The events of all threads in one order: by time, and where that is equal by thread.
     #[must_use]
     pub fn merge(&self) -> Merge {
-        Merge::of_entries(self.threads.iter().cloned())
+        Merge::of_sessions([self])
+    }
+
+    /// What is wrong with the session as such: what cannot be believed of the manifest, and folders
+    /// that were not read since no thread's id is in their names. What is wrong with a thread its
+    /// [reader](ThreadEntry::open) says.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Error> {
+        let manifest = self.manifest.iter().flat_map(|manifest| &manifest.problems);
+        let unrecognized = self.unrecognized.iter().map(|name| {
+            let error = Error::new(ErrorKind::NoThreadId);
+            error.with_path(Some(&self.path.join(name)))
+        });
+        manifest.cloned().chain(unrecognized).collect()
     }
 
     /// Opens one thread after the other and adds them up.
@@ -162,11 +175,13 @@ impl SessionReader {
     }
 }
 
-/// A thread of a session that could not be read, or not to its end.
+/// What is wrong with a session, or with a thread of it.
 #[derive(Debug, Clone)]
-pub struct ThreadProblem {
-    /// The id in the name of the thread's folder.
-    pub thread: u32,
+pub struct Problem {
+    /// The position of its process among the sessions that are merged: 0 where there is one.
+    pub process: u32,
+    /// The id in the name of the thread's folder; `None` where it is the session's.
+    pub thread: Option<u32>,
     /// What is wrong; it names the file.
     pub error: Error,
 }
@@ -249,6 +264,10 @@ impl ThreadEntry {
             false => Input::open_briefly,
         };
         thread::open_index(&self.path, self.options, open)
+    }
+
+    pub(crate) fn options(&self) -> OpenOptions {
+        self.options
     }
 
     fn check_presence(&self) -> Result<()> {

@@ -4,7 +4,7 @@ use std::io;
 use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
-use crate::detail::{DetailEvent, DetailReader};
+use crate::detail::{self, DetailEvent, DetailReader};
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::{IndexEvent, IndexReader};
 use crate::ring;
@@ -26,14 +26,16 @@ pub const RING_FILE: &str = "ring.atf";
 /// means nothing. A detail file that cannot be opened does not keep the index from being read.
 ///
 /// ```
-/// use atf::thread::ThreadReader;
+/// use atf::thread::{Linked, ThreadReader};
 /// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
 ///
 /// let thread = ThreadReader::open(format!("{sample}/thread_0"))?;
 /// for event in thread.index().events() {
 ///     let event = event?;
-///     if let Some(detail) = thread.forward(&event)? {
-///         assert_eq!(thread.backward(&detail)?, Some(event));
+///     match thread.forward(&event)? {
+///         Linked::To(detail) => assert_eq!(thread.backward(&detail)?, Linked::To(event)),
+///         Linked::NoLink => {}
+///         Linked::Dangling { seq } => eprintln!("detail {seq} is lost"),
 ///     }
 /// }
 /// # Ok::<(), atf::Error>(())
@@ -44,6 +46,31 @@ pub struct ThreadReader {
     index: IndexReader,
     detail: Option<Result<DetailReader>>,
     ring: Option<Result<Ring>>,
+}
+
+/// Where a link between the two files leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linked<T> {
+    /// To this event.
+    To(T),
+    /// The event has no link.
+    NoLink,
+    /// The event has a link, and at that position stands nothing, or an event that belongs to
+    /// another one: what a crash, or damage, has left.
+    Dangling {
+        /// The position that it leads to.
+        seq: u64,
+    },
+}
+
+impl<T> Linked<T> {
+    /// The event, for those to whom a dangling link is as good as none.
+    pub fn found(self) -> Option<T> {
+        match self {
+            Self::To(event) => Some(event),
+            Self::NoLink | Self::Dangling { .. } => None,
+        }
+    }
 }
 
 impl ThreadReader {
@@ -148,26 +175,35 @@ impl ThreadReader {
         self.detail.is_some()
     }
 
-    /// The detail event that an index event links to. `None` where it links to none, and where
-    /// the link leads nowhere: [`detail_seq`](IndexEvent::detail_seq) tells the two apart.
+    /// The detail event that an index event links to. A link that leads to no detail, or to one of
+    /// another time, is [`Linked::Dangling`].
     ///
     /// # Errors
     ///
     /// As [`DetailReader::get`].
-    pub fn forward(&self, event: &IndexEvent) -> Result<Option<DetailEvent>> {
-        match self.detail().zip(event.detail_seq) {
-            Some((detail, seq)) => detail.get(seq),
-            None => Ok(None),
-        }
+    pub fn forward(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
+        let Some(seq) = event.detail_seq else {
+            return Ok(Linked::NoLink);
+        };
+        let detail = match self.detail() {
+            Some(detail) => detail.get(seq)?,
+            None => None,
+        };
+        let detail = detail.filter(|detail| detail.header.timestamp == event.timestamp_ns);
+        Ok(detail.map_or(Linked::Dangling { seq }, Linked::To))
     }
 
-    /// The index event that a detail event links to, or `None` where the link leads nowhere.
+    /// The index event that a detail event links to. A link that leads to no event, or to one that
+    /// does not lead back, is [`Linked::Dangling`].
     ///
     /// # Errors
     ///
     /// As [`IndexReader::get`].
-    pub fn backward(&self, event: &DetailEvent) -> Result<Option<IndexEvent>> {
-        self.index.get(event.header.index_seq)
+    pub fn backward(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
+        let seq = event.header.index_seq;
+        let found = self.index.get(seq)?;
+        let found = found.filter(|found| found.detail_seq == Some(event.seq));
+        Ok(found.map_or(Linked::Dangling { seq }, Linked::To))
     }
 
     /// Where the two files disagree: wire version, `thread_id`, `arch` and `os`, of kind
@@ -181,6 +217,34 @@ impl ThreadReader {
             .into_iter()
             .chain(self.wrong_headers())
             .collect()
+    }
+
+    /// What keeps the thread's events from being all that were written, as they were written, for
+    /// all that is known yet: the [index's](IndexReader::problems) and the
+    /// [details'](DetailReader::problems) problems, details that cannot be opened, a `ring.atf` that
+    /// had to be ignored, files that do not belong together, and, once all events were looked at,
+    /// [`ErrorKind::DanglingLinks`].
+    ///
+    /// # Errors
+    ///
+    /// As [`DetailReader::problems`].
+    pub fn problems(&self) -> Result<Vec<Error>> {
+        let mut problems = self.index.problems();
+        problems.extend(self.problems_beside()?);
+        let count = self.detail().map_or(0, DetailReader::event_count);
+        problems.extend(dangling(&self.index, count));
+        Ok(problems)
+    }
+
+    fn problems_beside(&self) -> Result<Vec<Error>> {
+        let mut problems = Vec::new();
+        problems.extend(self.ring_error().cloned());
+        problems.extend(self.detail_error().cloned());
+        if let Some(detail) = self.detail() {
+            problems.extend(detail.problems()?);
+        }
+        problems.extend(self.disagreements());
+        Ok(problems)
     }
 
     fn wrong_flag(&self) -> Option<Error> {
@@ -242,6 +306,44 @@ impl ThreadReader {
                 .with_path(Some(&path))
         };
         wrong.map(error).collect()
+    }
+}
+
+/// Links to details that are not there, where a pass over all events has looked for the greatest.
+fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
+    let greatest = index.known_scan()?.greatest_link?;
+    let error = || {
+        index
+            .input()
+            .error(ErrorKind::DanglingLinks { greatest, count })
+    };
+    (greatest >= count).then(|| error().with_field("events"))
+}
+
+/// What is wrong beside the events of a thread whose `index` was opened by itself: with its details
+/// and with the links to them. Where both files were finalized the footer of the details says how
+/// many there are, and they are not read.
+pub(crate) fn problems_beside(
+    index: &IndexReader,
+    folder: &Path,
+    options: OpenOptions,
+) -> Vec<Error> {
+    let stated = match index.footer() {
+        Some(_) => detail::stated_count(&folder.join(DETAIL_FILE), options),
+        None => Ok(None),
+    };
+    if let Ok(Some(count)) = stated {
+        return dangling(index, count).into_iter().collect();
+    }
+    match ThreadReader::open_with(folder, options) {
+        Ok(thread) => {
+            let beside = thread.problems_beside();
+            let mut problems = beside.unwrap_or_else(|error| vec![error]);
+            let count = thread.detail().map_or(0, DetailReader::event_count);
+            problems.extend(dangling(index, count));
+            problems
+        }
+        Err(error) => vec![error],
     }
 }
 

@@ -105,7 +105,7 @@ pub fn capi_index(data: &[u8]) {
             }
         }
         let (mut seq, mut read) = (0, 1);
-        let mut all = expected.events();
+        let mut all = expected.events_in(..);
         while read > 0 {
             // SAFETY: a reader that is open, places for seven events and for one count.
             let status = unsafe {
@@ -164,7 +164,7 @@ pub fn capi_detail(data: &[u8]) {
     let summed = unsafe { atf_detail_checksum(reader, &raw mut sum) };
     if let Ok(expected) = &expected {
         assert_eq!(count, expected.event_count());
-        for (seq, event) in (0..SOME).zip(expected.events()) {
+        for (seq, event) in (0..SOME).zip(expected.events_in(..)) {
             let event = event.expect("bytes in memory can be read");
             // SAFETY: numbers, as above.
             let mut given: AtfDetailEvent = unsafe { std::mem::zeroed() };

@@ -17,7 +17,7 @@ pub fn index(data: &[u8]) {
         count
     );
     let mut seen = 0;
-    for (seq, event) in (0..).zip(index.events()) {
+    for (seq, event) in (0..).zip(index.events_in(..)) {
         let event = event.expect("bytes in memory can be read");
         assert_eq!(index.get(seq).expect("as above"), Some(event));
         seen += 1;
@@ -51,7 +51,7 @@ pub fn detail(data: &[u8]) {
     assert!(detail.events_end() <= size);
     let mut end = detail.header().events_offset;
     let mut seen = 0;
-    for event in detail.events() {
+    for event in detail.events_in(..) {
         let event = event.expect("bytes in memory can be read");
         assert_eq!(event.offset, end, "a gap in front of event {}", event.seq);
         end = event.payload_offset() + event.payload_size();

@@ -124,7 +124,7 @@ impl Follower {
                 if !(is_all || is_consistent) {
                     return;
                 }
-                assert_beginning(given, reader.events(), is_all);
+                assert_beginning(given, reader.events_in(..), is_all);
             }
             Self::Detail(_, given) => {
                 let mut end = events_offset(bytes) as u64;
@@ -142,7 +142,7 @@ impl Follower {
                 if !(is_all || is_consistent) {
                     return;
                 }
-                assert_beginning(given, reader.events(), is_all);
+                assert_beginning(given, reader.events_in(..), is_all);
             }
         }
     }

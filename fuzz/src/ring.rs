@@ -153,12 +153,12 @@ fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
 }
 
 fn index_events(reader: &IndexReader) -> Vec<IndexEvent> {
-    let events = reader.events();
+    let events = reader.events_in(..);
     events.map(|event| event.expect("it can be read")).collect()
 }
 
 fn detail_events(reader: &DetailReader) -> Vec<DetailEvent> {
-    let events = reader.events();
+    let events = reader.events_in(..);
     events.map(|event| event.expect("it can be read")).collect()
 }
 
@@ -184,7 +184,7 @@ fn any_ring(folder: &std::path::Path) {
         let events = detail_events(detail);
         assert_eq!(events.len() as u64, detail.event_count());
     }
-    for event in thread.index().events().take(64) {
+    for event in thread.index().events_in(..).take(64) {
         let event = event.expect("it can be read");
         let _ = thread.forward(&event).expect("it can be read");
     }

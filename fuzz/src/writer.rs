@@ -220,7 +220,7 @@ pub fn writer(data: &[u8]) {
             assert!((least..=count).contains(&index.event_count()));
         }
     }
-    for (found, (event, detail_seq)) in index.events().zip(&written.events) {
+    for (found, (event, detail_seq)) in index.events_in(..).zip(&written.events) {
         let found = found.expect("bytes in memory can be read");
         assert_eq!(found.timestamp_ns, event.timestamp_ns);
         assert_eq!(found.function_id, event.function_id);
@@ -236,7 +236,7 @@ pub fn writer(data: &[u8]) {
     };
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     assert_eq!(detail.event_count(), written.details.len() as u64);
-    for (found, (index_seq, event_type, flags, payload)) in detail.events().zip(&written.details) {
+    for (found, (index_seq, event_type, flags, payload)) in detail.events_in(..).zip(&written.details) {
         let found = found.expect("bytes in memory can be read");
         assert_eq!(found.header.index_seq, *index_seq);
         assert_eq!(found.header.event_type, DetailEventType(*event_type));

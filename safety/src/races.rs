@@ -154,7 +154,7 @@ fn read(
         errors += u64::from(fresh.is_err());
         for index in first.iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
-            for (seq, event) in (0..).zip(index.events()) {
+            for (seq, event) in (0..).zip(index.events_in(..)) {
                 sees(seq, &event);
                 let Ok(event) = event else {
                     errors += 1;
@@ -175,7 +175,7 @@ fn read(
         match DetailReader::open(detail) {
             Ok(detail) => {
                 errors += u64::from(detail.checksum().is_err());
-                for event in detail.events() {
+                for event in detail.events_in(..) {
                     let read = event.and_then(|event| detail.payload(&event, 1 << 20));
                     errors += u64::from(read.is_err());
                 }

@@ -79,7 +79,9 @@ typedef enum AtfStatus {
     /** The caller's buffer is too small. */
     ATF_ERROR_BUFFER = 12,
     /** A fault of the library; the handle can only be closed. */
-    ATF_ERROR_PANIC = 13
+    ATF_ERROR_PANIC = 13,
+    /** No more events, and those given are not all that were written, or not as they were. */
+    ATF_ERROR_DAMAGED = 14
 } AtfStatus;
 
 /** The place of an error that has none in a file. */
@@ -501,7 +503,9 @@ typedef enum AtfChecksum {
     ATF_CHECKSUM_GOOD = 2,
     ATF_CHECKSUM_BAD = 3,
     /** The IEEE CRC-32: the events are whole, the polynomial is wrong. */
-    ATF_CHECKSUM_IEEE = 4
+    ATF_CHECKSUM_IEEE = 4,
+    /** There is one, and nothing has compared it with the events yet. */
+    ATF_CHECKSUM_UNKNOWN = 5
 } AtfChecksum;
 
 /** Header, end and completeness of a file. */
@@ -533,7 +537,9 @@ typedef struct AtfFileInfo {
     uint8_t completeness;
     /** AtfCountSource. */
     uint8_t count_source;
-    uint8_t reserved[2];
+    /** AtfChecksum, as far as it is known. */
+    uint8_t checksum;
+    uint8_t reserved[1];
 } AtfFileInfo;
 
 /** Opens an index.atf. flags: ATF_OPEN_*, or 0. */
@@ -552,8 +558,9 @@ uint64_t atf_index_event_count(const AtfIndexReader *reader);
 AtfStatus atf_index_get(const AtfIndexReader *reader, uint64_t index_seq, AtfEvent *event);
 
 /**
- * Events from a position on, as many as there are up to capacity; ATF_NONE where there are none.
- * Large batches are fast. On an error *count are good.
+ * Events from a position on, as many as there are up to capacity. After the last one: ATF_NONE, or
+ * ATF_ERROR_DAMAGED if atf_index_problem has something to say about those before it. Large batches
+ * are fast. On an error *count are good.
  */
 AtfStatus atf_index_read(const AtfIndexReader *reader, uint64_t first_seq, AtfEvent *events,
                          size_t capacity, size_t *count);
@@ -564,6 +571,15 @@ AtfStatus atf_index_time_range(const AtfIndexReader *reader, uint64_t *time_star
 
 /** Reads all events and compares them with the checksum. A bad one is no error. */
 AtfStatus atf_index_checksum(const AtfIndexReader *reader, AtfChecksum *checksum);
+
+/**
+ * How many things are wrong with the events; for a thread's reader, also with its details and links.
+ * Reads all events, once.
+ */
+size_t atf_index_problem_count(const AtfIndexReader *reader);
+
+/** One of them in words, or NULL; holds until the reader is closed. */
+const char *atf_index_problem(const AtfIndexReader *reader, size_t position);
 
 AtfStatus atf_index_close(AtfIndexReader *reader);
 
@@ -579,7 +595,7 @@ AtfStatus atf_detail_info(const AtfDetailReader *reader, AtfFileInfo *info, size
 /** The number of events that can be read; 0 where this is no reader. */
 uint64_t atf_detail_event_count(const AtfDetailReader *reader);
 
-/** The event at a position; ATF_NONE behind the last one. */
+/** The event at a position. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED as of an index. */
 AtfStatus atf_detail_get(const AtfDetailReader *reader, uint64_t detail_seq,
                          AtfDetailEvent *event);
 
@@ -598,6 +614,12 @@ AtfStatus atf_detail_function_payload(const AtfDetailReader *reader, uint64_t de
 /** Reads all events and compares them with the checksum. A bad one is no error. */
 AtfStatus atf_detail_checksum(const AtfDetailReader *reader, AtfChecksum *checksum);
 
+/** How many things are wrong with the events. */
+size_t atf_detail_problem_count(const AtfDetailReader *reader);
+
+/** One of them in words, or NULL; holds until the reader is closed. */
+const char *atf_detail_problem(const AtfDetailReader *reader, size_t position);
+
 AtfStatus atf_detail_close(AtfDetailReader *reader);
 
 /** Opens a thread's folder. A detail.atf that cannot be read does not keep the index from it. */
@@ -609,11 +631,17 @@ AtfStatus atf_thread_index(const AtfThreadReader *thread, AtfIndexReader **reade
 /** The reader of its detail.atf, likewise; ATF_NONE: there is no such file. */
 AtfStatus atf_thread_detail(const AtfThreadReader *thread, AtfDetailReader **reader);
 
-/** The detail that the index event at a position links to; ATF_NONE: there is none. */
+/**
+ * The detail that the index event at a position links to. ATF_NONE: it links to none.
+ * ATF_ERROR_LINK: the link is dangling.
+ */
 AtfStatus atf_thread_forward(const AtfThreadReader *thread, uint64_t index_seq,
                              AtfDetailEvent *detail);
 
-/** The index event that the detail at a position links to; ATF_NONE: there is none. */
+/**
+ * The index event that the detail at a position links to. ATF_NONE: there is no such detail.
+ * ATF_ERROR_LINK: the link is dangling.
+ */
 AtfStatus atf_thread_backward(const AtfThreadReader *thread, uint64_t detail_seq,
                               AtfEvent *event);
 
@@ -670,10 +698,10 @@ AtfStatus atf_session_symbol(const AtfSessionReader *session, size_t position,
 /** The name of a function, or NULL; holds until the session is closed. */
 const char *atf_session_function_name(const AtfSessionReader *session, uint64_t function_id);
 
-/** How many things are wrong with the manifest. */
+/** How many things are wrong with the session itself: its manifest, and folders not read. */
 uint64_t atf_session_problem_count(const AtfSessionReader *session);
 
-/** One of the first 100 of them in words, or NULL; holds until the session is closed. */
+/** One of them in words (of the manifest's the first 100), or NULL; holds until the session is closed. */
 const char *atf_session_problem(const AtfSessionReader *session, size_t position);
 
 /** Frees a session; its threads' readers and merges go on. */
@@ -689,12 +717,19 @@ AtfStatus atf_merge_open(const AtfSessionReader *session, uint64_t time_start_ns
                          uint64_t time_end_ns, AtfMerge **merge);
 
 /**
- * The next events, up to capacity; ATF_NONE when there are no more. A thread that cannot be read
- * further ends and is among the problems; the others go on.
+ * The next events, up to capacity. After the last one: ATF_NONE, or ATF_ERROR_DAMAGED if
+ * atf_merge_problem has something to say about those before it. A thread that cannot be read
+ * further ends; the others go on.
  */
 AtfStatus atf_merge_next(AtfMerge *merge, AtfEvent *events, size_t capacity, size_t *count);
 
-/** The number of threads that could not be opened or failed until now. */
+/**
+ * Threads with a checksum that nothing has compared with their events: of a range of time only a
+ * part of a thread is read. 0 after the last event of a merge of all.
+ */
+size_t atf_merge_unverified_count(const AtfMerge *merge);
+
+/** How many things are wrong, for all that is known: all of it is after the last event. */
 size_t atf_merge_problem_count(const AtfMerge *merge);
 
 /** One of them in words, or NULL; holds until the merge is closed. */

@@ -3,25 +3,34 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use atf::Error;
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::thread::ThreadReader;
 use atf::wire::DetailFunctionPayload;
 
 use crate::boundary;
 use crate::event::AtfDetailEvent;
-use crate::file::{AtfChecksum, AtfFileInfo};
+use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object};
 use crate::index::give;
 use crate::memory::{self, Plain, put, put_sized, required};
 use crate::options::open_options;
+use crate::problems::Problems;
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfDetailReader`.
 pub type AtfDetailReader = Handle<Detail>;
 
+/// A reader, and what is wrong with its events.
+#[derive(Debug)]
+pub struct Detail {
+    file: File,
+    problems: Problems,
+}
+
 /// A reader of its own, or that of a thread, which lives as long as one of its handles.
 #[derive(Debug)]
-pub enum Detail {
+enum File {
     /// Opened by itself.
     Own(Box<DetailReader>),
     /// Part of a thread.
@@ -34,11 +43,32 @@ impl Object for Detail {
 }
 
 impl Detail {
+    fn own(detail: DetailReader) -> Self {
+        Self {
+            file: File::Own(Box::new(detail)),
+            problems: Problems::default(),
+        }
+    }
+
+    pub(crate) fn of_thread(thread: Arc<ThreadReader>) -> Self {
+        Self {
+            file: File::OfThread(thread),
+            problems: Problems::default(),
+        }
+    }
+
+    /// What is wrong with the events, all of which were looked at when the file was opened.
+    fn ask(&self) -> Vec<Error> {
+        let problems = self.get().map(DetailReader::problems);
+        let problems = problems.unwrap_or_else(|_| Ok(Vec::new()));
+        problems.unwrap_or_else(|error| vec![error])
+    }
+
     fn get(&self) -> Outcome<&DetailReader> {
-        match self {
-            Self::Own(detail) => Ok(detail),
+        match &self.file {
+            File::Own(detail) => Ok(detail),
             // Made only of threads that have one.
-            Self::OfThread(thread) => thread.detail().ok_or(Failure::Nothing),
+            File::OfThread(thread) => thread.detail().ok_or(Failure::Nothing),
         }
     }
 
@@ -65,9 +95,7 @@ pub unsafe extern "C" fn atf_detail_open(
         let path = unsafe { memory::path(path) }?;
         // SAFETY: as this function's.
         let options = unsafe { open_options(flags) }?;
-        Ok(Detail::Own(Box::new(DetailReader::open_with(
-            path, options,
-        )?)))
+        Ok(Detail::own(DetailReader::open_with(path, options)?))
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { give(reader, make) })
@@ -87,7 +115,7 @@ pub unsafe extern "C" fn atf_detail_open_bytes(
     let make = || {
         // SAFETY: as this function's.
         let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
-        Ok(Detail::Own(Box::new(DetailReader::from_bytes(bytes)?)))
+        Ok(Detail::own(DetailReader::from_bytes(bytes)?))
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { give(reader, make) })
@@ -118,6 +146,7 @@ pub unsafe extern "C" fn atf_detail_info(
             wire: header.wire.version(),
             arch: header.arch.into(),
             os: header.os.into(),
+            checksum: known(detail.checksum().ok()),
             ..AtfFileInfo::ZERO
         };
         let found = found.with_end(detail.completeness(), detail.count_source());
@@ -141,7 +170,8 @@ pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) 
     })
 }
 
-/// The event at a position, `ATF_NONE` behind the last one.
+/// The event at a position; behind the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something
+/// is wrong with the events.
 ///
 /// # Safety
 ///
@@ -154,7 +184,8 @@ pub unsafe extern "C" fn atf_detail_get(
 ) -> AtfStatus {
     let body = |this: &Detail| {
         required(event, "the place for the event is null")?;
-        let (_, found) = this.event(detail_seq)?;
+        let found = this.get()?.get(detail_seq)?;
+        let found = found.ok_or_else(|| this.problems.end(|| this.ask()))?;
         // SAFETY: it is not null, so by the caller's word a place for one.
         unsafe { put(event, found.into()) };
         Ok(())
@@ -263,6 +294,37 @@ pub unsafe extern "C" fn atf_detail_checksum(
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// How many things are wrong with the events.
+///
+/// # Safety
+///
+/// `reader` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_problem_count(reader: *const AtfDetailReader) -> usize {
+    // SAFETY: as this function's.
+    boundary::value(0, || unsafe {
+        handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
+    })
+}
+
+/// One of them in words, or null behind the last one. It holds as long as the reader is open.
+///
+/// # Safety
+///
+/// `reader` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_detail_problem(
+    reader: *const AtfDetailReader,
+    position: usize,
+) -> *const c_char {
+    // SAFETY: as this function's.
+    boundary::value(std::ptr::null(), || unsafe {
+        handle::with(reader, |this| {
+            Ok(this.problems.text(position, || this.ask()))
+        })
+    })
 }
 
 /// Frees a reader; null is nothing to close.

@@ -42,8 +42,10 @@ pub struct AtfFileInfo {
     pub completeness: u8,
     /// What `event_count` rests on: `AtfCountSource`.
     pub count_source: u8,
+    /// What is known of the checksum: `AtfChecksum`.
+    pub checksum: u8,
     /// 0.
-    pub reserved: [u8; 2],
+    pub reserved: [u8; 1],
 }
 
 const _: () = assert!(size_of::<AtfFileInfo>() == 80);
@@ -67,7 +69,8 @@ unsafe impl Plain for AtfFileInfo {
         clock_type: 0,
         completeness: 0,
         count_source: 0,
-        reserved: [0; 2],
+        checksum: 0,
+        reserved: [0; 1],
     };
 }
 
@@ -118,6 +121,13 @@ pub enum AtfChecksum {
     Bad = 3,
     /// It is the IEEE CRC-32 of the events: they are whole, the polynomial is wrong.
     Ieee = 4,
+    /// There is one, and nothing has compared it with the events yet.
+    Unknown = 5,
+}
+
+/// What is known of a checksum, as `AtfFileInfo` says it.
+pub(crate) fn known(checksum: Option<Checksum>) -> u8 {
+    checksum.map_or(AtfChecksum::Unknown, AtfChecksum::from) as u8
 }
 
 impl From<Checksum> for AtfChecksum {

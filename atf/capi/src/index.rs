@@ -3,23 +3,32 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use atf::Error;
 use atf::index::IndexReader;
 use atf::thread::ThreadReader;
 
 use crate::boundary;
 use crate::event::AtfEvent;
-use crate::file::{AtfChecksum, AtfFileInfo};
+use crate::file::{AtfChecksum, AtfFileInfo, known};
 use crate::handle::{self, Handle, Object};
 use crate::memory::{self, Plain, argument, put, put_sized, required};
 use crate::options::open_options;
+use crate::problems::Problems;
 use crate::status::{AtfStatus, Failure, Outcome};
 
 /// `AtfIndexReader`.
 pub type AtfIndexReader = Handle<Index>;
 
+/// A reader, and what is wrong with its events.
+#[derive(Debug)]
+pub struct Index {
+    files: Files,
+    problems: Problems,
+}
+
 /// A reader of its own, or that of a thread, which lives as long as one of its handles.
 #[derive(Debug)]
-pub enum Index {
+enum Files {
     /// Opened by itself.
     Own(Box<IndexReader>),
     /// Part of a thread, with the id in its folder's name.
@@ -32,19 +41,43 @@ impl Object for Index {
 }
 
 impl Index {
+    fn own(index: IndexReader) -> Self {
+        Self {
+            files: Files::Own(Box::new(index)),
+            problems: Problems::default(),
+        }
+    }
+
+    pub(crate) fn of_thread(thread: Arc<ThreadReader>, folder: Option<u32>) -> Self {
+        Self {
+            files: Files::OfThread(thread, folder),
+            problems: Problems::default(),
+        }
+    }
+
     fn get(&self) -> &IndexReader {
-        match self {
-            Self::Own(index) => index,
-            Self::OfThread(thread, _) => thread.index(),
+        match &self.files {
+            Files::Own(index) => index,
+            Files::OfThread(thread, _) => thread.index(),
         }
     }
 
     /// The thread that its events are given under.
     fn thread(&self) -> u32 {
-        match self {
-            Self::OfThread(_, Some(folder)) => *folder,
+        match self.files {
+            Files::OfThread(_, Some(folder)) => folder,
             _ => self.get().header().thread_id,
         }
+    }
+
+    /// What is wrong with the events: all are looked at, unless they have been.
+    fn ask(&self) -> Vec<Error> {
+        let scanned = self.get().scan().err();
+        let known = match &self.files {
+            Files::Own(index) => index.problems(),
+            Files::OfThread(thread, _) => thread.problems().unwrap_or_else(|error| vec![error]),
+        };
+        scanned.into_iter().chain(known).collect()
     }
 }
 
@@ -83,7 +116,7 @@ pub unsafe extern "C" fn atf_index_open(
         let path = unsafe { memory::path(path) }?;
         // SAFETY: as this function's.
         let options = unsafe { open_options(flags) }?;
-        Ok(Index::Own(Box::new(IndexReader::open_with(path, options)?)))
+        Ok(Index::own(IndexReader::open_with(path, options)?))
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { give(reader, make) })
@@ -103,7 +136,7 @@ pub unsafe extern "C" fn atf_index_open_bytes(
     let make = || {
         // SAFETY: as this function's.
         let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
-        Ok(Index::Own(Box::new(IndexReader::from_bytes(bytes)?)))
+        Ok(Index::own(IndexReader::from_bytes(bytes)?))
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { give(reader, make) })
@@ -136,6 +169,7 @@ pub unsafe extern "C" fn atf_index_info(
             arch: header.arch.into(),
             os: header.os.into(),
             clock_type: header.clock_type.into(),
+            checksum: known(index.known_checksum()),
             ..AtfFileInfo::ZERO
         };
         let found = found.with_end(index.completeness(), index.count_source());
@@ -181,7 +215,8 @@ pub unsafe extern "C" fn atf_index_get(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Events from a position on, as many as there are up to `capacity`.
+/// Events from a position on, as many as there are up to `capacity`. Behind the last one
+/// `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something is wrong with the events.
 ///
 /// # Safety
 ///
@@ -204,7 +239,7 @@ pub unsafe extern "C" fn atf_index_read(
         let (index, thread) = (this.get(), this.thread());
         let left = index.event_count().saturating_sub(first_seq);
         if left == 0 {
-            return Err(Failure::Nothing);
+            return Err(this.problems.end(|| this.ask()));
         }
         let mut cursor = index.cursor();
         let mut read = 0_usize;
@@ -267,6 +302,38 @@ pub unsafe extern "C" fn atf_index_checksum(
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { handle::with(reader, body) })
+}
+
+/// How many things are wrong with the events, and of a thread's reader with its details and links.
+/// The first call looks at all events, unless `atf_index_checksum` has.
+///
+/// # Safety
+///
+/// `reader` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_index_problem_count(reader: *const AtfIndexReader) -> usize {
+    // SAFETY: as this function's.
+    boundary::value(0, || unsafe {
+        handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
+    })
+}
+
+/// One of them in words, or null behind the last one. It holds as long as the reader is open.
+///
+/// # Safety
+///
+/// `reader` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_index_problem(
+    reader: *const AtfIndexReader,
+    position: usize,
+) -> *const c_char {
+    // SAFETY: as this function's.
+    boundary::value(std::ptr::null(), || unsafe {
+        handle::with(reader, |this| {
+            Ok(this.problems.text(position, || this.ask()))
+        })
+    })
 }
 
 /// Frees a reader; null is nothing to close.

@@ -35,6 +35,7 @@ pub mod index;
 pub mod memory;
 pub mod merge;
 pub mod options;
+mod problems;
 pub mod recover;
 pub mod s3;
 pub mod session;

@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_char};
 
 use atf::merge::Merged;
-use atf::session::ThreadProblem;
+use atf::session::Problem;
 
 use crate::boundary;
 use crate::event::AtfEvent;
@@ -32,7 +32,7 @@ impl Merging {
     /// Makes strings of the problems that are new.
     fn note(&mut self) {
         let problems = self.events.problems().iter().skip(self.problems.len());
-        let text = |problem: &ThreadProblem| c_string(problem.error.to_string().as_bytes());
+        let text = |problem: &Problem| c_string(problem.error.to_string().as_bytes());
         self.problems.extend(problems.map(text));
     }
 }
@@ -67,8 +67,9 @@ pub unsafe extern "C" fn atf_merge_open(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The next events, up to `capacity` of them; `ATF_NONE` when there are no more. A thread that
-/// cannot be read further ends, and is among the problems; the others go on.
+/// The next events, up to `capacity` of them; behind the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED`
+/// where there are problems. A thread that cannot be read further ends, and is among them; the
+/// others go on.
 ///
 /// # Safety
 ///
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn atf_merge_next(
         let events = unsafe { memory::places(events, capacity) }?;
         let mut read = 0_usize;
         for place in &mut *events {
-            // A failed thread is noted below.
+            // What is wrong is noted below.
             let Some(found) = this.events.find_map(Result::ok) else {
                 break;
             };
@@ -99,16 +100,31 @@ pub unsafe extern "C" fn atf_merge_next(
         this.note();
         // SAFETY: as above.
         unsafe { put(count, read) };
-        match read == 0 && capacity != 0 {
-            true => Err(Failure::Nothing),
-            false => Ok(()),
+        match (read == 0 && capacity != 0, this.events.problems().first()) {
+            (false, _) => Ok(()),
+            (true, None) => Err(Failure::Nothing),
+            (true, Some(problem)) => Err(Failure::Damaged(problem.error.clone())),
         }
     };
     // SAFETY: as this function's.
     boundary::status(|| unsafe { handle::with_mut(merge, body) })
 }
 
-/// The number of threads that could not be opened or failed until now.
+/// How many threads have a checksum that nothing has compared with their events: those of which a
+/// part was read, for a range of time.
+///
+/// # Safety
+///
+/// `merge` is null or a handle, used by this thread only.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_merge_unverified_count(merge: *const AtfMerge) -> usize {
+    // SAFETY: as this function's.
+    boundary::value(0, || unsafe {
+        handle::with_mut(merge, |this| Ok(this.events.unverified().count()))
+    })
+}
+
+/// How many things are wrong, for all that is known until now.
 ///
 /// # Safety
 ///

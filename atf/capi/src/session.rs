@@ -5,7 +5,6 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
-use atf::manifest::Manifest;
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
@@ -72,9 +71,8 @@ impl Session {
 
     fn problems(&self) -> &[CString] {
         self.problems.get_or_init(|| {
-            let problems = self.reader.manifest().into_iter().flat_map(|m| &m.problems);
-            let text = |problem: &Error| c_string(problem.to_string().as_bytes());
-            problems.map(text).collect()
+            let text = |problem: Error| c_string(problem.to_string().as_bytes());
+            self.reader.problems().into_iter().map(text).collect()
         })
     }
 
@@ -301,22 +299,27 @@ pub unsafe extern "C" fn atf_session_function_name(
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// How many things are wrong with the manifest; 0 where there is none, or this is no session.
+/// How many things are wrong with the session as such: with the manifest, of which the first 100
+/// are named, and folders that were not read; 0 where this is no session.
 ///
 /// # Safety
 ///
 /// `session` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionReader) -> u64 {
-    let count = |manifest: &Manifest| manifest.problem_count;
+    let body = |this: &Session| {
+        let named = this.problems().len() as u64;
+        let manifest = this.reader.manifest();
+        let unnamed = manifest.map_or(0, |m| {
+            m.problem_count.saturating_sub(m.problems.len() as u64)
+        });
+        Ok(named.saturating_add(unnamed))
+    };
     // SAFETY: as this function's.
-    boundary::value(0, || unsafe {
-        handle::with(session, |this| Ok(this.reader.manifest().map_or(0, count)))
-    })
+    boundary::value(0, || unsafe { handle::with(session, body) })
 }
 
-/// What is wrong with the manifest, one of the first 100; null behind the last one. It holds as
-/// long as the session is open.
+/// One of them in words; null behind the last one. It holds as long as the session is open.
 ///
 /// # Safety
 ///

@@ -30,7 +30,7 @@ pub enum AtfStatus {
     Format = 6,
     /// The event is refused: it goes back in time, is of unknown kind, or a number does not fit.
     Refused = 7,
-    /// The link disagrees with the counters.
+    /// The link disagrees with the counters, or leads nowhere.
     Link = 8,
     /// The file is full, or a payload larger than the limit.
     Limit = 9,
@@ -42,10 +42,13 @@ pub enum AtfStatus {
     Buffer = 12,
     /// A fault of this library; the handle can only be closed.
     Panic = 13,
+    /// No more events, and those that were given are not all that were written, or not as they
+    /// were written.
+    Damaged = 14,
 }
 
 /// All of them with their names in C.
-const NAMES: [(AtfStatus, &CStr); 14] = [
+const NAMES: [(AtfStatus, &CStr); 15] = [
     (AtfStatus::Ok, c"ATF_OK"),
     (AtfStatus::None, c"ATF_NONE"),
     (AtfStatus::Argument, c"ATF_ERROR_ARGUMENT"),
@@ -60,6 +63,7 @@ const NAMES: [(AtfStatus, &CStr); 14] = [
     (AtfStatus::NotFound, c"ATF_ERROR_NOT_FOUND"),
     (AtfStatus::Buffer, c"ATF_ERROR_BUFFER"),
     (AtfStatus::Panic, c"ATF_ERROR_PANIC"),
+    (AtfStatus::Damaged, c"ATF_ERROR_DAMAGED"),
 ];
 
 /// A `Result` with a [`Failure`].
@@ -72,6 +76,8 @@ pub(crate) enum Failure {
     Nothing,
     /// The library's error.
     Error(Error),
+    /// What is wrong with events that were given, after the last of them.
+    Damaged(Error),
     /// What only the C API can find.
     Own(AtfStatus, Cow<'static, str>),
 }
@@ -135,6 +141,10 @@ impl Record {
                 status,
                 message: c_string(message.as_bytes()),
                 ..Self::NONE()
+            },
+            Failure::Damaged(error) => Self {
+                status: AtfStatus::Damaged,
+                ..Self::of(Failure::Error(error))
             },
             Failure::Error(error) => Self {
                 status: status_of(error.kind()),

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::sync::Arc;
 
-use atf::thread::ThreadReader;
+use atf::thread::{Linked, ThreadReader};
 
 use crate::boundary;
 use crate::detail::{AtfDetailReader, Detail};
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn atf_thread_index(
     reader: *mut *mut AtfIndexReader,
 ) -> AtfStatus {
     let body = |this: &Thread| {
-        let make = || Ok(Index::OfThread(Arc::clone(&this.reader), this.folder));
+        let make = || Ok(Index::of_thread(Arc::clone(&this.reader), this.folder));
         // SAFETY: as this function's.
         unsafe { give(reader, make) }
     };
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn atf_thread_detail(
 ) -> AtfStatus {
     let body = |this: &Thread| {
         let make = || match (this.reader.detail(), this.reader.detail_error()) {
-            (Some(_), _) => Ok(Detail::OfThread(Arc::clone(&this.reader))),
+            (Some(_), _) => Ok(Detail::of_thread(Arc::clone(&this.reader))),
             (None, Some(error)) => Err(error.clone().into()),
             (None, None) => Err(Failure::Nothing),
         };
@@ -104,8 +104,21 @@ pub unsafe extern "C" fn atf_thread_detail(
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
+/// The event that a link leads to.
+fn found<T>(linked: Linked<T>, to: &str) -> Result<T, Failure> {
+    match linked {
+        Linked::To(event) => Ok(event),
+        Linked::NoLink => Err(Failure::Nothing),
+        Linked::Dangling { seq } => {
+            let message =
+                format!("no {to} event at {seq} belongs to this one: the link is dangling");
+            Err(Failure::new(AtfStatus::Link, message))
+        }
+    }
+}
+
 /// The detail event that the index event at a position links to: `ATF_NONE` where there is no such
-/// event, it links to none, or the link leads nowhere.
+/// event or it links to none, `ATF_ERROR_LINK` where the link is dangling.
 ///
 /// # Safety
 ///
@@ -123,7 +136,7 @@ pub unsafe extern "C" fn atf_thread_forward(
             .index()
             .get(index_seq)?
             .ok_or(Failure::Nothing)?;
-        let found = this.reader.forward(&event)?.ok_or(Failure::Nothing)?;
+        let found = found(this.reader.forward(&event)?, "detail")?;
         // SAFETY: it is not null, so by the caller's word a place for one.
         unsafe { put(detail, found.into()) };
         Ok(())
@@ -133,7 +146,7 @@ pub unsafe extern "C" fn atf_thread_forward(
 }
 
 /// The index event that the detail event at a position links to: `ATF_NONE` where there is no such
-/// event, or the link leads nowhere.
+/// event, `ATF_ERROR_LINK` where the link is dangling.
 ///
 /// # Safety
 ///
@@ -149,7 +162,7 @@ pub unsafe extern "C" fn atf_thread_backward(
         let reader = &this.reader;
         let details = reader.detail().ok_or(Failure::Nothing)?;
         let detail = details.get(detail_seq)?.ok_or(Failure::Nothing)?;
-        let found = reader.backward(&detail)?.ok_or(Failure::Nothing)?;
+        let found = found(reader.backward(&detail)?, "index")?;
         let thread = this.folder.unwrap_or(reader.index().header().thread_id);
         let found = AtfEvent::new(thread, detail.header.index_seq, &found);
         // SAFETY: it is not null, so by the caller's word a place for one.

@@ -1,13 +1,16 @@
 //! Where each event of `detail.atf` begins: one hop from event to event.
 
+use std::io;
 use std::mem::offset_of;
+use std::path::Path;
 
 use super::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
-use crate::source::Input;
+use crate::header;
+use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};
 use crate::wire::{v1, v2};
 
@@ -75,6 +78,28 @@ impl Framing {
             }
         }
     }
+}
+
+/// How many events a file has, for all that its verified footer says; 0 where there is no file, and
+/// `None` where there is no such footer.
+pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
+    let input = match Input::open_in_session(path, options) {
+        Ok(input) => input,
+        Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => {
+            return Ok(Some(0));
+        }
+        Err(error) => return Err(error),
+    };
+    let header = DetailHeader::decode(&header::read(&input)?, input.size())?;
+    let stated = header.stated_end();
+    let last = input.size().checked_sub(FOOTER_SIZE as u64);
+    let candidates = stated.into_iter().chain(last);
+    Ok(
+        match first::<DetailFooter>(&input, header.events_offset, candidates)? {
+            Verdict::Verified(footer) => Some(footer.footer.event_count),
+            Verdict::Damaged(_) | Verdict::NoFooter => None,
+        },
+    )
 }
 
 /// Both wire versions begin an event with its length.

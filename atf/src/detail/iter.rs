@@ -4,6 +4,7 @@ use std::iter::FusedIterator;
 use std::ops::Range;
 
 use super::{DetailEvent, DetailReader};
+use crate::ending::Ending;
 use crate::error::Result;
 use crate::window::Window;
 
@@ -68,20 +69,30 @@ impl<'a> DetailCursor<'a> {
     }
 }
 
-/// The events of a file in their order; ends after an error.
+/// The events of a file in their order; ends after an error of reading.
 ///
-/// Made by [`DetailReader::events`].
+/// Made by [`DetailReader::events`] and [`DetailReader::events_in`].
 #[derive(Debug)]
 pub struct Events<'a> {
     cursor: DetailCursor<'a>,
     left: Range<u64>,
+    ending: Ending,
 }
 
 impl<'a> Events<'a> {
-    pub(super) fn new(reader: &'a DetailReader) -> Self {
+    pub(super) fn new(reader: &'a DetailReader, left: Range<u64>) -> Self {
         Self {
             cursor: reader.cursor(),
-            left: 0..reader.event_count(),
+            left,
+            ending: Ending::nothing(),
+        }
+    }
+
+    /// All events, and then what is wrong with them.
+    pub(super) fn verifying(reader: &'a DetailReader) -> Self {
+        Self {
+            ending: Ending::Unknown,
+            ..Self::new(reader, 0..reader.event_count())
         }
     }
 }
@@ -90,16 +101,26 @@ impl Iterator for Events<'_> {
     type Item = Result<DetailEvent>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let item = self.cursor.get(self.left.next()?).transpose();
+        let Some(seq) = self.left.next() else {
+            let reader = self.cursor.reader;
+            let problems = || reader.problems().unwrap_or_else(|error| vec![error]);
+            return self.ending.next(problems).map(Err);
+        };
+        let item = self.cursor.get(seq).transpose();
         if !matches!(item, Some(Ok(_))) {
             self.left = 0..0;
+            self.ending = Ending::nothing();
         }
         item
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // An error ends the iteration early.
-        (0, self.left.size_hint().1)
+        // An error ends the iteration early; problems follow the last event.
+        let most = self.left.size_hint().1.zip(self.ending.count());
+        (
+            0,
+            most.and_then(|(events, problems)| events.checked_add(problems)),
+        )
     }
 }
 

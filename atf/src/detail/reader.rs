@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::offset_of;
-use std::ops::Range;
+use std::ops::{Range, RangeBounds};
 use std::path::Path;
 
 use super::framing::Framing;
@@ -15,6 +15,7 @@ use crate::completeness::{Completeness, CountSource};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
+use crate::index::clamp;
 use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{self, Wire};
 
@@ -222,9 +223,44 @@ impl DetailReader {
     }
 
     /// All events in the file's order.
+    ///
+    /// After the last one comes an `Err` for each of the [`problems`](Self::problems): the events
+    /// before it are those of the file, but not all that were written, or not as they were
+    /// written. [`events_in`](Self::events_in) gives them without a verdict.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
-        Events::new(self)
+        Events::verifying(self)
+    }
+
+    /// The events at these positions, without a verdict on them. Positions after the last event
+    /// are left out.
+    #[must_use]
+    pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
+        Events::new(self, clamp(seqs, self.event_count()))
+    }
+
+    /// What keeps the events that can be read from being all that were written, as they were
+    /// written: [`ErrorKind::NotFinalized`], what is wrong with a damaged footer,
+    /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
+    /// [`ErrorKind::ChecksumMismatch`].
+    ///
+    /// # Errors
+    ///
+    /// As [`checksum`](Self::checksum).
+    pub fn problems(&self) -> Result<Vec<Error>> {
+        let missing = self.missing_events();
+        let stated = self.event_count().saturating_add(missing);
+        let missing = (missing > 0).then(|| {
+            let offset = offset_of!(wire::DetailHeader, event_count);
+            self.input
+                .events_missing(self.event_count(), stated, offset)
+        });
+        let completeness = self.completeness();
+        let mut problems = completeness.problems(&self.input, self.events_end(), missing);
+        problems.extend(self.framing_problem().cloned());
+        let footer = self.footer_offset().unwrap_or_default();
+        problems.extend(self.checksum()?.problem(&self.input, footer));
+        Ok(problems)
     }
 
     /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::head::Head;
 use super::{Polled, is_written};
+use crate::checksum::Checksum;
 use crate::detail::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
@@ -39,6 +40,8 @@ pub struct DetailFollower {
     has_footer: bool,
     finalized: Option<DetailFooter>,
     problem: Option<Error>,
+    /// What is wrong with the events that were given, to be told after the last one.
+    verdict: Option<Error>,
 }
 
 /// One look at the file.
@@ -71,6 +74,7 @@ impl DetailFollower {
             has_footer: false,
             finalized: None,
             problem: None,
+            verdict: None,
         }
     }
 
@@ -120,10 +124,11 @@ impl DetailFollower {
     /// As [`IndexFollower::poll`](super::IndexFollower::poll) with those of
     /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` where the footer
     /// ends the events before those that were given, and at `footer.event_count` where it counts
-    /// others than there are.
+    /// others than there are. After the last event of a finalized file, once, the
+    /// [`framing_problem`](Self::framing_problem) or [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
-            return Ok(Polled::Finalized);
+            return self.over();
         }
         // What the last look has left comes first; it may be old.
         if let Some(look) = self.look.take()
@@ -136,9 +141,17 @@ impl DetailFollower {
         };
         Ok(match self.step(look)? {
             Some(event) => Polled::New(event),
-            None if self.finalized.is_some() => Polled::Finalized,
+            None if self.finalized.is_some() => return self.over(),
             None => Polled::NotYet,
         })
+    }
+
+    /// After the last event: first what is wrong with those that were given, once.
+    fn over(&mut self) -> Result<Polled<DetailEvent>> {
+        match self.verdict.take() {
+            Some(problem) => Err(problem),
+            None => Ok(Polled::Finalized),
+        }
     }
 
     /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says
@@ -267,6 +280,9 @@ impl DetailFollower {
                 let problem = (kind, "footer.event_count", DetailFooter::COUNT_OFFSET);
                 return Err(footer::error(&look.input, footer.offset, problem));
             }
+            let (start, end) = (look.header.events_offset, footer.offset);
+            let checksum = Checksum::verify(&look.input, footer.footer.checksum, start, end)?;
+            self.verdict = checksum.problem(&look.input, end);
             self.finalized = Some(footer.footer);
             return Ok(None);
         }
@@ -291,7 +307,9 @@ impl DetailFollower {
             }
         };
         let error = look.input.error(kind).with_offset(self.end);
-        self.problem = Some(error.with_field(format!("events[{}]{field}", self.next_seq)));
+        let error = error.with_field(format!("events[{}]{field}", self.next_seq));
+        self.verdict = Some(error.clone());
+        self.problem = Some(error);
         self.finalized = Some(footer.footer);
         Ok(None)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::head::Head;
 use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
 use crate::header::HEADER_SIZE;
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record};
@@ -74,6 +74,8 @@ pub struct IndexFollower {
     crc: Crc32c,
     has_footer: bool,
     finalized: Option<(IndexFooter, Checksum)>,
+    /// What is wrong with the events that were given, to be told after the last one.
+    problem: Option<Error>,
 }
 
 impl IndexFollower {
@@ -101,6 +103,7 @@ impl IndexFollower {
             crc: Crc32c::new(),
             has_footer: false,
             finalized: None,
+            problem: None,
         }
     }
 
@@ -158,7 +161,8 @@ impl IndexFollower {
     ///   [`ErrorKind::TooShort`] where it has lost its header;
     /// - [`ErrorKind::Changed`] at a field of the header that does not change;
     /// - [`ErrorKind::Overwritten`] at the last event that was given;
-    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer counts fewer.
+    /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer counts fewer;
+    /// - [`ErrorKind::ChecksumMismatch`], once, after the last event of a finalized file.
     pub fn poll(&mut self) -> Result<Polled<EventSlice<'_>>> {
         if let Some(nothing) = self.look()? {
             return Ok(nothing);
@@ -204,7 +208,10 @@ impl IndexFollower {
         }
         Ok(match self.given < self.buffer.len() {
             true => None,
-            false if self.finalized.is_some() => Some(Polled::Finalized),
+            false if self.finalized.is_some() => match self.problem.take() {
+                Some(problem) => return Err(problem),
+                None => Some(Polled::Finalized),
+            },
             false => Some(Polled::NotYet),
         })
     }
@@ -253,6 +260,7 @@ impl IndexFollower {
                 header.events_offset,
                 found.offset,
             )?;
+            self.problem = checksum.problem(input, found.offset);
             self.finalized = Some((found.footer, checksum));
         }
         Ok(())

@@ -125,7 +125,7 @@ impl ThreadFollower {
             None => match self.index.poll_event()? {
                 Polled::New(event) => event,
                 Polled::NotYet => return Ok(Polled::NotYet),
-                Polled::Finalized => return Ok(Polled::Finalized),
+                Polled::Finalized => return self.over(),
             },
         };
         let Some(detail_seq) = event.detail_seq.filter(|_| !self.ignores_details) else {
@@ -142,6 +142,18 @@ impl ThreadFollower {
                 Ok(Polled::New(self.with(event, found.flatten())))
             }
         }
+    }
+
+    /// After the last event: what is wrong with the details is told by what follows the last of
+    /// them.
+    fn over(&mut self) -> Result<Polled<ThreadEvent>> {
+        while !self.ignores_details {
+            match self.detail.poll()? {
+                Polled::New(event) => self.seen = Some(event),
+                Polled::Finalized | Polled::NotYet => break,
+            }
+        }
+        Ok(Polled::Finalized)
     }
 
     fn with(&self, event: IndexEvent, detail: Option<DetailEvent>) -> ThreadEvent {

@@ -34,6 +34,23 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     }
 }
 
+/// One more than the `detail_seq` of an event; 0 where it has no link.
+#[inline]
+pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
+    const _: () = assert!(v1::IndexEvent::DETAIL_SEQ_NONE == u32::MAX);
+    const _: () = assert!(v2::IndexEvent::DETAIL_SEQ_NONE == u64::MAX);
+    match wire {
+        Wire::V1 => {
+            let raw: &v1::IndexEvent = zerocopy::transmute_ref!(bytes);
+            raw.detail_seq.get().wrapping_add(1).into()
+        }
+        Wire::V2 => {
+            let raw: &v2::IndexEvent = zerocopy::transmute_ref!(bytes);
+            raw.detail_seq.get().wrapping_add(1)
+        }
+    }
+}
+
 /// One event of `index.atf`, from either wire version.
 ///
 /// Its position in the file is its `index_seq`, counted from 0.

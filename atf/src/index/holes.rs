@@ -24,8 +24,10 @@ pub struct Hole {
 /// Made by [`IndexReader::holes`].
 #[derive(Debug)]
 pub struct Holes<'a> {
+    reader: &'a IndexReader,
     window: Window<'a>,
     events_offset: u64,
+    is_first: bool,
     /// Where the next event stands, and where the last one ends.
     left: Range<u64>,
 }
@@ -35,6 +37,8 @@ impl<'a> Holes<'a> {
         let events_offset = reader.header().events_offset;
         let left = events_offset..reader.events_end();
         Self {
+            reader,
+            is_first: true,
             window: Window::new(&reader.input),
             events_offset,
             left,
@@ -54,6 +58,10 @@ impl<'a> Holes<'a> {
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
+        // What the checksum was made of was written, zeros or not.
+        if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
+            self.left.start = self.left.end;
+        }
         let seq = self.find(true)?;
         let count = self.find(false)?.saturating_sub(seq);
         Ok((count > 0).then_some(Hole { seq, count }))

@@ -3,8 +3,9 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::{IndexEvent, IndexReader, SliceIter};
-use crate::error::Result;
+use super::{IndexEvent, IndexReader, Pass, Record, SliceIter};
+use crate::ending::Ending;
+use crate::error::{Error, Result};
 use crate::window::Window;
 
 /// Looks events up through a buffer: for many lookups that lie near one another, or ascend.
@@ -51,59 +52,151 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// The events of a range in the file's order, holes included, from either end; ends after an
-/// error.
+/// Events in the file's order, those of gaps included, from either end; ends after an error of
+/// reading.
 ///
-/// Made by [`IndexReader::events`] and [`IndexReader::events_in`].
+/// Made by [`IndexReader::events`], which ends with the file's problems, and by
+/// [`IndexReader::events_in`].
 #[derive(Debug)]
-pub struct Events<'a>(Inner<'a>);
+pub struct Events<'a> {
+    reader: &'a IndexReader,
+    inner: Inner<'a>,
+    ending: Ending,
+}
 
 #[derive(Debug)]
 enum Inner<'a> {
     Memory(SliceIter<'a>),
-    Windows(Box<Windows<'a>>),
+    Buffered(Box<Buffered<'a>>),
 }
+
+/// Events at hand when the first is asked for: 4 KiB. Each further read is twice as large.
+const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
+/// Events at hand at most: 256 KiB.
+const MOST: usize = (256 << 10) / IndexEvent::SIZE;
 
 /// The two ends have a buffer each, so that looks at both by turns read nothing twice.
 #[derive(Debug)]
-struct Windows<'a> {
+struct Buffered<'a> {
     reader: &'a IndexReader,
-    front: Window<'a>,
+    /// Events at hand, and how many of them were given.
+    front: Vec<Record>,
+    given: usize,
     back: Window<'a>,
-    /// The positions of the events that are left.
+    /// The positions of the events that are not at hand.
     left: Range<u64>,
+    /// Looks at all events as they pass, where they are to be verified.
+    pass: Option<Pass>,
 }
 
 impl<'a> Events<'a> {
     pub(super) fn new(reader: &'a IndexReader, seqs: Range<u64>) -> Self {
-        Self(match reader.slice(seqs.clone()) {
+        let inner = match reader.slice(seqs.clone()) {
             Some(slice) => Inner::Memory(slice.iter()),
-            None => Inner::Windows(Box::new(Windows {
+            None => Inner::Buffered(Box::new(Buffered {
                 reader,
-                front: Window::new(&reader.input),
+                front: Vec::new(),
+                given: 0,
                 back: Window::new(&reader.input),
                 left: seqs,
+                pass: None,
             })),
-        })
+        };
+        Self {
+            reader,
+            inner,
+            ending: Ending::nothing(),
+        }
+    }
+
+    /// All events, and then what is wrong with them.
+    pub(super) fn verifying(reader: &'a IndexReader) -> Self {
+        let mut this = Self::new(reader, 0..reader.event_count());
+        this.ending = Ending::Unknown;
+        if let Inner::Buffered(buffered) = &mut this.inner {
+            buffered.pass = Pass::new(reader);
+        }
+        this
+    }
+
+    /// What is wrong with the events, after the last one.
+    #[cold]
+    fn problem(&mut self) -> Option<Result<IndexEvent>> {
+        let Self {
+            reader,
+            inner,
+            ending,
+        } = self;
+        let problems = || {
+            let pass = match inner {
+                Inner::Memory(_) => None,
+                Inner::Buffered(buffered) => buffered.pass.take(),
+            };
+            let completed = pass.map_or(Ok(()), |pass| pass.complete(reader));
+            // What did not pass by is read: events in memory, and those taken from the end.
+            let scanned = completed.and_then(|()| reader.scan());
+            let mut problems = reader.problems();
+            problems.extend(scanned.err());
+            problems
+        };
+        ending.next(problems).map(Err)
+    }
+
+    /// The end, after an event that could not be read.
+    #[cold]
+    fn fail(&mut self, error: Error) -> Result<IndexEvent> {
+        self.ending = Ending::nothing();
+        Err(error)
     }
 }
 
-impl Windows<'_> {
+impl Buffered<'_> {
+    #[inline]
     fn next(&mut self) -> Option<Result<IndexEvent>> {
-        let seq = self.left.next()?;
-        let bytes = self.front.record(self.reader.offset_of(seq));
-        Some(self.event(bytes))
+        if self.given >= self.front.len() {
+            if self.left.is_empty() {
+                return None;
+            }
+            if let Err(error) = self.fill() {
+                self.left = 0..0;
+                return Some(Err(error));
+            }
+        }
+        let record = self.front.get(self.given)?;
+        self.given = self.given.wrapping_add(1);
+        Some(Ok(self.reader.decode(record)))
+    }
+
+    /// Brings the next events to hand, at least one.
+    #[cold]
+    fn fill(&mut self) -> Result<()> {
+        let size = self.front.len().saturating_mul(2).clamp(FIRST, MOST);
+        let left = self.left.end.saturating_sub(self.left.start);
+        let size = usize::try_from(left).map_or(size, |left| left.min(size));
+        self.front.resize(size, [0; IndexEvent::SIZE]);
+        self.given = 0;
+        let read = self.reader.read_records(self.left.start, &mut self.front);
+        self.front.truncate(*read.as_ref().unwrap_or(&0));
+        self.left.start = self.left.start.saturating_add(read? as u64);
+        if let Some(pass) = &mut self.pass {
+            pass.add(self.reader, &self.front);
+        }
+        Ok(())
     }
 
     fn next_back(&mut self) -> Option<Result<IndexEvent>> {
-        let seq = self.left.next_back()?;
+        // Not all events pass by from the first one on.
+        self.pass = None;
+        let Some(seq) = self.left.next_back() else {
+            let last = self.front.pop().filter(|_| self.given <= self.front.len());
+            return last.map(|record| Ok(self.reader.decode(&record)));
+        };
         let bytes = self.back.record_backward(self.reader.offset_of(seq));
-        Some(self.event(bytes))
-    }
-
-    fn event(&mut self, bytes: Result<[u8; IndexEvent::SIZE]>) -> Result<IndexEvent> {
-        let bytes = bytes.inspect_err(|_| self.left = 0..0)?;
-        Ok(self.reader.decode(&bytes))
+        let bytes = bytes.inspect_err(|_| {
+            self.left = 0..0;
+            self.front.clear();
+        });
+        Some(bytes.map(|bytes| self.reader.decode(&bytes)))
     }
 }
 
@@ -112,27 +205,46 @@ impl Iterator for Events<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        match &mut self.0 {
+        let item = match &mut self.inner {
             Inner::Memory(events) => events.next().map(Ok),
-            Inner::Windows(windows) => windows.next(),
+            Inner::Buffered(buffered) => buffered.next(),
+        };
+        match item {
+            Some(Ok(event)) => Some(Ok(event)),
+            Some(Err(error)) => Some(self.fail(error)),
+            None => self.problem(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        match &self.0 {
+        // An error ends the iteration early; problems follow the last event.
+        let (least, most) = match &self.inner {
             Inner::Memory(events) => events.size_hint(),
-            // An error ends the iteration early.
-            Inner::Windows(windows) => (0, windows.left.size_hint().1),
-        }
+            Inner::Buffered(buffered) => {
+                let at_hand = buffered.front.len().saturating_sub(buffered.given);
+                let left = buffered.left.size_hint().1;
+                (0, left.and_then(|left| left.checked_add(at_hand)))
+            }
+        };
+        let most = most.zip(self.ending.count());
+        (
+            least,
+            most.and_then(|(events, problems)| events.checked_add(problems)),
+        )
     }
 }
 
 impl DoubleEndedIterator for Events<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        match &mut self.0 {
+        let item = match &mut self.inner {
             Inner::Memory(events) => events.next_back().map(Ok),
-            Inner::Windows(windows) => windows.next_back(),
+            Inner::Buffered(buffered) => buffered.next_back(),
+        };
+        match item {
+            Some(Ok(event)) => Some(Ok(event)),
+            Some(Err(error)) => Some(self.fail(error)),
+            None => self.problem(),
         }
     }
 }

@@ -22,6 +22,8 @@ pub use holes::{Hole, Holes};
 pub use iter::{Events, IndexCursor};
 pub use reader::IndexReader;
 pub(crate) use records::Record;
+pub(crate) use scan::Pass;
 pub use scan::{Disorder, KindCounts, Scan};
+pub(crate) use slice::clamp;
 pub use slice::{EventSlice, SliceIter};
 pub use time::TimeQuery;

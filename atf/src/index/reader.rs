@@ -265,12 +265,18 @@ impl IndexReader {
 
     /// All events in the file's order, which writers keep ascending in time; `rev` goes from the
     /// last one.
+    ///
+    /// They are verified as they are read. After the last one comes an `Err` for each of the
+    /// [`problems`](Self::problems): the events before it are those of the file, but not all that
+    /// were written, or not as they were written. [`events_in`](Self::events_in) gives them without
+    /// a verdict.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
-        self.events_in(..)
+        Events::verifying(self)
     }
 
-    /// The events at these positions; what lies behind the last one is left out.
+    /// The events at these positions, without a verdict on them
+    /// ([`known_checksum`](Self::known_checksum)). Positions after the last event are left out.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
@@ -329,6 +335,71 @@ impl IndexReader {
         Ok(self.scanned(threads)?.scan)
     }
 
+    /// What the first pass over all events found; `None` where there was none yet.
+    pub(crate) fn known_scan(&self) -> Option<&Scan> {
+        self.scanned.get().map(|scanned| &scanned.scan)
+    }
+
+    /// Keeps what a pass found, unless another one was quicker.
+    pub(super) fn remember(&self, scanned: Scanned) {
+        self.scanned.get_or_init(|| scanned);
+    }
+
+    /// What is known of the checksum without reading an event: `None` where the footer has one and
+    /// no pass over all events has compared it yet. Whoever reads only some events learns here
+    /// whether what they are part of was verified.
+    ///
+    /// [`scan`](Self::scan), [`checksum`](Self::checksum), [`events`](Self::events) to their end
+    /// and a [merge](crate::merge) of all events compare it.
+    #[must_use]
+    pub fn known_checksum(&self) -> Option<Checksum> {
+        match self.footer().map(|footer| footer.checksum) {
+            None => Some(Checksum::NotChecked),
+            Some(0) => Some(Checksum::Absent),
+            Some(_) => self.known_scan().map(|scan| scan.checksum),
+        }
+    }
+
+    /// What keeps the events that can be read from being all that were written, as they were
+    /// written, for all that is known yet: [`ErrorKind::NotFinalized`], what is wrong with a
+    /// damaged footer, [`ErrorKind::EventsMissing`]; and, once a pass over all events has looked
+    /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
+    /// [`ErrorKind::Gap`].
+    ///
+    /// [`events`](Self::events) end with these.
+    #[must_use]
+    pub fn problems(&self) -> Vec<Error> {
+        let missing = self.missing_events();
+        let stated = self.event_count().saturating_add(missing);
+        let missing = (missing > 0).then(|| {
+            let offset = offset!(self.header.wire, IndexHeader.event_count);
+            self.input
+                .events_missing(self.event_count(), stated, offset)
+        });
+        let completeness = self.completeness();
+        let mut problems = completeness.problems(&self.input, self.events_end(), missing);
+        let footer = self.footer_offset().unwrap_or_default();
+        problems.extend(
+            self.known_checksum()
+                .and_then(|checksum| checksum.problem(&self.input, footer)),
+        );
+        problems.extend(self.gap());
+        problems
+    }
+
+    /// The events of zeros that a pass has found, where no checksum says that they were written.
+    fn gap(&self) -> Option<Error> {
+        let scanned = self.scanned.get()?;
+        let seq = scanned.first_zero?;
+        let count = scanned.scan.zero_events;
+        let offset = self.offset_of(seq);
+        let error = || self.input.error(ErrorKind::Gap { count });
+        (!scanned.scan.checksum.proves_the_events()).then(|| {
+            let field = format!("events[{seq}]");
+            error().with_field(field).with_offset(offset)
+        })
+    }
+
     pub(super) fn scanned(&self, threads: NonZero<usize>) -> Result<&Scanned> {
         if let Some(scanned) = self.scanned.get() {
             return Ok(scanned);
@@ -337,7 +408,8 @@ impl IndexReader {
         Ok(self.scanned.get_or_init(|| scanned))
     }
 
-    /// The blocks of zeros among the events, found in one pass over the file.
+    /// The blocks of zeros among the events that never reached the disk, found in one pass over
+    /// the file; none where a good checksum says that the zeros were written.
     #[must_use]
     pub fn holes(&self) -> Holes<'_> {
         Holes::new(self)
@@ -350,10 +422,9 @@ impl IndexReader {
     ///
     /// As [`get`](Self::get); a bad checksum is no error.
     pub fn checksum(&self) -> Result<Checksum> {
-        match self.footer().map(|footer| footer.checksum) {
-            None => Ok(Checksum::NotChecked),
-            Some(0) => Ok(Checksum::Absent),
-            Some(_) => Ok(self.scan()?.checksum),
+        match self.known_checksum() {
+            Some(known) => Ok(known),
+            None => Ok(self.scan()?.checksum),
         }
     }
 

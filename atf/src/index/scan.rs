@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::ops::Range;
 use std::thread;
 
-use super::event::{EVENT_SIZE, event_kind, timestamp_ns};
+use super::event::{EVENT_SIZE, event_kind, link_end, timestamp_ns};
 use super::sparse::SparseIndex;
-use super::{EventBlocks, EventSlice, IndexEvent, IndexReader};
+use super::{EventBlocks, EventSlice, IndexEvent, IndexReader, Record};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
 use crate::wire::{EventKind, Wire, v2};
@@ -33,9 +33,14 @@ pub struct Scan {
     pub disorder: Option<Disorder>,
     /// How many events there are of each kind.
     pub kinds: KindCounts,
-    /// Events that are nothing but zeros, which [`IndexReader::holes`] finds: blocks that never
-    /// reached the disk. They count as events of an unknown kind and break the order.
+    /// Events that are nothing but zeros. Unless a good checksum says that they were written so,
+    /// they are blocks that never reached the disk, which [`IndexReader::holes`] finds. They count
+    /// as events of an unknown kind and break the order.
     pub zero_events: u64,
+    /// How many events link to a detail event.
+    pub links: u64,
+    /// The greatest `detail_seq` of all events; `None` where none has a link.
+    pub greatest_link: Option<u64>,
 }
 
 impl Scan {
@@ -82,12 +87,45 @@ impl KindCounts {
 pub(super) struct Scanned {
     pub(super) scan: Scan,
     pub(super) sparse: SparseIndex,
+    /// The position of the first event that is nothing but zeros.
+    pub(super) first_zero: Option<u64>,
+}
+
+/// A scan on behalf of someone who reads all events anyway: it looks at each block that is read.
+#[derive(Debug)]
+pub(crate) struct Pass(Box<Part>);
+
+impl Pass {
+    /// A pass over all events of a file, or nothing where one has been completed.
+    pub(crate) fn new(reader: &IndexReader) -> Option<Self> {
+        let is_wanted = reader.known_scan().is_none();
+        is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))
+    }
+
+    /// Looks at the next events.
+    pub(crate) fn add(&mut self, reader: &IndexReader, records: &[Record]) {
+        let header = reader.header();
+        let events = EventSlice::new(header.wire, header.thread_id, records.as_flattened());
+        self.0.add(events);
+    }
+
+    /// Lets the reader know what the pass has found. One that did not come to the last event has
+    /// found nothing.
+    pub(crate) fn complete(self, reader: &IndexReader) -> Result<()> {
+        if self.0.seqs.end == reader.event_count() {
+            reader.remember(self.0.finish(reader)?);
+        }
+        Ok(())
+    }
 }
 
 /// Scans a file in that many parts side by side, fewer where it is small.
 pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scanned> {
     let count = reader.event_count();
     let parts = (threads.get() as u64).min(count / SMALLEST_PART).max(1);
+    if parts == 1 {
+        return Part::scan(reader, 0..count)?.finish(reader);
+    }
     let part = count.div_ceil(parts);
     let mut ranges = (0..parts).map(|number| {
         let start = number.saturating_mul(part).min(count);
@@ -123,39 +161,56 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
 #[derive(Debug, Clone)]
 struct Part {
     seqs: Range<u64>,
-    crc32c: u32,
+    crc: Crc32c,
+    /// That of all parts in front, where parts were put together.
+    crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,
     kinds: KindCounts,
     zero_events: u64,
+    first_zero: Option<u64>,
+    links: Links,
     sparse: SparseIndex,
 }
 
 impl Part {
-    fn scan(reader: &IndexReader, seqs: Range<u64>) -> Result<Self> {
-        let mut part = Self {
-            seqs: seqs.clone(),
-            crc32c: 0,
+    /// No events yet; the first one will be that at position `seq`.
+    fn new(reader: &IndexReader, seq: u64) -> Self {
+        Self {
+            seqs: seq..seq,
+            crc: Crc32c::new(),
+            crc32c: None,
             times: None,
             disorder: None,
             kinds: KindCounts::default(),
             zero_events: 0,
+            first_zero: None,
+            links: Links::default(),
             sparse: SparseIndex::new(reader.event_count()),
-        };
-        let mut crc = Crc32c::new();
-        let mut blocks = EventBlocks::new(reader, seqs);
-        loop {
-            let seq = blocks.next_seq();
-            let Some(block) = blocks.next_block()? else {
-                break;
-            };
-            // The checksum first: it is the faster of the two, and brings the block nearer.
-            crc.update(block.as_bytes());
-            part.walk(seq, block);
-            part.sparse.add(seq, block);
         }
-        part.crc32c = crc.finish();
+    }
+
+    fn scan(reader: &IndexReader, seqs: Range<u64>) -> Result<Self> {
+        let mut part = Self::new(reader, seqs.start);
+        let mut blocks = EventBlocks::new(reader, seqs);
+        while let Some(block) = blocks.next_block()? {
+            part.add(block);
+        }
         Ok(part)
+    }
+
+    /// Goes on with the next events.
+    fn add(&mut self, block: EventSlice<'_>) {
+        let seq = self.seqs.end;
+        // The checksum first: it is the faster of the two, and brings the block nearer.
+        self.crc.update(block.as_bytes());
+        self.walk(seq, block);
+        self.sparse.add(seq, block);
+        self.seqs.end = seq.saturating_add(block.len() as u64);
+    }
+
+    fn crc32c(&self) -> u32 {
+        self.crc32c.unwrap_or_else(|| self.crc.finish())
     }
 
     /// Goes on with the events of a block, the first of which stands at `seq`.
@@ -167,20 +222,42 @@ impl Part {
         let before = self.times.map_or(0, |(_, last)| last);
         // Two loops, each without a question about the wire version inside.
         let counts = match block.wire() {
-            Wire::V1 => walk(events, before, |bytes| event_kind(Wire::V1, bytes)),
-            Wire::V2 => walk(events, before, kind_of_v2),
+            Wire::V1 => walk(
+                events,
+                before,
+                |bytes| event_kind(Wire::V1, bytes),
+                |bytes| link_end(Wire::V1, bytes),
+            ),
+            Wire::V2 => walk(events, before, kind_of_v2, |bytes| {
+                link_end(Wire::V2, bytes)
+            }),
         };
         if counts.back > 0 {
             let first = first_back(events, before).unwrap_or_default();
             self.add_disorder(seq.saturating_add(first), counts.back);
         }
-        if counts.kinds.unknown > 0 {
-            let zeros = events.iter().filter(|bytes| is_zero(bytes)).count();
-            self.zero_events = self.zero_events.saturating_add(zeros as u64);
+        let mut links = counts.links;
+        if counts.kinds.unknown > 0 && self.count_zeros(seq, events) {
+            // Zeros are no link to the first detail.
+            let written = events.iter().filter(|bytes| !is_zero(bytes));
+            links = count_links(written, |bytes| link_end(block.wire(), bytes));
         }
+        self.links.add(links);
         self.kinds.add(counts.kinds);
         let start = self.times.map_or(timestamp_ns(first), |(start, _)| start);
         self.times = Some((start, timestamp_ns(last)));
+    }
+
+    /// Counts the events that are nothing but zeros, and says whether there are any.
+    fn count_zeros(&mut self, seq: u64, events: &[Record]) -> bool {
+        let Some(first) = events.iter().position(is_zero) else {
+            return false;
+        };
+        let zeros = events.iter().filter(|bytes| is_zero(bytes)).count();
+        self.zero_events = self.zero_events.saturating_add(zeros as u64);
+        let first = seq.saturating_add(first as u64);
+        self.first_zero = self.first_zero.or(Some(first));
+        true
     }
 
     fn add_disorder(&mut self, first_seq: u64, more: u64) {
@@ -195,7 +272,8 @@ impl Part {
     fn then(mut self, next: Self) -> Self {
         let size = next.seqs.end.saturating_sub(next.seqs.start);
         let size = size.saturating_mul(EVENT_SIZE);
-        self.crc32c = Crc32c::combine(self.crc32c, next.crc32c, size);
+        let crc32c = Crc32c::combine(self.crc32c(), next.crc32c(), size);
+        self.crc32c = Some(crc32c);
         if let (Some((_, before)), Some((after, _))) = (self.times, next.times)
             && after < before
         {
@@ -210,6 +288,8 @@ impl Part {
         };
         self.kinds.add(next.kinds);
         self.zero_events = self.zero_events.saturating_add(next.zero_events);
+        self.first_zero = self.first_zero.or(next.first_zero);
+        self.links.add(next.links);
         self.seqs.end = next.seqs.end;
         self.sparse.append(next.sparse);
         self
@@ -221,7 +301,7 @@ impl Part {
             Some(footer) => Checksum::compare(
                 &reader.input,
                 footer.checksum,
-                self.crc32c,
+                self.crc32c(),
                 start,
                 reader.events_end(),
             )?,
@@ -230,16 +310,19 @@ impl Part {
         let scan = Scan {
             event_count: self.seqs.end,
             bytes: self.seqs.end.saturating_mul(EVENT_SIZE),
-            crc32c: self.crc32c,
+            crc32c: self.crc32c(),
             checksum,
             time_range: self.times,
             disorder: self.disorder,
             kinds: self.kinds,
             zero_events: self.zero_events,
+            links: self.links.count,
+            greatest_link: self.links.greatest.checked_sub(1),
         };
         Ok(Scanned {
             scan,
             sparse: self.sparse,
+            first_zero: self.first_zero,
         })
     }
 }
@@ -249,20 +332,52 @@ struct Counts {
     /// Events before the one in front of them in time.
     back: u64,
     kinds: KindCounts,
+    links: Links,
 }
 
-/// Two passes over a block that the cache holds, without a branch on what the events hold: the
-/// compiler makes vector code of each, and of both together it would not.
+/// Links of events to details.
+#[derive(Debug, Clone, Copy, Default)]
+struct Links {
+    count: u64,
+    /// One more than the greatest `detail_seq`; 0 where no event has a link.
+    greatest: u64,
+}
+
+impl Links {
+    fn add(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.greatest = self.greatest.max(other.greatest);
+    }
+}
+
+/// Some passes over a block that the cache holds, without a branch on what the events hold: the
+/// compiler makes vector code of each, and of all together it would not.
 #[inline]
 fn walk(
     events: &[[u8; IndexEvent::SIZE]],
     before: u64,
     kind: impl Fn(&[u8; IndexEvent::SIZE]) -> EventKind,
+    link_end: impl Fn(&[u8; IndexEvent::SIZE]) -> u64,
 ) -> Counts {
     Counts {
         back: count_back(events, before),
         kinds: count_kinds(events, kind),
+        links: count_links(events.iter(), link_end),
     }
+}
+
+#[inline]
+fn count_links<'a>(
+    events: impl Iterator<Item = &'a Record>,
+    link_end: impl Fn(&Record) -> u64,
+) -> Links {
+    let (mut count, mut greatest) = (0_u64, 0_u64);
+    for bytes in events {
+        let end = link_end(bytes);
+        count = count.wrapping_add(u64::from(end > 0));
+        greatest = greatest.max(end);
+    }
+    Links { count, greatest }
 }
 
 fn count_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> u64 {

@@ -186,7 +186,7 @@ impl ExactSizeIterator for SliceIter<'_> {}
 impl FusedIterator for SliceIter<'_> {}
 
 /// The part of `0..count` that lies in `range`.
-pub(super) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {
+pub(crate) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,
         Bound::Excluded(before) => before.saturating_add(1),

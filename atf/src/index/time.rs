@@ -67,6 +67,83 @@ impl IndexReader {
         Ok(Some(start..end.max(start)))
     }
 
+    /// As [`seq_range`](Self::seq_range) without a pass over the file: a few events are read, and
+    /// of a file that lies outside of `time` only its ends (S1). `None` where the ends do not prove
+    /// that the file is in order: it must be finalized, and header, footer, first and last event
+    /// must agree on its times, as must the events that the search looks at.
+    ///
+    /// A writer keeps its events in order, and nothing less than reading them all shows that it
+    /// did. So the answer is for those who can trust the writer, until the file is
+    /// [verified](Self::known_checksum).
+    ///
+    /// # Errors
+    ///
+    /// As [`get`](Self::get).
+    pub fn seek(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
+        if self.known_scan().is_some() {
+            return self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()));
+        }
+        let Some((first, last)) = self.proven_times()? else {
+            return Ok(None);
+        };
+        let Some(time) = inclusive(&time) else {
+            return Ok(Some(0..0));
+        };
+        let count = self.event_count();
+        let ends = (
+            Known {
+                seq: 0,
+                time: first,
+            },
+            Known {
+                seq: count.saturating_sub(1),
+                time: last,
+            },
+        );
+        let Some(start) = self.first_at(*time.start(), ends)? else {
+            return Ok(None);
+        };
+        let end = match time.end().checked_add(1) {
+            Some(after) => self.first_at(after, ends)?,
+            None => Some(count),
+        };
+        Ok(end.map(|end| start..end.max(start)))
+    }
+
+    /// The times of the first and the last event, where header, footer and events agree on them.
+    fn proven_times(&self) -> Result<Option<(u64, u64)>> {
+        let (header, Some(footer)) = (self.header(), self.footer()) else {
+            return Ok(None);
+        };
+        let stated = (footer.time_start_ns, footer.time_end_ns);
+        let agrees = (header.time_start_ns, header.time_end_ns) == stated
+            && header.event_count == footer.event_count
+            && self.event_count() > 0;
+        let is_proven = agrees && stated.0 <= stated.1 && self.time_range()? == Some(stated);
+        Ok(is_proven.then_some(stated))
+    }
+
+    /// The position of the first event at `key` or later, between two events whose times are
+    /// known. `None` where an event on the way is out of order.
+    fn first_at(&self, key: u64, (first, last): (Known, Known)) -> Result<Option<u64>> {
+        if key <= first.time {
+            return Ok(Some(first.seq));
+        }
+        if key > last.time {
+            return Ok(Some(last.seq.saturating_add(1)));
+        }
+        let mut looked = vec![first, last];
+        let search = Search::new(key, (Some(first), Some(last)), last);
+        let [seq] = find([search], |seq| {
+            let time = self.get(seq)?.map_or(u64::MAX, |event| event.timestamp_ns);
+            looked.push(Known { seq, time });
+            Ok(time)
+        })?;
+        looked.sort_unstable_by_key(|known| known.seq);
+        let is_ordered = looked.is_sorted_by_key(|known| known.time);
+        Ok(is_ordered.then_some(seq))
+    }
+
     /// The events whose timestamps, in nanoseconds, lie in `time`, with their positions, in the
     /// file's order.
     ///

@@ -1,16 +1,21 @@
 //! Iterating over the events of all threads.
 
 use std::iter::FusedIterator;
+use std::sync::Arc;
 
 use super::feed::{Buffered, InMemory, Part};
 use super::lanes::{Failure, Lanes};
-use super::{MergedEvent, Opened};
+use super::{MergedEvent, Opened, Thread};
+use crate::ending::Ending;
 use crate::error::Result;
-use crate::session::ThreadProblem;
+use crate::session::Problem;
 
 /// The events of all threads in one order; see [`Merge`](super::Merge).
 ///
-/// An `Err` says that a thread could not be read further; the events of the others follow.
+/// An `Err` in the midst says that a thread could not be read further; the events of the others
+/// follow. After the last event comes an `Err` for everything that is wrong with the events that
+/// came, or that kept others from coming: see [`Merge`](super::Merge#problems).
+///
 /// [`for_each`](Iterator::for_each), [`fold`](Iterator::fold) and what is built on them are
 /// faster than a `for` loop.
 ///
@@ -19,13 +24,29 @@ use crate::session::ThreadProblem;
 #[derive(Debug)]
 pub struct Merged<'m> {
     lanes: Option<AnyLanes<'m>>,
-    /// The ids of the threads by their place.
-    ids: Vec<u32>,
-    problems: Vec<ThreadProblem>,
+    threads: Vec<Arc<Thread>>,
+    /// What is known to be wrong; the first `unopened` of them before the first event.
+    problems: Vec<Problem>,
+    unopened: usize,
     /// Failures that were met before the first event.
     failed: std::vec::IntoIter<Failure>,
+    /// The threads that could not be read to their ends.
+    broken: Vec<usize>,
     /// Events that are left at most.
     left: u64,
+    verdict: Verdict,
+    ending: Ending<Problem>,
+}
+
+/// What is said of the threads after the last event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All events came: they are verified, and all that is wrong is told.
+    Verified,
+    /// Some came: what is known to be wrong is told.
+    Known,
+    /// Nothing: another partition tells.
+    Elsewhere,
 }
 
 #[derive(Debug)]
@@ -35,16 +56,23 @@ enum AnyLanes<'m> {
 }
 
 impl<'m> Merged<'m> {
-    pub(super) fn new(opened: &Opened, parts: &[Part]) -> Self {
+    pub(super) fn new(opened: &Opened, parts: &[Part], verdict: Verdict) -> Self {
         let counts = parts
             .iter()
             .map(|part| part.seqs.end.saturating_sub(part.seqs.start));
         Self {
             lanes: None,
-            ids: opened.threads.iter().map(|thread| thread.id()).collect(),
+            threads: opened.threads.clone(),
             problems: opened.problems.clone(),
+            unopened: opened.problems.len(),
             failed: Vec::new().into_iter(),
+            broken: Vec::new(),
             left: counts.fold(0, u64::saturating_add),
+            verdict,
+            ending: match verdict {
+                Verdict::Verified | Verdict::Known => Ending::Unknown,
+                Verdict::Elsewhere => Ending::nothing(),
+            },
         }
     }
 
@@ -69,20 +97,59 @@ impl<'m> Merged<'m> {
         lanes
     }
 
-    /// The threads that could not be opened, and those that failed until now.
+    /// What is wrong, as far as it is known: of the session, of threads that could not be opened
+    /// or read further, and after the last event of all of them.
     #[must_use]
-    pub fn problems(&self) -> &[ThreadProblem] {
+    pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// The threads whose events have a checksum that nothing has compared with them, by their
+    /// folders' ids. A merge of all events verifies each thread by the time that its last event
+    /// came; one of a [time range](super::Merge::time_range) does not read what it would have to.
+    pub fn unverified(&self) -> impl Iterator<Item = u32> {
+        let threads = self.threads.iter();
+        threads.filter(|t| t.is_unverified()).map(|t| t.id())
     }
 
     #[cold]
     fn fail(&mut self, (rank, error): Failure) -> Result<MergedEvent> {
-        let thread = self.ids.get(rank).copied().unwrap_or_default();
-        self.problems.push(ThreadProblem {
-            thread,
-            error: error.clone(),
-        });
+        if let Some(thread) = self.threads.get(rank) {
+            self.problems.push(thread.problem(error.clone()));
+        }
+        self.broken.push(rank);
         Err(error)
+    }
+
+    /// What is wrong, after the last event.
+    #[cold]
+    fn problem(&mut self) -> Option<Result<MergedEvent>> {
+        let Self {
+            threads,
+            problems,
+            unopened,
+            broken,
+            verdict,
+            ending,
+            ..
+        } = self;
+        let tell = || {
+            let mut all = problems.get(..*unopened).unwrap_or_default().to_vec();
+            for (rank, thread) in threads.iter().enumerate() {
+                let is_read = *verdict == Verdict::Verified && !broken.contains(&rank);
+                // Events in memory passed without a look at all of their bytes.
+                let unread = match is_read {
+                    true => thread.index().scan().err(),
+                    false => None,
+                };
+                let unread = unread.map(|error| thread.problem(error));
+                let found: Vec<_> = thread.problems().into_iter().chain(unread).collect();
+                problems.extend_from_slice(&found);
+                all.extend(found);
+            }
+            all
+        };
+        ending.next(tell).map(|problem| Err(problem.error))
     }
 }
 
@@ -98,30 +165,43 @@ impl Iterator for Merged<'_> {
             AnyLanes::InMemory(lanes) => lanes.next(),
             AnyLanes::Buffered(lanes) => lanes.next(),
         };
-        match next? {
-            Ok(event) => {
+        match next {
+            Some(Ok(event)) => {
                 self.left = self.left.saturating_sub(1);
                 Some(Ok(event))
             }
-            Err(failure) => Some(self.fail(failure)),
+            Some(Err(failure)) => Some(self.fail(failure)),
+            None => self.problem(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // An error ends a thread early.
-        (0, usize::try_from(self.left).ok())
+        // An error ends a thread early; problems follow the last event.
+        let most = usize::try_from(self.left).ok().zip(self.ending.count());
+        (
+            0,
+            most.and_then(|(events, problems)| events.checked_add(problems)),
+        )
     }
 
-    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut fold: F) -> B {
-        let failed = self.failed.map(|(_, error)| Err(error));
-        let folded = failed.fold(init, &mut fold);
-        let item =
-            |folded, item: Result<_, Failure>| fold(folded, item.map_err(|(_, error)| error));
-        match self.lanes {
+    fn fold<B, F: FnMut(B, Self::Item) -> B>(mut self, init: B, mut fold: F) -> B {
+        let lanes = self.lanes.take();
+        let mut folded = init;
+        while let Some(failure) = self.failed.next() {
+            folded = fold(folded, self.fail(failure));
+        }
+        let item = |folded, item: Result<_, Failure>| {
+            fold(folded, item.or_else(|failure| self.fail(failure)))
+        };
+        folded = match lanes {
             Some(AnyLanes::InMemory(lanes)) => lanes.fold(folded, item),
             Some(AnyLanes::Buffered(lanes)) => lanes.fold(folded, item),
             None => folded,
+        };
+        while let Some(problem) = self.problem() {
+            folded = fold(folded, problem);
         }
+        folded
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::thread::Thread;
 use crate::error::Result;
-use crate::index::{IndexEvent, Record};
+use crate::index::{IndexEvent, Pass, Record};
 
 /// When an event happened. In both wire versions the timestamp is an event's first field.
 #[inline]
@@ -113,12 +113,17 @@ pub(super) struct Buffered {
     part: Part,
     /// Records that the buffer may hold.
     size: usize,
+    /// Verifies the events as they pass, where all of them do.
+    pass: Option<Pass>,
 }
 
 impl Buffered {
     /// Reads at most `buffer_size` bytes at a time, at least one event.
     pub(super) fn new(thread: Arc<Thread>, part: Part, buffer_size: usize) -> Self {
+        let index = thread.index();
+        let is_all = part.times.is_none() && part.seqs == (0..index.event_count());
         Self {
+            pass: is_all.then(|| Pass::new(index)).flatten(),
             records: Vec::new(),
             first_seq: part.seqs.start,
             left: 0..0,
@@ -137,6 +142,10 @@ impl Buffered {
         let read = index.read_records(self.first_seq, &mut self.records);
         self.records.truncate(*read.as_ref().unwrap_or(&0));
         self.left = 0..read?;
+        match &mut self.pass {
+            Some(pass) if !self.records.is_empty() => pass.add(index, &self.records),
+            pass => pass.take().map_or(Ok(()), |pass| pass.complete(index))?,
+        }
         Ok(())
     }
 }

@@ -22,6 +22,7 @@ struct Lane<F> {
     /// The place of the next event among the records at hand, and where the wanted ones end.
     at: usize,
     end: usize,
+    process: u32,
     thread: u32,
     thread_id: u32,
     wire: Wire,
@@ -67,6 +68,7 @@ impl<F: Feed> Lane<F> {
     #[inline(always)]
     fn event(&self, place: usize, record: &Record) -> MergedEvent {
         MergedEvent {
+            process: self.process,
             thread: self.thread,
             seq: self.feed.first_seq().wrapping_add(place as u64),
             event: IndexEvent::decode(self.wire, self.thread_id, record),
@@ -110,6 +112,7 @@ impl<F: Feed> Lanes<F> {
             feed,
             at: 0,
             end: 0,
+            process: thread.process(),
             thread: thread.id(),
             thread_id: thread.index().header().thread_id,
             wire: thread.index().wire(),

@@ -27,9 +27,11 @@ mod tree;
 use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, OnceLock};
 
-use self::thread::Thread;
+use self::thread::{Files, Thread};
+use crate::error::ErrorKind;
 use crate::index::{IndexEvent, IndexReader};
-use crate::session::{ThreadEntry, ThreadProblem};
+use crate::session::{Problem, SessionReader, ThreadEntry};
+use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
 
@@ -42,6 +44,8 @@ const MOST_OPEN: usize = 128;
 /// An event and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedEvent {
+    /// The position of its process among the sessions that are merged: 0 where there is one.
+    pub process: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
     /// Its position in the thread's `index.atf`, counted from 0.
@@ -62,12 +66,20 @@ pub struct MergedEvent {
 /// as all of the other threads that are next are later. So the output goes back where the thread
 /// does, and nowhere else.
 ///
-/// # Failures
+/// # Problems
 ///
-/// A thread that cannot be opened is among the [`problems`](Self::problems). One that cannot be
-/// read further ends there: that comes as an `Err` in the midst of the events, once, and is among
-/// [`Merged::problems`]. The other threads go on. Each of the [`partitions`](Self::partitions)
-/// reads for itself: a thread that fails in one goes on in the next.
+/// Nothing that is wrong keeps events from coming, and no iteration ends without saying it. After
+/// the last event comes an `Err` for each [problem](Self::problems): of the session (its manifest),
+/// of a thread that could not be opened, and of each thread whose events are not all that were
+/// written, or not as they were written ([`IndexReader::problems`]), or link to details that are
+/// not there. A thread that cannot be read further ends there: that comes as an `Err` in the midst
+/// of the events, once. The other threads go on.
+///
+/// An iteration over all events verifies them as it reads them. One over a
+/// [time range](Self::time_range) does not read all, and can name the threads that nothing has
+/// verified: [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads for itself:
+/// a thread that fails in one goes on in the next; what is wrong with the threads is told by the
+/// last.
 ///
 /// # Costs
 ///
@@ -79,6 +91,8 @@ pub struct MergedEvent {
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
+    /// What is wrong with the sessions that they are of.
+    session_problems: Vec<Problem>,
     /// The first and the last timestamp that are wanted; `None` where all are.
     times: Option<(u64, u64)>,
     budget: usize,
@@ -88,7 +102,7 @@ pub struct Merge {
 /// A thread to merge.
 #[derive(Debug)]
 enum Source {
-    Entry(ThreadEntry),
+    Entry(u32, ThreadEntry),
     Open(Arc<Thread>),
 }
 
@@ -96,7 +110,7 @@ enum Source {
 #[derive(Debug, Default)]
 struct Opened {
     threads: Vec<Arc<Thread>>,
-    problems: Vec<ThreadProblem>,
+    problems: Vec<Problem>,
 }
 
 impl Merge {
@@ -117,18 +131,48 @@ impl Merge {
     /// ```
     #[must_use]
     pub fn new(files: impl IntoIterator<Item = (u32, IndexReader)>) -> Self {
-        let open = |(id, index)| Source::Open(Arc::new(Thread::new(id, index)));
-        Self::of(files.into_iter().map(open).collect())
+        Self::of_files(
+            files
+                .into_iter()
+                .map(|(id, index)| (id, Files::Index(index))),
+        )
     }
 
-    pub(crate) fn of_entries(entries: impl Iterator<Item = ThreadEntry>) -> Self {
-        Self::of(entries.map(Source::Entry).collect())
+    /// Merges threads that are open, each under the id of its folder.
+    #[must_use]
+    pub fn of_threads(threads: impl IntoIterator<Item = (u32, ThreadReader)>) -> Self {
+        let both = |(id, thread)| (id, Files::Both(Box::new(thread)));
+        Self::of_files(threads.into_iter().map(both))
     }
 
-    fn of(mut sources: Vec<Source>) -> Self {
-        sources.sort_by_key(Source::id);
+    /// Merges the sessions of several processes, whose clock is the machine's. Events with equal
+    /// timestamps come in the order of the processes, then of the threads.
+    #[must_use]
+    pub fn of_sessions<'a>(sessions: impl IntoIterator<Item = &'a SessionReader>) -> Self {
+        let mut sources = Vec::new();
+        let mut problems = Vec::new();
+        for (process, session) in (0..).zip(sessions) {
+            let entries = session.threads().iter().cloned();
+            sources.extend(entries.map(|entry| Source::Entry(process, entry)));
+            problems.extend(session.problems().into_iter().map(|error| Problem {
+                process,
+                thread: None,
+                error,
+            }));
+        }
+        Self::of(sources, problems)
+    }
+
+    fn of_files(files: impl Iterator<Item = (u32, Files)>) -> Self {
+        let open = |(id, files)| Source::Open(Arc::new(Thread::new(0, id, files)));
+        Self::of(files.map(open).collect(), Vec::new())
+    }
+
+    fn of(mut sources: Vec<Source>, session_problems: Vec<Problem>) -> Self {
+        sources.sort_by_key(Source::place);
         Self {
             sources,
+            session_problems,
             times: None,
             budget: BUDGET,
             opened: OnceLock::new(),
@@ -141,8 +185,9 @@ impl Merge {
     /// its call: who adds up calls pairs all events and clips the
     /// [spans](crate::spans#in-a-range-of-time) instead.
     ///
-    /// The files are searched where they are in order. Whether they are, the first iteration
-    /// learns by reading them once; from a file that is not, all events are looked at.
+    /// Of a finalized thread nothing is read but its ends and the events in the range: header,
+    /// footer, first and last event must agree on its times ([`IndexReader::seek`]). Of a thread
+    /// whose ends prove nothing all events are looked at.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
         let first = match range.start_bound() {
@@ -167,7 +212,11 @@ impl Merge {
     #[must_use]
     pub fn threads(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
-        self.sources.retain(|source| ids.contains(&source.id()));
+        self.sources
+            .retain(|source| ids.contains(&source.place().1));
+        // Folders without an id are none of these threads'.
+        let is_told = |problem: &Problem| *problem.error.kind() != ErrorKind::NoThreadId;
+        self.session_problems.retain(is_told);
         self.opened = OnceLock::new();
         self
     }
@@ -180,16 +229,29 @@ impl Merge {
         self
     }
 
-    /// The threads that could not be opened.
+    /// What is wrong, for all that is known yet: of the sessions, of the threads that could not be
+    /// opened, and of those that could what their ends show and what iterations found out.
     #[must_use]
-    pub fn problems(&self) -> &[ThreadProblem] {
-        &self.opened().problems
+    pub fn problems(&self) -> Vec<Problem> {
+        let opened = self.opened();
+        let of_threads = opened.threads.iter().flat_map(|thread| thread.problems());
+        opened.problems.iter().cloned().chain(of_threads).collect()
+    }
+
+    /// The threads whose events have a checksum that nothing has compared with them yet, by their
+    /// folders' ids: those of which only a part was read.
+    pub fn unverified(&self) -> impl Iterator<Item = u32> {
+        let threads = self.opened().threads.iter();
+        threads.filter(|t| t.is_unverified()).map(|t| t.id())
     }
 
     fn opened(&self) -> &Opened {
         self.opened.get_or_init(|| {
             let is_kept_open = self.sources.len() <= MOST_OPEN;
-            let mut opened = Opened::default();
+            let mut opened = Opened {
+                threads: Vec::new(),
+                problems: self.session_problems.clone(),
+            };
             for source in &self.sources {
                 match source.open(is_kept_open) {
                     Ok(thread) => opened.threads.push(thread),
@@ -202,22 +264,30 @@ impl Merge {
 }
 
 impl Source {
-    fn id(&self) -> u32 {
+    /// Its process, and its id: what ties go by.
+    fn place(&self) -> (u32, u32) {
         match self {
-            Self::Entry(entry) => entry.id(),
-            Self::Open(thread) => thread.id(),
+            Self::Entry(process, entry) => (*process, entry.id()),
+            Self::Open(thread) => (thread.process(), thread.id()),
         }
     }
 
-    fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, ThreadProblem> {
-        let entry = match self {
+    fn open(&self, is_kept_open: bool) -> Result<Arc<Thread>, Problem> {
+        let (process, entry) = match self {
             Self::Open(thread) => return Ok(Arc::clone(thread)),
-            Self::Entry(entry) => entry,
+            Self::Entry(process, entry) => (*process, entry),
         };
-        let thread = entry.id();
         match entry.open_index_as(is_kept_open) {
-            Ok(index) => Ok(Arc::new(Thread::new(thread, index))),
-            Err(error) => Err(ThreadProblem { thread, error }),
+            Ok(index) => {
+                let folder = entry.path().to_path_buf();
+                let files = Files::InFolder(index, folder, entry.options());
+                Ok(Arc::new(Thread::new(process, entry.id(), files)))
+            }
+            Err(error) => Err(Problem {
+                process,
+                thread: Some(entry.id()),
+                error,
+            }),
         }
     }
 }

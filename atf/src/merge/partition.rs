@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::thread;
 
+use super::events::Verdict;
 use super::feed::Part;
 use super::thread::Thread;
 use super::{Merge, Merged};
@@ -43,12 +44,16 @@ impl Merge {
             count => self.cut(&parts, count).unwrap_or_default(),
         };
         if cut.is_empty() {
-            return vec![self.of_parts(parts, self.budget)];
+            return vec![self.of_parts(parts, self.budget, self.verdict())];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
-        cut.into_iter()
-            .map(|parts| self.of_parts(parts, budget))
-            .collect()
+        // All threads were read to be cut, so the last partition can tell of them.
+        let last = cut.len().saturating_sub(1);
+        let partition = |(place, parts)| match place == last {
+            true => self.of_parts(parts, budget, Verdict::Known),
+            false => self.of_parts(parts, budget, Verdict::Elsewhere),
+        };
+        cut.into_iter().enumerate().map(partition).collect()
     }
 
     /// The parts of all threads, for each partition.

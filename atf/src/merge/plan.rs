@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::events::Verdict;
 use super::feed::{Buffered, InMemory, Part};
 use super::lanes::Lanes;
 use super::thread::Thread;
@@ -14,7 +15,7 @@ impl Merge {
     /// All events that are wanted, in one order.
     #[must_use]
     pub fn events(&self) -> Merged<'_> {
-        self.of_parts(self.parts(), self.budget)
+        self.of_parts(self.parts(), self.budget, self.verdict())
     }
 
     /// As [`events`](Self::events), for an iterator that outlives this value. Events that are in
@@ -22,8 +23,15 @@ impl Merge {
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
         let parts = self.parts();
-        let threads = &self.opened().threads;
-        self.buffered(threads, parts, self.budget)
+        self.buffered(parts, self.budget, self.verdict())
+    }
+
+    /// What an iteration over all that is wanted says of the threads.
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.times {
+            None => Verdict::Verified,
+            Some(_) => Verdict::Known,
+        }
     }
 
     /// The part of each thread that is wanted.
@@ -33,13 +41,13 @@ impl Merge {
     }
 
     /// Iterates over these parts of the threads.
-    pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize) -> Merged<'_> {
+    pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize, verdict: Verdict) -> Merged<'_> {
         let threads = &self.opened().threads;
         let records = threads.iter().map(|thread| thread.index().records());
         let Some(records) = records.collect::<Option<Vec<_>>>() else {
-            return self.buffered(threads, parts, budget);
+            return self.buffered(parts, budget, verdict);
         };
-        let mut merged = Merged::new(self.opened(), &parts);
+        let mut merged = Merged::new(self.opened(), &parts, verdict);
         let feeds = records.into_iter().zip(parts);
         let feeds = feeds.map(|(records, part)| InMemory::new(records, part));
         let threads = threads.iter().map(Arc::as_ref);
@@ -47,16 +55,12 @@ impl Merge {
         merged
     }
 
-    fn buffered(
-        &self,
-        threads: &[Arc<Thread>],
-        parts: Vec<Part>,
-        budget: usize,
-    ) -> Merged<'static> {
+    fn buffered(&self, parts: Vec<Part>, budget: usize, verdict: Verdict) -> Merged<'static> {
+        let threads = &self.opened().threads;
         let (least, most) = BUFFERS;
         let size = budget.checked_div(threads.len()).unwrap_or(most);
         let size = size.clamp(least, most);
-        let mut merged = Merged::new(self.opened(), &parts);
+        let mut merged = Merged::new(self.opened(), &parts, verdict);
         let feed = |(thread, part)| Buffered::new(Arc::clone(thread), part, size);
         let feeds = threads.iter().zip(parts).map(feed);
         let threads = threads.iter().map(Arc::as_ref);
@@ -65,8 +69,8 @@ impl Merge {
     }
 }
 
-/// The events of a thread at these times. Where the search fails all are looked at, and the one
-/// that cannot be read ends the thread when its turn comes.
+/// The events of a thread at these times. Where its ends do not prove where they are, or the search
+/// fails, all are looked at; the one that cannot be read ends the thread when its turn comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
     let all = 0..thread.index().event_count();
     let Some((first, last)) = times else {
@@ -75,7 +79,7 @@ fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
             times: None,
         };
     };
-    match thread.index().seq_range(first..=last) {
+    match thread.index().seek(first..=last) {
         Ok(Some(seqs)) => Part { seqs, times: None },
         Ok(None) | Err(_) => Part { seqs: all, times },
     }

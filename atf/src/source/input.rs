@@ -106,6 +106,13 @@ impl Input {
         Error::new(kind).with_path(self.path())
     }
 
+    /// Events that the header counts, at the byte `offset` of the file, and the file lacks.
+    pub(crate) fn events_missing(&self, found: u64, stated: u64, offset: usize) -> Error {
+        let error = self.error(ErrorKind::EventsMissing { found, stated });
+        let error = error.with_field("header.event_count");
+        error.with_offset(offset as u64)
+    }
+
     /// All bytes, where they are in memory and as many as were announced.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {

@@ -99,7 +99,7 @@ proptest! {
         written.resize(bytes.len() as u64);
         written.patch(0, &file.header());
         let reader = IndexReader::from_bytes(file.bytes()).unwrap();
-        let read: Vec<_> = reader.events().map(Result::unwrap).collect();
+        let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         prop_assert_eq!(read.len(), file.events.len());
         prop_assert_eq!(&given[..], &read[..given.len()]);
         // A file whose header says no more than a placeholder does is finalized by its footer.

@@ -97,7 +97,7 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
                 events
                     .iter()
                     .map(|(event, _)| *event)
-                    .eq(reader.events().map(Result::unwrap).collect::<Vec<_>>())
+                    .eq(reader.events_in(..).map(Result::unwrap).collect::<Vec<_>>())
             );
             assert_eq!(follower.footer(), reader.footer());
         }

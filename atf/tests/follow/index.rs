@@ -206,7 +206,7 @@ fn events_behind_zeros_wait_for_the_footer() {
         written.patch(0, &file.header());
         assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
         let reader = IndexReader::from_bytes(written.bytes()).unwrap();
-        let read: Vec<_> = reader.events().map(Result::unwrap).collect();
+        let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         assert_eq!(events, read);
         assert_eq!(events.len(), 9);
         assert!(matches!(follower.checksum(), Checksum::Bad { .. }));

@@ -143,7 +143,7 @@ fn moment(round: u64) -> Duration {
 /// Holds all events of a thread and their details against what was written.
 fn check(thread: &ThreadReader) -> u64 {
     let mut detail_seq = 0;
-    for (seq, read) in thread.index().events().enumerate() {
+    for (seq, read) in thread.index().events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
         let expected = event(seq);
         assert_eq!(read.timestamp_ns, expected.timestamp_ns);
@@ -151,7 +151,7 @@ fn check(thread: &ThreadReader) -> u64 {
         assert_eq!(read.event_kind, expected.event_kind);
         assert_eq!(read.detail_seq, has_detail(seq).then_some(detail_seq));
         if has_detail(seq) {
-            let detail = thread.forward(&read).unwrap().unwrap();
+            let detail = thread.forward(&read).unwrap().found().unwrap();
             assert_eq!(detail.header.index_seq, seq);
             assert_eq!(detail.header.timestamp, expected.timestamp_ns);
             let read = thread.detail().unwrap().payload(&detail, 10_000).unwrap();

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use atf::ErrorKind;
 use atf::session::SessionReader;
+use atf::{Error, ErrorKind};
 use tempfile::TempDir;
 
 use crate::model::{Thread, expected, places};
@@ -103,7 +103,7 @@ fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
     assert_eq!(errors[0].kind(), &ErrorKind::Replaced);
     assert_eq!(errors[0].path(), Some(index(folder.path(), 5).as_path()));
     assert_eq!(merged.problems().len(), 1);
-    assert_eq!(merged.problems()[0].thread, 5);
+    assert_eq!(merged.problems()[0].thread, Some(5));
     // The least buffer is 4 KiB, which is 128 events.
     let mut read = threads;
     read[5].times.truncate(128);
@@ -143,13 +143,19 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
         needed: 64,
     };
     assert_eq!(merge.problems().len(), 1);
-    assert_eq!(merge.problems()[0].thread, 0);
+    assert_eq!(merge.problems()[0].thread, Some(0));
     assert_eq!(merge.problems()[0].error.kind(), &kind);
     let merged = merge.events();
     assert_eq!(merged.problems().len(), 1);
-    assert_eq!(places(merged), expected(&threads[1..], 0..=u64::MAX));
+    let (found, told): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
+    assert_eq!(
+        places(found.into_iter()),
+        expected(&threads[1..], 0..=u64::MAX)
+    );
+    let told: Vec<_> = told.into_iter().map(Result::unwrap_err).collect();
+    assert_eq!(told.iter().map(Error::kind).collect::<Vec<_>>(), [&kind]);
     let parts = merge.partitions(2).into_iter();
-    assert_eq!(parts.flat_map(places).count(), 10);
+    assert_eq!(parts.flatten().filter(Result::is_ok).count(), 10);
 }
 
 /// A session of that many threads, each with `events` events that a killed writer left in its ring.
@@ -184,7 +190,15 @@ fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);
         let session = SessionReader::open(folder.path()).unwrap();
-        let merged = session.merge().into_events().map(|event| event.unwrap());
+        let merged = session.merge().into_events();
+        let (merged, told): (Vec<_>, Vec<_>) = merged.partition(Result::is_ok);
+        let is_told = |event: &atf::Result<_>| {
+            let kind = event.as_ref().unwrap_err().kind().clone();
+            matches!(kind, ErrorKind::NotFinalized { .. })
+        };
+        assert_eq!(told.len(), threads as usize);
+        assert!(told.iter().all(is_told));
+        let merged = merged.into_iter().map(Result::unwrap);
         let merged: Vec<_> = merged.map(|event| (event.seq, event.thread)).collect();
         let expected = (0..events).flat_map(|seq| (0..threads).map(move |id| (seq, id)));
         assert!(merged == expected.collect::<Vec<_>>(), "{threads} {events}");

@@ -7,7 +7,7 @@ use atf::merge::{Merge, MergedEvent};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::support::{EventRecord, IndexFile};
+use crate::support::{EventRecord, IndexFile, crc32c};
 
 /// A thread: its id and the timestamps of its events.
 #[derive(Debug, Clone)]
@@ -26,11 +26,14 @@ impl Thread {
             depth: 1,
             detail_seq: None,
         };
-        let file = IndexFile::of(version, self.times.iter().enumerate().map(event).collect());
-        IndexFile {
-            thread_id: self.id,
-            ..file
+        let mut file = IndexFile::of(version, self.times.iter().enumerate().map(event).collect());
+        file.thread_id = self.id;
+        file.checksum = crc32c(&file.section());
+        if !self.times.is_sorted() {
+            // Its ends prove nothing of the times between them.
+            file.header_times = (0, 0);
         }
+        file
     }
 }
 
@@ -50,7 +53,9 @@ pub(crate) fn merge(threads: &[Thread], version: u8) -> Merge {
 /// Where each event of a merge comes from; the event must be that one.
 pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<(u32, u64)> {
     let place = |event: atf::Result<MergedEvent>| {
-        let MergedEvent { thread, seq, event } = event.unwrap();
+        let MergedEvent {
+            thread, seq, event, ..
+        } = event.unwrap();
         assert_eq!(event.thread_id, thread);
         assert_eq!(event.function_id, function_id(thread, seq));
         (thread, seq)

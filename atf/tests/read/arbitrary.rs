@@ -17,7 +17,7 @@ fn read_index(bytes: &[u8]) {
     assert!(index.event_count() <= bytes.len() as u64 / 32);
     assert!(index.events_end() <= bytes.len() as u64);
     assert_eq!(
-        index.events().map(Result::unwrap).count() as u64,
+        index.events_in(..).map(Result::unwrap).count() as u64,
         index.event_count()
     );
     assert!(index.holes().all(|hole| hole.unwrap().count > 0));
@@ -34,7 +34,7 @@ fn read_detail(bytes: &[u8]) {
     assert!(detail.event_count() <= bytes.len() as u64 / 24);
     assert!(detail.events_end() <= bytes.len() as u64);
     let mut offset = detail.header().events_offset;
-    for event in detail.events().map(Result::unwrap) {
+    for event in detail.events_in(..).map(Result::unwrap) {
         assert_eq!(event.offset, offset);
         offset += u64::from(event.header.total_length);
         let payload = detail.payload(&event, bytes.len()).unwrap();

@@ -602,7 +602,7 @@ fn a_header_that_counts_events_of_no_length_ends_none() {
 #[test]
 fn events_are_never_more_than_announced() {
     let detail = open(&DetailFile::finalized(1, 5));
-    let mut events = detail.events();
+    let mut events = detail.events_in(..);
     for left in (0..=5).rev() {
         let (least, most) = events.size_hint();
         assert!(least <= left && most == Some(left), "{left}");

@@ -105,7 +105,7 @@ fn no_flipped_bit_of_a_detail_file_changes_an_event_unseen() {
                     .filter(|end| **end <= byte as u64)
                     .count();
                 let intact: Vec<_> = detail
-                    .events()
+                    .events_in(..)
                     .take(before)
                     .map(|event| event.unwrap().offset)
                     .collect();

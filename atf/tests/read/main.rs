@@ -12,6 +12,7 @@ mod index;
 mod index_tail;
 mod manifest;
 mod many_events;
+mod problems;
 mod session;
 mod source;
 mod symbols;
@@ -22,6 +23,7 @@ mod ways;
 
 use std::num::NonZero;
 
+use atf::Checksum;
 use atf::detail::DetailReader;
 use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
 use support::{DetailFile, DetailRecord, EventRecord, IndexFile};
@@ -41,7 +43,7 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
 
 /// All events, each read in every way that there is.
 fn events(index: &IndexReader) -> Vec<IndexEvent> {
-    let events: Vec<IndexEvent> = index.events().collect::<Result<_, _>>().unwrap();
+    let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
     let count = index.event_count();
     assert_eq!(events.len() as u64, count);
     let mut cursor = index.cursor();
@@ -53,7 +55,7 @@ fn events(index: &IndexReader) -> Vec<IndexEvent> {
         assert_eq!(index.get(seq).unwrap(), None);
         assert_eq!(cursor.get(seq).unwrap(), None);
     }
-    let back: Vec<_> = index.events().rev().map(Result::unwrap).collect();
+    let back: Vec<_> = index.events_in(..).rev().map(Result::unwrap).collect();
     assert!(back.iter().rev().eq(&events));
     let mut blocks = index.blocks(..);
     let mut in_blocks = Vec::new();
@@ -167,7 +169,8 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     };
     assert_eq!(scan.kinds, kinds);
     let holes: u64 = index.holes().map(|hole| hole.unwrap().count).sum();
-    assert_eq!(scan.zero_events, holes);
+    let is_proven = matches!(scan.checksum, Checksum::Good | Checksum::Ieee { .. });
+    assert_eq!(if is_proven { 0 } else { scan.zero_events }, holes);
     let mut cursor = index.cursor();
     let bytes = (0..scan.event_count).flat_map(|seq| cursor.bytes(seq).unwrap().unwrap());
     assert_eq!(scan.crc32c, crc32c::crc32c(&bytes.collect::<Vec<u8>>()));
@@ -177,7 +180,7 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
 fn details(detail: &DetailReader, file: &DetailFile) -> Vec<DetailRecord> {
     let mut cursor = detail.cursor();
     let mut records = Vec::new();
-    for event in detail.events() {
+    for event in detail.events_in(..) {
         let event = event.unwrap();
         assert_eq!(event.seq, records.len() as u64);
         assert_eq!(detail.get(event.seq).unwrap(), Some(event));

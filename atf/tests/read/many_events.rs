@@ -86,7 +86,7 @@ fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
     assert!(is_cut(
         &index.scan_parallel(NonZero::new(3).unwrap()).unwrap_err()
     ));
-    let mut back = index.events().rev();
+    let mut back = index.events_in(..).rev();
     assert!(is_cut(&back.next().unwrap().unwrap_err()));
     assert!(back.next().is_none());
     let mut blocks = index.blocks(90_000..);

@@ -100,7 +100,7 @@ fn each_read_may_fail() {
     let read = |reads: u64| -> atf::Result<usize> {
         let bytes = IndexFile::finalized(1, 2000).placeholder().without_footer();
         let index = IndexReader::from_source(Failing(bytes, AtomicU64::new(reads)))?;
-        let count = index.events().collect::<Result<Vec<_>, _>>()?.len();
+        let count = index.events_in(..).collect::<Result<Vec<_>, _>>()?.len();
         index.get(7)?;
         index.checksum()?;
         index.holes().collect::<Result<Vec<_>, _>>()?;
@@ -168,7 +168,7 @@ fn events_beyond_4_gib_are_read_where_they_stand() {
     assert_eq!(index.get(COUNT).unwrap(), None);
     let last = index.events_in(COUNT - 2..).map(Result::unwrap);
     assert!(last.eq(expected[1..].iter().cloned()));
-    let back = index.events().rev().take(2).map(Result::unwrap);
+    let back = index.events_in(..).rev().take(2).map(Result::unwrap);
     assert!(back.eq(expected[1..].iter().rev().cloned()));
     let fits = usize::try_from(END).is_ok();
     assert_eq!(IndexReader::open_with(&path, mapped()).is_ok(), fits);
@@ -195,7 +195,7 @@ fn a_file_that_shrinks_is_an_error_and_one_that_grows_is_not_seen() {
             (Some(64 + 32 * seq), Some(path.as_path()))
         );
     }
-    let read: Vec<_> = index.events().collect();
+    let read: Vec<_> = index.events_in(..).collect();
     assert_eq!(
         read.len(),
         10_001,

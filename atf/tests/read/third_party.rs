@@ -26,7 +26,7 @@ fn sha256(file: &Path, start: u64, end: u64) -> String {
 /// What the readers find, in the words of `EXPECTED.json`.
 fn found(thread: &ThreadReader) -> Value {
     let index = thread.index();
-    let events: Vec<_> = index.events().collect::<Result<_, _>>().unwrap();
+    let events: Vec<_> = index.events_in(..).collect::<Result<_, _>>().unwrap();
     let mut kinds = BTreeMap::new();
     for event in &events {
         *kinds
@@ -39,7 +39,7 @@ fn found(thread: &ThreadReader) -> Value {
         .collect();
     let dangling = linked
         .iter()
-        .filter(|event| thread.forward(event).unwrap().is_none())
+        .filter(|event| thread.forward(event).unwrap().found().is_none())
         .count();
     let mut found = serde_json::json!({
         "finalized": index.completeness().has_verified_footer(),
@@ -60,9 +60,9 @@ fn found(thread: &ThreadReader) -> Value {
     let Some(detail) = thread.detail() else {
         return found;
     };
-    let details = detail.events().map(Result::unwrap);
+    let details = detail.events_in(..).map(Result::unwrap);
     let orphans = details
-        .filter(|detail| thread.backward(detail).unwrap().is_none())
+        .filter(|detail| thread.backward(detail).unwrap().found().is_none())
         .count();
     let tail_bytes = match detail.completeness() {
         Completeness::Unfinalized { trailing_bytes, .. } => *trailing_bytes,
@@ -125,12 +125,12 @@ fn every_whole_link_leads_back_with_the_same_time() {
             .path();
         for entry in SessionReader::open(process).unwrap().threads() {
             let thread = entry.open().unwrap();
-            for event in thread.index().events() {
+            for event in thread.index().events_in(..) {
                 let event = event.unwrap();
-                let Some(detail) = thread.forward(&event).unwrap() else {
+                let Some(detail) = thread.forward(&event).unwrap().found() else {
                     continue;
                 };
-                assert_eq!(thread.backward(&detail).unwrap(), Some(event));
+                assert_eq!(thread.backward(&detail).unwrap().found(), Some(event));
                 assert_eq!(detail.header.timestamp, event.timestamp_ns);
                 let payload = thread
                     .detail()

@@ -38,7 +38,7 @@ fn an_index_file_of_wire_version_1_typed_from_s0() {
     let footer = index.footer().unwrap();
     assert_eq!((footer.event_count, footer.bytes_written), (2, 64));
     assert_eq!((footer.time_start_ns, footer.time_end_ns), (1000, 2000));
-    let events: Vec<IndexEvent> = index.events().collect::<Result<_, _>>().unwrap();
+    let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
     let call = IndexEvent {
         timestamp_ns: 1000,
         function_id: 0x1_0000_0002,
@@ -81,7 +81,7 @@ fn an_index_file_of_wire_version_2_typed_from_s2() {
     );
     assert_eq!((header.thread_id, header.event_count), (42, 2));
     assert!(matches!(index.completeness(), Completeness::Finalized));
-    let events: Vec<IndexEvent> = index.events().collect::<Result<_, _>>().unwrap();
+    let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
     let call = IndexEvent {
         timestamp_ns: 1000,
         function_id: 0x1_0000_0002,

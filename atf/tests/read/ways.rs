@@ -100,7 +100,7 @@ fn index_says(index: &IndexReader) -> String {
 }
 
 fn detail_says(detail: &DetailReader) -> String {
-    let events: Vec<_> = detail.events().map(Result::unwrap).collect();
+    let events: Vec<_> = detail.events_in(..).map(Result::unwrap).collect();
     let payloads = events.iter().map(|event| {
         let payload = detail.payload(event, usize::MAX).unwrap();
         (payload, detail.function_payload(event).unwrap())

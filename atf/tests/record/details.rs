@@ -30,9 +30,9 @@ fn detail(n: u64, payload: &[u8]) -> Detail<'_> {
 #[track_caller]
 fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();
-    for event in reader.index().events() {
+    for event in reader.index().events_in(..) {
         let event = event.unwrap();
-        let Some(forward) = reader.forward(&event).unwrap() else {
+        let Some(forward) = reader.forward(&event).unwrap().found() else {
             assert_eq!(event.detail_seq, None);
             continue;
         };

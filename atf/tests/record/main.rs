@@ -49,7 +49,7 @@ fn writer(folder: &Path) -> ThreadWriter {
 /// The events of a finalized thread as a tracer handed them over.
 fn read(folder: &Path) -> Vec<Event> {
     let reader = ThreadReader::open(folder).unwrap();
-    let events = reader.index().events().map(|read| {
+    let events = reader.index().events_in(..).map(|read| {
         let read = read.unwrap();
         Event {
             timestamp_ns: read.timestamp_ns,

@@ -107,7 +107,7 @@ proptest! {
         writer.finalize().unwrap();
         let bytes = memory.bytes("t/index.atf").unwrap();
         let reader = IndexReader::from_bytes(bytes).unwrap();
-        let read = reader.events().map(|read| {
+        let read = reader.events_in(..).map(|read| {
             let read = read.unwrap();
             (read.timestamp_ns - 5_000, read.detail_seq.is_some())
         });

@@ -142,7 +142,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     assert_eq!(found, ["4294967296", "4294967297"]);
     assert_eq!((report.events(), report.details()), (6, 0));
     let reader = ThreadReader::open(out.join("thread_7")).unwrap();
-    let mut events = reader.index().events();
+    let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
     // Both details are set aside as they were: in version 2, with the number that version 1 lacks.

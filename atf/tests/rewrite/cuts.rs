@@ -32,7 +32,7 @@ fn assert_prefix(places: &Places, index: &IndexFile, events: u64, details: u64, 
         index.version,
         index.events[..usize::try_from(events).unwrap()].to_vec(),
     );
-    let found: Vec<IndexEvent> = thread.index().events().map(Result::unwrap).collect();
+    let found: Vec<IndexEvent> = thread.index().events_in(..).map(Result::unwrap).collect();
     assert_eq!(found.len(), whole.events.len());
     let mut linked = 0;
     for (seq, (found, event)) in (0_u64..).zip(found.iter().zip(&whole.events)) {
@@ -43,7 +43,7 @@ fn assert_prefix(places: &Places, index: &IndexFile, events: u64, details: u64, 
         assert_eq!(found.detail_seq, is_linked.then_some(linked), "{seq}");
         linked += u64::from(is_linked);
         if is_linked {
-            let detail = thread.forward(found).unwrap().unwrap();
+            let detail = thread.forward(found).unwrap().found().unwrap();
             assert_eq!(detail.header.index_seq, seq);
         }
     }

@@ -22,7 +22,7 @@ fn recovered(index: &[u8], detail: &[u8], salvage: bool) -> (Places, Report) {
 
 fn links(places: &Places) -> Vec<Option<u64>> {
     let thread = ThreadReader::open(places.path("out/thread_7")).unwrap();
-    let events = thread.index().events();
+    let events = thread.index().events_in(..);
     events.map(|event| event.unwrap().detail_seq).collect()
 }
 
@@ -58,7 +58,9 @@ fn what_stands_behind_a_hole_is_dropped_by_name_or_salvaged_apart() {
             assert_eq!((run.seq, run.offset, run.count), (5, 64 + 5 * 32, 4));
             let salvaged = IndexReader::open(path).unwrap();
             assert_eq!(salvaged.checksum().unwrap(), atf::Checksum::Good);
-            let times = salvaged.events().map(|event| event.unwrap().timestamp_ns);
+            let times = salvaged
+                .events_in(..)
+                .map(|event| event.unwrap().timestamp_ns);
             let first = 0x0004_62d5_3c8a_0000;
             assert!(times.eq((5..9).map(|seq| first + seq * 1000)));
         }

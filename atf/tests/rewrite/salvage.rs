@@ -53,7 +53,7 @@ fn found(report: &Report) -> Vec<u64> {
 /// Which events of the new trace have details.
 fn with_details(places: &Places) -> Vec<u64> {
     let thread = ThreadReader::open(places.path("out/thread_7")).unwrap();
-    let events = (0..).zip(thread.index().events());
+    let events = (0..).zip(thread.index().events_in(..));
     let linked = events.filter(|(_, event)| event.as_ref().unwrap().detail_seq.is_some());
     linked.map(|(seq, _)| seq).collect()
 }

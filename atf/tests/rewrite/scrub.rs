@@ -173,7 +173,7 @@ fn functions_times_kinds_and_links_stay() {
             let folder = format!("out/thread_{number}");
             let thread = ThreadReader::open(places.path(&folder)).unwrap();
             let detail = thread.detail().unwrap();
-            let events: Vec<_> = thread.index().events().map(Result::unwrap).collect();
+            let events: Vec<_> = thread.index().events_in(..).map(Result::unwrap).collect();
             let links: Vec<_> = events.iter().map(|event| event.detail_seq).collect();
             let expected = [Some(0), None, Some(1), Some(2), Some(3), Some(4), None];
             assert_eq!(links[..7], expected, "{folder}");

@@ -131,7 +131,7 @@ fn a_header_that_is_mended_gives_its_id_to_events_of_the_other_version() {
     assert_eq!(thread.notes.count(What::OtherThreadId), 0, "{report}");
     let reader = ThreadReader::open(out.join("thread_7")).unwrap();
     assert_eq!(reader.index().header().thread_id, 7);
-    for event in reader.index().events() {
+    for event in reader.index().events_in(..) {
         assert_eq!(event.unwrap().thread_id, 7);
     }
 }

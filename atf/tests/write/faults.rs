@@ -58,7 +58,7 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     let details = DetailReader::from_bytes(details).ok();
     let detail_count = details.as_ref().map_or(0, DetailReader::event_count);
     assert_eq!((index.event_count(), detail_count), counts, "{case}");
-    for (seq, read) in index.events().enumerate() {
+    for (seq, read) in index.events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
         let expected = event(seq);
         assert_eq!(read.timestamp_ns, expected.timestamp_ns, "{case}");
@@ -68,7 +68,7 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
         assert_eq!(read.detail_seq, link, "{case}");
         assert!(link.is_none_or(|link| link < detail_count), "{case}");
     }
-    for read in details.iter().flat_map(DetailReader::events) {
+    for read in details.iter().flat_map(|detail| detail.events_in(..)) {
         let read = read.unwrap();
         assert_eq!(read.header.index_seq, 3 * read.seq, "{case}");
         let payload = details.as_ref().unwrap().payload(&read, 1000).unwrap();

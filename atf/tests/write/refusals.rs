@@ -114,7 +114,7 @@ fn a_copy_keeps_what_a_tracer_must_not_write() {
         }
     });
     let index = atf::index::IndexReader::from_bytes(files[0].clone().unwrap()).unwrap();
-    let read = index.events().map(|event| {
+    let read = index.events_in(..).map(|event| {
         let event = event.unwrap();
         (event.timestamp_ns, event.event_kind)
     });

@@ -99,11 +99,11 @@ fn assert_whole(thread: &ThreadReader, count: u64) {
     assert_eq!(thread.index().event_count(), count);
     let details = thread.detail().unwrap();
     assert_eq!(details.event_count(), count.div_ceil(3));
-    for (seq, read) in thread.index().events().enumerate() {
+    for (seq, read) in thread.index().events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
         assert_eq!(read.timestamp_ns, event(seq).timestamp_ns);
         assert_eq!(read.function_id, event(seq).function_id);
-        let detail = thread.forward(&read).unwrap();
+        let detail = thread.forward(&read).unwrap().found();
         assert_eq!(detail.is_some(), seq.is_multiple_of(3));
         if let Some(detail) = detail {
             assert_eq!(detail.header.index_seq, seq);
@@ -437,7 +437,7 @@ proptest! {
         let thread = files.open();
         // No more than the area can hold, and those of the file whatever the ring says.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
-        for (seq, read) in thread.index().events().take(40).enumerate() {
+        for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);
         }
     }

@@ -180,7 +180,7 @@ fn framing(detail: &DetailReader, report: &mut FileReport) {
 /// The events one by one; gives the least and the greatest `index_seq`.
 fn events(detail: &DetailReader, report: &mut FileReport) -> Result<(u64, u64), Error> {
     let mut range: Option<(u64, u64)> = None;
-    for event in detail.events() {
+    for event in detail.events_in(..) {
         let event = event?;
         let seq = event.header.index_seq;
         range = Some(range.map_or((seq, seq), |(least, greatest)| {

@@ -106,7 +106,7 @@ impl<'a> Pair<'a> {
             return Ok(());
         };
         let mut index = self.index.cursor();
-        for detail in reader.events() {
+        for detail in reader.events_in(..) {
             let detail = detail?;
             let from = detail.header.index_seq;
             let place = || {

@@ -33,7 +33,7 @@ pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Va
     }
     let wire = reader.wire();
     let events = reader
-        .events()
+        .events_in(..)
         .map(|event| event.map(|event| index_event(wire, &event)))
         .collect::<atf::Result<Vec<_>>>()?;
     let footer = reader.footer().map(|footer| {
@@ -69,7 +69,7 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     }
     let header = reader.header();
     let events = reader
-        .events()
+        .events_in(..)
         .map(|event| detail_event(reader, &event?))
         .collect::<atf::Result<Vec<_>>>()?;
     let footer = reader.footer().map(|footer| {

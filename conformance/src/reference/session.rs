@@ -170,7 +170,7 @@ fn index_document(
         Ok(reader) => file::of_index(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
                 let holes = Holes::of(reader);
-                for (seq, event) in (0..).zip(reader.events()) {
+                for (seq, event) in (0..).zip(reader.events_in(..)) {
                     let event = event?;
                     // A hole: bytes that never reached the disk.
                     let is_hole = holes.has(&event.encode(reader.wire())?)?;
@@ -206,7 +206,7 @@ fn detail_document(
         None => return Value::Null,
         Some(Ok(reader)) => file::of_detail(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
-                for event in reader.events() {
+                for event in reader.events_in(..) {
                     links.backward.push(event?.header.index_seq);
                 }
                 totals.details = totals.details.saturating_add(reader.event_count());

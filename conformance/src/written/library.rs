@@ -51,17 +51,17 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
     file.equal("header.clock_type", header.clock_type.0, open.clock_type)?;
     file.ends(index.footer().is_some(), thread)?;
     file.holds(index.event_count(), thread.events.len())?;
-    for ((seq, event), asked) in index.events().enumerate().zip(&thread.events) {
+    for ((seq, event), asked) in index.events_in(..).enumerate().zip(&thread.events) {
         let event = event?;
         let place = format!("events[{seq}]");
         file.equal(&place, facts(&event), asked_facts(asked, open.wire))?;
         // Both ways, as a reader of calls with their details goes.
-        let detail = reader.forward(&event)?;
+        let detail = reader.forward(&event)?.found();
         let found = detail.as_ref().map(|detail| detail.seq);
         let link = settle::link(thread, asked.detail_seq);
         file.equal(&format!("{place}.detail_seq"), found, link)?;
         if let Some(detail) = detail {
-            let back = reader.backward(&detail)?.map(|event| facts(&event));
+            let back = reader.backward(&detail)?.found().map(|event| facts(&event));
             let place = format!("{place} by its details");
             file.equal(&place, back, Some(facts(&event)))?;
         }
@@ -76,7 +76,7 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
 fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> Result<(), Problem> {
     file.ends(reader.footer().is_some(), thread)?;
     file.holds(reader.event_count(), thread.details.len())?;
-    for (event, asked) in reader.events().zip(&thread.details) {
+    for (event, asked) in reader.events_in(..).zip(&thread.details) {
         let event = event?;
         let place = format!("events[{}]", event.seq);
         let DetailEventHeader {

@@ -56,7 +56,7 @@ pub trait Reads {
             .holes()
             .map(|hole| hole.map(|hole| hole.seq..hole.seq + hole.count));
         Some(IndexReading {
-            events: index.events().collect::<Result<_, _>>().ok()?,
+            events: index.events_in(..).collect::<Result<_, _>>().ok()?,
             holes: holes.collect::<Result<_, _>>().ok()?,
             is_good: index.checksum().ok()? == Checksum::Good,
         })
@@ -266,7 +266,7 @@ impl Run<'_> {
                 detail.event_count()
             ));
         }
-        for found in detail.events() {
+        for found in detail.events_in(..) {
             let found = found.map_err(text)?;
             let (seq, header) = (2 * found.seq, found.header);
             let payload = payload(seq);

@@ -179,7 +179,7 @@ pub(super) fn events(path: &Path) -> Result<Events, String> {
             continue;
         };
         let mut count = 0;
-        for event in index.events() {
+        for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
             // The name may be any: it is the manifest's.
             let _ = symbols.function(event.function_id).to_string();

@@ -99,7 +99,7 @@ impl Scratch {
                 after.event_count()
             ));
         }
-        for (before, after) in before.events().zip(after.events()) {
+        for (before, after) in before.events_in(..).zip(after.events()) {
             let (before, after) = (before.map_err(reading)?, after.map_err(reading)?);
             let facts = |event: &atf::index::IndexEvent| {
                 let depth = event.call_depth;

@@ -122,7 +122,7 @@ fn index(source: Source<'_>) -> Option<Reading> {
         of: event.function_id,
         rest: event.detail_seq,
     };
-    let events: atf::Result<Vec<_>> = index.events().collect();
+    let events: atf::Result<Vec<_>> = index.events_in(..).collect();
     let events = (0..).zip(events.ok()?).map(event).collect();
     Some(Reading {
         events,
@@ -160,7 +160,7 @@ fn detail(source: Source<'_>) -> Option<Reading> {
         })
     };
     Some(Reading {
-        events: detail.events().map(event).collect::<Option<_>>()?,
+        events: detail.events_in(..).map(event).collect::<Option<_>>()?,
         is_proven: detail.checksum().ok()? == Checksum::Good
             && matches!(detail.completeness(), Completeness::Finalized)
             && detail.disagreements().is_empty(),

@@ -113,7 +113,7 @@ fn check(
     if is_done && !matches!(index.completeness(), Completeness::Finalized) {
         return Err("is done, and the index is not finalized".to_owned());
     }
-    for (seq, found) in (0..).zip(index.events()) {
+    for (seq, found) in (0..).zip(index.events_in(..)) {
         let (found, expected) = (found.map_err(text)?, event(seq));
         let link = seq.is_multiple_of(3).then_some(seq / 3);
         let is_right = found.timestamp_ns == expected.timestamp_ns

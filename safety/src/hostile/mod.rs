@@ -88,14 +88,16 @@ pub fn work(session: &Path, out: &Path) {
 fn index(index: &IndexReader) {
     let _ = index.scan_parallel(NonZero::<usize>::MIN);
     let _ = index.holes().take_while(Result::is_ok).count();
-    let _ = Spans::new(index.events()).take_while(Result::is_ok).count();
-    let _ = index.events().rev().take_while(Result::is_ok).count();
+    let _ = Spans::new(index.events_in(..))
+        .take_while(Result::is_ok)
+        .count();
+    let _ = index.events_in(..).rev().take_while(Result::is_ok).count();
     let _ = index.disagreements();
 }
 
 fn detail(detail: &DetailReader) {
     let _ = detail.checksum();
-    for event in detail.events().flatten() {
+    for event in detail.events_in(..).flatten() {
         let _ = detail.function_payload(&event);
     }
 }

@@ -116,7 +116,12 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_merge_open(NULL, 0, 0, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_merge_next(NULL, &event, 1, &count));
     SAYS(ATF_OK, atf_merge_close(NULL));
+    TRUE(atf_merge_unverified_count(NULL) == 0);
     TRUE(atf_merge_problem_count(NULL) == 0);
+    TRUE(atf_index_problem_count(NULL) == 0);
+    TRUE(atf_index_problem(NULL, 0) == NULL);
+    TRUE(atf_detail_problem_count(NULL) == 0);
+    TRUE(atf_detail_problem(NULL, 0) == NULL);
     TRUE(atf_merge_problem(NULL, 0) == NULL);
     SAYS(ATF_ERROR_ARGUMENT, atf_recover(NULL, NULL, NULL, NULL));
     atf_string_free(NULL);

@@ -156,7 +156,7 @@ fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments
 #[track_caller]
 fn count(reader: &ThreadReader, id: u64) -> u64 {
     let mut details = 0;
-    for (seq, read) in reader.index().events().enumerate() {
+    for (seq, read) in reader.index().events_in(..).enumerate() {
         let (seq, read) = (seq as u64, read.unwrap());
         let function = (id << 32) + seq / 2;
         assert_eq!(read.function_id, function, "thread {id}, {seq}");
@@ -165,7 +165,7 @@ fn count(reader: &ThreadReader, id: u64) -> u64 {
             _ => (EventKind::RETURN, DetailEventType::FUNCTION_RETURN),
         };
         assert_eq!(read.event_kind, kind);
-        let Some(found) = reader.forward(&read).unwrap() else {
+        let Some(found) = reader.forward(&read).unwrap().found() else {
             assert!(seq % 3 != 0, "thread {id}, event {seq} lost its detail");
             continue;
         };

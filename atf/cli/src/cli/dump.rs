@@ -31,11 +31,12 @@ given_up, or unmatched for a return without a call.
 Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's
 names. With --details also 8 bytes for each detail event of the 48 threads whose details were used
 last; a trace that goes to and fro between more than these reads their files anew. With --spans
-one thread at a time, and 262,144 open calls at most. With --last 64 bytes for each event. With more than 128 threads no index file
-stays open.
+one thread at a time, and 262,144 open calls at most. With --last 64 bytes per event. With more
+than 128 threads no index file stays open.
 
-With --last the whole is gone through, and a single thread from its end. --spans ends with the calls
-that were open at the end of each thread. A thread's folder in a session has the session's names
+--last is per thread, and reads each thread from its end, so that the last events of one that
+crashed are there, whatever the others did later. --spans ends with the calls that were open at the
+end of each thread. A thread's folder in a session has the session's names
 and first time.
 
 With --follow the files may still be growing, or not be there yet: each event is written once it
@@ -44,9 +45,16 @@ threads come as they come, not merged; it ends once all threads that it then has
 Text and + count from the first event that comes. What a tracer has not flushed is not seen; if it
 has died, end the command and dump what it left. Memory: 128 KiB for each thread.
 
-Exit status: 0, also where no event matches; 1 a thread or its details are damaged or unreadable:
-cut off, with zeros among the events that were written, in a folder of another name (what can be
-read is written); 2 usage, or a path that could not be read.
+A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
+the clock is the machine's: a thread is then written as PID/ID, in JSON with the key process.
+
+All events are verified as they are read. What is wrong is written to standard error, a line for
+each problem, after everything that can be read: a checksum mismatch, an unfinalized or damaged
+file, a gap, links to lost details, a manifest that cannot be believed, a folder without a thread's
+id. A dump of a part (--from, --to, --last, --limit) says that no checksum was compared.
+
+Exit status: 0, also if no event matches; 1 there is such a problem; 2 usage, or a path that could
+not be read.
 
 Example:
   $ atf dump --from +1ms --to +2ms --function 'parse*' session_20260105_101500/pid_4242";
@@ -75,7 +83,7 @@ pub(super) struct Options {
     /// Stop after so many events
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
-    /// Only the last so many events
+    /// Only the last so many events of each thread
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["limit", "follow"])]
     last: Option<usize>,
     /// Write calls with their durations instead of events

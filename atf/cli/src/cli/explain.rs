@@ -16,11 +16,12 @@ line says what is left out.
 With --json there is a line for each field: record, seq, field, offset, size, bytes, value,
 meaning, problem. Numbers of 64 bits are decimal strings.
 
-It reads 128 KiB at a time, and keeps 8 bytes for each event of a detail.atf, or of the
-details in a ring.atf.
+It reads the whole file, 128 KiB at a time, and keeps 8 bytes per event of a detail.atf, or of the
+details in a ring.atf. What is wrong with the file is written to standard error.
 
-Exit status: 0; 1 the header or the footer is damaged, no event can be found where one should be,
-or a field has a value that it cannot have; 2 usage, or a file that could not be read.
+Exit status: 0; 1 a checksum mismatch, no footer, a damaged header or footer, a gap, no event where
+one should be, or a field with a value that it cannot have; 2 usage, or a file that could not be
+read.
 
 Example:
   $ atf explain --events 3..5 thread_0/index.atf";

@@ -16,8 +16,8 @@ JSON: numbers of 64 bits are decimal strings, what is not known is null or left 
 Memory: 8 bytes for each detail event of one thread at a time, a few hundred bytes for each
 thread, and the manifest.
 
-Exit status: 0, also for a trace that was cut off but is whole up to there; 1 something is listed
-under problems; 2 usage, or a path that could not be read.
+Exit status: 0; 1 something is listed under problems, such as a file that was not finalized; 2 usage,
+or a path that could not be read. Without --verify no checksum of an index file is compared.
 
 Example:
   $ atf info --verify samples/sample-crashed";

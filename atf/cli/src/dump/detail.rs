@@ -10,6 +10,7 @@ use atf::follow::DetailFollower;
 use atf::merge::MergedEvent;
 use atf::thread::ThreadReader;
 
+use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::text::Hex;
 
@@ -113,20 +114,31 @@ const MOST_OPEN: usize = 48;
 /// Looks up the details of events, thread by thread as they come.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
-    /// The places of the threads by their ids: several folders can have one, `thread_1` and
+    /// The places of the threads by process and id: several folders can have one, `thread_1` and
     /// `thread_01`.
-    places: BTreeMap<u32, Vec<usize>>,
-    /// Threads that were opened, by their places, each with the time of its last use.
-    open: BTreeMap<usize, (u64, Option<ThreadReader>)>,
+    places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
+    /// Threads that were opened, by process and place, each with the time of its last use.
+    open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
     uses: u64,
+}
+
+/// The details of an event, as they were found.
+pub(crate) enum Found<'a> {
+    /// The event has none.
+    None,
+    /// These.
+    Detail(Detail<'a>),
+    /// The event's link leads to no detail that leads back.
+    Dangling,
 }
 
 impl<'a> Details<'a> {
     /// Of these threads.
     pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
-        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut places: BTreeMap<_, Vec<ThreadPlace>> = BTreeMap::new();
         for thread in threads {
-            places.entry(thread.id).or_default().push(thread.position);
+            let key = (thread.process, thread.name.id);
+            places.entry(key).or_default().push(*thread);
         }
         Self {
             trace,
@@ -136,57 +148,54 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// The details of an event, where there are any. That a thread cannot be opened is said once.
-    pub(crate) fn of(&mut self, event: &MergedEvent) -> Result<Option<Detail<'_>>, Error> {
-        let places = self.places.get(&event.thread).cloned().unwrap_or_default();
+    /// The details of an event. What is wrong with those of its thread is told once.
+    pub(crate) fn of(&mut self, event: &MergedEvent, told: &mut Told) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
-            return Ok(None);
+            return Ok(Found::None);
         };
-        for place in &places {
-            let found = match self.open(*place)?.and_then(ThreadReader::detail) {
-                Some(reader) => reader.get(detail_seq)?,
-                None => None,
+        let places = self.places.get(&(event.process, event.thread));
+        for place in places.cloned().unwrap_or_default() {
+            let reader = self.open(&place, told).and_then(ThreadReader::detail);
+            let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {
+                continue;
             };
             // Of several folders the one whose detail leads back.
-            let is_it = |found: &DetailEvent| {
-                let header = &found.header;
-                let it = (header.index_seq, header.timestamp);
-                places.len() == 1 || it == (event.seq, event.event.timestamp_ns)
-            };
-            if let Some(found) = found.filter(is_it) {
-                let reader = self.open(*place)?.and_then(ThreadReader::detail);
-                return Ok(reader.map(|reader| Detail::new(reader, found)));
+            let back = (event.seq, event.event.timestamp_ns);
+            let leads_back =
+                |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
+            if let Some(found) = found.filter(leads_back) {
+                let reader = self.open(&place, told).and_then(ThreadReader::detail);
+                return Ok(reader.map_or(Found::Dangling, |reader| {
+                    Found::Detail(Detail::new(reader, found))
+                }));
             }
         }
-        Ok(None)
+        Ok(Found::Dangling)
     }
 
-    fn open(&mut self, place: usize) -> Result<Option<&ThreadReader>, Error> {
+    fn open(&mut self, place: &ThreadPlace, told: &mut Told) -> Option<&ThreadReader> {
         self.uses += 1;
-        if !self.open.contains_key(&place) {
+        let key = (place.process, place.position);
+        if !self.open.contains_key(&key) {
             let least = self.open.iter().min_by_key(|(_, (used, _))| *used);
-            let least = least.map(|(place, _)| *place);
+            let least = least.map(|(key, _)| *key);
             if let Some(least) = least.filter(|_| self.open.len() >= MOST_OPEN) {
                 self.open.remove(&least);
             }
-            let (thread, failure) = match self.trace.thread(place) {
-                Ok(thread) => {
-                    let failure = thread.as_ref().and_then(ThreadReader::detail_error);
-                    let failure = failure.cloned();
-                    (thread, failure)
-                }
-                Err(error) => (None, Some(error)),
-            };
+            let thread = self.trace.thread(place).and_then(|thread| {
+                let problems = thread.as_ref().map(ThreadReader::problems).transpose()?;
+                problems.iter().flatten().for_each(|error| told.tell(error));
+                Ok(thread)
+            });
+            let thread = thread.unwrap_or_else(|error| {
+                told.tell(&error);
+                None
+            });
             // What cannot be opened is kept as well: it is not tried for each of its events.
-            self.open.insert(place, (self.uses, thread));
-            if let Some(failure) = failure {
-                return Err(failure);
-            }
+            self.open.insert(key, (self.uses, thread));
         }
-        let open = self.open.get_mut(&place).map(|(used, thread)| {
-            *used = self.uses;
-            thread.as_ref()
-        });
-        Ok(open.flatten())
+        let (used, thread) = self.open.get_mut(&key)?;
+        *used = self.uses;
+        thread.as_ref()
     }
 }

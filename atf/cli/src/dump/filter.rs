@@ -39,7 +39,7 @@ pub(crate) struct Filter<'a> {
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
     /// The functions that the patterns mean; all where there is no pattern.
-    functions: Option<BTreeSet<u64>>,
+    functions: Option<BTreeSet<(Option<u32>, u64)>>,
 }
 
 impl<'a> Filter<'a> {
@@ -77,7 +77,7 @@ impl<'a> Filter<'a> {
     }
 
     /// Whether a call, some of whose time is asked for, or a return is written.
-    pub(crate) fn admits_span(&self, paired: &Paired) -> bool {
+    pub(crate) fn admits_span(&self, process: u32, paired: &Paired) -> bool {
         let (start, end, function_id) = match paired {
             Paired::Span(span) => {
                 // One that never ended goes on.
@@ -91,21 +91,20 @@ impl<'a> Filter<'a> {
         };
         start <= *self.times.end()
             && end >= *self.times.start()
-            && self.admits_function(function_id)
+            && self.admits_function(process, function_id)
     }
 
-    fn admits_function(&self, id: u64) -> bool {
-        self.functions
-            .as_ref()
-            .is_none_or(|functions| functions.contains(&id))
+    fn admits_function(&self, process: u32, id: u64) -> bool {
+        let functions = self.functions.as_ref();
+        functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
 
-    /// Whether an event is written.
-    pub(crate) fn admits(&self, event: &IndexEvent) -> bool {
+    /// Whether an event of a process is written.
+    pub(crate) fn admits(&self, process: u32, event: &IndexEvent) -> bool {
         let is_kind = |kind: &Kind| kind.0 == event.event_kind;
         self.times.contains(&event.timestamp_ns)
             && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
-            && self.admits_function(event.function_id)
+            && self.admits_function(process, event.function_id)
     }
 }
 

@@ -16,7 +16,7 @@ use atf::{Error, FileKind, Wire};
 use super::detail::Detail;
 use super::filter::{Filter, times};
 use super::names::Names;
-use super::trace::session_around;
+use super::trace::{ThreadName, session_around};
 use super::{Dump, Row, Sink, several, wire_of};
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
@@ -85,8 +85,8 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
                 threads.extend(new_threads(dump, &mut session.follower)?);
             }
         }
-        let of_session = session.as_ref().map_or(Names::None, |session| {
-            let follower = &session.follower;
+        let of_session = session.as_ref().map(|session| &session.follower);
+        let of_session = of_session.map_or(Names::Sessions(Vec::new()), |follower| {
             Names::of_manifest(follower.manifest(), follower.symbols())
         });
         let names = named.as_ref().unwrap_or(&of_session);
@@ -278,7 +278,7 @@ impl Output<'_, '_> {
             .map(|header| header.thread_id);
         let id = thread.id.or(thread_id).unwrap_or_default();
         let is_wanted = self.dump.threads.is_empty() || self.dump.threads.contains(&id);
-        if !is_wanted || !filter.admits(&new.event) {
+        if !is_wanted || !filter.admits(0, &new.event) {
             return Ok(());
         }
         let detail = match &thread.source {
@@ -289,11 +289,11 @@ impl Output<'_, '_> {
         };
         self.left -= 1;
         self.sink.event(&Row {
-            thread: id,
+            thread: ThreadName { process: None, id },
             seq: new.seq,
             wire: wire_of(&new.event),
             event: new.event,
-            name: names.get(new.event.function_id),
+            name: names.get((0, new.event.function_id)),
             detail,
         })
     }
@@ -334,7 +334,5 @@ fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path
         }
     }
     sink.flush()?;
-    let problem = follower.framing_problem();
-    problem.into_iter().for_each(complain);
-    Ok(State::of(problem.is_some()))
+    Ok(State::Fine)
 }

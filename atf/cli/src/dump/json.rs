@@ -8,6 +8,7 @@ use atf::spans::{Paired, SpanEnd};
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
+use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::U64;
 use crate::output::Failure;
@@ -20,6 +21,8 @@ pub(crate) struct Json<W> {
 
 #[derive(Serialize)]
 struct EventLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
     thread: u32,
     seq: U64,
     timestamp_ns: U64,
@@ -38,6 +41,8 @@ struct EventLine<'a> {
 
 #[derive(Serialize)]
 struct SpanLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
     thread: u32,
     function_id: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,7 +168,8 @@ impl<W: Write> Sink for Json<W> {
             None => None,
         };
         let line = EventLine {
-            thread: row.thread,
+            process: row.thread.process,
+            thread: row.thread.id,
             seq: row.seq.into(),
             timestamp_ns: event.timestamp_ns.into(),
             function_id: event.function_id.into(),
@@ -182,9 +188,19 @@ impl<W: Write> Sink for Json<W> {
         self.line(&DetailObject::new(wire, detail, &hex)?, Some(&hex))
     }
 
-    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure> {
+    fn span(
+        &mut self,
+        thread: ThreadName,
+        paired: &Paired,
+        name: Option<&str>,
+    ) -> Result<(), Failure> {
+        let ThreadName {
+            process,
+            id: thread,
+        } = thread;
         let line = match paired {
             Paired::Span(span) => SpanLine {
+                process,
                 thread,
                 function_id: span.function_id.into(),
                 function: name,
@@ -198,6 +214,7 @@ impl<W: Write> Sink for Json<W> {
                 end: end(span.end),
             },
             Paired::Unmatched(unmatched) => SpanLine {
+                process,
                 thread,
                 function_id: unmatched.function_id.into(),
                 function: name,

@@ -3,39 +3,40 @@
 mod detail;
 mod filter;
 mod follow;
-mod holes;
 mod json;
 mod names;
 mod pattern;
 mod ready;
 mod text;
 mod time;
+mod told;
 mod trace;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::time::Duration;
 
 use atf::detail::DetailReader;
 use atf::index::IndexEvent;
-use atf::merge::MergedEvent;
+use atf::merge::{Merge, MergedEvent};
 use atf::spans::{Paired, Span, Spans, Unmatched};
 use atf::{Error, FileKind, Wire};
 
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::target::Target;
+use crate::text::Counted;
 
 pub(crate) use filter::Kind;
 pub(crate) use pattern::Pattern;
 pub(crate) use time::{Time, parse_span};
 
-use detail::{Detail, Details};
-use holes::Holes;
+use detail::{Detail, Details, Found};
 use json::Json;
 use names::Names;
 use ready::Ready;
 use text::Text;
-use trace::Trace;
+use told::{Told, tell_unverified};
+use trace::{ThreadName, ThreadPlace, Trace, are_processes};
 
 /// How a trace is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,8 +91,8 @@ pub(crate) struct Dump<'a> {
 /// An event as it is written.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The thread's id in its folder's name, or in a file's header.
-    pub(crate) thread: u32,
+    /// The thread's id in its folder's name, or in a file's header, and its process.
+    pub(crate) thread: ThreadName,
     /// The event's position in its file.
     pub(crate) seq: u64,
     /// The wire version of its file.
@@ -116,7 +117,12 @@ pub(crate) trait Sink {
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
 
     /// A call of a thread, or a return without a call.
-    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure>;
+    fn span(
+        &mut self,
+        thread: ThreadName,
+        paired: &Paired,
+        name: Option<&str>,
+    ) -> Result<(), Failure>;
 
     /// Sends on what was written.
     fn flush(&mut self) -> Result<(), Failure>;
@@ -140,11 +146,11 @@ impl Dump<'_> {
             }
             Target::File(path, FileKind::Index) | Target::OtherFile(path) => Trace::File(path),
             Target::Thread(path) => Trace::of_thread(path),
-            Target::Session(path) => Trace::of_session(&path)?,
-            Target::Sessions(paths) => match paths.as_slice() {
-                [path] => Trace::of_session(path)?,
-                paths => return Err(several(self.path, paths)),
-            },
+            Target::Session(path) => Trace::of_sessions(&[path])?,
+            Target::Sessions(paths) if paths.len() == 1 || are_processes(&paths) => {
+                Trace::of_sessions(&paths)?
+            }
+            Target::Sessions(paths) => return Err(several(self.path, &paths)),
         };
         let state = match self.what {
             What::Events => self.events(&trace, sink.as_mut())?,
@@ -157,127 +163,125 @@ impl Dump<'_> {
     fn events(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
         let ready = match Ready::new(self, trace)? {
             Ok(ready) => ready,
-            Err(error) => return Ok(damaged(error)),
+            Err(error) => return Ok(damaged(&error)),
         };
-        let merge = match trace.merge(&ready.threads) {
+        let merge = match trace.merge(self.threads) {
             Ok(merge) => merge.time_range(ready.filter.times()),
-            Err(error) => return Ok(damaged(error)),
+            Err(error) => return Ok(damaged(&error)),
         };
         sink.start(ready.start_ns())?;
-        for problem in merge.problems() {
-            complain(&problem.error);
-        }
         let mut output = Output {
             details: self.details.then(|| Details::new(trace, &ready.threads)),
+            trace,
             names: &ready.names,
             sink,
-            is_damaged: ready.is_damaged || !merge.problems().is_empty(),
-            holes: Holes::default(),
+            told: Told::default(),
+            dangling: BTreeMap::new(),
+            zeros: BTreeMap::new(),
             written: 0,
         };
-        match (self.last, ready.threads.as_slice()) {
-            (None, _) => {
+        let admits = |event: &MergedEvent| ready.filter.admits(event.process, &event.event);
+        match self.last {
+            None => {
                 for event in merge.events() {
                     if output.written == self.limit {
                         break;
                     }
-                    if let Some(event) =
-                        output.take(event).filter(|e| ready.filter.admits(&e.event))
-                    {
+                    if let Some(event) = output.take(event).filter(admits) {
                         output.write(&event)?;
                     }
                 }
             }
-            (Some(count), [thread]) => {
-                let index = match trace.index(thread.position) {
-                    Ok(index) => index,
-                    Err(error) => return Ok(damaged(error)),
-                };
-                let mut last = VecDeque::new();
-                let seqs = (0..index.event_count()).rev();
-                let mut events = seqs.zip(index.events().rev());
-                while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
-                    let thread = thread.id;
-                    let event = event.map(|event| MergedEvent { thread, seq, event });
-                    let Some(event) = output.take(event) else {
-                        break;
-                    };
-                    if ready.filter.admits(&event.event) {
-                        last.push_front(event);
-                    }
+            Some(count) => {
+                let mut last = Vec::new();
+                for thread in &ready.threads {
+                    last.extend(output.last_of(thread, count, admits));
                 }
-                last.iter().try_for_each(|event| output.write(event))?;
-            }
-            (Some(count), _) => {
-                let mut last = Last::new(count);
-                let events = merge.events().filter_map(|event| output.take(event));
-                events
-                    .filter(|event| ready.filter.admits(&event.event))
-                    .for_each(|event| last.push(event));
+                // As they would be merged: each thread keeps its own order.
+                last.sort_by_key(|event| (event.event.timestamp_ns, event.process, event.thread));
                 last.iter().try_for_each(|event| output.write(event))?;
             }
         }
         if output.written == 0 && self.limit > 0 && self.last != Some(0) {
             ready.tell_nothing();
         }
-        Ok(State::of(output.holes.tell() || output.is_damaged))
+        if output.written > 0 {
+            tell_unverified(merge.unverified().count());
+        }
+        let is_partial = self.last.is_some() || output.written >= self.limit;
+        Ok(output.finish(&merge, is_partial))
     }
 
     /// Calls instead of events, one thread after the other.
     fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
         let ready = match Ready::new(self, trace)? {
             Ok(ready) => ready,
-            Err(error) => return Ok(damaged(error)),
+            Err(error) => return Ok(damaged(&error)),
         };
         sink.start(ready.start_ns())?;
-        let mut state = State::of(ready.is_damaged);
-        let mut last = self.last.map(Last::new);
+        let mut told = Told::default();
         let mut written = 0;
-        let mut write = |thread: u32, paired: &Paired| {
-            let (Paired::Span(Span { function_id, .. })
-            | Paired::Unmatched(Unmatched { function_id, .. })) = *paired;
-            written += 1;
-            sink.span(thread, paired, ready.names.get(function_id))?;
-            Ok::<_, Failure>(written)
-        };
-        let mut is_any = false;
-        'threads: for thread in &ready.threads {
-            let index = match trace.index(thread.position) {
+        let mut partly = 0;
+        for thread in &ready.threads {
+            let mut last = self.last.map(Last::new);
+            let mut write = |paired: &Paired| {
+                let (Paired::Span(Span { function_id, .. })
+                | Paired::Unmatched(Unmatched { function_id, .. })) = *paired;
+                let name = ready.names.get((thread.process, function_id));
+                written += 1;
+                sink.span(thread.name, paired, name)?;
+                Ok::<_, Failure>(written)
+            };
+            let index = match trace.index(thread) {
                 Ok(index) => index,
                 Err(error) => {
-                    state = damaged(error);
+                    told.tell(&error);
                     continue;
                 }
             };
+            let mut is_over = self.limit == 0;
             for paired in Spans::new(index.events()) {
-                if self.limit == 0 {
-                    break 'threads;
+                if is_over {
+                    break;
                 }
                 let paired = match paired {
                     Ok(paired) => paired,
                     Err(error) => {
-                        state = damaged(error);
+                        told.tell(&error);
                         continue;
                     }
                 };
-                if !ready.filter.admits_span(&paired) {
+                if !ready.filter.admits_span(thread.process, &paired) {
                     continue;
                 }
-                is_any = true;
                 match &mut last {
-                    Some(last) => last.push((thread.id, paired)),
-                    None if write(thread.id, &paired)? == self.limit => break 'threads,
-                    None => {}
+                    Some(last) => last.push(paired),
+                    None => is_over = write(&paired)? == self.limit,
                 }
             }
+            last.iter()
+                .flat_map(Last::iter)
+                .try_for_each(|paired| write(paired).map(drop))?;
+            partly += usize::from(index.known_checksum().is_none());
+            if is_over {
+                break;
+            }
         }
-        for (thread, paired) in last.iter().flat_map(Last::iter) {
-            write(*thread, paired)?;
-        }
-        if !is_any && self.limit > 0 {
+        if written == 0 && self.limit > 0 && self.last != Some(0) {
             ready.tell_nothing();
         }
-        Ok(state)
+        if written > 0 {
+            tell_unverified(partly);
+        }
+        // And what is wrong beside the events that were paired.
+        match trace.merge(self.threads) {
+            Ok(merge) => merge
+                .problems()
+                .iter()
+                .for_each(|problem| told.tell(&problem.error)),
+            Err(error) => told.tell(&error),
+        }
+        Ok(told.state())
     }
 
     /// Refuses what a `detail.atf` by itself does not tell.
@@ -295,23 +299,22 @@ impl Dump<'_> {
         self.check_details_alone(path)?;
         let reader = match DetailReader::open(path) {
             Ok(reader) => reader,
-            Err(error) => return Ok(damaged(error)),
+            Err(error) => return Ok(damaged(&error)),
         };
         let start_ns = reader.time_range()?.map(|(start_ns, _)| start_ns);
         let range = filter::times(self, start_ns)?;
         sink.start(start_ns.unwrap_or(0))?;
-        let problem = reader.framing_problem();
-        problem.into_iter().for_each(complain);
-        let mut is_damaged = problem.is_some();
+        let mut told = Told::default();
+        // Opening the file has read all of it, so that is known wherever the dump ends.
+        reader.problems()?.iter().for_each(|error| told.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
             let event = match event {
                 Ok(event) if left > 0 => event,
                 Ok(_) => break,
                 Err(error) => {
-                    complain(error);
-                    is_damaged = true;
-                    break;
+                    told.tell(&error);
+                    continue;
                 }
             };
             if range.contains(&event.header.timestamp) {
@@ -320,56 +323,136 @@ impl Dump<'_> {
                 left -= 1;
             }
         }
-        Ok(State::of(is_damaged))
+        Ok(told.state())
     }
 }
 
 /// Writes events, and knows what was wrong with those that came.
 struct Output<'a> {
     details: Option<Details<'a>>,
+    trace: &'a Trace,
     names: &'a Names<'a>,
     sink: &'a mut dyn Sink,
-    is_damaged: bool,
-    holes: Holes,
+    told: Told,
+    /// By thread: the first event whose link leads to no detail of its own, and how many there are.
+    dangling: BTreeMap<ThreadName, (u64, u64)>,
+    /// By thread: the first event that is nothing but zeros, and how many there are.
+    zeros: BTreeMap<ThreadName, (u64, u64)>,
     /// How many events.
     written: u64,
 }
 
 impl Output<'_> {
-    /// The event, or nothing where it could not be read, which is said.
+    /// The event, or nothing where something is wrong, which is said.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
-        match event {
-            Ok(event) => {
-                self.holes.look(event.thread, event.seq, &event.event);
-                Some(event)
-            }
+        event.map_err(|error| self.told.tell(&error)).ok()
+    }
+
+    /// The last events of a thread that are admitted, in their order.
+    fn last_of(
+        &mut self,
+        thread: &ThreadPlace,
+        count: usize,
+        admits: impl Fn(&MergedEvent) -> bool,
+    ) -> VecDeque<MergedEvent> {
+        let mut last = VecDeque::new();
+        let index = match self.trace.index(thread) {
+            Ok(index) => index,
             Err(error) => {
-                complain(error);
-                self.is_damaged = true;
-                None
+                self.told.tell(&error);
+                return last;
+            }
+        };
+        let seqs = (0..index.event_count()).rev();
+        let mut events = seqs.zip(index.events_in(..).rev());
+        while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
+            let event = event.map(|event| MergedEvent {
+                process: thread.process,
+                thread: thread.name.id,
+                seq,
+                event,
+            });
+            let Some(event) = self.take(event) else {
+                break;
+            };
+            if admits(&event) {
+                last.push_front(event);
             }
         }
+        last
     }
 
     fn write(&mut self, event: &MergedEvent) -> Result<(), Failure> {
-        let detail = match &mut self.details {
-            Some(details) => details.of(event).unwrap_or_else(|error| {
-                complain(error);
-                self.is_damaged = true;
-                None
-            }),
-            None => None,
+        let thread = ThreadName {
+            process: self.trace.process_id(event.process),
+            id: event.thread,
         };
+        let found = match &mut self.details {
+            Some(details) => details.of(event, &mut self.told),
+            None => Ok(Found::None),
+        };
+        let detail = match found {
+            Ok(Found::Detail(detail)) => Some(detail),
+            Ok(Found::None) => None,
+            Ok(Found::Dangling) => {
+                let (_, count) = self.dangling.entry(thread).or_insert((event.seq, 0));
+                *count += 1;
+                None
+            }
+            Err(error) => {
+                self.told.tell(&error);
+                None
+            }
+        };
+        if is_zero(&event.event) {
+            let (_, count) = self.zeros.entry(thread).or_insert((event.seq, 0));
+            *count += 1;
+        }
         self.written += 1;
         self.sink.event(&Row {
-            thread: event.thread,
+            thread,
             seq: event.seq,
             wire: wire_of(&event.event),
             event: event.event,
-            name: self.names.get(event.event.function_id),
+            name: self.names.get((event.process, event.event.function_id)),
             detail,
         })
     }
+
+    /// Says what else is known to be wrong, wherever the dump ended.
+    fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
+        for problem in merge.problems() {
+            self.told.tell(&problem.error);
+        }
+        for (thread, (seq, count)) in &self.dangling {
+            let events = Counted(*count, "event");
+            complain(format_args!(
+                "thread {thread}: {events} without the details that they link to, first events[{seq}]"
+            ));
+        }
+        // Whoever read all events has met them as a gap, or proven that they were written.
+        self.zeros.retain(|_, _| is_partial);
+        for (thread, (seq, count)) in &self.zeros {
+            let events = Counted(*count, "event");
+            complain(format_args!(
+                "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
+                 says that they were written; `atf info --verify` compares it"
+            ));
+        }
+        match self.dangling.is_empty() && self.zeros.is_empty() {
+            true => self.told.state(),
+            false => State::Damaged,
+        }
+    }
+}
+
+/// Whether an event's bytes are zeros. A link of 0 is one to the first detail.
+fn is_zero(event: &IndexEvent) -> bool {
+    event.timestamp_ns == 0
+        && event.function_id == 0
+        && u32::from(event.event_kind) == 0
+        && event.call_depth.unwrap_or(0) == 0
+        && event.detail_seq == Some(0)
 }
 
 /// The last of what comes, so many at most.
@@ -396,8 +479,8 @@ impl<T> Last<T> {
     }
 }
 
-/// Says why a thread cannot be read, or not further.
-fn damaged(error: Error) -> State {
+/// Says why a trace cannot be read.
+fn damaged(error: &Error) -> State {
     complain(error);
     State::Damaged
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use atf::manifest::{Manifest, Symbol};
+use atf::session::SessionReader;
 use atf::symbols::Symbols;
 
 use super::Pattern;
@@ -14,22 +15,27 @@ use crate::output::Failure;
 /// The names of functions. The first name of a function counts.
 #[derive(Debug)]
 pub(crate) enum Names<'t> {
-    /// Nobody gives any.
-    None,
-    /// Those of the session.
-    Session(Symbols<'t>, &'t Manifest),
-    /// Those of a manifest that was named.
+    /// Those of each process, if its session has a manifest.
+    Sessions(Vec<Option<(Symbols<'t>, &'t Manifest)>>),
+    /// Those of a manifest that was named, for all processes.
     Other(BTreeMap<u64, String>),
 }
+
+/// A function of a process.
+pub(crate) type Function = (u32, u64);
 
 impl<'t> Names<'t> {
     /// Those of the manifest at `path`, or else of the trace's own.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
+        let of_session = |session: &'t SessionReader| {
+            let manifest = session.manifest()?;
+            Some((session.symbols(), manifest))
+        };
         match path {
             Some(path) => Self::in_file(path),
-            None => Ok(trace.session().map_or(Self::None, |session| {
-                Self::of_manifest(session.manifest(), session.symbols())
-            })),
+            None => Ok(Self::Sessions(
+                trace.sessions().iter().map(of_session).collect(),
+            )),
         }
     }
 
@@ -49,33 +55,42 @@ impl<'t> Names<'t> {
         Ok(Self::Other(names))
     }
 
-    /// Those of a session, where it has a manifest.
+    /// Those of a session, if it has a manifest.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
-        manifest.map_or(Self::None, |manifest| Self::Session(symbols, manifest))
+        Self::Sessions(vec![manifest.map(|manifest| (symbols, manifest))])
     }
 
     /// A function's name.
-    pub(crate) fn get(&self, function_id: u64) -> Option<&str> {
+    pub(crate) fn get(&self, (process, function_id): Function) -> Option<&str> {
         match self {
-            Self::None => None,
-            Self::Session(symbols, _) => symbols.function(function_id).name,
+            Self::Sessions(sessions) => {
+                let (symbols, _) = sessions.get(process as usize)?.as_ref()?;
+                symbols.function(function_id).name
+            }
             Self::Other(names) => names.get(&function_id).map(String::as_str),
         }
     }
 
-    /// The functions that a pattern means.
-    pub(crate) fn find(&self, pattern: &Pattern) -> Vec<u64> {
+    /// The functions that a pattern means; without a process, those of all.
+    pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {
-            return vec![*id];
+            return vec![(None, *id)];
         }
-        let fits = |id: &u64| self.get(*id).is_some_and(|name| pattern.fits(name));
+        let fits = |function| self.get(function).is_some_and(|name| pattern.fits(name));
         match self {
-            Self::None => Vec::new(),
-            Self::Session(_, manifest) => {
-                let ids = manifest.symbols.iter().map(|symbol| symbol.function_id);
-                ids.filter(fits).collect()
+            Self::Sessions(sessions) => {
+                let named = (0..).zip(sessions).filter_map(|(process, session)| {
+                    let (_, manifest) = session.as_ref()?;
+                    let symbols = manifest.symbols.iter();
+                    Some(symbols.map(move |symbol| (process, symbol.function_id)))
+                });
+                let found = named.flatten().filter(|function| fits(*function));
+                found.map(|(process, id)| (Some(process), id)).collect()
             }
-            Self::Other(names) => names.keys().copied().filter(fits).collect(),
+            Self::Other(names) => {
+                let ids = names.keys().filter(|id| fits((0, **id)));
+                ids.map(|id| (None, *id)).collect()
+            }
         }
     }
 }

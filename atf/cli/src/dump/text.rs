@@ -7,6 +7,7 @@ use atf::detail::FunctionPayload;
 use atf::spans::{Paired, SpanEnd};
 
 use super::detail::Detail;
+use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
 use crate::output::Failure;
@@ -132,7 +133,12 @@ impl<W: Write> Sink for Text<W> {
         self.details(detail)
     }
 
-    fn span(&mut self, thread: u32, paired: &Paired, name: Option<&str>) -> Result<(), Failure> {
+    fn span(
+        &mut self,
+        thread: ThreadName,
+        paired: &Paired,
+        name: Option<&str>,
+    ) -> Result<(), Failure> {
         let (time_ns, seq, function_id) = match paired {
             Paired::Span(span) => (span.start_ns, span.start_seq, span.function_id),
             Paired::Unmatched(end) => (end.timestamp_ns, end.seq, end.function_id),

@@ -1,40 +1,61 @@
 //! The threads of a trace, however it was named.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use atf::Result;
 use atf::index::IndexReader;
 use atf::merge::Merge;
 use atf::session::{SessionReader, ThreadEntry};
-use atf::thread::{INDEX_FILE, ThreadReader};
+use atf::thread::ThreadReader;
 
 use crate::output::Failure;
-use crate::text::Counted;
 
-/// A file, a thread's folder, or a session.
+/// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
 pub(crate) enum Trace {
     /// An index file by itself.
     File(PathBuf),
     /// A thread's folder, and the session that it belongs to.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// A session.
-    Session(Box<SessionReader>),
+    /// The sessions of one process or of several, whose clock is the machine's.
+    Sessions(Vec<SessionReader>),
+}
+
+/// A thread as it is named: by the id of its folder, and its process where there are several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ThreadName {
+    /// The process id, of a trace of several processes.
+    pub(crate) process: Option<u32>,
+    /// The id in the folder's name, or else in the header.
+    pub(crate) id: u32,
+}
+
+impl fmt::Display for ThreadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.process {
+            Some(process) => f.pad(&format!("{process}/{}", self.id)),
+            None => fmt::Display::fmt(&self.id, f),
+        }
+    }
 }
 
 /// A thread of a trace, which may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
-    /// The id in the folder's name, or else in the header.
-    pub(crate) id: u32,
-    /// Its place among the trace's threads.
+    /// The position of its process among the trace's.
+    pub(crate) process: u32,
+    /// How it is named.
+    pub(crate) name: ThreadName,
+    /// Its place among the threads of its process.
     pub(crate) position: usize,
 }
 
 impl Trace {
-    /// A session, without opening its threads.
-    pub(crate) fn of_session(path: &Path) -> Result<Self> {
-        Ok(Self::Session(Box::new(SessionReader::open(path)?)))
+    /// Sessions, without opening their threads.
+    pub(crate) fn of_sessions(paths: &[PathBuf]) -> Result<Self> {
+        let sessions = paths.iter().map(SessionReader::open);
+        Ok(Self::Sessions(sessions.collect::<Result<_>>()?))
     }
 
     /// A thread's folder. If it stands in a session, names and the first time are the session's.
@@ -43,130 +64,156 @@ impl Trace {
         Self::Folder(path, session)
     }
 
-    /// The session whose names count.
-    pub(crate) fn session(&self) -> Option<&SessionReader> {
+    /// The sessions whose names count, by process.
+    pub(crate) fn sessions(&self) -> &[SessionReader] {
         match self {
-            Self::File(_) | Self::Folder(_, None) => None,
-            Self::Folder(_, Some(session)) | Self::Session(session) => Some(session),
+            Self::File(_) | Self::Folder(_, None) => &[],
+            Self::Folder(_, Some(session)) => std::slice::from_ref(session),
+            Self::Sessions(sessions) => sessions,
         }
     }
 
-    /// The threads with these ids; all where there is none.
-    pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
-        let all: Vec<_> = match self {
-            Self::File(_) | Self::Folder(..) => vec![self.index(0)?.header().thread_id],
-            Self::Session(session) => session.threads().iter().map(ThreadEntry::id).collect(),
+    /// The process of a session, where there are several.
+    pub(crate) fn process_id(&self, process: u32) -> Option<u32> {
+        let Self::Sessions(sessions) = self else {
+            return None;
         };
-        if let Some(id) = ids.iter().find(|id| !all.contains(id)) {
-            return Err(Failure::Usage(format!("there is no thread {id}")));
-        }
-        let places = all.into_iter().enumerate();
-        let places = places.map(|(position, id)| ThreadPlace { id, position });
-        let is_wanted = |place: &ThreadPlace| ids.is_empty() || ids.contains(&place.id);
-        Ok(places.filter(is_wanted).collect())
+        let session = sessions.get(process as usize)?;
+        let name = session.path().file_name()?.to_str()?;
+        let id = name.strip_prefix(PROCESS)?.parse().ok();
+        id.filter(|_| sessions.len() > 1)
     }
 
-    /// The events of these threads in one order, not yet opened where it is a session's.
-    pub(crate) fn merge(&self, threads: &[ThreadPlace]) -> Result<Merge> {
-        Ok(match self {
-            Self::Session(session) => session.merge().threads(threads.iter().map(|t| t.id)),
-            Self::File(_) | Self::Folder(..) => {
-                let index = self.index(0)?;
+    /// The threads with these ids; all if none is named.
+    pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
+        let mut all = Vec::new();
+        match self {
+            Self::File(_) | Self::Folder(..) => all.push(ThreadPlace {
+                process: 0,
+                name: ThreadName {
+                    process: None,
+                    id: self.open_file()?.header().thread_id,
+                },
+                position: 0,
+            }),
+            Self::Sessions(sessions) => {
+                for (process, session) in (0..).zip(sessions) {
+                    let process_id = self.process_id(process);
+                    let places = session.threads().iter().enumerate();
+                    all.extend(places.map(|(position, entry)| ThreadPlace {
+                        process,
+                        name: ThreadName {
+                            process: process_id,
+                            id: entry.id(),
+                        },
+                        position,
+                    }));
+                }
+            }
+        }
+        if let Some(id) = ids.iter().find(|id| !all.iter().any(|t| t.name.id == **id)) {
+            return Err(Failure::Usage(no_thread(*id, &all)));
+        }
+        all.retain(|place| ids.is_empty() || ids.contains(&place.name.id));
+        Ok(all)
+    }
+
+    /// The events of the threads with these ids in one order, not yet opened where they are a
+    /// session's; all if none is named.
+    pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
+        let merge = match self {
+            Self::Sessions(sessions) => Merge::of_sessions(sessions),
+            Self::File(path) => {
+                let index = IndexReader::open(path)?;
                 Merge::new([(index.header().thread_id, index)])
             }
+            Self::Folder(path, _) => {
+                let thread = ThreadReader::open(path)?;
+                Merge::of_threads([(thread.index().header().thread_id, thread)])
+            }
+        };
+        Ok(match ids {
+            [] => merge,
+            ids => merge.threads(ids.iter().copied()),
         })
+    }
+
+    fn entry(&self, place: &ThreadPlace) -> Option<&ThreadEntry> {
+        let Self::Sessions(sessions) = self else {
+            return None;
+        };
+        let session = sessions.get(place.process as usize)?;
+        session.threads().get(place.position)
     }
 
     /// The events of a thread; of a session's without its details, to find which takes a pass over
     /// them.
-    pub(crate) fn index(&self, position: usize) -> Result<IndexReader> {
-        match self {
-            Self::File(path) => IndexReader::open(path),
-            Self::Folder(path, _) => Ok(ThreadReader::open(path)?.into_index()),
-            Self::Session(session) => match session.threads().get(position) {
-                Some(entry) => entry.open_index(),
-                None => IndexReader::from_bytes([]),
-            },
+    pub(crate) fn index(&self, place: &ThreadPlace) -> Result<IndexReader> {
+        match self.entry(place) {
+            Some(entry) => entry.open_index(),
+            None => self.open_file(),
         }
     }
 
     /// Both files of a thread; none where only an index file was named.
-    pub(crate) fn thread(&self, position: usize) -> Result<Option<ThreadReader>> {
+    pub(crate) fn thread(&self, place: &ThreadPlace) -> Result<Option<ThreadReader>> {
         match self {
             Self::File(_) => Ok(None),
             Self::Folder(path, _) => ThreadReader::open(path).map(Some),
-            Self::Session(session) => {
-                let entry = session.threads().get(position);
-                entry.map(ThreadEntry::open).transpose()
-            }
+            Self::Sessions(_) => self.entry(place).map(ThreadEntry::open).transpose(),
         }
     }
 
-    /// What the ends of all threads that can be read say.
-    pub(crate) fn survey(&self) -> Survey {
-        let mut survey = Survey::default();
-        let entries = self.session().map(SessionReader::threads);
-        let count = entries.map_or(1, <[ThreadEntry]>::len);
-        for position in 0..count {
-            let index = match entries {
-                Some(entries) => entries.get(position).map(ThreadEntry::open_index),
-                None => Some(self.index(position)),
-            };
-            let Some(Ok(index)) = index else {
-                continue;
-            };
-            if let Ok(Some((start_ns, end_ns))) = index.time_range() {
-                let (first, last) = survey.times.unwrap_or((start_ns, end_ns));
-                survey.times = Some((first.min(start_ns), last.max(end_ns)));
-            }
-            if let (missing @ 1.., there) = (index.missing_events(), index.event_count()) {
-                let all = Counted(there.saturating_add(missing), "event");
-                let cut = format!("cut: {there} of {all} are there");
-                survey.cut.push((position, cut));
-            }
-        }
-        if let Self::Folder(path, Some(session)) = self {
-            let folder = path.canonicalize().unwrap_or_default();
-            let is_it = |place: usize| {
-                let entry = session.threads().get(place);
-                entry.is_some_and(|entry| entry.path().file_name() == folder.file_name())
-            };
-            // It is the only thread.
-            survey.cut.retain(|(place, _)| is_it(*place));
-            survey.cut.iter_mut().for_each(|(place, _)| *place = 0);
-        }
-        survey
-    }
-
-    /// The index file of a thread.
-    pub(crate) fn index_path(&self, position: usize) -> PathBuf {
+    /// The events of the only file, or folder, that was named.
+    fn open_file(&self) -> Result<IndexReader> {
         match self {
-            Self::File(path) => path.clone(),
-            Self::Folder(path, _) => path.join(INDEX_FILE),
-            Self::Session(session) => {
-                let entry = session.threads().get(position);
-                entry
-                    .map(|entry| entry.path().join(INDEX_FILE))
-                    .unwrap_or_default()
-            }
+            Self::File(path) => IndexReader::open(path),
+            Self::Folder(path, _) => Ok(ThreadReader::open(path)?.into_index()),
+            Self::Sessions(_) => IndexReader::from_bytes([]),
         }
     }
-}
 
-/// What the ends of a trace's threads say.
-#[derive(Debug, Default)]
-pub(crate) struct Survey {
-    /// The least first timestamp and the greatest last one.
-    pub(crate) times: Option<(u64, u64)>,
-    /// Threads of whose events the last are missing, by their places, with how many are there.
-    pub(crate) cut: Vec<(usize, String)>,
-}
-
-impl Survey {
-    /// The least first timestamp.
-    pub(crate) fn start_ns(&self) -> Option<u64> {
-        self.times.map(|(start_ns, _)| start_ns)
+    /// The least first and the greatest last timestamp of all threads that can be read, those of
+    /// the session around a thread included.
+    pub(crate) fn times(&self) -> Option<(u64, u64)> {
+        let in_sessions = self.sessions().iter().flat_map(SessionReader::threads);
+        let in_sessions = in_sessions.map(ThreadEntry::open_index);
+        let alone = self.sessions().is_empty().then(|| self.open_file());
+        let times = alone.into_iter().chain(in_sessions);
+        let times = times.filter_map(|index| index.ok()?.time_range().ok()?);
+        times.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
+}
+
+/// What the names of process folders begin with.
+const PROCESS: &str = "pid_";
+
+/// Whether these sessions are those of the processes of one run: folders `pid_N` side by side.
+pub(crate) fn are_processes(paths: &[PathBuf]) -> bool {
+    let is_process = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let id = name.and_then(|name| name.strip_prefix(PROCESS));
+        id.is_some_and(|id| id.parse::<u32>().is_ok())
+    };
+    let parent = |path: &PathBuf| path.parent().map(Path::to_path_buf);
+    paths.iter().all(is_process)
+        && paths
+            .windows(2)
+            .all(|pair| parent(&pair[0]) == parent(&pair[1]))
+}
+
+/// Threads that are named in a message.
+const NAMED: usize = 20;
+
+fn no_thread(id: u32, all: &[ThreadPlace]) -> String {
+    if all.is_empty() {
+        return format!("there is no thread {id}: the trace has no threads");
+    }
+    let mut names: Vec<_> = all.iter().take(NAMED).map(|t| t.name.to_string()).collect();
+    if all.len() > NAMED {
+        names.push(format!("and {} more", all.len() - NAMED));
+    }
+    format!("there is no thread {id} (threads: {})", names.join(", "))
 }
 
 /// The session that a thread's folder belongs to.

@@ -30,6 +30,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         "gap",
         "between the header and events_offset",
     )?;
+    walk.tell(reader.problems()?);
     events(walk, &reader)?;
     end(walk, &reader)
 }

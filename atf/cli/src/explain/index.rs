@@ -28,6 +28,9 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         "gap",
         "between the header and events_offset",
     )?;
+    // Only what reads all events can say what is wrong with them.
+    let scanned = reader.scan();
+    walk.tell(scanned.err().into_iter().chain(reader.problems()));
     events(walk, &reader)?;
     end(walk, &reader)
 }
@@ -35,17 +38,17 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
 fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let shape = Shape::of("index_event", reader.wire());
     let count = reader.event_count();
+    let has_gap = reader.holes().next().is_some();
     for range in walk.selection.of(count) {
         let start = reader.event_offset(range.start);
         let skipped = start.unwrap_or_else(|| reader.events_end());
         let left_out = skipped.saturating_sub(walk.place()) / EVENT_SIZE;
         walk.left_out(skipped, &Counted(left_out, "event").to_string())?;
         for seq in range {
-            let is_hole = walk.peek(EVENT_SIZE)?.iter().all(|byte| *byte == 0);
-            let about = if is_hole {
-                "nothing but zeros: a hole"
-            } else {
-                ""
+            let is_zero = walk.peek(EVENT_SIZE)?.iter().all(|byte| *byte == 0);
+            let about = match is_zero && has_gap {
+                true => "nothing but zeros: a gap",
+                false => "",
             };
             walk.record(shape, Some(seq), reader.events_end(), about)?;
         }

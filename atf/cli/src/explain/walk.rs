@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use atf::Error;
+
 use super::Selection;
 use super::bytes::Bytes;
 use super::row::{Heading, Row, Sink};
 use crate::format::{Decoded, Meaning, Shape, number_text};
-use crate::output::Failure;
+use crate::output::{Failure, complain};
 use crate::text::Counted;
 
 /// How many bytes of a stretch without fields are told, unless all are.
@@ -46,6 +48,14 @@ impl<'s> Walk<'s> {
             is_damaged: false,
             described: BTreeSet::new(),
         })
+    }
+
+    /// Says what is wrong with the file on standard error.
+    pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
+        for problem in problems {
+            complain(problem);
+            self.is_damaged = true;
+        }
     }
 
     /// Bytes from the start of the file.

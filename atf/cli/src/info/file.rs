@@ -125,24 +125,22 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        problems.extend(ending_problems(reader.completeness()));
+        let (checksum, contents) = match verify {
+            true => {
+                let scan = reader.scan()?;
+                let contents = verify::index(reader, &scan, problems);
+                (Some(scan.checksum), Some(contents))
+            }
+            false => (None, None),
+        };
+        problems.extend(reader.problems().iter().map(Problem::from));
         problems.extend(reader.disagreements().iter().map(Problem::from));
         problems.extend(behind_footer(
             reader.file_size(),
             reader.bytes_after_footer(),
         ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        let (checksum, contents) = match verify {
-            true => {
-                let scan = reader.scan()?;
-                (
-                    Some(scan.checksum),
-                    Some(verify::index(reader, &scan, problems)?),
-                )
-            }
-            false => (None, None),
-        };
-        problems.extend(checksum_problem(checksum, reader.footer_offset()));
+        problems.extend(ieee_problem(checksum, reader.footer_offset()));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
             file_size: reader.file_size().into(),
@@ -168,8 +166,7 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        problems.extend(ending_problems(reader.completeness()));
-        problems.extend(reader.framing_problem().map(Problem::from));
+        problems.extend(reader.problems()?.iter().map(Problem::from));
         problems.extend(reader.disagreements().iter().map(Problem::from));
         problems.extend(behind_footer(
             reader.file_size(),
@@ -180,7 +177,7 @@ impl FileInfo {
             true => Some(reader.checksum()?),
             false => None,
         };
-        problems.extend(checksum_problem(checksum, reader.footer_offset()));
+        problems.extend(ieee_problem(checksum, reader.footer_offset()));
         let contents = match verify {
             true => Some(verify::detail(reader, problems)?),
             false => None,
@@ -227,39 +224,23 @@ fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     shape.decode(bytes).filter(told).map(field).collect()
 }
 
-fn ending_problems(completeness: &Completeness) -> Vec<Problem> {
-    match completeness {
-        Completeness::DamagedFooter { problems, .. } => {
-            problems.iter().map(Problem::from).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 fn behind_footer(file_size: u64, bytes: u64) -> Option<Problem> {
     let what = format!("{bytes} bytes behind the footer, where nothing belongs");
     let offset = file_size.saturating_sub(bytes);
     (bytes > 0).then(|| Problem::new(None, Some(offset), &what))
 }
 
-fn checksum_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
-    let what = match checksum? {
-        Checksum::NotChecked | Checksum::Absent | Checksum::Good => return None,
-        Checksum::Bad { stored, computed } => {
-            format!("{stored:#010x}, the CRC-32C of the events is {computed:#010x}")
-        }
-        Checksum::Ieee { stored, .. } => {
-            format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C")
-        }
+/// A checksum that proves the events and has the wrong polynomial.
+fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
+    let Checksum::Ieee { stored, .. } = checksum? else {
+        return None;
     };
-    // It stands at the same place in both footers.
+    let what = format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C");
+    // At the same place in both footers.
     let place = std::mem::offset_of!(atf::wire::IndexFooter, checksum) as u64;
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
-    Some(Problem::new(
-        Some("footer.checksum".to_owned()),
-        offset,
-        &what,
-    ))
+    let field = Some("footer.checksum".to_owned());
+    Some(Problem::new(field, offset, &what))
 }
 
 fn count_source(source: CountSource) -> &'static str {

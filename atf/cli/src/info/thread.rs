@@ -4,7 +4,6 @@ use std::path::Path;
 
 use atf::Error;
 use atf::detail::DetailReader;
-use atf::index::IndexReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use serde::Serialize;
 
@@ -121,35 +120,23 @@ impl ThreadInfo {
             .extend(thread.disagreements().iter().map(Problem::from));
         if verify {
             match Links::of(thread) {
-                Ok(links) => self.add_links(path, thread.index(), links),
+                Ok(links) => self.add_links(path, links),
                 Err(error) => self.problems.push(error.into()),
             }
         }
     }
 
-    /// Dangling links and orphans are a problem only in a file that was finalized: a crash leaves
-    /// both.
-    fn add_links(&mut self, path: &Path, index: &IndexReader, links: Option<Links>) {
+    /// Orphans are no problem: a crash leaves them, and what is wrong then is said already.
+    fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {
-            let is_whole = index.completeness().has_verified_footer();
             let found = [
-                (
-                    links.crossed.0,
-                    true,
-                    "to detail events that lead elsewhere",
-                ),
-                (
-                    links.dangling.0,
-                    is_whole,
-                    "to detail events that are not there",
-                ),
+                (links.crossed.0, "to detail events that lead elsewhere"),
+                (links.dangling.0, "to detail events that are not there"),
             ];
-            for (count, is_wrong, what) in found {
-                if count > 0 && is_wrong {
-                    let what = format!("{} {what}", Counted(count, "link"));
-                    let problem = Problem::new(None, None, &what);
-                    self.problems.push(problem.in_file(path));
-                }
+            for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
+                let what = format!("{} {what}", Counted(count, "link"));
+                let problem = Problem::new(None, None, &what);
+                self.problems.push(problem.in_file(path));
             }
         }
         self.links = links;
@@ -183,7 +170,7 @@ impl Links {
     fn of(thread: &ThreadReader) -> Result<Option<Self>, Error> {
         let mut links = Self::default();
         let mut details = thread.detail().map(|detail| detail.cursor());
-        for (seq, event) in (0..).zip(thread.index().events()) {
+        for (seq, event) in (0..).zip(thread.index().events_in(..)) {
             let Some(detail_seq) = event?.detail_seq else {
                 continue;
             };

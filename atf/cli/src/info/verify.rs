@@ -13,8 +13,6 @@ use crate::text::Counted;
 
 /// How many types of details are counted apart: a hostile file has as many as events.
 const UNKNOWN_TYPES: usize = 16;
-/// How many holes of a file are named.
-const HOLES: usize = 100;
 
 /// What all events of a file are.
 #[derive(Debug, Default, Clone, Serialize)]
@@ -65,49 +63,27 @@ fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
     Problem::new(Some(format!("events[{seq}]")), offset, &what)
 }
 
-/// What a scan has found in an index file, with its links and its holes.
-pub(super) fn index(
-    reader: &IndexReader,
-    scan: &Scan,
-    problems: &mut Vec<Problem>,
-) -> Result<Contents, Error> {
+/// What a scan has found in an index file.
+pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Problem>) -> Contents {
     let counts = [
         (EventKind::CALL, scan.kinds.calls),
         (EventKind::RETURN, scan.kinds.returns),
         (EventKind::EXCEPTION, scan.kinds.exceptions),
     ];
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    let mut links = 0;
-    for event in reader.events() {
-        links += u64::from(event?.detail_seq.is_some());
-    }
     if let Some(disorder) = scan.disorder {
         let offset = reader.event_offset(disorder.first_seq);
         problems.push(order_problem(disorder.first_seq, offset, disorder.count));
     }
-    if scan.zero_events > 0 {
-        holes(reader, problems)?;
-    }
-    Ok(Contents {
+    Contents {
         kinds: counts
             .map(|(kind, count)| (kind.into(), U64(count)))
             .collect(),
         other_kinds: U64(scan.kinds.unknown),
         out_of_order: U64(scan.disorder.map_or(0, |disorder| disorder.count)),
-        links: Some(U64(links)),
+        links: Some(U64(scan.links)),
         zero_events: U64(scan.zero_events),
-    })
-}
-
-/// Names the first holes: a hostile file has as many as it has events.
-fn holes(reader: &IndexReader, problems: &mut Vec<Problem>) -> Result<(), Error> {
-    for hole in reader.holes().take(HOLES) {
-        let hole = hole?;
-        let what = format!("{} of zeros, a hole", Counted(hole.count, "event"));
-        let field = Some(format!("events[{}]", hole.seq));
-        problems.push(Problem::new(field, reader.event_offset(hole.seq), &what));
     }
-    Ok(())
 }
 
 /// Reads all events of a detail file.
@@ -117,7 +93,7 @@ pub(super) fn detail(
 ) -> Result<Contents, Error> {
     let mut contents = Contents::default();
     let (mut last_ns, mut first_back) = (0, None);
-    for event in reader.events() {
+    for event in reader.events_in(..) {
         let event = event?;
         let kind = event.header.event_type.0.into();
         if contents.kinds.len() < UNKNOWN_TYPES || contents.kinds.contains_key(&kind) {

@@ -182,9 +182,11 @@ fn a_path_need_not_be_utf_8() {
     let name = OsStr::from_bytes(b"thr\xffead");
     let thread = folder.path().join(name);
     fs::create_dir(&thread).unwrap();
+    let mut events = IndexFile::finalized(1, 2).events;
+    events.iter_mut().for_each(|event| event.detail_seq = None);
     let index = IndexFile {
         flags: 0,
-        ..IndexFile::finalized(1, 2)
+        ..IndexFile::of(1, events)
     };
     fs::write(thread.join("index.atf"), index.bytes()).unwrap();
     for command in ["info", "dump", "explain"] {

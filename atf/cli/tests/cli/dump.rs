@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, patched};
-use super::{atf, clean, expected, golden, lines, number, samples, texts};
+use super::{atf, clean, expected, golden, lines, number, samples, texts, written};
 
 const SMALL: &str = "sample-small/session_20260105_101500/pid_4242";
 
@@ -31,7 +31,7 @@ fn key(event: &Value) -> (u64, u64, u64) {
 #[test]
 fn all_events_of_the_samples_come_once_in_one_order() {
     for (path, expected) in expected() {
-        let events = lines(&clean(&samples(), &["dump", "--json", &path]));
+        let events = lines(&written(&samples(), &["dump", "--json", &path]));
         assert!(events.is_sorted_by_key(key), "{path}");
         for (name, expected) in expected["threads"].as_object().unwrap() {
             let id: u64 = name.strip_prefix("thread_").unwrap().parse().unwrap();
@@ -458,7 +458,7 @@ fn spans_say_how_each_call_ended() {
             let keys = ["function_id", "start_ns", "duration_ns", "end"].map(text);
             format!("{} {}", keys.join(" "), span["depth"])
         };
-        let lines = lines(&clean(folder.path(), &arguments));
+        let lines = lines(&written(folder.path(), &arguments));
         lines.iter().map(span).collect::<Vec<_>>()
     };
     let all = spans(&[]);
@@ -499,7 +499,7 @@ fn a_thread_that_is_not_there_is_said() {
     let (status, text, messages) = texts(&output);
     assert_eq!(
         (status, text, messages),
-        (2, "", "atf: there is no thread 9\n")
+        (2, "", "atf: there is no thread 9 (threads: 0, 1, 2)\n")
     );
 }
 

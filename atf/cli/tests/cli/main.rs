@@ -72,6 +72,14 @@ fn clean<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
     text.to_owned()
 }
 
+/// What is written, whatever is wrong with the trace.
+fn written<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
+    let output = atf(folder, arguments);
+    let (status, text, messages) = texts(&output);
+    assert!(status <= 1, "{messages}");
+    text.to_owned()
+}
+
 /// Its JSON lines.
 fn lines(text: &str) -> Vec<Value> {
     let line = |line| serde_json::from_str(line).unwrap();

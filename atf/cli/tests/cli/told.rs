@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::files::{DetailFile, IndexFile, patched};
-use super::{atf, clean, lines, samples, texts};
+use super::{atf, clean, lines, samples, texts, written};
 
 /// A session with a thread 7 of nine events and three details, and what is given instead of its
 /// index.
@@ -39,7 +39,8 @@ fn events_cut_off_a_finalized_file_are_counted_by_all() {
     let folder = session(Some(&whole[..64 + 4 * 32]));
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
-    let expected = "atf: s/thread_7/index.atf: cut: 4 of 9 events are there\n";
+    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was not finalized (at 0xc0)\n\
+                    atf: s/thread_7/index.atf: header.event_count: 9 events, but only 4 are there (at 0x1c)\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(status == 1 && text.contains("cut: 4 of 9 events"), "{text}");
@@ -76,9 +77,11 @@ fn a_hole_is_said_once_and_salvage_is_offered() {
     for arguments in [&["dump", "s"][..], &["dump", "--json", "--last", "9", "s"]] {
         let (status, text, messages) = run(&folder, arguments);
         assert_eq!((status, text.lines().count()), (1, 9));
-        let said = "atf: thread 7: 2 events of zeros, first at events[4]";
-        assert!(messages.starts_with(said), "{messages}");
-        assert_eq!(messages.lines().count(), 1);
+        let said = match arguments.contains(&"--last") {
+            false => "index.atf: events[4]: a gap: 2 events of zeros, of which nothing is known",
+            true => "thread 7: 2 events of zeros, first events[4]: a gap, unless a checksum",
+        };
+        assert_eq!(messages.matches(said).count(), 1, "{messages}");
     }
     let hint = "run again with --salvage";
     let (_, text, _) = run(&folder, &["recover", "s", "--out", "a"]);
@@ -101,7 +104,7 @@ fn a_threads_folder_of_another_name_is_not_passed_over_in_silence() {
     );
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 9));
-    let expected = "atf: s/thread_X: not read; rename it to thread_N to have it read\n";
+    let expected = "atf: s/thread_X: not read: no thread's id follows `thread_`; rename the folder to have it read\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(
@@ -141,23 +144,26 @@ fn why_nothing_is_written_is_said() {
 }
 
 #[test]
-fn the_last_events_are_those_that_dump_ends_with() {
-    let all = clean(&samples(), &["dump", "sample-crashed"]);
-    let all: Vec<_> = all.lines().collect();
-    let of_1 = clean(
-        &samples(),
-        &["dump", "sample-crashed", "--thread", "thread_1"],
-    );
-    let of_1: Vec<_> = of_1.lines().collect();
+fn the_last_events_of_each_thread_are_those_that_its_dump_ends_with() {
+    let of_thread = |id: &str| {
+        let text = written(&samples(), &["dump", "sample-crashed", "--thread", id]);
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let threads = ["0", "1", "2"].map(of_thread);
     for count in [0, 1, 20, 5000] {
         let last = count.to_string();
         let command = ["dump", "sample-crashed", "--last", &last];
-        let text = clean(&samples(), &command);
-        let found: Vec<_> = text.lines().collect();
-        assert_eq!(found, all[all.len().saturating_sub(count)..]);
-        let text = clean(&samples(), &[&command[..], &["--thread", "1"]].concat());
-        let found: Vec<_> = text.lines().collect();
-        assert_eq!(found, of_1[of_1.len().saturating_sub(count)..]);
+        let end = |all: &Vec<String>| all[all.len().saturating_sub(count)..].to_vec();
+        let text = written(&samples(), &[&command[..], &["--thread", "1"]].concat());
+        let found: Vec<_> = text.lines().map(str::to_owned).collect();
+        assert_eq!(found, end(&threads[1]));
+        // The thread that crashed is there, however much others did after it.
+        let text = written(&samples(), &command);
+        let mut found: Vec<_> = text.lines().map(str::to_owned).collect();
+        let mut expected: Vec<_> = threads.iter().flat_map(end).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected);
     }
     // With a filter it is the last that the filter leaves, with their details.
     let filter = [
@@ -168,15 +174,16 @@ fn the_last_events_are_those_that_dump_ends_with() {
         "--function",
         "load",
     ];
-    let all = lines(&clean(&samples(), &filter));
-    let last = lines(&clean(
+    let filter = [&filter[..], &["--thread", "1"]].concat();
+    let all = lines(&written(&samples(), &filter));
+    let last = lines(&written(
         &samples(),
         &[&filter[..], &["--last", "9"]].concat(),
     ));
     assert!(all[all.len() - 9..] == last);
     let spans = ["dump", "sample-crashed", "--spans", "--thread", "1"];
-    let all = clean(&samples(), &spans);
-    let last = clean(&samples(), &[&spans[..], &["--last", "5"]].concat());
+    let all = written(&samples(), &spans);
+    let last = written(&samples(), &[&spans[..], &["--last", "5"]].concat());
     assert_eq!(last.lines().count(), 5);
     assert!(all.ends_with(&last) && last.contains("(open at the end)"));
 }
@@ -184,11 +191,107 @@ fn the_last_events_are_those_that_dump_ends_with() {
 #[test]
 fn a_thread_of_a_session_has_the_sessions_names_and_times() {
     let session = "sample-crashed/session_20260105_101500/pid_4243";
-    let one = clean(&samples(), &["dump", session, "--thread", "1"]);
+    let one = written(&samples(), &["dump", session, "--thread", "1"]);
     let path = format!("{session}/thread_1");
-    assert!(clean(&samples(), &["dump", &path]) == one);
+    assert!(written(&samples(), &["dump", &path]) == one);
     let inside = samples().join(&path);
-    assert!(clean(&inside, &["dump", "."]) == one);
+    assert!(written(&inside, &["dump", "."]) == one);
+}
+
+/// Every form of a dump says what is wrong with the trace, and gives all events.
+#[test]
+fn no_form_of_a_dump_passes_damage_in_silence() {
+    let whole = IndexFile::finalized(1, 9).bytes();
+    let flipped = session(Some(&patched(&whole, 64 + 4 * 32 + 8, &[0x55])));
+    let changed = "index.atf: footer.checksum: ";
+    let cut = session(Some(
+        &IndexFile::finalized(1, 9).placeholder().without_footer(),
+    ));
+    let unfinalized = "index.atf: footer: no footer: the file was not finalized";
+    let bytes = DetailFile::finalized(1, 3).bytes();
+    let details = session(None);
+    let file = details.path().join("s/thread_7/detail.atf");
+    fs::write(file, patched(&bytes, 64 + 24 + 20, &[0x99])).unwrap();
+    let manifest = session(None);
+    fs::write(manifest.path().join("s/manifest.json"), "\u{feff}{}").unwrap();
+    let forms: [&[&str]; 4] = [&[], &["--json"], &["--details"], &["--spans"]];
+    for form in forms {
+        for path in ["s", "s/thread_7", "s/thread_7/index.atf"] {
+            for (folder, said) in [(&flipped, changed), (&cut, unfinalized)] {
+                let (status, text, messages) = run(folder, &[&["dump", path], form].concat());
+                let is_said = messages.matches(said).count() == 1;
+                assert!(status == 1 && is_said, "{form:?} {path}: {messages}");
+                assert!(text.lines().count() >= 5, "{form:?} {path}");
+            }
+        }
+        let arguments = [&["dump", "s"], form].concat();
+        let (status, _, messages) = run(&manifest, &arguments);
+        assert!(
+            status == 1 && messages.contains("byte-order mark"),
+            "{messages}"
+        );
+    }
+    for arguments in [
+        &["dump", "--details", "s"][..],
+        &["dump", "s/thread_7/detail.atf"],
+    ] {
+        let (status, _, messages) = run(&details, arguments);
+        let said = "detail.atf: footer.checksum: ";
+        assert!(
+            status == 1 && messages.matches(said).count() == 1,
+            "{messages}"
+        );
+    }
+    let (status, _, messages) = run(&flipped, &["explain", "s/thread_7/index.atf"]);
+    assert!(status == 1 && messages.contains(changed), "{messages}");
+    let (status, _, messages) = run(&cut, &["explain", "s/thread_7/index.atf"]);
+    assert!(status == 1 && messages.contains(unfinalized), "{messages}");
+}
+
+#[test]
+fn a_dump_of_a_part_says_that_no_checksum_was_compared() {
+    let folder = session(None);
+    let note = "atf: 1 thread read in part, so no checksum was compared";
+    for part in [&["--limit", "2"][..], &["--last", "2"], &["--to", "+3us"]] {
+        let (status, _, messages) = run(&folder, &[&["dump", "s"], part].concat());
+        assert!(
+            status == 0 && messages.starts_with(note),
+            "{part:?} {messages}"
+        );
+    }
+    assert_eq!(run(&folder, &["dump", "s"]).2, "");
+}
+
+#[test]
+fn processes_that_ran_side_by_side_are_merged() {
+    let folder = TempDir::new().unwrap();
+    for process in ["pid_41", "pid_42"] {
+        let path = folder.path().join("run").join(process);
+        thread(&path, "thread_7", &IndexFile::finalized(1, 9).bytes());
+        fs::rename(path.join("s/thread_7"), path.join("thread_7")).unwrap();
+        fs::remove_dir(path.join("s")).unwrap();
+    }
+    let text = clean(folder.path(), &["dump", "--json", "--details", "run"]);
+    let events = lines(&text);
+    assert_eq!(events.len(), 18);
+    // The clock is the machine's: equal times go by process.
+    let processes: Vec<_> = events
+        .iter()
+        .map(|event| event["process"].as_u64().unwrap())
+        .collect();
+    assert_eq!(processes, [41, 42].repeat(9));
+    assert_eq!(
+        events
+            .iter()
+            .filter(|event| event["detail"].is_object())
+            .count(),
+        6
+    );
+    let text = clean(folder.path(), &["dump", "--spans", "run"]);
+    assert!(text.contains(" 42/7 "), "{text}");
+    let (status, _, messages) = run(&folder, &["dump", "run", "--thread", "9"]);
+    let said = "atf: there is no thread 9 (threads: 41/7, 42/7)\n";
+    assert_eq!((status, &*messages), (2, said));
 }
 
 #[test]
@@ -219,7 +322,7 @@ fn what_a_missing_path_is_called_is_the_systems_word() {
 
 #[test]
 fn what_a_finalized_session_links_wrongly_is_in_text_too() {
-    let text = clean(&samples(), &["info", "--verify", "sample-crashed"]);
+    let text = written(&samples(), &["info", "--verify", "sample-crashed"]);
     assert!(text.contains("138 good, 5 to no detail event\n"), "{text}");
     assert!(text.contains("says that thread 2 has details, but it has none"));
 }

@@ -35,7 +35,9 @@ fn index(reader: &IndexReader) -> Result<Option<Value>, Error> {
     };
     let header = reader.header();
     let wire = reader.wire();
-    let events = reader.events().map(|event| Ok(index_event(wire, &event?)));
+    let events = reader
+        .events_in(..)
+        .map(|event| Ok(index_event(wire, &event?)));
     let footer = reader.footer().map(|footer| {
         json!({
             "checksum": footer.checksum,
@@ -103,7 +105,9 @@ fn detail(reader: &DetailReader) -> Result<Option<Value>, Error> {
         return Ok(None);
     }
     let header = reader.header();
-    let events = reader.events().map(|event| detail_event(reader, &event?));
+    let events = reader
+        .events_in(..)
+        .map(|event| detail_event(reader, &event?));
     let footer = reader.footer().map(|footer| {
         json!({
             "checksum": footer.checksum,

@@ -1,0 +1,37 @@
+//! What is wrong with the events of a reader, as C reads it.
+
+use std::ffi::{CString, c_char};
+use std::sync::OnceLock;
+
+use atf::Error;
+
+use crate::status::{Failure, c_string};
+
+/// Problems, once somebody asked for them.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(OnceLock<Vec<(Error, CString)>>);
+
+impl Problems {
+    /// All of them; the first call asks.
+    pub(crate) fn get(&self, ask: impl FnOnce() -> Vec<Error>) -> &[(Error, CString)] {
+        let text = |error: Error| {
+            let text = c_string(error.to_string().as_bytes());
+            (error, text)
+        };
+        self.0.get_or_init(|| ask().into_iter().map(text).collect())
+    }
+
+    /// What follows the last event: nothing, or that something is wrong with those before.
+    pub(crate) fn end(&self, ask: impl FnOnce() -> Vec<Error>) -> Failure {
+        match self.get(ask).first() {
+            Some((first, _)) => Failure::Damaged(first.clone()),
+            None => Failure::Nothing,
+        }
+    }
+
+    /// One of them in words, or null.
+    pub(crate) fn text(&self, position: usize, ask: impl FnOnce() -> Vec<Error>) -> *const c_char {
+        let problem = self.get(ask).get(position);
+        problem.map_or(std::ptr::null(), |(_, text)| text.as_ptr())
+    }
+}
