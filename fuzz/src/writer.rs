@@ -236,7 +236,9 @@ pub fn writer(data: &[u8]) {
     };
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     assert_eq!(detail.event_count(), written.details.len() as u64);
-    for (found, (index_seq, event_type, flags, payload)) in detail.events_in(..).zip(&written.details) {
+    for (found, (index_seq, event_type, flags, payload)) in
+        detail.events_in(..).zip(&written.details)
+    {
         let found = found.expect("bytes in memory can be read");
         assert_eq!(found.header.index_seq, *index_seq);
         assert_eq!(found.header.event_type, DetailEventType(*event_type));

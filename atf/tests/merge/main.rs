@@ -11,4 +11,5 @@ mod support;
 mod files;
 mod model;
 mod order;
+mod skip;
 mod spans;

@@ -3,6 +3,8 @@
 use std::hint::black_box;
 
 use atf::index::IndexReader;
+use atf::merge::Merge;
+use atf::session::SessionReader;
 use atf_synth::{Shape, Synth};
 
 use crate::context::Context;
@@ -13,6 +15,8 @@ use crate::table::{Amount, Row, millions};
 
 /// Events of the file, 32 bytes each.
 const EVENTS: u64 = 100_000_000;
+/// Events of the session, in all of its threads.
+const SESSION_EVENTS: u64 = 20_000_000;
 /// Queries of one run.
 const QUERIES: usize = 20_000;
 
@@ -63,6 +67,63 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         });
         std::fs::remove_dir_all(session)?;
     }
+    of_session(context)
+}
+
+/// The row on a time range of a session: its files are opened anew, as by someone who asks once.
+fn of_session(context: &mut Context) -> Result<()> {
+    let synth = Synth {
+        threads: 16,
+        events_per_thread: context.events(SESSION_EVENTS / 16),
+        detail_per_mille: 0,
+        shape: Shape::Random,
+        ..Synth::default()
+    };
+    let folder = input::session(context, "seek", &synth)?;
+    let summary = SessionReader::open(&folder)?.summary();
+    let (first, last) = summary.time_range.ok_or("the session has no events")?;
+    // A thousandth of the time, in the middle.
+    let from = first + (last - first) / 2;
+    let range = from..from + (last - first) / 1000;
+    let count = |merge: Merge| {
+        let mut count = 0_u64;
+        merge.events().for_each(|event| {
+            let is_in = event.is_ok_and(|event| range.contains(&event.event.timestamp_ns));
+            count += u64::from(is_in);
+        });
+        count
+    };
+    let expected = count(SessionReader::open(&folder)?.merge());
+    let check = |found| match found == expected {
+        true => Ok(()),
+        false => Err("two ways of finding a time range gave two results".into()),
+    };
+    let ours = |watch: &mut Stopwatch| {
+        let seek = || {
+            Ok(count(
+                SessionReader::open(&folder)?
+                    .merge()
+                    .time_range(range.clone()),
+            ))
+        };
+        check(watch.time(seek).map_err(|error: atf::Error| error)?)
+    };
+    let baseline = |watch: &mut Stopwatch| {
+        let filter = || Ok(count(SessionReader::open(&folder)?.merge()));
+        check(watch.time(filter).map_err(|error: atf::Error| error)?)
+    };
+    let comparison = compare(context.pairs, Time::Wall, ours, baseline)?;
+    context.report.add(Row {
+        work: format!(
+            "a thousandth of the time of a session of {} events, opened for it",
+            millions(16 * synth.events_per_thread)
+        ),
+        baseline: "merging the whole session and filtering",
+        goal: Some(50.0),
+        comparison,
+        amount: Amount::Each(1, "query"),
+    });
+    std::fs::remove_dir_all(folder)?;
     Ok(())
 }
 

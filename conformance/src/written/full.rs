@@ -59,7 +59,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
     }
     let mut rest = asked.events.iter();
-    for (seq, event) in (0_u64..).zip(index.events()) {
+    for (seq, event) in (0_u64..).zip(index.events_in(..)) {
         let event = event.map_err(unreadable)?;
         if !rest.any(|asked| is_event(&event, asked)) {
             let place = format!("{file}: events[{seq}]");
@@ -78,7 +78,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
     }
     let mut rest = asked.details.iter();
-    for event in details.events() {
+    for event in details.events_in(..) {
         let event = event.map_err(unreadable)?;
         let payload = details.payload(&event, usize::MAX).map_err(unreadable)?;
         let header = &event.header;

@@ -1,0 +1,141 @@
+//! What a merge of a time range reads, and what it does not believe.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use atf::ReadAt;
+use atf::index::IndexReader;
+use atf::merge::Merge;
+
+use crate::model::Thread;
+
+/// A block of a file, as far as this matters: twice that may be read of a thread.
+const BLOCK: u64 = 4096;
+
+/// Bytes that are read at positions, and how many were.
+#[derive(Debug, Clone)]
+struct Counted(Vec<u8>, Arc<AtomicU64>);
+
+impl ReadAt for Counted {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = (&self.0[..]).read_at(offset, buffer)?;
+        self.1.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// Threads of 100,000 events each, one microsecond apart; thread `n` begins at `n` seconds.
+fn threads() -> Vec<Thread> {
+    let thread = |id: u32| Thread {
+        id,
+        times: (0..100_000)
+            .map(|seq| 1_000_000_000 * u64::from(id) + 1000 * seq)
+            .collect(),
+    };
+    (0..4).map(thread).collect()
+}
+
+/// A merge of files that count the bytes read of them.
+fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
+    let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
+    let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
+        let index = IndexReader::from_source(Counted(bytes, Arc::clone(count)));
+        (id, index.unwrap())
+    };
+    let merge = Merge::new(files.into_iter().zip(&counts).map(open).collect::<Vec<_>>());
+    (merge, counts)
+}
+
+#[test]
+fn a_time_range_reads_the_ends_of_other_threads_and_the_blocks_that_it_is_in() {
+    for version in [1, 2] {
+        let files = threads()
+            .iter()
+            .map(|t| (t.id, t.file(version).bytes()))
+            .collect();
+        let (merge, counts) = counted(files);
+        // Ten events in the middle of thread 2.
+        let from = 2_000_000_000 + 1000 * 50_000;
+        let merge = merge.time_range(from..from + 10_000);
+        let found: Vec<_> = merge.events().map(|event| event.unwrap()).collect();
+        let places: Vec<_> = found
+            .iter()
+            .map(|event| (event.thread, event.seq))
+            .collect();
+        let expected: Vec<_> = (50_000..50_010).map(|seq| (2, seq)).collect();
+        assert_eq!(places, expected);
+        let read: Vec<_> = counts
+            .iter()
+            .map(|count| count.load(Ordering::Relaxed))
+            .collect();
+        for (thread, read) in read.iter().enumerate() {
+            let most = if thread == 2 { 2 * BLOCK } else { 1024 };
+            assert!(*read <= most, "{read:?} bytes of version {version}");
+        }
+        assert_eq!(merge.unverified().count(), 4, "nothing was compared");
+    }
+}
+
+#[test]
+fn headers_and_footers_that_lie_about_times_hide_no_event() {
+    let times = vec![10, 20, 30, 40];
+    let file = |change: fn(&mut crate::support::IndexFile)| {
+        let thread = Thread {
+            id: 0,
+            times: times.clone(),
+        };
+        let mut file = thread.file(1);
+        change(&mut file);
+        (0, file.bytes())
+    };
+    let lies: [fn(&mut crate::support::IndexFile); 4] = [
+        |file| file.header_times = (100, 200),
+        |file| file.footer_times = (100, 200),
+        |file| (file.header_times, file.footer_times) = ((100, 200), (100, 200)),
+        |file| (file.header_times, file.footer_times) = ((40, 10), (40, 10)),
+    ];
+    for lie in lies {
+        let (merge, _) = counted(vec![file(lie)]);
+        let merge = merge.time_range(15..=35);
+        let times = merge
+            .events()
+            .map(|event| event.unwrap().event.timestamp_ns);
+        assert_eq!(times.collect::<Vec<_>>(), [20, 30]);
+    }
+    // Neither does a file that was never finalized.
+    let unfinalized = Thread { id: 0, times }
+        .file(1)
+        .placeholder()
+        .without_footer();
+    let (merge, _) = counted(vec![(0, unfinalized)]);
+    let merge = merge.time_range(15..=35);
+    let events = merge.events().filter(Result::is_ok).count();
+    let problems = merge.events().filter(Result::is_err).count();
+    assert_eq!((events, problems), (2, 1));
+}
+
+#[test]
+fn a_search_that_meets_disorder_looks_at_all_events() {
+    // The ends agree on the times, and between them every other event is out of order.
+    let mut times: Vec<u64> = (0..10_000)
+        .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
+        .collect();
+    times[0] = 1_000_000;
+    times[9_999] = 1_010_000;
+    let thread = Thread { id: 0, times };
+    let mut file = thread.file(1);
+    file.header_times = file.footer_times;
+    let (merge, _) = counted(vec![(0, file.bytes())]);
+    let range = 1_004_000_u64..1_004_100;
+    let expected = thread
+        .times
+        .iter()
+        .filter(|time| range.contains(*time))
+        .count();
+    assert_eq!(merge.time_range(range).events().count(), expected);
+}
