@@ -7,12 +7,12 @@ use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "69a97bc9b7939e96641103a028e4fa5d676019580736165f42a94b25500ee045",
+    digest: "620f69fd4ceb51aa2212606a7ab2d3654b46bb7216b00f55125c9c0042901dd4",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "b535a1b8cad4bae71fff6dca4bc2b57c2359a2456ff071d32705faa000a9f6ce",
+    digest: "18d0048bce6eb82fb31500cca22d84bf74c3ff8fad2c3e9e02618eb6dc8e327e",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -1557,10 +1557,10 @@ pub static ATF_RDER_007: Rule = Rule {
         "A document does not say what it cost. For the library's reader a benchmark does.",
     ),
 };
-/// A reader passes over a file by the times of its header only where the file was finalized and its timestamps do not go back.
+/// A reader passes over a file by the times of its header only where the file was finalized, and header, footer, first and last event agree on them.
 pub static ATF_RDER_008: Rule = Rule {
     id: "ATF-RDER-008",
-    rule: "A reader passes over a file by the times of its header only where the file was finalized and its timestamps do not go back.",
+    rule: "A reader passes over a file by the times of its header only where the file was finalized, and header, footer, first and last event agree on them.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Reader],

@@ -437,6 +437,9 @@ fn handles_that_are_closed_or_of_another_kind_are_refused() {
     }
 }
 
+/// What happens to the bytes of a file.
+type Change = fn(&mut Vec<u8>);
+
 /// A session with one thread, of which a byte is changed or the end is missing.
 fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, CString) {
     let folder = TempDir::new().unwrap();
@@ -465,7 +468,7 @@ fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, CString) {
 fn damage_is_told_after_the_last_event_however_events_are_read() {
     let flipped = |bytes: &mut Vec<u8>| bytes[64 + 8] ^= 1;
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(64 + 32 * 10);
-    let changes: [(&str, fn(&mut Vec<u8>), AtfChecksum); 2] = [
+    let changes: [(&str, Change, AtfChecksum); 2] = [
         ("CRC-32C of the events is", flipped, AtfChecksum::Unknown),
         ("was not finalized", cut, AtfChecksum::NotChecked),
     ];
