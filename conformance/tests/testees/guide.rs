@@ -71,6 +71,41 @@ fn the_guides_commands_for_python_lead_to_a_verdict() {
     }
 }
 
+/// It is an example, so it need not pass all; it has to speak the protocol and never to break.
+#[test]
+fn the_starter_gives_an_answer_to_every_case_that_it_claims() {
+    let folder = TempDir::new().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testees/starter");
+    let program = folder.path().join("starter");
+    let mut compile = Command::new("rustc");
+    compile.args(["--edition", "2024", "-D", "warnings", "-o"]);
+    succeeds(compile.arg(&program).arg(source.join("starter.rs")));
+    let manifest = folder.path().join("TESTEE.toml");
+    fs::copy(source.join("TESTEE.toml"), &manifest).unwrap();
+    let report = folder.path().join("report.json");
+    let run = Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
+        .arg("run")
+        .arg(&manifest)
+        .args(["--time-limit", "60"])
+        .arg(format!("--report=json={}", report.display()))
+        .output()
+        .unwrap();
+    let results: Value = serde_json::from_slice(&fs::read(report).unwrap()).unwrap();
+    assert!(results["testees"][0]["refused"].is_null(), "{run:?}");
+    let cases = results["cases"].as_array().unwrap();
+    let count = |test: &dyn Fn(&Value) -> bool| cases.iter().filter(|case| test(case)).count();
+    let broken = ["crash", "timeout", "memory", "garbage"];
+    let is_broken = |case: &Value| case["class"].as_str().is_some_and(|class| broken.contains(&class));
+    assert_eq!(count(&is_broken), 0, "{run:?}");
+    let written = count(&|case| case["role"] == "write" && case["outcome"] == "failed");
+    assert_eq!(written, 0, "{run:?}");
+    let (passed, failed) = (
+        count(&|case| case["outcome"] == "passed"),
+        count(&|case| case["outcome"] == "failed"),
+    );
+    assert!(passed > 2 * failed, "{passed} passed, {failed} failed");
+}
+
 /// The workflow of the guide and its steps for another job.
 fn workflows() -> [Value; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -80,7 +80,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/conformance/README.md",
-        "cp -r conformance/testees/rust my-rust",
+        "cp -r conformance/testees/starter my-rust",
         Elsewhere(
             "builds",
             "conformance/tests/testees/guide.rs",
