@@ -79,12 +79,12 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "checksum-ignored",
         "v1/iftr-004-one-bit-off",
-        "wrong-reject",
+        "wrong-accept",
     ),
     (
         "ieee-accepted",
         "v1/iftr-005-the-ieee-crc-32",
-        "wrong-reject",
+        "wrong-accept",
     ),
     ("thread-ids-refused", "v1/ievt-003-8", "wrong-reject"),
     (

@@ -95,7 +95,11 @@ fn the_starter_gives_an_answer_to_every_case_that_it_claims() {
     let cases = results["cases"].as_array().unwrap();
     let count = |test: &dyn Fn(&Value) -> bool| cases.iter().filter(|case| test(case)).count();
     let broken = ["crash", "timeout", "memory", "garbage"];
-    let is_broken = |case: &Value| case["class"].as_str().is_some_and(|class| broken.contains(&class));
+    let is_broken = |case: &Value| {
+        case["class"]
+            .as_str()
+            .is_some_and(|class| broken.contains(&class))
+    };
     assert_eq!(count(&is_broken), 0, "{run:?}");
     let written = count(&|case| case["role"] == "write" && case["outcome"] == "failed");
     assert_eq!(written, 0, "{run:?}");
