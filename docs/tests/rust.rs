@@ -21,12 +21,14 @@ fn write(symbols: Vec<atf::manifest::Symbol>, function_id: u64) -> Result {
 
 #[rustfmt::skip]
 fn read() -> Result {
-    let thread = atf::thread::ThreadReader::open("…/thread_0")?;
+    use atf::thread::{Linked, ThreadReader};
+
+    let thread = ThreadReader::open("…/thread_0")?;
     for event in thread.index().events() {
         let event = event?;
         let kind = event.event_kind.name().unwrap_or("unknown");
         println!("{} {:#x} {kind}", event.timestamp_ns, event.function_id);
-        if let (Some(detail), Some(found)) = (thread.detail(), thread.forward(&event)?)
+        if let (Some(detail), Linked::To(found)) = (thread.detail(), thread.forward(&event)?)
             && let Some(payload) = detail.function_payload(&found)?
         {
             println!("  sp {:#x}, {} bytes of stack", payload.sp, payload.stack.len());
