@@ -1,9 +1,11 @@
 //! What a run found: the model that all reports are written from.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::protocol::Lack;
 use crate::rules::table;
 
 /// All results of a run.
@@ -86,6 +88,8 @@ pub struct Testee {
     pub wire: Vec<u8>,
     /// As in its manifest.
     pub features: Vec<String>,
+    /// As in its manifest: what it does not do, and is not graded on.
+    pub lacks: Vec<Lack>,
     /// Why it was not graded, where it was not: it cannot be started, or failed its smoke test.
     pub refused: Option<String>,
 }
@@ -133,6 +137,8 @@ pub struct CaseResult {
     /// SHOULDs that a writer's files break, and what else is worth knowing, which says `(advice)`; one
     /// line each. They fail nothing, unless SHOULDs are denied.
     pub notes: Vec<String>,
+    /// What of it was not graded, since the testee says that it does not do it.
+    pub not_graded: Vec<Lack>,
     /// The reason of the failure list, where it lists this failure.
     pub listed: Option<String>,
     /// How long it took.
@@ -194,6 +200,34 @@ impl CaseResult {
     pub fn shoulds(&self) -> impl Iterator<Item = &str> {
         let notes = self.notes.iter().map(String::as_str);
         notes.filter(|note| !is_advice(note))
+    }
+
+    /// The rules that a failed answer broke, which need not be those of the case; without an answer, the
+    /// first of the case.
+    #[must_use]
+    pub fn blamed(&self) -> BTreeSet<&str> {
+        let Outcome::Failed { differences, .. } = &self.outcome else {
+            return BTreeSet::new();
+        };
+        let named = differences.iter().filter_map(|it| it.rule.as_deref());
+        let named: BTreeSet<_> = named.collect();
+        match named.is_empty() {
+            true => self.rules.first().map(String::as_str).into_iter().collect(),
+            false => named,
+        }
+    }
+
+    /// What it means for each rule: a failure counts for the rules that the answer broke alone.
+    #[must_use]
+    pub fn by_rule(&self) -> BTreeMap<&str, State> {
+        let blamed = self.blamed();
+        let others = match self.state() {
+            State::Failed | State::Known => State::Passed,
+            state => state,
+        };
+        let own = self.rules.iter().map(|rule| (rule.as_str(), others));
+        let blamed = blamed.into_iter().map(|rule| (rule, self.state()));
+        own.chain(blamed).collect()
     }
 
     /// How it went in one grade.

@@ -13,6 +13,7 @@ use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
 use atf_conformance::report::{self, Target};
 use atf_conformance::results::{self, CaseResult, Results};
+use atf_conformance::rules;
 use atf_conformance::run::{
     Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, writings,
 };
@@ -210,7 +211,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     }
     let tasks = tasks();
     if !tasks.iter().any(|task| select.takes(task.as_ref())) {
-        return Err("no case matches".to_owned());
+        return Err(nothing_matches(&options.rules, &tasks));
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{bar:30} {pos} of {len} cases, {elapsed}");
@@ -234,6 +235,32 @@ fn graded(options: &Options) -> Result<Results, String> {
     }
     results.settle_cross();
     Ok(results)
+}
+
+/// Why no case matches: for a rule without any, the reason that the spec gives.
+fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
+    let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
+    let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
+        let why = rules::find(id).and_then(|rule| rule.untestable);
+        format!("{id} has no case: {}", why.unwrap_or("nothing shows it"))
+    });
+    let roles = || {
+        let about = tasks
+            .iter()
+            .filter(|task| wanted.iter().any(|id| task.rules().contains(id)));
+        let roles: BTreeSet<_> = about.map(|task| task.role()).collect();
+        let roles: Vec<_> = roles.into_iter().map(results::Role::name).collect();
+        roles.join(", ")
+    };
+    match reasons.next() {
+        Some(first) => reasons.fold(first, |all, reason| format!("{all}\n{reason}")),
+        None if wanted.is_empty() => "no case matches".to_owned(),
+        None => format!(
+            "no case matches; {} has cases for {}",
+            wanted.join(", "),
+            roles()
+        ),
+    }
 }
 
 /// Everything that testees can be asked for.

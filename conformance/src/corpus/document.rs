@@ -244,6 +244,7 @@ fn thread(
             files.push(FileVerdicts {
                 thread: id,
                 file: name,
+                path,
                 verdicts,
             });
             document

@@ -202,6 +202,8 @@ pub struct FileVerdicts {
     pub thread: u32,
     /// `index` or `detail`.
     pub file: &'static str,
+    /// Its path in the case.
+    pub path: String,
     /// The mildest first.
     pub verdicts: Vec<Verdict>,
 }

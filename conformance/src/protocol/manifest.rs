@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::Lack;
 use crate::corpus::Subject;
 use crate::results::Role;
 
@@ -29,6 +30,8 @@ pub struct Manifest {
     pub wire: Vec<u8>,
     /// What it supports.
     pub features: Vec<Feature>,
+    /// What it says that it does not do: not graded.
+    pub lacks: Vec<Lack>,
     /// Its failure list.
     pub failures: Option<PathBuf>,
     write: Option<Vec<String>>,
@@ -125,6 +128,8 @@ struct Raw {
     version: String,
     write: Option<Spanned<Vec<String>>>,
     read: Option<Spanned<Vec<String>>>,
+    #[serde(default)]
+    lacks: Vec<Lack>,
     validate: Option<Spanned<Vec<String>>>,
     wire: Spanned<Vec<u8>>,
     features: Spanned<Vec<Feature>>,
@@ -175,6 +180,7 @@ impl Manifest {
             url: None,
             wire: vec![1, 2],
             features: Feature::ALL.to_vec(),
+            lacks: Vec::new(),
             failures: None,
             write: command("write", &["{script}", "{out}"]),
             read: command("read", &["{path}"]),
@@ -248,6 +254,9 @@ impl Raw {
         let mut wire = self.wire.into_inner();
         wire.sort_unstable();
         wire.dedup();
+        let mut lacks = self.lacks;
+        lacks.sort_unstable();
+        lacks.dedup();
         let failures = self.failures.map(|path| folder.join(path));
         Ok(Manifest {
             folder,
@@ -256,6 +265,7 @@ impl Raw {
             url: self.url,
             wire,
             features: self.features.into_inner(),
+            lacks,
             failures,
             write,
             read,

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use jsonschema::Validator;
 use serde_json::Value;
 
+use super::Lack;
 use crate::results::Role;
 
 /// The schema of a reader's document.
@@ -12,20 +13,25 @@ pub const READER: &str = include_str!("../../schema/reader.json");
 /// The schema of a validator's document.
 pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 
-/// Holds a document against the schema of its role.
+/// Holds a document against the schema of its role. A testee that lacks something may leave it out.
 ///
 /// # Errors
 ///
 /// What breaks the schema first, with its place.
-pub fn check(role: Role, document: &Value) -> Result<(), String> {
-    static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER));
-    static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR));
+pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
+    static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
+    static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));
+    let lenient;
     let validator = match role {
         Role::Write => return Ok(()),
-        Role::Read => &READERS,
-        Role::Validate => &VALIDATORS,
+        Role::Read if !lacks.is_empty() => {
+            lenient = compile(READER, lacks);
+            lenient.as_ref()
+        }
+        Role::Read => READERS.as_ref(),
+        Role::Validate => VALIDATORS.as_ref(),
     };
-    let Some(validator) = validator.as_ref() else {
+    let Some(validator) = validator else {
         return Err("the kit's own schema cannot be used".to_owned());
     };
     match validator.iter_errors(document).next() {
@@ -41,6 +47,27 @@ pub fn check(role: Role, document: &Value) -> Result<(), String> {
     }
 }
 
-fn compile(schema: &str) -> Option<Validator> {
-    jsonschema::validator_for(&serde_json::from_str(schema).ok()?).ok()
+fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
+    let mut schema = serde_json::from_str(schema).ok()?;
+    require_less(&mut schema, lacks);
+    jsonschema::validator_for(&schema).ok()
+}
+
+/// Takes out of all lists of required keys what a testee may leave out.
+fn require_less(schema: &mut Value, lacks: &[Lack]) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::Array(keys)) = members.get_mut("required") {
+                let is_lacking = |key: &str| lacks.iter().any(|lack| lack.leaves_out(key));
+                keys.retain(|key| !key.as_str().is_some_and(is_lacking));
+            }
+            members
+                .values_mut()
+                .for_each(|value| require_less(value, lacks));
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| require_less(value, lacks)),
+        _ => {}
+    }
 }

@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "c67405818439c9525f43085935cb2a4502c2412c5e4499fe66a423c90b59586b",
+    digest: "6d162737928127c69742f37cd635d4e623ab72c4769ea195c2a3d4180b066983",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

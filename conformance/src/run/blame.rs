@@ -116,10 +116,9 @@ fn of_field(
     is_own: impl Fn(&str) -> bool,
 ) -> Option<&'static str> {
     let name = format!("{record}.{field}");
-    let is_about = |id: &&'static str| {
-        let about = rules::find(id).map_or(&[][..], |rule| rule.about);
-        about.contains(&name.as_str()) || about.contains(&record)
-    };
+    let about = |id: &str| rules::find(id).map_or(&[][..], |rule| rule.about);
+    let names = |id: &str| about(id).contains(&name.as_str());
+    let is_about = |id: &&'static str| names(id) || about(id).contains(&record);
     // Version 2 lacks it.
     let is_derived = case.wire == 2 && ["thread_id", "call_depth"].contains(&field);
     if is_derived && record.contains("event") {
@@ -130,7 +129,7 @@ fn of_field(
     let mut asked = case.rules.iter().copied();
     here.find(is_about)
         .or_else(|| broken(case, is_own))
-        .or_else(|| asked.find(is_about))
+        .or_else(|| asked.find(|id| names(id)))
         .or_else(|| {
             let mut all = table::ALL.iter();
             Some(all.find(|rule| rule.about.contains(&name.as_str()))?.id)

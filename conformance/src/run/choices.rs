@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use crate::Verdict;
 use crate::corpus::{Case, FileVerdicts, derive_session, derive_thread};
-use crate::protocol::{Mismatch, Step, holds_events};
+use crate::protocol::lacks::{allows, breaks_checksum};
+use crate::protocol::{Lack, Mismatch, Step, holds_events};
 use crate::results::Grade;
 
 /// The document that is expected after a reader's choices, and the files of a session that it must
 /// not refuse and does.
-pub(super) fn settle(case: &Case, got: &Value) -> (Value, Vec<Mismatch>) {
+pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mismatch>) {
     let mut expected = case.expected.clone();
     let mut refused = Vec::new();
     let Some(threads) = expected.get_mut("threads").and_then(Value::as_array_mut) else {
@@ -41,7 +42,9 @@ pub(super) fn settle(case: &Case, got: &Value) -> (Value, Vec<Mismatch>) {
             let Some(document) = thread.get_mut(file.file) else {
                 continue;
             };
-            if let Some(mismatch) = choose(file, document, given) {
+            let breaks_checksum = breaks_checksum(case, |path| path == file.path);
+            let allowed = |verdict| allows(lacks, &file.verdicts, verdict, breaks_checksum);
+            if let Some(mismatch) = choose(file, document, given, allowed) {
                 let steps = ["threads", file.file, "verdict"].map(|key| Step::Key(key.to_owned()));
                 let [threads, kind, verdict] = steps;
                 refused.push(Mismatch {
@@ -66,19 +69,24 @@ pub(super) fn settle(case: &Case, got: &Value) -> (Value, Vec<Mismatch>) {
 }
 
 /// Takes over a verdict that is allowed; of one that loses events, says so.
-fn choose(file: &FileVerdicts, expected: &mut Value, given: &Value) -> Option<Mismatch> {
+fn choose(
+    file: &FileVerdicts,
+    expected: &mut Value,
+    given: &Value,
+    allowed: impl Fn(Verdict) -> bool,
+) -> Option<Mismatch> {
     let verdict = match given.get("verdict").and_then(Value::as_str) {
         Some("accept") => Verdict::Accept,
         Some("recover") => Verdict::Recover,
         Some("reject") => Verdict::Reject,
         // What cannot be read may as well be said not to be there.
-        _ if given.is_null() && file.verdicts.contains(&Verdict::Reject) => {
+        _ if given.is_null() && allowed(Verdict::Reject) => {
             *expected = Value::Null;
             return None;
         }
         _ => return None,
     };
-    let is_allowed = file.verdicts.contains(&verdict);
+    let is_allowed = allowed(verdict);
     if verdict != Verdict::Reject {
         if is_allowed && let Some(slot) = expected.get_mut("verdict") {
             *slot = verdict.name().into();
@@ -90,14 +98,14 @@ fn choose(file: &FileVerdicts, expected: &mut Value, given: &Value) -> Option<Mi
     if is_allowed {
         return None;
     }
-    let allowed: Vec<_> = file.verdicts.iter().map(|verdict| verdict.name()).collect();
+    let right: Vec<_> = file.verdicts.iter().map(|verdict| verdict.name()).collect();
     Some(Mismatch {
         steps: Vec::new(),
         grade: match holds_events {
             true => Grade::Data,
             false => Grade::Label,
         },
-        expected: Some(allowed.join(" or ")),
+        expected: Some(right.join(" or ")),
         got: Some(verdict.name().to_owned()),
     })
 }

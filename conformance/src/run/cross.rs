@@ -14,8 +14,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::pool::{Pool, Work};
+use super::reading::ignored;
 use super::task::{Ended, Task};
 use super::{Graded, failed};
+use crate::protocol::lacks::leave_out;
 use crate::protocol::{Answer, Broken, Feature, Manifest, Mismatch, differences};
 use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcome, Role};
 use crate::scripts::Scripted;
@@ -213,7 +215,7 @@ struct Crossing {
 }
 
 impl Crossing {
-    /// What a reader is given of a session: the folder, or each file if it reads no folders.
+    /// What a reader is given of a session: each file, and the folder if it reads any.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
             role,
@@ -230,10 +232,11 @@ impl Crossing {
                 }
             }
         }
-        match reader.has(Feature::Session) && !files.is_empty() {
-            true => vec![part(Feature::Session, String::new())],
-            false => files,
+        // Who reads folders reads files as well, and is asked for both.
+        if reader.has(Feature::Session) && !files.is_empty() {
+            files.push(part(Feature::Session, String::new()));
         }
+        files
     }
 
     /// The document that a reader must give.
@@ -252,14 +255,12 @@ impl Crossing {
     }
 
     fn compare(&self, manifest: &Manifest, document: &Value) -> Outcome {
-        let ignored: &[&str] = match manifest.has(Feature::Function) {
-            true => &[],
-            false => &["function"],
-        };
         let expected = match self.expected() {
             Ok(expected) => expected.unwrap_or_default(),
             Err(why) => return Outcome::Skipped { why },
         };
+        let mut expected = expected;
+        leave_out(&mut expected, &manifest.lacks);
         // Of a validator, only the verdict is asked.
         let (expected, document) = match self.role {
             Role::Validate => (&expected["verdict"], &document["verdict"]),
@@ -292,7 +293,7 @@ impl Crossing {
                 hexdump: None,
             }
         };
-        let mismatches = differences(expected, document, ignored).into_iter();
+        let mismatches = differences(expected, document, &ignored(manifest)).into_iter();
         let message = |first: &Difference| {
             format!(
                 "{}: {}, expected {}",

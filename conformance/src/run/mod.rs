@@ -108,6 +108,7 @@ impl Candidate {
                     .iter()
                     .map(|feature| feature.name().to_owned())
                     .collect(),
+                lacks: manifest.lacks.clone(),
                 refused: None,
             },
             Self::Unusable(error) => Testee {
@@ -117,6 +118,7 @@ impl Candidate {
                 roles: Vec::new(),
                 wire: Vec::new(),
                 features: Vec::new(),
+                lacks: Vec::new(),
                 refused: Some(error.to_string()),
             },
         }

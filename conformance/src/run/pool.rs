@@ -147,6 +147,10 @@ impl<'a> Pool<'a> {
             case: task.name().to_owned(),
             rules: task.rules().to_vec(),
             note: task.note().to_owned(),
+            not_graded: match graded.outcome {
+                Outcome::Skipped { .. } => Vec::new(),
+                _ => task.not_graded(manifest),
+            },
             outcome: graded.outcome,
             notes: graded.notes,
             listed: None,

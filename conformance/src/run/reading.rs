@@ -14,9 +14,10 @@ use super::task::{Ended, Smoke, Task};
 use super::{Graded, blame, failed};
 use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
+use crate::protocol::lacks::{allows, breaks_checksum, leave_out};
 use crate::protocol::{
-    Answer, Broken, Feature, Manifest, Mismatch, differences, holds_events, locate, locate_field,
-    schema,
+    Answer, Broken, Feature, Lack, Manifest, Mismatch, differences, holds_events, locate,
+    locate_field, schema,
 };
 use crate::results::{Difference, Failure, Grade, Outcome, Role};
 use crate::{Place, Verdict};
@@ -78,6 +79,13 @@ impl Task for Reading {
         Ok(vec![("path", self.subject(place))])
     }
 
+    fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
+        let is_read = self.role == Role::Read;
+        let lacks = manifest.lacks.iter().copied();
+        let is_asked = |lack: &Lack| lack.is_asked_by(&self.case, is_read);
+        lacks.filter(is_asked).collect()
+    }
+
     fn decoys(&self, place: &Path) -> Vec<PathBuf> {
         let trace = trace(place);
         self.case.decoys().map(|file| trace.join(file)).collect()
@@ -118,11 +126,11 @@ impl Smoke for Reading {
         self.case.class == Class::Valid && self.case.verdicts == [Verdict::Accept]
     }
 
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
+    fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
         match Answer::of(ended.exit_code()?, &ended.output)? {
             Answer::Unsupported => Ok(false),
             Answer::Document(_, document) => {
-                schema::check(self.role, &document).map_err(|message| Broken {
+                schema::check(self.role, &document, &manifest.lacks).map_err(|message| Broken {
                     class: Failure::Garbage,
                     message,
                 })?;
@@ -180,7 +188,8 @@ impl Reading {
     #[must_use]
     pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;
-        let is_allowed = case.verdicts.contains(&verdict);
+        let breaks_checksum = breaks_checksum(case, |_| true);
+        let is_allowed = allows(&manifest.lacks, &case.verdicts, verdict, breaks_checksum);
         let wrong_verdict = (!is_allowed).then(|| self.wrong_verdict(verdict, document));
         let class = match &wrong_verdict {
             Some(difference) if difference.grade == Grade::Data => wrong_verdict_class(verdict),
@@ -269,16 +278,15 @@ impl Reading {
         verdict: Verdict,
         document: &Value,
     ) -> Vec<Difference> {
-        let (expected, refused) = settle(&self.case, document);
+        let lacks = &manifest.lacks;
+        let (mut expected, refused) = settle(&self.case, lacks, document);
+        leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
             // Of what is refused nothing else counts.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => (without_verdict(&expected), without_verdict(document)),
         };
-        let ignored: &[&str] = match manifest.has(Feature::Function) {
-            true => &[],
-            false => &["function"],
-        };
+        let ignored = ignored(manifest);
         let difference = |mismatch: Mismatch| {
             let nothing = || "nothing".to_owned();
             Difference {
@@ -290,7 +298,7 @@ impl Reading {
                 got: mismatch.got.unwrap_or_else(nothing),
             }
         };
-        let mismatches = differences(&expected, &got, ignored);
+        let mismatches = differences(&expected, &got, &ignored);
         let mismatches = refused.into_iter().chain(mismatches);
         mismatches.map(difference).collect()
     }
@@ -302,6 +310,13 @@ pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
         Verdict::Reject => Failure::WrongReject,
         Verdict::Accept | Verdict::Recover => Failure::WrongAccept,
     }
+}
+
+/// The keys that a testee's documents are not compared by.
+pub(super) fn ignored(manifest: &Manifest) -> Vec<&'static str> {
+    let function = (!manifest.has(Feature::Function)).then_some("function");
+    let verdict = manifest.lacks.contains(&Lack::Verdict).then_some("verdict");
+    function.into_iter().chain(verdict).collect()
 }
 
 /// The folder of a case's files.

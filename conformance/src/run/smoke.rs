@@ -31,7 +31,7 @@ pub fn smoke(
         .collect();
     let answers = pool.map(&tasks, |task| {
         pool.with(manifest, *task, |ended, _| {
-            (ended.end.clone(), task.check_form(ended))
+            (ended.end.clone(), task.check_form(manifest, ended))
         })
     })?;
     let mut answered = BTreeSet::new();

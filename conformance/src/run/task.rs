@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::outside::Opened;
 use super::warden::End;
-use crate::protocol::{Broken, Feature, Manifest};
+use crate::protocol::{Broken, Feature, Lack, Manifest};
 use crate::results::{Failure, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
@@ -56,6 +56,11 @@ pub trait Task: Send + Sync {
         Vec::new()
     }
 
+    /// What of it is not graded, since the testee says that it does not do it.
+    fn not_graded(&self, _manifest: &Manifest) -> Vec<Lack> {
+        Vec::new()
+    }
+
     /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
@@ -71,7 +76,7 @@ pub trait Smoke: Task {
     /// # Errors
     ///
     /// Where it has not.
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken>;
+    fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken>;
 }
 
 /// A process that ended.

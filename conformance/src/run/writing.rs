@@ -158,7 +158,7 @@ impl Smoke for Writing {
         limit.is_none() && !script.aborts()
     }
 
-    fn check_form(&self, ended: &Ended) -> Result<bool, Broken> {
+    fn check_form(&self, _manifest: &Manifest, ended: &Ended) -> Result<bool, Broken> {
         self.is_done(ended)
     }
 }

@@ -42,6 +42,7 @@ pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
         roles: roles.to_vec(),
         wire: vec![1],
         features: vec!["index".to_owned()],
+        lacks: Vec::new(),
         refused: None,
     }
 }
@@ -57,6 +58,7 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
             .to_owned(),
         outcome,
         notes: Vec::new(),
+        not_graded: Vec::new(),
         listed: None,
         elapsed: Duration::from_millis(12),
         stderr: String::new(),

@@ -261,3 +261,16 @@ fn a_manifest_that_cannot_be_used_is_3_and_says_why() {
     assert_eq!(code, Some(3));
     assert!(out.contains("unknown field `colour`"), "{out}");
 }
+
+#[test]
+fn each_rule_has_cases_or_a_reason_for_having_none() {
+    let (code, _, error) = texts(&mut run(&["--rule", "ATF-WRTR-002"]));
+    assert_eq!(code, Some(2));
+    let reason =
+        "ATF-WRTR-002 has no case: The order of writes leaves no trace in a finished file.";
+    assert!(error.contains(reason), "{error}");
+    let (code, _, error) = texts(&mut run(&["--rule", "ATF-RDER-004", "--role", "write"]));
+    assert_eq!(code, Some(2));
+    let reason = "no case matches; ATF-RDER-004 has cases for read, validate";
+    assert!(error.contains(reason), "{error}");
+}

@@ -37,9 +37,9 @@ fn the_reference_follows_the_schemas_on_real_sessions() {
         };
         for session in entries.flatten().filter(|entry| entry.path().is_dir()) {
             let document = reference::read(&session.path());
-            schema::check(Role::Read, &document).unwrap();
+            schema::check(Role::Read, &document, &[]).unwrap();
             assert_eq!(document["kind"], "session");
-            schema::check(Role::Validate, &reference::validate(&session.path())).unwrap();
+            schema::check(Role::Validate, &reference::validate(&session.path()), &[]).unwrap();
             sessions += 1;
         }
     }
@@ -49,11 +49,11 @@ fn the_reference_follows_the_schemas_on_real_sessions() {
 #[test]
 fn the_schema_is_strict() {
     let good = document();
-    schema::check(Role::Read, &good).unwrap();
+    schema::check(Role::Read, &good, &[]).unwrap();
     let broken = |edit: &dyn Fn(&mut Value)| {
         let mut document = good.clone();
         edit(&mut document);
-        schema::check(Role::Read, &document).unwrap_err()
+        schema::check(Role::Read, &document, &[]).unwrap_err()
     };
     let named = [
         (
@@ -87,7 +87,7 @@ fn the_schema_is_strict() {
         assert!(error.contains(place), "{place}: {error}");
     }
     let rejected = json!({"kind": "detail", "verdict": "reject", "why": "anything"});
-    schema::check(Role::Read, &rejected).unwrap();
+    schema::check(Role::Read, &rejected, &[]).unwrap();
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_reference_reads_every_case_as_it_must() {
         let place = folder.path().join(number.to_string());
         case.write(&place).unwrap();
         let document = reference::read(&place.join(&case.path));
-        schema::check(Role::Read, &document).unwrap();
+        schema::check(Role::Read, &document, &[]).unwrap();
         let code = i32::from(document["verdict"] == "reject");
         let Ok(Answer::Document(verdict, document)) =
             Answer::of(code, document.to_string().as_bytes())

@@ -24,6 +24,7 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
         note: String::new(),
         outcome,
         notes: Vec::new(),
+        not_graded: Vec::new(),
         listed: None,
         elapsed: Duration::ZERO,
         stderr: String::new(),

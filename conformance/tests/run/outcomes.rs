@@ -1,12 +1,14 @@
 //! Each way to answer, and each way not to, has its outcome.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use atf_conformance::Verdict;
 use atf_conformance::corpus::Case;
-use atf_conformance::results::{Failure, Grade, Outcome, Score};
-use atf_conformance::run::Ended;
+use atf_conformance::protocol::{Lack, Manifest};
+use atf_conformance::results::{Failure, Grade, Outcome, Role, Score, State};
 use atf_conformance::run::warden::End;
+use atf_conformance::run::{Ended, Reading};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, case, document, failure};
@@ -410,4 +412,90 @@ fn results_stand_in_the_order_of_testees_and_cases() {
             .iter()
             .all(|case| case.outcome == Outcome::Passed)
     );
+}
+
+#[test]
+fn what_a_reader_lacks_it_may_leave_out_and_is_not_graded_on() {
+    let bench = Bench::new();
+    let mut bare = document();
+    for key in ["header", "footer", "derived"] {
+        bare.as_object_mut().unwrap().remove(key);
+    }
+    bare["verdict"] = json!("accept");
+    let lacks = "'header', 'footer', 'derived', 'verdict'";
+    let reader = bench.lacking(lacks, &bare);
+    let results = bench.run(&[reader], vec![case("v1/one")]);
+    assert_eq!(results.testees[0].refused, None);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed);
+    let not_graded = [Lack::Header, Lack::Footer, Lack::Derived, Lack::Verdict];
+    assert_eq!(results.cases[0].not_graded, not_graded);
+    // Its events are graded all the same.
+    bare["events"][0]["function_id"] = json!("6");
+    let reader = bench.lacking(lacks, &bare);
+    let results = bench.run(&[reader], vec![case("v1/one")]);
+    assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
+    // Whoever does not say so fails.
+    bare["events"][0]["function_id"] = json!("5");
+    let results = bench.run(&[bench.says("silent", &bare, 0)], vec![case("v1/one")]);
+    assert!(matches!(results.cases[0].outcome, Outcome::Failed { .. }));
+}
+
+#[test]
+fn a_reader_that_verifies_no_checksum_may_accept_what_one_would_refuse() {
+    let bench = Bench::new();
+    let damaged = Case {
+        verdicts: vec![Verdict::Recover, Verdict::Reject],
+        broken: vec![("thread_7/index.atf".to_owned(), "ATF-IFTR-004")],
+        ..case("v1/damaged")
+    };
+    let mut accepts = document();
+    accepts["verdict"] = json!("accept");
+    let says = bench.says("verifies", &accepts, 0);
+    let results = bench.run(&[says], vec![damaged.clone()]);
+    let result = &results.cases[0];
+    assert_eq!(failure(result).0, Failure::WrongAccept);
+    assert_eq!(result.score(Grade::Data), Score::Failed);
+    let reader = bench.lacking("'checksum'", &accepts);
+    let results = bench.run(&[reader], vec![damaged, case("v1/one")]);
+    assert_eq!(results.cases[0].outcome, Outcome::Passed);
+    assert_eq!(results.cases[0].not_graded, [Lack::Checksum]);
+    // What was never finalized has no checksum, and must be recovered as before.
+    assert_eq!(failure(&results.cases[1]).0, Failure::WrongLabel);
+}
+
+#[test]
+fn a_session_that_is_refused_for_one_bad_thread_breaks_the_readers_rule() {
+    let cases = atf_conformance::corpus::cases();
+    let manifest = Manifest::reference(std::path::Path::new("kit"));
+    let blamed = |name: &str| {
+        let case = cases.iter().find(|case| case.name == name).unwrap().clone();
+        let reading = Reading::new(Role::Read, Arc::new(case));
+        let refusal = json!({"kind": "session", "verdict": "reject"});
+        match reading.compare(&manifest, Verdict::Reject, &refusal) {
+            Outcome::Failed { differences, .. } => differences[0].rule.clone().unwrap(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (case, rule) in [
+        ("v1/ihdr-002-nonsense-in-one-thread-of-two", "ATF-RDER-003"),
+        ("v2/iftr-002-a-billion-in-one-thread-of-two", "ATF-RDER-003"),
+        ("v1/mani-002-empty", "ATF-MANI-002"),
+    ] {
+        assert_eq!(blamed(case), rule, "{case}");
+    }
+}
+
+#[test]
+fn a_failure_counts_for_the_rules_that_the_answer_broke() {
+    let bench = Bench::new();
+    let mut accepts = document();
+    accepts["events"][0]["thread_id"] = json!(8);
+    let mut asked = case("v1/one");
+    asked.rules.push("ATF-RDER-001");
+    asked.broken.clear();
+    let results = bench.run(&[bench.says("wrong", &accepts, 0)], vec![asked]);
+    let by_rule = results.cases[0].by_rule();
+    assert_eq!(by_rule["ATF-IEVT-003"], State::Failed);
+    assert_eq!(by_rule["ATF-IFTR-001"], State::Passed);
+    assert_eq!(by_rule["ATF-RDER-001"], State::Passed);
 }

@@ -133,6 +133,16 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
+    /// A reader that says a document, and that it lacks something.
+    pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
+        let reader = self.says("lacking", document, 0);
+        let path = self.folder.path().join("lacking.toml");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{text}lacks = [{lacks}]\n")).unwrap();
+        drop(reader);
+        Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
+    }
+
     /// A script that writes a document and exits.
     pub(crate) fn says(&self, name: &str, document: &Value, code: u8) -> Candidate {
         self.reader(name, &format!("echo '{document}'; exit {code}"))

@@ -62,7 +62,7 @@ fn suite(results: &Results, cases: &[&CaseResult], out: &mut dyn Write) -> io::R
     )?;
     let version = results.testees.get(first.testee);
     let version = version.map_or("", |testee| &testee.version);
-    let scores = verdict::scores(results, cases.iter().copied());
+    let scores = verdict::graded(results, cases.iter().copied());
     let graded_by = results.editions.all();
     let properties = graded_by.into_iter().chain([("scores", scores.as_str())]);
     junit::properties(Some(version), &properties.collect::<Vec<_>>(), out)?;

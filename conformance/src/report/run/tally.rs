@@ -120,18 +120,17 @@ pub(super) fn columns(results: &Results) -> Vec<Column> {
     columns.into_iter().collect()
 }
 
-/// Counts by column and by what `keys` gives of a result; a result may have several keys.
+/// Counts by column and by what `keys` gives of a result; a result may have several keys, and mean
+/// something else for each.
 pub(super) fn matrix<'a, Key: Ord>(
     results: &'a Results,
-    keys: impl Fn(&'a CaseResult) -> BTreeSet<Key>,
+    keys: impl Fn(&'a CaseResult) -> BTreeMap<Key, State>,
 ) -> BTreeMap<Key, BTreeMap<Column, Tally>> {
     let mut matrix: BTreeMap<Key, BTreeMap<Column, Tally>> = BTreeMap::new();
     for case in &results.cases {
-        for key in keys(case) {
+        for (key, state) in keys(case) {
             let row = matrix.entry(key).or_default();
-            row.entry((case.testee, case.role))
-                .or_default()
-                .add(case.state());
+            row.entry((case.testee, case.role)).or_default().add(state);
         }
     }
     matrix

@@ -16,7 +16,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let refused = results.testees.iter().filter(|t| t.refused.is_some());
     let count = refused.count() + results.cases.len() + results.cross.len() + results.stale.len();
     let mut tap = Tap::new(out, &results.editions.all())?;
-    tap.comment(&verdict::scores(results, &results.cases))?;
+    tap.comment(&verdict::graded(results, &results.cases))?;
     tap.plan(count)?;
     for testee in &results.testees {
         if let Some(why) = &testee.refused {

@@ -1,6 +1,6 @@
 //! Text for a terminal: each failure in full, then the matrices, then the totals, where the eye ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -127,20 +127,24 @@ fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 /// Testees against what the rules are about.
 fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let by_group = matrix(results, |case| {
-        let groups: BTreeSet<_> = case.rules.iter().map(|rule| group(rule)).collect();
+        let mut groups = BTreeMap::new();
+        for (rule, state) in case.by_rule() {
+            let worst = groups.entry(group(rule)).or_insert(state);
+            *worst = state.max(*worst);
+        }
         match groups.is_empty() {
-            true => BTreeSet::from(["other"]),
+            true => BTreeMap::from([("other", case.state())]),
             false => groups,
         }
     });
-    let all = matrix(results, |_| BTreeSet::from([()]));
+    let all = matrix(results, |case| BTreeMap::from([((), case.state())]));
     let all = all.get(&());
     let mut table = Table::new();
     let heads = by_group.keys().copied().chain(["all", "skipped"]);
     let heads = heads.map(|head| Printable(clipped(head, NAME_LETTERS)).to_string());
     table.row("", heads.map(|head| (head, FAINT)).collect());
     for column in columns(results) {
-        let of_column = |row: Option<&std::collections::BTreeMap<Column, Tally>>| {
+        let of_column = |row: Option<&BTreeMap<Column, Tally>>| {
             row.and_then(|row| row.get(&column))
                 .copied()
                 .unwrap_or_default()
@@ -240,7 +244,7 @@ fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             .collect();
         if !cases.is_empty() {
             let name = words::name(results, testee);
-            writeln!(out, "{name}: {}", verdict::scores(results, cases))?;
+            writeln!(out, "{name}: {}", verdict::graded(results, cases))?;
         }
     }
     Ok(())

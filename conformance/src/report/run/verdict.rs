@@ -1,6 +1,10 @@
 //! Whether a run was as expected, in a line.
 
+use std::collections::BTreeMap;
+
 use super::tally::{Scores, Tally};
+use crate::protocol::Lack;
+use crate::report::printable::counted;
 use crate::results::{CaseResult, Grading, Results};
 
 /// Whether everything was as expected.
@@ -51,5 +55,25 @@ pub(super) fn scores<'a>(
         // Writers have none.
         (Grading::All, 0) => format!("data {data}"),
         (Grading::All, _) => format!("data {data}, labels {label}"),
+    }
+}
+
+/// Both scores, and what was not graded: `…; not graded: footers (321 cases)`.
+pub(super) fn graded<'a>(
+    results: &Results,
+    cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
+) -> String {
+    let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
+    for lack in cases.clone().into_iter().flat_map(|case| &case.not_graded) {
+        *counts.entry(*lack).or_default() += 1;
+    }
+    let gaps = counts.into_iter();
+    let gaps: Vec<_> = gaps
+        .map(|(lack, count)| format!("{} ({})", lack.words(), counted(count, "case")))
+        .collect();
+    let scores = scores(results, cases);
+    match gaps.is_empty() {
+        true => scores,
+        false => format!("{scores}; not graded: {}", gaps.join(", ")),
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::report::page::shown;
 use crate::report::run::tally::{Column, Tally, columns, matrix};
 use crate::report::run::words;
-use crate::results::{CrossResult, Results, State};
+use crate::results::{CaseResult, CrossResult, Results, State};
 use crate::rules;
 
 /// The rules that begin alike.
@@ -69,9 +69,7 @@ struct PairView {
 
 /// The rules that cases are about, as the spec groups them; those that it does not know last.
 pub(super) fn groups(results: &Results) -> Vec<GroupView> {
-    let by_rule = matrix(results, |case| {
-        case.rules.iter().map(String::as_str).collect()
-    });
+    let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
     let columns = columns(results);
     let mut rest: BTreeSet<_> = by_rule.keys().copied().collect();
@@ -129,8 +127,8 @@ fn first_failures(results: &Results) -> BTreeMap<(&str, Column), usize> {
     for state in [State::Failed, State::Known] {
         for (seq, case) in results.cases.iter().enumerate() {
             if case.state() == state {
-                for rule in &case.rules {
-                    let key = (rule.as_str(), (case.testee, case.role));
+                for rule in case.blamed() {
+                    let key = (rule, (case.testee, case.role));
                     first.entry(key).or_insert(seq);
                 }
             }

@@ -93,7 +93,7 @@ impl Page {
                 ("corpus", shown(&editions.corpus)),
             ],
             seconds: format!("{:.1}", results.elapsed.as_secs_f64()),
-            scores: verdict::scores(results, cases),
+            scores: verdict::graded(results, cases),
             testees: testees(results),
             stale: results.stale.iter().map(|line| shown(line)).collect(),
             columns: columns(results)
