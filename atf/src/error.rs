@@ -48,6 +48,14 @@ impl Error {
         }))
     }
 
+    /// An error that no input, no disk and no caller can bring about: what the code rests on does
+    /// not hold. In a debug build it panics, so that no test passes by it.
+    #[cold]
+    pub(crate) fn internal(broken: &'static str) -> Self {
+        debug_assert!(false, "{broken}");
+        Self::new(ErrorKind::Internal { broken })
+    }
+
     /// An error of the operating system, or one of ours that came through its type.
     pub(crate) fn io(error: io::Error) -> Self {
         if let Some(ours) = error
@@ -203,6 +211,16 @@ pub enum ErrorKind {
         missing: u64,
     },
 
+    /// A bug in this library: what it rests on does not hold. Nothing was written by the call.
+    #[error("a bug in atf: {broken}; please report it")]
+    Internal {
+        /// What should have held.
+        broken: &'static str,
+    },
+    /// The file has no bytes: its writer ended before it wrote any, as one does whose buffer was
+    /// lost when the process was killed.
+    #[error("0 bytes: nothing was written to this file")]
+    NothingWritten,
     /// The file cannot hold a header.
     #[error("the file has {found} bytes, a header needs {needed}")]
     TooShort {
@@ -485,6 +503,9 @@ pub enum ErrorKind {
     /// The manifest has no content.
     #[error("is empty")]
     Empty,
+    /// The manifest gives a function a name without a letter, which is read as none.
+    #[error("is empty: a function without a name has no such key")]
+    EmptyName,
     /// The manifest is no UTF-8 text.
     #[error("is not UTF-8 text")]
     NotUtf8,

@@ -152,7 +152,8 @@ fn damaged(
 }
 
 fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<(ErrorKind, &'static str, usize)> {
-    let found = bytes.first_chunk().copied().unwrap_or_default();
+    let [a, b, c, d, ..] = *bytes;
+    let found = [a, b, c, d];
     let kind = ErrorKind::BadMagic {
         found,
         expected: F::MAGIC,

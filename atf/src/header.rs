@@ -24,6 +24,18 @@ pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     input.record(0)
 }
 
+/// Reads the header of a file that is opened for the first time. One of no bytes is no damage: its
+/// writer's buffer never reached it.
+pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
+    match input.size() {
+        0 => Err(input
+            .error(ErrorKind::NothingWritten)
+            .with_field("header")
+            .with_offset(0)),
+        _ => read(input),
+    }
+}
+
 /// An error about a field of the header.
 pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Error {
     Error::new(kind)

@@ -177,7 +177,7 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     within(capacity, most, capacity_field)?;
     within(size, capacity, size_field)?;
     // At most 16 MiB, and no more than the file has.
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
     let offset = before.saturating_add(RingHeader::SIZE as u64);
     input.read_exact(offset, &mut bytes)?;
     Ok(match which {
@@ -201,6 +201,11 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
+    /// Whether it holds no events.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.index.bytes.is_empty() && self.detail.bytes.is_empty()
+    }
+
     /// What belongs behind the files, once it is proven that it belongs to them.
     pub(crate) fn tails(&self, index: &IndexReader, detail: Option<&Input>) -> Result<Tails> {
         let header = index.header();
@@ -236,7 +241,7 @@ impl Snapshot {
         let size = size.min(area.bytes.len());
         let mut in_file = vec![0; size];
         file.read_exact(area.start, &mut in_file)?;
-        if area.bytes.get(..size) != Some(&in_file) {
+        if !area.bytes.starts_with(&in_file) {
             let error = self.error(ErrorKind::RingDiffers { file: area.file });
             return Err(error.with_field(area.start_field));
         }
@@ -249,7 +254,8 @@ impl Snapshot {
             };
             return Err(self.error(kind).with_field(area.checksum_field));
         }
-        Ok(area.bytes.get(size..).unwrap_or_default().to_vec())
+        let (_, rest) = area.bytes.split_at(size);
+        Ok(rest.to_vec())
     }
 
     fn compare(&self, found: u64, expected: u64, field: &'static str) -> Result<()> {

@@ -99,11 +99,10 @@ impl fmt::Display for Function<'_> {
         if let Some(name) = self.name {
             return f.write_str(name);
         }
-        match self.module.and_then(|module| module.path.as_deref()) {
-            Some(path) => {
-                let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-                write!(f, "{file}#{}", halves(self.id).1)
-            }
+        let path = self.module.and_then(|module| module.path.as_deref());
+        let file = path.and_then(|path| path.rsplit(['/', '\\']).next());
+        match file.filter(|file| !file.is_empty()) {
+            Some(file) => write!(f, "{file}#{}", halves(self.id).1),
             None => write!(f, "{:#x}", self.id),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 
 /// Bytes of the first window, and of one after a jump.
@@ -45,7 +45,7 @@ impl<'a> Window<'a> {
             return Ok(*record);
         }
         self.fill(offset, N as u64)?;
-        Ok(self.view(offset).first_chunk().copied().unwrap_or([0; N]))
+        self.filled(offset)
     }
 
     /// A record of `N` bytes at `offset`, where the next one asked for stands before it.
@@ -55,7 +55,13 @@ impl<'a> Window<'a> {
             return Ok(*record);
         }
         self.fill_backward(offset, N as u64)?;
-        Ok(self.view(offset).first_chunk().copied().unwrap_or([0; N]))
+        self.filled(offset)
+    }
+
+    /// A record that was put at hand.
+    fn filled<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
+        let record = self.view(offset).first_chunk().copied();
+        record.ok_or_else(|| Error::internal("bytes that were read are at hand"))
     }
 
     /// As many bytes as are at hand from `offset`, at least one, none behind `end`.
@@ -147,9 +153,18 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         let size = end.saturating_sub(start).min(LARGEST);
         let chunk_start = end.saturating_sub(size);
         let chunk = match input.as_bytes() {
-            Some(_) => input.slice(chunk_start, end).unwrap_or_default(),
+            Some(_) => match input.slice(chunk_start, end) {
+                Some(chunk) => chunk,
+                // Some of them are behind the file's end.
+                None => {
+                    let missing = end.saturating_sub(input.size());
+                    let error = input.error(ErrorKind::UnexpectedEnd { missing });
+                    return Err(error.with_offset(chunk_start));
+                }
+            },
             None => {
-                buffer.resize(usize::try_from(size).unwrap_or_default(), 0);
+                // At most `LARGEST`.
+                buffer.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
                 input.read_exact(chunk_start, &mut buffer)?;
                 &buffer
             }

@@ -77,16 +77,16 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::TooShort`] at the source's end, those of [`DetailHeader::decode`],
-    /// [`ErrorKind::UnprovenEventsOffset`] at `header.events_offset`, and
-    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
+    /// those of [`DetailHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
+    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
         Self::new(Input::new(source))
     }
 
     pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
-            let header_bytes = header::read(input)?;
+            let header_bytes = header::read_first(input)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;
             let framing = Framing::find(input, &header)?;
             let offset = offset_of!(wire::DetailHeader, events_offset);

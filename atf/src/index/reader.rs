@@ -88,9 +88,9 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::TooShort`] at the source's end, those of [`IndexHeader::decode`],
-    /// [`ErrorKind::UnprovenEventsOffset`] at `header.events_offset`, and
-    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
+    /// those of [`IndexHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
+    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
         Self::new(Input::new(source))
     }
@@ -105,7 +105,7 @@ impl IndexReader {
 
     pub(crate) fn new(input: Input) -> Result<Self> {
         let open = |input: &Input| {
-            let header_bytes = header::read(input)?;
+            let header_bytes = header::read_first(input)?;
             let header = IndexHeader::decode(&header_bytes, input.size())?;
             let section = Section::find(input, &header)?;
             let offset = offset!(header.wire, IndexHeader.events_offset);

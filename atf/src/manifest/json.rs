@@ -91,6 +91,18 @@ impl<'a> Reader<'a> {
         self.problem_at(offset, place, kind);
     }
 
+    /// Notes a problem at a member of an object; of one that is absent, at the object.
+    pub(super) fn problem_of(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+        kind: ErrorKind,
+    ) {
+        let raw = object.members.get(key).copied().unwrap_or(object.raw);
+        self.problem(raw, Place::Key(&place, key), kind);
+    }
+
     /// The value that the text begins with, though something else may follow.
     pub(super) fn root(&mut self) -> Option<&'a RawValue> {
         let mut values = serde_json::Deserializer::from_str(self.text).into_iter::<&RawValue>();
@@ -163,7 +175,7 @@ impl<'a> Reader<'a> {
         expected: &'static str,
     ) -> Option<T> {
         if !object.has(key) {
-            self.problem(object.raw, Place::Key(&place, key), ErrorKind::MissingKey);
+            self.problem_of(object, place, key, ErrorKind::MissingKey);
         }
         self.member(object, place, key, expected)
     }

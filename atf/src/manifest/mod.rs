@@ -8,6 +8,8 @@ mod json;
 mod read;
 mod write;
 
+pub(crate) use write::json;
+
 use crate::error::Error;
 use crate::wire::Clock;
 
@@ -85,6 +87,7 @@ pub struct Symbol {
     pub module_id: Option<u32>,
     /// The lower half of `function_id`.
     pub symbol_index: Option<u32>,
-    /// Its name; it may hold any character.
+    /// Its name, of at least one character, which may be any. An empty one is read as `None`, and
+    /// not written.
     pub name: Option<String>,
 }

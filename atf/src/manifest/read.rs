@@ -83,7 +83,8 @@ fn whole(input: &Input) -> Result<Vec<u8>, Error> {
             start.saturating_add(usize::try_from(left).unwrap_or(STEP).min(STEP)),
             0,
         );
-        input.read_exact(start as u64, bytes.get_mut(start..).unwrap_or_default())?;
+        let (_, piece) = bytes.split_at_mut(start);
+        input.read_exact(start as u64, piece)?;
     }
 }
 
@@ -193,7 +194,7 @@ fn symbol<'a>(
 ) -> Option<Symbol> {
     let keys = ["function_id", "module_id", "symbol_index", "name"];
     let object = reader.object(raw, place, &keys)?;
-    let name: Option<Cow<'a, str>> = reader.required(&object, place, "name", "a text");
+    let name: Option<Cow<'a, str>> = reader.member(&object, place, "name", "a text");
     let module_id = reader.member(&object, place, "module_id", "a u32");
     let symbol_index = reader.member(&object, place, "symbol_index", "a u32");
     let function_id = reader.hex(&object, place, "function_id");
@@ -204,12 +205,14 @@ fn symbol<'a>(
             ErrorKind::MissingKey,
         );
     }
-    let name = name.map(Cow::into_owned);
+    if name.as_ref().is_some_and(|name| name.is_empty()) {
+        reader.problem_of(&object, place, "name", ErrorKind::EmptyName);
+    }
     Some(Symbol {
         position,
         function_id: function_id?,
         module_id,
         symbol_index,
-        name,
+        name: name.filter(|name| !name.is_empty()).map(Cow::into_owned),
     })
 }

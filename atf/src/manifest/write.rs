@@ -3,14 +3,20 @@
 use serde::Serialize;
 
 use super::{Manifest, ManifestThread, Module, Symbol};
+use crate::error::{Error, Result};
 
 impl Manifest {
     /// The text of the manifest, as [`parse`](Self::parse) reads it: the same keys as tracers in
-    /// the field write, in their order. What is `None` is left out; so are modules and symbols
-    /// where there are none, and [`problems`](Self::problems) always.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let text = serde_json::to_vec_pretty(&Text {
+    /// the field write, in their order. What is `None` is left out; so are the name of a function
+    /// that is empty, modules and symbols where there are none, and [`problems`](Self::problems)
+    /// always.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) only: texts, numbers and lists always
+    /// have a form in JSON.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        json(&Text {
             format_version: self.format_version.as_deref(),
             threads: self.threads.iter().map(Thread::from).collect(),
             time_start_ns: self.time_start_ns,
@@ -18,12 +24,16 @@ impl Manifest {
             clock_type: self.clock_type.map(Into::into),
             modules: self.modules.iter().map(ModuleText::from).collect(),
             symbols: self.symbols.iter().map(SymbolText::from).collect(),
-        });
-        // Texts, numbers and lists always have a form in JSON, and a vector takes all bytes.
-        let mut text = text.unwrap_or_default();
-        text.push(b'\n');
-        text
+        })
     }
+}
+
+/// The text of a value that always has a form in JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>> {
+    let text = serde_json::to_vec_pretty(value);
+    let mut text = text.map_err(|_| Error::internal("a manifest has a form in JSON"))?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 #[derive(Serialize)]
@@ -91,7 +101,8 @@ struct SymbolText<'a> {
     module_id: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     symbol_index: Option<u32>,
-    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
 }
 
 impl<'a> From<&'a Symbol> for SymbolText<'a> {
@@ -100,7 +111,7 @@ impl<'a> From<&'a Symbol> for SymbolText<'a> {
             function_id: format!("{:#018x}", symbol.function_id),
             module_id: symbol.module_id,
             symbol_index: symbol.symbol_index,
-            name: symbol.name.as_deref().unwrap_or_default(),
+            name: symbol.name.as_deref().filter(|name| !name.is_empty()),
         }
     }
 }

@@ -112,7 +112,7 @@ impl Drain {
     fn take(&mut self, count: usize, writer: &mut ThreadWriter) -> Result<()> {
         // So many are there: nobody else takes any.
         let Ok(chunk) = self.events.read_chunk(count) else {
-            return Ok(());
+            return Err(Error::internal("events that are in the ring can be taken"));
         };
         let (first, second) = chunk.as_slices();
         let mut taken = 0_usize;
@@ -161,10 +161,10 @@ struct Payloads {
 impl Payloads {
     /// Writes an event with its payload, which is out of the ring unless the writer failed.
     fn write(&mut self, size: u32, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
-        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let chunk = usize::try_from(size).ok();
         // It is there: it was recorded before its event.
-        let Ok(chunk) = self.lane.read_chunk(size) else {
-            return writer.write(&slot.event).map(drop);
+        let Some(chunk) = chunk.and_then(|size| self.lane.read_chunk(size).ok()) else {
+            return Err(Error::internal("a payload is in its ring before its event"));
         };
         let payload = match chunk.as_slices() {
             (whole, []) => whole,

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use super::job::Job;
 use super::report::{ManifestReport, Notes, Place, What};
 use super::stage;
-use crate::error::{ErrorKind, Result};
-use crate::manifest::{Manifest, ManifestThread};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::{self, Manifest, ManifestThread, Symbol};
 use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
 
@@ -87,19 +87,22 @@ pub(super) fn rewrite(
     }
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
-    let loses = report.problem_count != 0;
+    // An empty name says nothing that the new manifest could lack.
+    let problems = old.iter().flat_map(|old| &old.problems);
+    let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
+    let loses = report.problem_count > unnamed.count() as u64;
     let target = out.join(MANIFEST_FILE);
     // One that was read before and cannot be read any more is written anew as well.
     let is_copied = match old {
-        Some(old) if !loses && job.keeps_rest && says_the_same(old, &new) => {
+        Some(old) if report.problem_count == 0 && job.keeps_rest && says_the_same(old, &new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
         }
         _ => false,
     };
     if !is_copied {
         let text = match job.keeps_rest {
-            true => with_keys(new.encode(), unknown),
-            false => new.encode(),
+            true => with_keys(new.encode()?, unknown)?,
+            false => new.encode()?,
         };
         stage::write(&target, &text, job.durability)?;
     }
@@ -232,19 +235,33 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
         .iter()
         .filter(|module| !known.contains_key(&module.module_id));
     let modules: Vec<_> = missing.cloned().collect();
+    let is_of_this_build = |symbol: &&Symbol| {
+        let module = u32::try_from(symbol.function_id >> 32).unwrap_or_default();
+        !other_builds.contains(&module)
+    };
+    let names = other.symbols.iter().filter(is_of_this_build);
+    let names = names.filter_map(|symbol| Some((symbol.function_id, symbol.name.as_ref()?)));
+    let names: HashMap<u64, &String> = names.collect();
+    let mut taken = 0_u64;
+    for symbol in new
+        .symbols
+        .iter_mut()
+        .filter(|symbol| symbol.name.is_none())
+    {
+        symbol.name = names.get(&symbol.function_id).map(|name| (*name).clone());
+        taken = taken.saturating_add(symbol.name.is_some().into());
+    }
     let functions: HashSet<u64> = new
         .symbols
         .iter()
         .map(|symbol| symbol.function_id)
         .collect();
-    let missing = other.symbols.iter().filter(|symbol| {
-        let module = u32::try_from(symbol.function_id >> 32).unwrap_or_default();
-        !functions.contains(&symbol.function_id) && !other_builds.contains(&module)
-    });
+    let missing = other.symbols.iter().filter(is_of_this_build);
+    let missing = missing.filter(|symbol| !functions.contains(&symbol.function_id));
     let before = new.symbols.len();
     new.symbols.extend(missing.cloned());
     new.modules.extend(modules);
-    new.symbols.len().saturating_sub(before) as u64
+    taken.saturating_add(new.symbols.len().saturating_sub(before) as u64)
 }
 
 /// Whether two manifests differ in nothing but their text.
@@ -276,16 +293,13 @@ fn read(path: &Path) -> Option<Value> {
 }
 
 /// The text of a manifest with more members behind its own.
-fn with_keys(text: Vec<u8>, keys: Map<String, Value>) -> Vec<u8> {
+fn with_keys(text: Vec<u8>, keys: Map<String, Value>) -> Result<Vec<u8>> {
     if keys.is_empty() {
-        return text;
+        return Ok(text);
     }
     let Ok(Value::Object(mut members)) = serde_json::from_slice(&text) else {
-        return text;
+        return Err(Error::internal("a manifest that was encoded is an object"));
     };
     members.extend(keys);
-    // Values that were parsed have a form in JSON.
-    let mut text = serde_json::to_vec_pretty(&members).unwrap_or_default();
-    text.push(b'\n');
-    text
+    manifest::json(&members)
 }

@@ -23,7 +23,8 @@ impl ReadAt for Followed {
         }
         let size = usize::try_from(left).unwrap_or(usize::MAX);
         let size = size.min(buffer.len());
-        let buffer = buffer.get_mut(..size).unwrap_or_default();
+        // `size` is at most the buffer's.
+        let (buffer, _) = buffer.split_at_mut(size);
         self.input
             .read(offset, buffer)
             .map_err(|error| io::Error::other(error.to_string()))

@@ -18,9 +18,12 @@ fn an_index_file_cut_anywhere_gives_its_whole_events() {
             for size in 0..bytes.len() {
                 let cut = IndexReader::from_bytes(&bytes[..size]);
                 if size < 64 {
-                    let kind = ErrorKind::TooShort {
-                        found: size as u64,
-                        needed: 64,
+                    let kind = match size {
+                        0 => ErrorKind::NothingWritten,
+                        _ => ErrorKind::TooShort {
+                            found: size as u64,
+                            needed: 64,
+                        },
                     };
                     assert_eq!(cut.unwrap_err().kind(), &kind);
                     continue;
@@ -84,9 +87,12 @@ fn a_detail_file_cut_anywhere_gives_its_whole_events() {
             for size in 0..bytes.len() {
                 let cut = DetailReader::from_bytes(&bytes[..size]);
                 if size < 64 {
-                    let kind = ErrorKind::TooShort {
-                        found: size as u64,
-                        needed: 64,
+                    let kind = match size {
+                        0 => ErrorKind::NothingWritten,
+                        _ => ErrorKind::TooShort {
+                            found: size as u64,
+                            needed: 64,
+                        },
                     };
                     assert_eq!(cut.unwrap_err().kind(), &kind);
                     continue;

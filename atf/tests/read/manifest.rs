@@ -112,7 +112,7 @@ fn values_of_the_wrong_type_are_left_out_alone() {
         7, null, {"id": 3, "has_detail": "yes"}, {}], "clock_type": 256, "time_end_ns": "0",
         "modules": {}, "symbols": [{"function_id": 5, "name": "a"},
         {"function_id": "7", "name": "b"}, {"function_id": "0x+7", "name": "c"},
-        {"name": "d"}, {"function_id": "0x1"}]}"#;
+        {"name": "d"}, {"function_id": "0x1", "name": ""}]}"#;
     let manifest = Manifest::parse(text.as_bytes());
     assert_eq!(
         manifest

@@ -3,6 +3,7 @@
 use std::fs;
 
 use atf::session::SessionReader;
+use atf::{Error, ErrorKind};
 use tempfile::TempDir;
 
 /// A session whose manifest is this.
@@ -24,7 +25,9 @@ fn a_function_is_shown_by_name_else_by_module_and_symbol_else_by_id() {
             ],
             "symbols": [
                 {"function_id": "0x100000005", "name": "main"},
-                {"function_id": "0x700000001", "name": "no module"}
+                {"function_id": "0x700000001", "name": "no module"},
+                {"function_id": "0x100000007", "name": ""},
+                {"function_id": "0x100000008"}
             ]
         }"#,
     );
@@ -33,6 +36,13 @@ fn a_function_is_shown_by_name_else_by_module_and_symbol_else_by_id() {
     assert_eq!(shown(0x1_0000_0005), "main");
     assert_eq!(shown(0x7_0000_0001), "no module");
     assert_eq!(shown(0x1_0000_0006), "libone.so#6");
+    assert_eq!(shown(0x1_0000_0007), "libone.so#7");
+    assert_eq!(shown(0x1_0000_0008), "libone.so#8");
+    assert_eq!(symbols.function(0x1_0000_0007).name, None);
+    let problems = &session.manifest().unwrap().problems;
+    let places: Vec<_> = problems.iter().map(Error::field).collect();
+    assert_eq!(places, [Some("threads"), Some("symbols[2].name")]);
+    assert_eq!(problems[1].kind(), &ErrorKind::EmptyName);
     assert_eq!(shown(0x3_0000_0000), "two.dll#0");
     assert_eq!(shown(0x2_0000_0006), "0x200000006");
     assert_eq!(shown(0x9_0000_000a), "0x90000000a");

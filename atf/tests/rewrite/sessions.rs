@@ -80,6 +80,40 @@ fn a_session_without_events_says_so_and_keeps_its_files() {
 }
 
 #[test]
+fn a_thread_whose_writer_wrote_nothing_is_told_and_is_no_loss() {
+    let places = Places::new();
+    let whole = IndexFile::finalized(1, 9).bytes();
+    places.put("in/thread_7/index.atf", &whole);
+    places.put("in/thread_8/index.atf", b"");
+    places.put("in/thread_9/index.atf", b"");
+    places.put("in/thread_9/detail.atf", b"");
+    // Here there are details, which are kept as they are.
+    let details = DetailFile::finalized(1, 3).bytes();
+    places.put("in/thread_10/index.atf", b"");
+    places.put("in/thread_10/detail.atf", &details);
+    let options = RecoverOptions::default();
+    let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+    let text = report.to_string();
+    for id in [8, 9] {
+        let line = format!("\n  thread_{id}: nothing was written: index.atf has 0 bytes\n");
+        assert!(text.contains(&line), "{text}");
+    }
+    assert!(text.contains("\n  thread_10: cannot be read: "), "{text}");
+    assert_eq!(report.losses(), 1, "{text}");
+    let found = files(&places.path("out"));
+    assert_eq!(found["unreadable/thread_10/detail.atf"], details);
+    let names: Vec<_> = found.keys().map(|name| &**name).collect();
+    let expected = [
+        "manifest.json",
+        "recovery.json",
+        "thread_7/index.atf",
+        "unreadable/thread_10/detail.atf",
+        "unreadable/thread_10/index.atf",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
 fn sessions_are_looked_for_three_folders_deep() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();

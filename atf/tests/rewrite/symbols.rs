@@ -75,6 +75,31 @@ fn a_session_without_a_manifest_gets_all_names() {
 }
 
 #[test]
+fn a_function_without_a_name_gets_the_other_one_or_none() {
+    let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
+        "time_start_ns": 1000, "time_end_ns": 1020, "clock_type": 1,
+        "symbols": [{"function_id": "0x0000000100000001", "name": ""},
+            {"function_id": "0x0000000300000001"}]}"#;
+    let places = session(Some(own));
+    let report = recovered(&places, OTHER);
+    let manifest = report.sessions[0].manifest.as_ref().unwrap();
+    assert_eq!((manifest.symbols_taken, manifest.symbols), (3, 4));
+    let text = report.to_string();
+    assert!(text.contains("mended: 1 problem, first manifest.json: symbols[0].name: is empty"));
+    // Nothing that it said is lost, so nothing is set aside.
+    let found = files(&places.path("out"));
+    assert!(!found.keys().any(|path| path.contains("unreadable")));
+
+    let places = session(Some(own));
+    let (input, out) = (places.path("in"), places.path("out"));
+    let report = recover(input, &out, &RecoverOptions::default()).unwrap();
+    assert_eq!(report.losses(), 0, "{report}");
+    let text = String::from_utf8(files(&out)["manifest.json"].clone()).unwrap();
+    assert!(!text.contains("\"name\""), "{text}");
+    assert!(text.contains("0x0000000300000001"), "{text}");
+}
+
+#[test]
 fn own_names_stay_and_the_others_are_added() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
         "modules": [{"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16,

@@ -40,8 +40,19 @@ pub(super) fn file(path: &Path, opened: Result<DetailReader, Error>, output: &mu
                 self::check(&detail, report)
             });
         }
+        Err(error) if *error.kind() == ErrorKind::NothingWritten => unwritten(path, &error, output),
         Err(error) => refused(path, &error, output),
     }
+}
+
+/// Reports a file of no bytes whose writer may have been killed before it wrote any.
+pub(super) fn unwritten(path: &Path, error: &Error, output: &mut dyn Output) {
+    let mut report = FileReport::new(path, Kind::Detail);
+    report.details = Some(0);
+    report.add(END.finalized, Place::at("footer", 0), || {
+        error.kind().to_string()
+    });
+    output.file(report);
 }
 
 /// Reports a file that could not be opened.

@@ -164,6 +164,7 @@ fn problem_rule(problem: &ErrorKind) -> &'static Rule {
         | ErrorKind::DuplicateKey => &rules::ATF_MANI_002,
         ErrorKind::DuplicateThread { .. } => &rules::ATF_MANI_004,
         ErrorKind::UnknownKey => &rules::ATF_MANI_011,
+        ErrorKind::EmptyName => &rules::ATF_MANI_013,
         _ => &rules::ATF_MANI_003,
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use atf::detail::DetailReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
 use atf::wire::v1::IndexHeader;
-use atf::{Error, ErrorKind};
+use atf::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
 use super::link::{Pair, agreement_rule};
@@ -81,11 +81,20 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
                     output.file(report);
                 }
                 ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
+                ErrorKind::NothingWritten if !has_finalized_detail(path) => {
+                    index::unwritten(&file, &error, output);
+                }
                 _ => index::refused(&file, &error, output),
             }
             detail_alone(path, output)
         }
     }
+}
+
+/// Whether the details were finalized, as they are only with their index.
+fn has_finalized_detail(path: &Path) -> bool {
+    DetailReader::open(path.join(DETAIL_FILE))
+        .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
 }
 
 /// Without an index, what the detail file holds is still worth a verdict.
@@ -108,7 +117,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
 fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) -> Facts {
     let pair = Pair::of(thread.index(), comparable(thread));
     let header = thread.index().header();
-    let is_finalized = matches!(thread.index().completeness(), atf::Completeness::Finalized);
+    let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     let disagreements = thread.disagreements();
     let mut times = Times::Unknown;
     let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
@@ -174,6 +183,9 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     match thread.detail_error() {
         Some(error) if *error.kind() == ErrorKind::SymbolicLink => {
             linked(&file, Kind::Detail, output);
+        }
+        Some(error) if *error.kind() == ErrorKind::NothingWritten && !is_finalized => {
+            detail::unwritten(&file, error, output);
         }
         Some(error) => detail::refused(&file, error, output),
         None => {}

@@ -365,6 +365,10 @@ const EFFECTS: &[(&str, &str)] = &[
         "A reader that goes by it looks for names that are not there, or for none.",
     ),
     (
+        "ATF-MANI-013",
+        "A reader that prints the name prints a blank, and hides which call it was.",
+    ),
+    (
         "ATF-SESS-001",
         "The thread has one id in its folder's name and another in its events.",
     ),

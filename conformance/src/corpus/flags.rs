@@ -48,6 +48,11 @@ pub const FLAGS: &[Flag] = &[
          where events begin, and gives none.",
     ),
     flag(
+        "no-bytes",
+        "A file of no bytes: its writer was killed before its first buffer left, or the file was emptied since. A \
+         reader that maps the file and looks at the header reads past its end.",
+    ),
+    flag(
         "cut-in-footer",
         "The file ends within its footer. 32 to 63 bytes of a footer make a phantom event for a reader that divides \
          the file's size.",

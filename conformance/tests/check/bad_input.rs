@@ -1,6 +1,7 @@
 //! Arguments and paths that are wrong, on every platform.
 
 use std::fs;
+use std::path::Path;
 
 use tempfile::TempDir;
 
@@ -81,18 +82,44 @@ fn a_file_that_is_no_trace_is_unreadable() {
     assert_unreadable(&folder, "trace", "no ATF v2 file");
 }
 
-/// Its name says what it should be, so it is a bad trace and not some other file.
+/// A writer that buffers was killed before its first buffer left, which breaks no MUST. Its name
+/// says what it should be, so it is a trace and not some other file.
 #[test]
-fn an_empty_index_atf_is_rejected() {
+fn a_file_of_no_bytes_is_one_to_which_nothing_was_written() {
     let folder = folder();
-    fs::write(folder.path().join("index.atf"), "").unwrap();
-    let output = check(folder.path(), &["index.atf"]);
-    let (status, text, _) = texts(&output);
-    assert_eq!(status, 1);
-    assert!(
-        text.starts_with("index.atf: reject\n  must   ATF-IHDR-001  header (at 0x0): "),
-        "{text}"
-    );
+    for (name, of, rule) in [
+        ("index.atf", "events", "ATF-IFTR-001"),
+        ("detail.atf", "details", "ATF-DFTR-001"),
+    ] {
+        fs::write(folder.path().join(name), "").unwrap();
+        let output = check(folder.path(), &[name]);
+        let (status, text, _) = texts(&output);
+        assert_eq!(status, 0);
+        let line = format!(
+            "{name}: recover, 0 {of}\n  should {rule}  footer (at 0x0): 0 bytes: nothing was written \
+             to this file\n"
+        );
+        assert!(text.starts_with(&line), "{text}");
+    }
+}
+
+/// The other file was finalized, and a thread's files are finalized together.
+#[test]
+fn a_file_of_no_bytes_beside_a_finalized_one_is_damage() {
+    for (name, rule) in [
+        ("index.atf", "ATF-IHDR-001"),
+        ("detail.atf", "ATF-DHDR-001"),
+    ] {
+        let folder = folder();
+        let thread = Path::new("good").join(INDEX);
+        let file = folder.path().join(&thread).with_file_name(name);
+        fs::write(file, "").unwrap();
+        let output = check(folder.path(), &["good"]);
+        let (status, text, _) = texts(&output);
+        assert_eq!(status, 1, "{text}");
+        let line = format!("{name}: reject\n  must   {rule}  header (at 0x0): 0 bytes: ");
+        assert!(text.contains(&line), "{text}");
+    }
 }
 
 #[test]

@@ -293,7 +293,7 @@ impl Output<'_, '_> {
             seq: new.seq,
             wire: wire_of(&new.event),
             event: new.event,
-            name: names.get((0, new.event.function_id)),
+            function: names.get((0, new.event.function_id)),
             detail,
         })
     }

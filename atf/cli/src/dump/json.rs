@@ -5,6 +5,7 @@ use std::io::Write;
 use atf::Wire;
 use atf::detail::FunctionPayload;
 use atf::spans::{Paired, SpanEnd};
+use atf::symbols;
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
@@ -177,7 +178,7 @@ impl<W: Write> Sink for Json<W> {
             event_kind: event.event_kind.into(),
             call_depth: event.call_depth,
             detail_seq: event.detail_seq.map(U64),
-            function: row.name,
+            function: row.function.name,
             detail,
         };
         self.line(&line, hex.as_ref())
@@ -192,7 +193,7 @@ impl<W: Write> Sink for Json<W> {
         &mut self,
         thread: ThreadName,
         paired: &Paired,
-        name: Option<&str>,
+        function: symbols::Function<'_>,
     ) -> Result<(), Failure> {
         let ThreadName {
             process,
@@ -203,7 +204,7 @@ impl<W: Write> Sink for Json<W> {
                 process,
                 thread,
                 function_id: span.function_id.into(),
-                function: name,
+                function: function.name,
                 start_seq: Some(span.start_seq.into()),
                 start_ns: Some(span.start_ns.into()),
                 end_seq: span.end_seq.map(U64),
@@ -217,7 +218,7 @@ impl<W: Write> Sink for Json<W> {
                 process,
                 thread,
                 function_id: unmatched.function_id.into(),
-                function: name,
+                function: function.name,
                 start_seq: None,
                 start_ns: None,
                 end_seq: Some(unmatched.seq.into()),

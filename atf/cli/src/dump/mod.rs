@@ -20,6 +20,7 @@ use atf::detail::DetailReader;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, MergedEvent};
 use atf::spans::{Paired, Span, Spans, Unmatched};
+use atf::symbols::Function;
 use atf::{Error, FileKind, Wire};
 
 use crate::output::{Failure, Outcome, State, complain, stdout};
@@ -99,8 +100,8 @@ pub(crate) struct Row<'a> {
     pub(crate) wire: Wire,
     /// The event.
     pub(crate) event: IndexEvent,
-    /// Its function's name.
-    pub(crate) name: Option<&'a str>,
+    /// Its function.
+    pub(crate) function: Function<'a>,
     /// Its details, where they are asked for and there are any.
     pub(crate) detail: Option<Detail<'a>>,
 }
@@ -121,7 +122,7 @@ pub(crate) trait Sink {
         &mut self,
         thread: ThreadName,
         paired: &Paired,
-        name: Option<&str>,
+        function: Function<'_>,
     ) -> Result<(), Failure>;
 
     /// Sends on what was written.
@@ -414,7 +415,7 @@ impl Output<'_> {
             seq: event.seq,
             wire: wire_of(&event.event),
             event: event.event,
-            name: self.names.get((event.process, event.event.function_id)),
+            function: self.names.get((event.process, event.event.function_id)),
             detail,
         })
     }

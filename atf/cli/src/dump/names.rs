@@ -6,7 +6,7 @@ use std::path::Path;
 
 use atf::manifest::{Manifest, Symbol};
 use atf::session::SessionReader;
-use atf::symbols::Symbols;
+use atf::symbols::{self, Symbols};
 
 use super::Pattern;
 use super::trace::Trace;
@@ -60,14 +60,19 @@ impl<'t> Names<'t> {
         Self::Sessions(vec![manifest.map(|manifest| (symbols, manifest))])
     }
 
-    /// A function's name.
-    pub(crate) fn get(&self, (process, function_id): Function) -> Option<&str> {
-        match self {
-            Self::Sessions(sessions) => {
-                let (symbols, _) = sessions.get(process as usize)?.as_ref()?;
-                symbols.function(function_id).name
-            }
+    /// What is known of a function.
+    pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
+        let name = match self {
+            Self::Sessions(sessions) => match sessions.get(process as usize) {
+                Some(Some((symbols, _))) => return symbols.function(function_id),
+                _ => None,
+            },
             Self::Other(names) => names.get(&function_id).map(String::as_str),
+        };
+        symbols::Function {
+            id: function_id,
+            name,
+            module: None,
         }
     }
 
@@ -76,7 +81,7 @@ impl<'t> Names<'t> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];
         }
-        let fits = |function| self.get(function).is_some_and(|name| pattern.fits(name));
+        let fits = |function| self.get(function).name.is_some_and(|name| pattern.fits(name));
         match self {
             Self::Sessions(sessions) => {
                 let named = (0..).zip(sessions).filter_map(|(process, session)| {

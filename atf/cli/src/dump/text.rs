@@ -1,10 +1,12 @@
 //! Text: a line for each event, its details below.
 
+use std::fmt;
 use std::io::Write;
 
 use atf::Wire;
 use atf::detail::FunctionPayload;
 use atf::spans::{Paired, SpanEnd};
+use atf::symbols::Function;
 
 use super::detail::Detail;
 use super::trace::ThreadName;
@@ -95,6 +97,20 @@ impl<W: Write> Text<W> {
     }
 }
 
+/// A function as text: its name, else the file of its module and its number there, else its id.
+struct Shown<'a>(Function<'a>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let function = self.0;
+        match (function.name, function.module) {
+            (None, None) => write!(f, "{:#018x}", function.id),
+            (Some(name), _) => write!(f, "{}", Printable(name)),
+            (None, Some(_)) => write!(f, "{}", Printable(&function.to_string())),
+        }
+    }
+}
+
 impl<W: Write> Sink for Text<W> {
     fn start(&mut self, start_ns: u64) -> Result<(), Failure> {
         self.start_ns = start_ns;
@@ -113,10 +129,7 @@ impl<W: Write> Sink for Text<W> {
             Some(depth) => write!(self.out, " {depth:>3}")?,
             None => write!(self.out, "   -")?,
         }
-        match row.name {
-            Some(name) => write!(self.out, "  {}", Printable(name))?,
-            None => write!(self.out, "  {:#018x}", event.function_id)?,
-        }
+        write!(self.out, "  {}", Shown(row.function))?;
         if let Some(detail_seq) = event.detail_seq {
             write!(self.out, "  detail {detail_seq}")?;
         }
@@ -137,11 +150,11 @@ impl<W: Write> Sink for Text<W> {
         &mut self,
         thread: ThreadName,
         paired: &Paired,
-        name: Option<&str>,
+        function: Function<'_>,
     ) -> Result<(), Failure> {
-        let (time_ns, seq, function_id) = match paired {
-            Paired::Span(span) => (span.start_ns, span.start_seq, span.function_id),
-            Paired::Unmatched(end) => (end.timestamp_ns, end.seq, end.function_id),
+        let (time_ns, seq) = match paired {
+            Paired::Span(span) => (span.start_ns, span.start_seq),
+            Paired::Unmatched(end) => (end.timestamp_ns, end.seq),
         };
         let duration = match paired {
             Paired::Span(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
@@ -153,10 +166,7 @@ impl<W: Write> Sink for Text<W> {
             let depth = span.depth.get().saturating_sub(1).min(DEEPEST);
             write!(self.out, "{:1$}", "", 2 * depth as usize)?;
         }
-        match name {
-            Some(name) => write!(self.out, "{}", Printable(name))?,
-            None => write!(self.out, "{function_id:#018x}")?,
-        }
+        write!(self.out, "{}", Shown(function))?;
         let how = match paired {
             Paired::Unmatched(_) => "  (a return without a call)",
             Paired::Span(span) => match span.end {

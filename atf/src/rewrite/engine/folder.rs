@@ -8,6 +8,7 @@ use super::session::{is_earlier, not_copied};
 use super::{Engine, size};
 use crate::detail::DetailReader;
 use crate::error::{Error, ErrorKind, Result};
+use crate::header::HEADER_SIZE;
 use crate::index::IndexReader;
 use crate::rewrite::guess;
 use crate::rewrite::job::Failure;
@@ -15,6 +16,7 @@ use crate::rewrite::report::{Place, SessionReport, ThreadReport, What};
 use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
 use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::left_behind;
+use crate::ring;
 use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 
@@ -160,7 +162,7 @@ impl Engine<'_> {
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
                 // Its writer never came to a detail.
-                ErrorKind::TooShort { .. } => What::NotFinalized,
+                ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => What::NotFinalized,
                 _ => What::DetailFileUnreadable,
             };
             report.notes.add(what, || Place::of(DETAIL_FILE, error));
@@ -269,6 +271,25 @@ impl Engine<'_> {
         session.left_behind.extend(not_copied(route.root, left));
         Ok(())
     }
+}
+
+/// Whether a thread has an index file of no bytes and no event elsewhere: its writer was killed before
+/// it wrote anything, so nothing is lost with its folder.
+pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
+    let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
+        Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
+        Err(error) => !matches!(
+            error.kind(),
+            ErrorKind::NothingWritten | ErrorKind::Io(io::ErrorKind::NotFound)
+        ),
+    };
+    let has_ring = || {
+        let ring = ring::read(route.from, OpenOptions::new());
+        !ring.is_ok_and(|ring| ring.is_none_or(|ring| ring.is_empty()))
+    };
+    // What an earlier rewriting set aside was copied there.
+    let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
+    *error.kind() == ErrorKind::NothingWritten && !has_details() && !has_ring() && !has_sides()
 }
 
 /// Whether a thread's file has this name, or in the folder of a thread by itself what an earlier

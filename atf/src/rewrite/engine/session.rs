@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Engine;
-use super::folder::Route;
+use super::folder::{Route, is_unwritten};
 use crate::error::Result;
 use crate::rewrite::job::Failure;
 use crate::rewrite::manifest::{self, Facts};
@@ -147,6 +147,11 @@ impl Engine<'_> {
             match self.thread(&route, &mut thread, report)? {
                 Ok(rewritten) => facts.add(entry.id(), &rewritten),
                 Err(Failure::Write(error)) => return Err(error),
+                Err(Failure::Read(error)) if is_unwritten(&route, &error) => {
+                    thread.nothing_written = true;
+                    report.changed = true;
+                    fs::remove_dir_all(route.to).map_err(at(route.to))?;
+                }
                 Err(Failure::Read(error)) => {
                     thread = ThreadReport {
                         folder: thread.folder,

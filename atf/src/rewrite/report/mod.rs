@@ -107,6 +107,10 @@ pub struct ThreadReport {
     /// Why nothing of it could be recovered; its files are in `unreadable` as they were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_recovered: Option<Place>,
+    /// Whether its writer ended before it wrote anything: `index.atf` has no bytes, and there is no
+    /// event elsewhere. The thread is not in the new session, and nothing is lost with it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_written: bool,
     /// Its index events.
     pub events: Kept,
     /// Its detail events.

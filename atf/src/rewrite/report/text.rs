@@ -75,6 +75,12 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
         };
         return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
     }
+    if thread.nothing_written {
+        return writeln!(
+            f,
+            "  {folder}: nothing was written: {INDEX_FILE} has 0 bytes"
+        );
+    }
     let (events, details) = (thread.events, thread.details);
     write!(f, "  {folder}: {}", counted(events.kept, "event"))?;
     from_ring(events, f)?;

@@ -2,7 +2,7 @@
 
 use super::{Walk, notes};
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader, FunctionPayload};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::rewrite::job::{Details, Failure};
 use crate::rewrite::report::What;
@@ -29,11 +29,10 @@ impl Walk<'_, '_> {
         event: &IndexEvent,
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
-        if let Some(details) = &mut self.details {
-            details.read(detail, &mut self.bytes)?;
-        }
+        let details = self.details.as_mut().ok_or_else(no_file)?;
+        details.read(detail, &mut self.bytes)?;
         self.progress.advance(self.bytes.len() as u64);
-        let payload = self.bytes.get(HEADER..).unwrap_or_default();
+        let payload = self.bytes.get(HEADER..).ok_or_else(no_file)?;
         let function = FunctionPayload::decode(payload);
         notes::detail(
             self.report,
@@ -81,7 +80,8 @@ impl Walk<'_, '_> {
         let mut start = 0_u64;
         let mut is_unread = false;
         let mut read = |piece: &mut [u8]| {
-            let read = reader.map_or(Ok(0), |reader| reader.read_payload(detail, start, piece));
+            let reader = reader.ok_or_else(no_file);
+            let read = reader.and_then(|reader| reader.read_payload(detail, start, piece));
             is_unread = read.is_err();
             start = start.saturating_add(piece.len() as u64);
             progress.advance(piece.len() as u64);
@@ -113,6 +113,10 @@ impl Walk<'_, '_> {
         let at = || notes::detail_place(detail, "payload", HEADER);
         self.report.notes.tally(what, at);
     }
+}
+
+fn no_file() -> Error {
+    Error::internal("a detail that was found is in its file")
 }
 
 /// The payload of a call or return that tells nothing but its function.

@@ -13,6 +13,7 @@ use super::job::{Details, Failure, Job, Progress};
 use super::report::{ThreadReport, What};
 use super::salvage::SalvagedDetails;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
+use crate::error::Error;
 use crate::index::{IndexEvent, IndexReader};
 use crate::thread::Ring;
 use crate::wire::{Clock, Wire};
@@ -136,7 +137,10 @@ impl<'a, 'b> Walk<'a, 'b> {
             }
             let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
             self.event(seq, event)?;
-            self.count_from_ring(index.event_offset(seq));
+            let offset = index.event_offset(seq);
+            let offset =
+                offset.ok_or_else(|| Error::internal("an event that was read has a place"));
+            self.count_from_ring(offset?);
             seq = seq.saturating_add(1);
             self.progress.advance(EVENT_SIZE);
         }
@@ -157,8 +161,8 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Counts an event at this offset if the file alone does not have all of it.
-    fn count_from_ring(&mut self, offset: Option<u64>) {
-        let end = offset.unwrap_or_default().saturating_add(EVENT_SIZE);
+    fn count_from_ring(&mut self, offset: u64) {
+        let end = offset.saturating_add(EVENT_SIZE);
         let in_file = self.pair.index.file_size();
         if end > in_file.saturating_sub(self.pair.ring.index_bytes) {
             let kept = &mut self.report.events;

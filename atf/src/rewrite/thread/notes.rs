@@ -144,9 +144,9 @@ pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
         "call_depth" if wire == Wire::V1 => offset_of!(v1::IndexEvent, call_depth),
         _ => 0,
     };
-    let start = index.event_offset(seq).unwrap_or_default();
-    let offset = start.saturating_add(offset as u64);
-    Place::new(INDEX_FILE, format!("events[{seq}].{field}"), Some(offset))
+    let start = index.event_offset(seq);
+    let offset = start.map(|start| start.saturating_add(offset as u64));
+    Place::new(INDEX_FILE, format!("events[{seq}].{field}"), offset)
 }
 
 /// A field of a detail event.

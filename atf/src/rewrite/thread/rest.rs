@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_hole};
+use crate::error::Error;
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{SetAside, Why};
@@ -76,6 +77,7 @@ impl Walk<'_, '_> {
 
     /// The details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
+        // Without the file there are no details.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
         };
@@ -84,8 +86,12 @@ impl Walk<'_, '_> {
         let salvaged = salvaged.filter(|(_, place)| !self.used_salvaged.is_set(*place));
         let hopped = (0..reader.event_count()).filter(|seq| !self.used.is_set(*seq));
         let mut window = reader.cursor();
-        let hopped = hopped.map_while(|seq| details.get(seq).transpose());
-        let hopped = hopped.map(|detail| detail.map(|detail| (detail, false)));
+        let hopped = hopped.map(|seq| match details.get(seq)? {
+            Some(detail) => Ok((detail, false)),
+            None => Err(Error::internal(
+                "a detail file has as many details as it counts",
+            )),
+        });
         let salvaged = salvaged.map(|(detail, _)| Ok((*detail, true)));
         for detail in hopped.chain(salvaged) {
             let (detail, is_salvaged) = detail?;

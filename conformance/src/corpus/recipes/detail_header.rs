@@ -24,7 +24,15 @@ fn start() -> Vec<Recipe> {
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DHDR-001", "63 bytes", |t| t.cut(DETAIL, 63)).at(DETAIL, "header", 63, Reject),
-        breaks("ATF-DHDR-001", "no bytes", |t| t.cut(DETAIL, 0)).at(DETAIL, "header", 0, Reject),
+        meets("ATF-DHDR-001", "no bytes", |t| t.cut(DETAIL, 0))
+            .also(DETAIL, "ATF-DFTR-001")
+            .flag("no-bytes"),
+        breaks("ATF-DHDR-001", "no bytes beside a finalized index", |t| {
+            t.cut(DETAIL, 0);
+        })
+        .at(DETAIL, "header", 0, Reject)
+        .of("")
+        .flag("no-bytes"),
         holds("ATF-DHDR-002", "ATD2"),
         breaks("ATF-DHDR-002", "ATD1", |t| t.patch(DETAIL, 0, b"ATD1")).at(
             DETAIL,

@@ -34,7 +34,15 @@ fn start() -> Vec<Recipe> {
         })
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IHDR-001", "63 bytes", |t| t.cut(INDEX, 63)).at(INDEX, "header", 63, Reject),
-        breaks("ATF-IHDR-001", "no bytes", |t| t.cut(INDEX, 0)).at(INDEX, "header", 0, Reject),
+        meets("ATF-IHDR-001", "no bytes", |t| t.cut(INDEX, 0))
+            .also(INDEX, "ATF-IFTR-001")
+            .flag("no-bytes"),
+        breaks("ATF-IHDR-001", "no bytes beside finalized details", |t| {
+            t.cut(INDEX, 0);
+        })
+        .at(INDEX, "header", 0, Reject)
+        .of("")
+        .flag("no-bytes"),
         holds("ATF-IHDR-002", "ATI2"),
         breaks("ATF-IHDR-002", "ATI1", |t| t.patch(INDEX, 0, b"ATI1")).at(
             INDEX,

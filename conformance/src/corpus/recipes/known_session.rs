@@ -3,7 +3,7 @@
 use crate::Verdict::{Accept, Recover, Reject};
 
 use crate::corpus::recipe::{Recipe, breaks, meets};
-use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, thread};
+use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, thread};
 
 pub(super) fn recipes() -> Vec<Recipe> {
     let tables = [links(), threads(), manifests()];
@@ -112,6 +112,13 @@ fn threads() -> Vec<Recipe> {
         })
         .at(INDEX, "header.magic", 0, Reject)
         .of(""),
+        breaks("ATF-IFTR-001", "no bytes in one thread of two", |t| {
+            t.cut(OTHER, 0);
+        })
+        .at(OTHER, "footer", 0, Recover)
+        .of("")
+        .flag("no-bytes")
+        .note("The other thread is not affected."),
         breaks(
             "ATF-SESS-003",
             "a link to a folder in the place of a thread",

@@ -228,6 +228,16 @@ fn numbers() -> Vec<Recipe> {
             t.replace(MANIFEST, "\"clock_type\": 3", "\"clock_type\": 1");
         })
         .in_file(MANIFEST, "clock_type", Accept),
+        meets("ATF-MANI-013", "a name of one space", |t| name(t, " ")),
+        meets("ATF-MANI-013", "no name", |t| {
+            t.replace(MANIFEST, ", \"name\": \"load\"", "");
+        }),
+        breaks("ATF-MANI-013", "an empty name", |t| name(t, "")).at_text(
+            MANIFEST,
+            "symbols[0].name",
+            "\"\"",
+            Accept,
+        ),
         holds("ATF-MANI-010", "both halves"),
         meets("ATF-MANI-010", "neither half given", |t| {
             t.replace(
@@ -253,6 +263,11 @@ fn numbers() -> Vec<Recipe> {
 
 fn text(trace: &Trace) -> String {
     String::from_utf8(trace.file(MANIFEST).to_vec()).unwrap()
+}
+
+/// Gives the function this name.
+fn name(trace: &mut Trace, name: &str) {
+    trace.replace(MANIFEST, "\"load\"", &format!("\"{name}\""));
 }
 
 /// Gives the manifest this version.
