@@ -26,6 +26,7 @@ enum Op<'a> {
     WriteDetail(u16, &'a [u8]),
     Many(Made, u8),
     Flush,
+    Drop(u8),
 }
 
 #[derive(Debug, Default, Clone, Copy, Arbitrary)]
@@ -43,13 +44,23 @@ enum End {
     Drop,
 }
 
+/// What became of an event's detail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Link {
+    None,
+    /// It is open, or was dropped.
+    Gone,
+    Written,
+}
+
 /// What a writer left, and what it had agreed to write.
 pub(crate) struct Written {
     pub(crate) index: Vec<u8>,
     pub(crate) detail: Option<Vec<u8>>,
     wire: Wire,
     is_finalized: bool,
-    events: Vec<(Event, Option<u64>)>,
+    events: Vec<(Event, Link)>,
+    /// Those that have a payload, or were written without one: not the places of dropped ones.
     details: Vec<(u64, u16, u16, Vec<u8>)>,
 }
 
@@ -69,6 +80,7 @@ impl Ops<'_> {
             .expect("memory refuses nothing");
         let (mut events, mut details) = (Vec::new(), Vec::new());
         let (mut now, mut reserved) = (0_u64, std::collections::VecDeque::new());
+        let mut dropped = 0;
         for op in &self.ops {
             let mut event = |made: &Made| {
                 now = match made.back {
@@ -87,14 +99,14 @@ impl Ops<'_> {
                     let event = event(made);
                     if let Ok(seq) = writer.write(&event) {
                         assert_eq!(seq, events.len() as u64);
-                        events.push((event, None));
+                        events.push((event, Link::None));
                     }
                 }
                 Op::Many(made, count) => {
                     for _ in 0..*count {
                         let event = event(made);
                         if writer.write(&event).is_ok() {
-                            events.push((event, None));
+                            events.push((event, Link::None));
                         }
                     }
                 }
@@ -103,27 +115,37 @@ impl Ops<'_> {
                     let detail = detail(*event_type, *flags, payload);
                     if let Ok(link) = writer.write_with_detail(&event, &detail) {
                         assert_eq!(link.index_seq, events.len() as u64);
-                        assert_eq!(link.detail_seq, details.len() as u64);
+                        assert!(link.detail_seq >= details.len() as u64);
                         details.push((link.index_seq, *event_type, *flags, payload.to_vec()));
-                        events.push((event, Some(link.detail_seq)));
+                        events.push((event, Link::Written));
                     }
                 }
                 Op::Reserve(made) => {
                     let event = event(made);
                     let seq = writer.next_detail_seq();
                     if let Ok(index_seq) = writer.write_index(&event, Some(seq)) {
-                        reserved.push_back((index_seq, event.timestamp_ns));
-                        events.push((event, Some(seq)));
+                        reserved.push_back((seq, index_seq, event.timestamp_ns));
+                        events.push((event, Link::Gone));
                     }
                 }
+                Op::Drop(at) if !reserved.is_empty() => {
+                    let at = usize::from(*at) % reserved.len();
+                    let (seq, ..) = reserved.remove(at).expect("it is one of them");
+                    writer.drop_detail(seq).expect("it is reserved");
+                    dropped += 1;
+                }
+                Op::Drop(_) => {}
                 Op::WriteDetail(event_type, payload) => {
-                    let (index_seq, time) = reserved.front().copied().unwrap_or_default();
+                    let (_, index_seq, time) = reserved.front().copied().unwrap_or_default();
                     let detail = detail(*event_type, 0, payload);
                     let written = writer.write_detail(index_seq, time, &detail);
                     assert_eq!(written.is_ok(), !reserved.is_empty());
                     if let Ok(seq) = written {
-                        assert_eq!(seq, details.len() as u64);
+                        assert!(seq >= details.len() as u64);
                         details.push((index_seq, *event_type, 0, payload.to_vec()));
+                        let (_, link) =
+                            &mut events[usize::try_from(index_seq).expect("a position")];
+                        *link = Link::Written;
                         reserved.pop_front();
                     }
                 }
@@ -132,9 +154,10 @@ impl Ops<'_> {
         }
         let is_finalized = match self.end {
             End::Finalize => {
-                let finalized = writer.finalize();
-                assert_eq!(finalized.is_ok(), reserved.is_empty());
-                finalized.is_ok()
+                let summary = writer.finalize().expect("memory refuses nothing");
+                let lost = dropped + reserved.len() as u64;
+                assert_eq!(summary.dropped_details, lost);
+                true
             }
             End::Drop => false,
         };
@@ -220,13 +243,21 @@ pub fn writer(data: &[u8]) {
             assert!((least..=count).contains(&index.event_count()));
         }
     }
-    for (found, (event, detail_seq)) in index.events_in(..).zip(&written.events) {
+    let mut places = 0;
+    for (found, (event, link)) in index.events_in(..).zip(&written.events) {
         let found = found.expect("bytes in memory can be read");
         assert_eq!(found.timestamp_ns, event.timestamp_ns);
         assert_eq!(found.function_id, event.function_id);
         assert_eq!(found.event_kind, event.event_kind);
         assert_eq!(found.thread_id, 7);
-        assert_eq!(found.detail_seq, *detail_seq);
+        match (link, found.detail_seq) {
+            (Link::None | Link::Gone, None) => {}
+            (Link::None, Some(_)) | (Link::Written, None) => panic!("{link:?}"),
+            (Link::Written | Link::Gone, Some(place)) => {
+                assert_eq!(place, places);
+                places += 1;
+            }
+        }
         let depth = (written.wire == Wire::V1).then_some(event.call_depth);
         assert_eq!(found.call_depth, depth);
     }
@@ -235,14 +266,27 @@ pub fn writer(data: &[u8]) {
         return;
     };
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
-    assert_eq!(detail.event_count(), written.details.len() as u64);
-    for (found, (index_seq, event_type, flags, payload)) in
-        detail.events_in(..).zip(&written.details)
-    {
+    match written.is_finalized {
+        true => assert_eq!(detail.event_count(), places),
+        false => assert!(detail.event_count() <= places),
+    }
+    // A detail that was dropped when its event was in the file already has a place and no payload.
+    let mut found_details = Vec::new();
+    for found in detail.events_in(..) {
         let found = found.expect("bytes in memory can be read");
+        let at = usize::try_from(found.header.index_seq).expect("a position");
+        match written.events[at].1 {
+            Link::Written => found_details.push(found),
+            link => assert_eq!((link, found.payload_size()), (Link::Gone, 0)),
+        }
+    }
+    assert_eq!(found_details.len(), written.details.len());
+    for (found, (index_seq, event_type, flags, payload)) in
+        found_details.iter().zip(&written.details)
+    {
         assert_eq!(found.header.index_seq, *index_seq);
         assert_eq!(found.header.event_type, DetailEventType(*event_type));
         assert_eq!(found.header.flags, *flags);
-        assert_eq!(detail.payload_bytes(&found), Some(payload.as_slice()));
+        assert_eq!(detail.payload_bytes(found), Some(payload.as_slice()));
     }
 }

@@ -42,6 +42,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ada_timing.h"
 #include "atf_v1.h"
 
 #ifdef __cplusplus
@@ -81,7 +82,9 @@ typedef enum AtfStatus {
     /** A fault of the library; the handle can only be closed. */
     ATF_ERROR_PANIC = 13,
     /** No more events, and those given are not all that were written, or not as they were. */
-    ATF_ERROR_DAMAGED = 14
+    ATF_ERROR_DAMAGED = 14,
+    /** Something that was announced is not in the files: reserved details that never came. */
+    ATF_ERROR_LOST = 15
 } AtfStatus;
 
 /** The place of an error that has none in a file. */
@@ -108,13 +111,7 @@ uint64_t atf_last_error_offset(void);
 /** The operating system's number of it (errno), or 0. */
 int atf_last_error_os_code(void);
 
-/* ---- Clock ---- */
-
-/** Asks the platform what a tick of its clock is. No call needs it. [S1] */
-void ada_timing_init(void);
-
-/** The platform's continuous clock in nanoseconds, on any thread. [S0 S1 S3] */
-uint64_t ada_get_timestamp_ns(void);
+/* ---- Clock: ada_timing.h has ada_timing_init and ada_get_timestamp_ns ---- */
 
 /** The clock_type of headers for that clock: ATF_CLOCK_*. */
 uint8_t atf_clock_type(void);
@@ -227,6 +224,8 @@ typedef struct AtfThreadSummary {
     uint64_t time_end_ns;
     uint32_t thread_id;
     uint32_t reserved;
+    /** Details that were reserved and are not in detail.atf: dropped, or never written. */
+    uint64_t dropped_details;
 } AtfThreadSummary;
 
 /**
@@ -268,18 +267,30 @@ AtfStatus atf_writer_write_detail(AtfThreadWriter *writer, uint64_t index_seq,
                                   uint64_t timestamp_ns, const AtfDetail *detail,
                                   uint64_t *detail_seq);
 
+/**
+ * Gives up a detail that was reserved, because a ring was full, say: those after it are written as ever.
+ * detail_seq is the number that it was reserved by, or that of the next detail, which is passed over then.
+ * The link of its event becomes none; where the event was written to the disk already, its detail has no
+ * payload. ATF_ERROR_LINK: no such detail is open.
+ */
+AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
+
 /** The position that the next index event gets; UINT64_MAX where this is no writer. */
 uint64_t atf_writer_next_index_seq(const AtfThreadWriter *writer);
 
-/** The position that the next detail event gets; UINT64_MAX where this is no writer. */
+/**
+ * The number by which the next detail is reserved: of those before it, dropped ones included. UINT64_MAX
+ * where this is no writer.
+ */
 uint64_t atf_writer_next_detail_seq(const AtfThreadWriter *writer);
 
 /** Hands all events over to the operating system. */
 AtfStatus atf_writer_flush(AtfThreadWriter *writer);
 
 /**
- * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: that was done, or reserved details
- * are not written.
+ * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: that was done. Details that are reserved and
+ * not written are dropped: they are among the summary's dropped_details, atf_writer_error says
+ * ATF_ERROR_LOST, and the program is warned.
  */
 AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
                             size_t summary_size);
@@ -305,25 +316,47 @@ AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 
 /* ---- Writing a thread, with the functions of the writer's design, S3 ---- */
 /*
- * They take the handles of the functions above, and errors are kept: atf_writer_error. The fifth of
- * them is atf_writer_close.
+ * They take the handles of the functions above, and the fifth of them is atf_writer_close. What fails in
+ * them is kept (atf_writer_error) and is a warning.
  */
 
-/** A writer for session_dir/thread_<thread_id>/ in wire version 1, or NULL. [S3] */
+/** Takes a warning: message holds during the call. */
+typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
+
+/**
+ * Sets what is called, in the whole program, when one of S3's functions fails, and when details that were
+ * reserved are lost; NULL for nothing. It is called on the thread that met the failure, at the end of the
+ * call, without a lock and with no handle in use, so it may call any function but this one's own caller's
+ * close. It must not throw or jump. For each writer the first failure of each status is told, and by
+ * atf_writer_finalize or atf_writer_close how many more there were.
+ */
+void atf_writer_set_warning_callback(AtfWarning callback, void *user);
+
+/**
+ * Sets how the writers are written that atf_writer_create makes from now on, in the whole program; NULL for
+ * the defaults. Its own clock_type counts. One call gives S3's functions survive_kill and a durability.
+ */
+AtfStatus atf_writer_set_default_options(const AtfWriteOptions *options);
+
+/**
+ * A writer for session_dir/thread_<thread_id>/, or NULL; in wire version 1 unless
+ * atf_writer_set_default_options said otherwise. [S3]
+ */
 AtfThreadWriter *atf_writer_create(const char *session_dir, uint32_t thread_id,
                                    uint8_t clock_type);
 
 /**
- * Writes an index event and returns its index_seq, UINT32_MAX on an error. detail_seq is UINT32_MAX
- * for none, or the number of details until now, all else is refused. [S3]
+ * Writes an index event and returns its index_seq, UINT32_MAX on an error. detail_seq is UINT32_MAX for
+ * none, or the number of details until now, dropped ones included (atf_writer_drop_detail); all else is
+ * refused. [S3]
  */
 uint32_t atf_write_index_event(AtfThreadWriter *writer, uint64_t timestamp_ns,
                                uint64_t function_id, uint32_t event_kind, uint32_t call_depth,
                                uint32_t detail_seq);
 
 /**
- * Writes the detail of the index event at index_seq, in the order in which they were reserved.
- * payload is followed by stack_size bytes, at most 256; its event_type follows from the event's
+ * Writes the detail of the index event at index_seq, in the order in which they were reserved: those that
+ * were reserved before it and did not come are dropped, with a warning. payload is followed by stack_size bytes, at most 256; its event_type follows from the event's
  * kind: a call's is FUNCTION_CALL, all others' FUNCTION_RETURN. [S3]
  */
 void atf_write_detail_event(AtfThreadWriter *writer, uint32_t index_seq, uint64_t timestamp_ns,
@@ -355,7 +388,7 @@ typedef struct AtfModule {
 typedef struct AtfSymbol {
     /** As in the events: module in the upper 32 bits, symbol in the lower. */
     uint64_t function_id;
-    /** May be NULL. Bytes that are not UTF-8 become U+FFFD. */
+    /** NULL or "": it has none, and readers show module and number. Bytes that are not UTF-8 become U+FFFD. */
     const char *name;
 } AtfSymbol;
 

@@ -27,7 +27,7 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 }
 
 #[inline]
-fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
     // What a panic left half done is out of reach: the handle in use is spoilt (`handle::use_of`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }

@@ -43,4 +43,5 @@ pub mod session_writer;
 pub mod status;
 mod tag;
 pub mod thread;
+pub mod warning;
 pub mod writer;

@@ -43,7 +43,7 @@ pub(crate) unsafe fn string<'a>(text: *const c_char, if_null: &'static str) -> O
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
-/// A string that may be absent; bytes that are not UTF-8 become U+FFFD.
+/// A string that may be absent, which an empty one is too; bytes that are not UTF-8 become U+FFFD.
 ///
 /// # Safety
 ///
@@ -53,11 +53,8 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<String> {
         return None;
     }
     // SAFETY: it is not null, so by the caller's word a string.
-    Some(
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned(),
-    )
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    (!text.is_empty()).then(|| text.into_owned())
 }
 
 /// An array to read; null only with 0 elements.

@@ -1,12 +1,14 @@
 //! How files are written and opened.
 
 use std::mem::size_of;
+use std::sync::{Mutex, PoisonError};
 
 use atf::write::{Durability, WriteOptions};
 use atf::{Arch, Clock, OpenOptions, Os, Wire};
 
+use crate::boundary;
 use crate::memory::{Plain, argument, get_sized};
-use crate::status::Outcome;
+use crate::status::{AtfStatus, Outcome};
 
 /// `AtfWriteOptions`: how files are written; 0 stands for the default of each.
 #[repr(C)]
@@ -94,6 +96,31 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
             .ok_or_else(|| argument("buffer_size is more than 1 GiB"))?;
     }
     Ok(options)
+}
+
+/// What `atf_writer_create` writes by, which has no options of its own.
+static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
+
+/// The options of the writers that `atf_writer_create` makes from now on; null: the defaults.
+///
+/// # Safety
+///
+/// `options` is null, or begins with its size in bytes and has as many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_writer_set_default_options(
+    options: *const AtfWriteOptions,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: as this function's.
+        let options = unsafe { write_options(options) }?;
+        *DEFAULTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(options);
+        Ok(())
+    })
+}
+
+pub(crate) fn default_options() -> WriteOptions {
+    let options = DEFAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    options.clone().unwrap_or_default()
 }
 
 /// More than a buffer can be of use; a length without a check would abort the program.

@@ -2,20 +2,21 @@
 //!
 //! Where their shape has no room for an error, it stays with the writer
 //! ([`atf_writer_error`](crate::writer::atf_writer_error)) and with the thread
-//! ([`atf_last_error_status`](crate::status::atf_last_error_status)). None of them ends the traced
-//! program.
+//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and is a warning
+//! ([`warning`]). None of them ends the traced program.
 
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-use atf::write::{Detail, ThreadWriter, WriteOptions};
+use atf::write::{ThreadWriter, WriteOptions};
 use atf::{Clock, wire::DetailFunctionPayload};
 
-use crate::boundary;
 use crate::handle;
 use crate::memory::{self, argument};
+use crate::options::default_options;
 use crate::status::{AtfStatus, Failure, Outcome};
-use crate::writer::{AtfThreadWriter, Writer, event, using};
+use crate::warning;
+use crate::writer::{AtfThreadWriter, Writer, event, telling};
 
 /// No detail, and what stands for an error.
 const NONE: u32 = u32::MAX;
@@ -31,16 +32,19 @@ pub unsafe extern "C" fn atf_writer_create(
     thread_id: u32,
     clock_type: u8,
 ) -> *mut AtfThreadWriter {
-    boundary::value(std::ptr::null_mut(), || {
+    let make = || {
         // SAFETY: as this function's.
         let session = unsafe { memory::path(session_dir) }?;
         let options = WriteOptions {
             clock_type: Clock(clock_type),
-            ..WriteOptions::default()
+            ..default_options()
         };
         let folder = session.join(format!("thread_{thread_id}"));
         let writer = ThreadWriter::create(folder, thread_id, &options)?;
         Ok(Writer::give(writer))
+    };
+    warning::value(std::ptr::null_mut(), |warnings| {
+        make().map_err(|failure| warnings.add(failure))
     })
 }
 
@@ -58,7 +62,7 @@ pub unsafe extern "C" fn atf_write_index_event(
     call_depth: u32,
     detail_seq: u32,
 ) -> u32 {
-    boundary::value(NONE, || {
+    warning::value(NONE, |warnings| {
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
@@ -70,7 +74,7 @@ pub unsafe extern "C" fn atf_write_index_event(
             u32::try_from(seq).map_err(|_| too_many())
         };
         // SAFETY: as this function's.
-        unsafe { using(writer, body) }
+        unsafe { telling(writer, warnings, body) }
     })
 }
 
@@ -87,20 +91,14 @@ pub unsafe extern "C" fn atf_write_detail_event(
     timestamp_ns: u64,
     payload: *const DetailFunctionPayload,
 ) {
-    boundary::value((), || {
+    warning::value((), |warnings| {
         let body = |this: &mut Writer| {
             // SAFETY: as this function's.
             let payload = unsafe { with_stack(payload) }?;
-            let detail = Detail {
-                event_type: this.next_event_type(),
-                flags: 0,
-                payload,
-            };
-            this.write_detail(index_seq.into(), timestamp_ns, &detail)?;
-            Ok(())
+            this.write_detail_in_order(index_seq.into(), timestamp_ns, payload)
         };
         // SAFETY: as this function's.
-        unsafe { using(writer, body) }
+        unsafe { telling(writer, warnings, body) }
     });
 }
 
@@ -112,9 +110,14 @@ pub unsafe extern "C" fn atf_write_detail_event(
 /// As [`atf_write_index_event`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
-    boundary::value((), || {
+    warning::value((), |warnings| {
+        let body = |this: &mut Writer| {
+            let finalized = this.finalize();
+            this.warn_of_untold();
+            finalized.map(drop)
+        };
         // SAFETY: as this function's.
-        unsafe { using(writer, Writer::finalize) }.map(drop)
+        unsafe { telling(writer, warnings, body) }
     });
 }
 
@@ -125,15 +128,23 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
 /// `writer` is null or a handle, and nobody else uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
-    boundary::value((), || {
+    warning::value((), |warnings| {
         // SAFETY: as this function's.
         let Some(mut taken) = unsafe { handle::close(writer) }? else {
             return Ok(());
         };
-        match taken.is_spoilt || taken.object.is_finalized() {
-            true => Ok(()),
-            false => taken.object.finalize().map(drop),
+        if taken.is_spoilt {
+            return Ok(());
         }
+        let this = &mut taken.object;
+        let finalized = match this.is_finalized() {
+            true => Ok(()),
+            false => this.finalize().map(drop),
+        };
+        let finalized = finalized.inspect_err(|failure| this.warn(failure));
+        this.warn_of_untold();
+        warnings.take(this);
+        finalized
     });
 }
 

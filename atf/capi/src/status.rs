@@ -45,10 +45,19 @@ pub enum AtfStatus {
     /// No more events, and those that were given are not all that were written, or not as they
     /// were written.
     Damaged = 14,
+    /// Something that was announced is not in the files: reserved details that never came.
+    Lost = 15,
+}
+
+impl AtfStatus {
+    /// Its bit in a set of them.
+    pub(crate) fn bit(self) -> u32 {
+        1_u32.wrapping_shl(self as u32)
+    }
 }
 
 /// All of them with their names in C.
-const NAMES: [(AtfStatus, &CStr); 15] = [
+const NAMES: [(AtfStatus, &CStr); 16] = [
     (AtfStatus::Ok, c"ATF_OK"),
     (AtfStatus::None, c"ATF_NONE"),
     (AtfStatus::Argument, c"ATF_ERROR_ARGUMENT"),
@@ -64,6 +73,7 @@ const NAMES: [(AtfStatus, &CStr); 15] = [
     (AtfStatus::Buffer, c"ATF_ERROR_BUFFER"),
     (AtfStatus::Panic, c"ATF_ERROR_PANIC"),
     (AtfStatus::Damaged, c"ATF_ERROR_DAMAGED"),
+    (AtfStatus::Lost, c"ATF_ERROR_LOST"),
 ];
 
 /// A `Result` with a [`Failure`].
@@ -93,6 +103,14 @@ impl Failure {
     #[cold]
     pub(crate) fn new(status: AtfStatus, message: impl Into<Cow<'static, str>>) -> Self {
         Self::Own(status, message.into())
+    }
+
+    pub(crate) fn status(&self) -> AtfStatus {
+        match self {
+            Self::Nothing => AtfStatus::None,
+            Self::Error(error) => status_of(error.kind()),
+            Self::Own(status, _) => *status,
+        }
     }
 
     /// Makes it what `atf_last_error_*` tell on this thread.
@@ -184,6 +202,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
         ErrorKind::OutputInside => AtfStatus::Argument,
+        ErrorKind::Internal { .. } => AtfStatus::Panic,
         _ => AtfStatus::Format,
     }
 }

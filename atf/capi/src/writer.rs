@@ -1,7 +1,6 @@
 //! Writing a thread.
 
-use std::collections::VecDeque;
-use std::ffi::{c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::mem::size_of;
 
 use atf::write::{Detail, Event, ThreadSummary, ThreadWriter};
@@ -11,7 +10,8 @@ use crate::boundary;
 use crate::handle::{self, Handle, Object};
 use crate::memory::{self, Plain, argument, put, put_sized, required};
 use crate::options::{AtfWriteOptions, write_options};
-use crate::status::{AtfStatus, Failure, Outcome, Record};
+use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
+use crate::warning::{self, Warnings};
 
 /// `AtfThreadWriter`.
 pub type AtfThreadWriter = Handle<Writer>;
@@ -20,11 +20,14 @@ pub type AtfThreadWriter = Handle<Writer>;
 #[derive(Debug)]
 pub struct Writer {
     writer: ThreadWriter,
-    /// The kinds of the index events whose details are still to come, for callers that do not say
-    /// what a detail describes.
-    reserved: VecDeque<EventKind>,
     /// The first failure: functions that return nothing leave it here.
     failure: Option<Box<Record>>,
+    /// What the program is told next.
+    warnings: Vec<(AtfStatus, CString)>,
+    /// The statuses of the failures that it was told, a bit each.
+    told: u32,
+    /// How many it was not told, since it knows of one like it.
+    untold: u64,
 }
 
 impl Object for Writer {
@@ -36,8 +39,10 @@ impl Writer {
     pub(crate) fn give(writer: ThreadWriter) -> *mut AtfThreadWriter {
         Handle::give(Self {
             writer,
-            reserved: VecDeque::new(),
             failure: None,
+            warnings: Vec::new(),
+            told: 0,
+            untold: 0,
         })
     }
 
@@ -47,31 +52,36 @@ impl Writer {
     }
 
     pub(crate) fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Outcome<u64> {
-        let index_seq = self.writer.write_index(event, detail_seq)?;
-        if detail_seq.is_some() {
-            self.reserved.push_back(event.event_kind);
-        }
-        Ok(index_seq)
+        Ok(self.writer.write_index(event, detail_seq)?)
     }
 
-    pub(crate) fn write_detail(
+    /// Writes the detail of the event at `index_seq`; what it describes follows from the event's
+    /// kind. An exception ends its call as a return does and has no type of its own.
+    ///
+    /// Details come in the order of their events, so those that are reserved before it were lost.
+    pub(crate) fn write_detail_in_order(
         &mut self,
         index_seq: u64,
         timestamp_ns: u64,
-        detail: &Detail<'_>,
-    ) -> Outcome<u64> {
-        let seq = self.writer.write_detail(index_seq, timestamp_ns, detail)?;
-        self.reserved.pop_front();
-        Ok(seq)
-    }
-
-    /// What the next detail describes, by the kind of the event that it belongs to. An exception
-    /// ends its call as a return does and has no type of its own.
-    pub(crate) fn next_event_type(&self) -> DetailEventType {
-        match self.reserved.front() {
-            Some(&EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
-            Some(_) => DetailEventType::FUNCTION_RETURN,
+        payload: &[u8],
+    ) -> Outcome<()> {
+        let reserved = self.writer.reserved_detail(index_seq);
+        // What disagrees with its event is a mistake, and no reason to give others up.
+        let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
+        if reserved.is_some() {
+            let lost = self.writer.drop_details_before(index_seq)?;
+            self.lose(lost);
         }
+        let detail = Detail {
+            event_type: match reserved.map(|reserved| reserved.event_kind) {
+                Some(EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
+                Some(_) => DetailEventType::FUNCTION_RETURN,
+            },
+            flags: 0,
+            payload,
+        };
+        self.writer.write_detail(index_seq, timestamp_ns, &detail)?;
+        Ok(())
     }
 
     pub(crate) fn is_finalized(&self) -> bool {
@@ -79,7 +89,55 @@ impl Writer {
     }
 
     pub(crate) fn finalize(&mut self) -> Outcome<ThreadSummary> {
-        Ok(self.writer.finalize()?)
+        let before = self.writer.summary().dropped_details;
+        let summary = self.writer.finalize()?;
+        self.lose(summary.dropped_details.saturating_sub(before));
+        Ok(summary)
+    }
+
+    /// Notes that details which were reserved never came.
+    fn lose(&mut self, count: u64) {
+        if count > 0 {
+            let path = self.writer.path().display();
+            let message = match count {
+                1 => format!("{path}: a reserved detail was not written"),
+                _ => format!("{path}: {count} reserved details were not written"),
+            };
+            let failure = Failure::new(AtfStatus::Lost, message);
+            self.warn(&failure);
+            self.keep(failure);
+        }
+    }
+
+    /// Tells a failure, the first of its status.
+    #[cold]
+    pub(crate) fn warn(&mut self, failure: &Failure) {
+        let bit = failure.status().bit();
+        if self.told & bit == 0 {
+            self.told |= bit;
+            let record = Record::of(failure.clone());
+            self.warnings.push((record.status, record.message));
+        } else {
+            self.untold = self.untold.saturating_add(1);
+        }
+    }
+
+    /// Tells how many failures were not told.
+    pub(crate) fn warn_of_untold(&mut self) {
+        let untold = std::mem::take(&mut self.untold);
+        if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
+            let path = self.writer.path().display();
+            let message = match untold {
+                1 => format!("{path}: 1 more warning like those before"),
+                _ => format!("{path}: {untold} more warnings like those before"),
+            };
+            self.warnings
+                .push((first.status, c_string(message.as_bytes())));
+        }
+    }
+
+    pub(crate) fn warnings(&mut self) -> &mut Vec<(AtfStatus, CString)> {
+        &mut self.warnings
     }
 
     #[cold]
@@ -102,6 +160,29 @@ pub(crate) unsafe fn using<R>(
     body: impl FnOnce(&mut Writer) -> Outcome<R>,
 ) -> Outcome<R> {
     let body = |writer: &mut Writer| body(writer).map_err(|failure| writer.keep(failure));
+    // SAFETY: as this function's.
+    unsafe { handle::with_mut(writer, body) }
+}
+
+/// As [`using`], for a function whose failures are warnings.
+///
+/// # Safety
+///
+/// As [`handle::with_mut`].
+#[inline]
+pub(crate) unsafe fn telling<R>(
+    writer: *mut AtfThreadWriter,
+    warnings: &mut Warnings,
+    body: impl FnOnce(&mut Writer) -> Outcome<R>,
+) -> Outcome<R> {
+    let body = |writer: &mut Writer| {
+        let result = body(writer).map_err(|failure| {
+            writer.warn(&failure);
+            writer.keep(failure)
+        });
+        warnings.take(writer);
+        result
+    };
     // SAFETY: as this function's.
     unsafe { handle::with_mut(writer, body) }
 }
@@ -169,9 +250,11 @@ pub struct AtfThreadSummary {
     pub thread_id: u32,
     /// 0.
     pub reserved: u32,
+    /// Details that were reserved and are not in `detail.atf`.
+    pub dropped_details: u64,
 }
 
-const _: () = assert!(size_of::<AtfThreadSummary>() == 40);
+const _: () = assert!(size_of::<AtfThreadSummary>() == 48);
 
 // SAFETY: numbers in C's layout.
 unsafe impl Plain for AtfThreadSummary {
@@ -182,6 +265,7 @@ unsafe impl Plain for AtfThreadSummary {
         time_end_ns: 0,
         thread_id: 0,
         reserved: 0,
+        dropped_details: 0,
     };
 }
 
@@ -195,6 +279,7 @@ impl From<ThreadSummary> for AtfThreadSummary {
             time_end_ns,
             thread_id: summary.thread_id,
             reserved: 0,
+            dropped_details: summary.dropped_details,
         }
     }
 }
@@ -348,7 +433,7 @@ pub unsafe extern "C" fn atf_writer_write_detail(
         let body = |this: &mut Writer| {
             // SAFETY: as this function's.
             let detail = unsafe { AtfDetail::read(detail) }?;
-            this.write_detail(index_seq, timestamp_ns, &detail)
+            Ok(this.writer.write_detail(index_seq, timestamp_ns, &detail)?)
         };
         // SAFETY: as this function's.
         let seq = unsafe { using(writer, body) }?;
@@ -356,6 +441,21 @@ pub unsafe extern "C" fn atf_writer_write_detail(
         unsafe { put(detail_seq, seq) };
         Ok(())
     })
+}
+
+/// Gives up a detail that was reserved, or the number of the next one.
+///
+/// # Safety
+///
+/// As [`atf_writer_write`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_writer_drop_detail(
+    writer: *mut AtfThreadWriter,
+    detail_seq: u64,
+) -> AtfStatus {
+    let body = |this: &mut Writer| Ok(this.writer.drop_detail(detail_seq)?);
+    // SAFETY: as this function's.
+    boundary::status(|| unsafe { using(writer, body) })
 }
 
 /// The position that the next index event gets; `UINT64_MAX` where this is no writer.
@@ -371,7 +471,7 @@ pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWrite
     })
 }
 
-/// The position that the next detail event gets; `UINT64_MAX` where this is no writer.
+/// The number by which the next detail is reserved; `UINT64_MAX` where this is no writer.
 ///
 /// # Safety
 ///
@@ -406,9 +506,14 @@ pub unsafe extern "C" fn atf_writer_finish(
     summary: *mut AtfThreadSummary,
     summary_size: usize,
 ) -> AtfStatus {
-    boundary::status(|| {
+    warning::status(|warnings| {
+        let body = |this: &mut Writer| {
+            let made = this.finalize().map_err(|failure| this.keep(failure));
+            warnings.take(this);
+            made
+        };
         // SAFETY: as this function's.
-        let made = unsafe { using(writer, Writer::finalize) }?;
+        let made = unsafe { handle::with_mut(writer, body) }?;
         match summary.is_null() {
             true => Ok(()),
             // SAFETY: as this function's.

@@ -47,6 +47,10 @@ pub struct ThreadSummary {
     pub event_count: u64,
     /// Events in `detail.atf`; 0 where there is no such file.
     pub detail_count: u64,
+    /// Details that were reserved and are not in `detail.atf`: dropped by
+    /// [`drop_detail`](super::ThreadWriter::drop_detail), or never written until the files were
+    /// finalized.
+    pub dropped_details: u64,
     /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
     pub time_range: Option<(u64, u64)>,
 }

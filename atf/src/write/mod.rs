@@ -48,7 +48,7 @@ pub use memory::{Fate, Memory, Step};
 pub use options::{Durability, WriteOptions};
 pub use session::{SessionTotals, SessionWriter};
 pub use storage::{Disk, Storage, StorageFile};
-pub use thread::ThreadWriter;
+pub use thread::{ReservedDetail, ThreadWriter};
 
 /// Makes the name of a folder that was made survive a loss of power.
 fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {

@@ -93,8 +93,9 @@ impl Section {
     }
 
     /// The bytes in the buffer.
-    pub(super) fn buffered(&self) -> &[u8] {
-        self.buffer.bytes().get(..self.filled).unwrap_or_default()
+    pub(super) fn buffered(&self) -> Result<&[u8]> {
+        let bytes = self.buffer.bytes().get(..self.filled);
+        bytes.ok_or_else(|| Error::internal("a buffer holds no more than its size"))
     }
 
     /// The CRC-32C of the events in the file.
@@ -104,17 +105,32 @@ impl Section {
 
     /// Lets `encode` put an event of `N` bytes into the buffer, which must have room.
     #[inline]
-    pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) {
-        let rest = self
-            .buffer
-            .bytes_mut()
-            .get_mut(self.filled..)
-            .unwrap_or_default();
-        if let Some(place) = rest.first_chunk_mut() {
-            encode(place);
-            self.filled = self.filled.wrapping_add(N);
-            self.buffer.publish(self.filled);
-        }
+    pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) -> Result<()> {
+        let rest = self.buffer.bytes_mut().get_mut(self.filled..);
+        let Some(place) = rest.and_then(<[u8]>::first_chunk_mut) else {
+            return Err(no_room());
+        };
+        encode(place);
+        // It was found inside the buffer.
+        self.filled = self.filled.wrapping_add(N);
+        self.buffer.publish(self.filled);
+        Ok(())
+    }
+
+    /// Lets `edit` change an event of `N` bytes that is in the buffer, at `at` bytes of it.
+    pub(super) fn edit<const N: usize>(
+        &mut self,
+        at: usize,
+        edit: impl FnOnce(&mut [u8; N]),
+    ) -> Result<()> {
+        let filled = self.buffer.bytes_mut().get_mut(..self.filled);
+        let place = filled.and_then(|bytes| bytes.get_mut(at..)?.first_chunk_mut());
+        edit(
+            place.ok_or_else(|| {
+                Error::internal("an event that is not in the file is in the buffer")
+            })?,
+        );
+        Ok(())
     }
 
     /// Puts an event of several parts into the buffer, or past it into the file where it is larger
@@ -127,19 +143,17 @@ impl Section {
         if size > self.capacity() {
             return self.write_through(&[header, payload]);
         }
-        let rest = self
-            .buffer
-            .bytes_mut()
-            .get_mut(self.filled..)
-            .unwrap_or_default();
-        if let Some((place, rest)) = rest.split_at_mut_checked(header.len())
-            && let Some(rest) = rest.get_mut(..payload.len())
-        {
-            place.copy_from_slice(header);
-            rest.copy_from_slice(payload);
-            self.filled = self.filled.saturating_add(size);
-            self.buffer.publish(self.filled);
-        }
+        let rest = self.buffer.bytes_mut().get_mut(self.filled..);
+        let places = rest.and_then(|rest| {
+            let (place, rest) = rest.split_at_mut_checked(header.len())?;
+            Some((place, rest.get_mut(..payload.len())?))
+        });
+        let (place, rest) = places.ok_or_else(no_room)?;
+        place.copy_from_slice(header);
+        rest.copy_from_slice(payload);
+        // Both were found inside the buffer.
+        self.filled = self.filled.wrapping_add(size);
+        self.buffer.publish(self.filled);
         Ok(())
     }
 
@@ -197,7 +211,8 @@ impl Section {
             let buffer = self.buffer.bytes_mut();
             let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
             let most = left.min(buffer.len());
-            let piece = buffer.get_mut(..most).unwrap_or_default();
+            let piece = buffer.get_mut(..most).filter(|piece| !piece.is_empty());
+            let piece = piece.ok_or_else(no_room)?;
             read(piece)?;
             let written = write_all(&mut *self.file, &self.path, at, piece);
             written.map_err(|failure| failure.error)?;
@@ -210,12 +225,15 @@ impl Section {
     /// Sends the buffer on. Where that fails, `size` tells how many bytes of whole events the file
     /// has; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
-        let bytes = self.buffer.bytes().get(..self.filled).unwrap_or_default();
+        // Not by `buffered`, which would borrow the file too.
+        let bytes = self.buffer.bytes().get(..self.filled);
+        let bytes = bytes.ok_or_else(no_room)?;
         self.crc.update(bytes);
         let written = write_all(&mut *self.file, &self.path, self.size, bytes);
         let in_file = match &written {
             Ok(()) => bytes,
-            Err(failure) => bytes.get(..failure.written).unwrap_or_default(),
+            // No more was written than there is.
+            Err(failure) => bytes.get(..failure.written).unwrap_or(bytes),
         };
         let (size, count) = (self.whole)(in_file);
         self.size = self.size.saturating_add(size as u64);
@@ -238,8 +256,12 @@ impl Section {
     /// succeeds or not.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
         // What is in a ring is not lost.
-        if !self.has_failed && !self.buffer.is_ring() {
-            self.filled = keep(self.buffered()).min(self.filled);
+        if !self.has_failed
+            && !self.buffer.is_ring()
+            && let Ok(events) = self.buffered()
+        {
+            self.filled = keep(events).min(self.filled);
+            // The error that counts is the first one.
             let _ = self.flush();
         }
     }
@@ -271,6 +293,11 @@ impl Section {
     fn write_all(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
         write_all(&mut *self.file, &self.path, offset, bytes)
     }
+}
+
+#[cold]
+fn no_room() -> Error {
+    Error::internal("the buffer has room for an event before it is put there")
 }
 
 /// A write that did not succeed as a whole.

@@ -58,6 +58,8 @@ pub struct SessionTotals {
     pub event_count: u64,
     /// Detail events of the finalized threads.
     pub detail_count: u64,
+    /// Details of the finalized threads that were reserved and are not in their files.
+    pub dropped_details: u64,
     /// The least first and the greatest last timestamp in nanoseconds, of finalized threads with
     /// events.
     pub time_range: Option<(u64, u64)>,
@@ -214,6 +216,9 @@ impl SessionWriter {
             totals.finalized = totals.finalized.saturating_add(1);
             totals.event_count = totals.event_count.saturating_add(summary.event_count);
             totals.detail_count = totals.detail_count.saturating_add(summary.detail_count);
+            totals.dropped_details = totals
+                .dropped_details
+                .saturating_add(summary.dropped_details);
         }
         totals.time_range = shared.time_range();
         totals
@@ -250,7 +255,7 @@ impl SessionWriter {
     /// [`ErrorKind::Io`]; the manifest before it is still there then.
     pub fn write_manifest(&self) -> Result<()> {
         let mut has_manifest = lock(&self.has_manifest);
-        self.replace_manifest(&self.manifest().encode())?;
+        self.replace_manifest(&self.manifest().encode()?)?;
         *has_manifest = true;
         Ok(())
     }

@@ -13,6 +13,7 @@ mod encode;
 mod faults;
 mod memory;
 mod refusals;
+mod reserve;
 mod ring;
 mod round_trip;
 

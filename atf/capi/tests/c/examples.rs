@@ -46,6 +46,27 @@ fn four_threads_of_a_c_tracer_write_a_session_that_breaks_no_rule() {
 }
 
 #[test]
+fn a_detail_that_never_comes_is_told_and_costs_no_other() {
+    let folder = TempDir::new().unwrap();
+    for compiler in present(&C) {
+        let program = folder.path().join(format!("dropped_{compiler}"));
+        let source = package("tests/c/dropped.c");
+        compile(compiler, &source, Link::Static, &[], &program);
+        let path = folder.path().join(compiler);
+        let printed = run(Command::new(&program).arg(&path));
+        let expected = "warned: ATF_ERROR_LOST: thread_1: a reserved detail was not written\n\
+            warned: ATF_ERROR_LINK: thread_1/index.atf: index_seq: 9, the oldest reservation has 3\n\
+            warned: ATF_ERROR_LOST: thread_1: 1 more warning like those before\n\
+            0 wrong\n";
+        assert_eq!(printed, expected);
+        for (thread, events, details) in [(0, 5, 4), (1, 4, 2), (2, 1, 0)] {
+            let summary = accepted(&path.join(format!("thread_{thread}")));
+            assert_eq!((summary.events, summary.details), (events, details));
+        }
+    }
+}
+
+#[test]
 fn the_functions_of_s3_write_a_thread_that_breaks_no_rule() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {

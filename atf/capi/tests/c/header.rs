@@ -18,9 +18,10 @@ use tempfile::TempDir;
 
 use crate::support::{Link, compile, package, present, run};
 
-/// The text without its comments.
+/// The text of the headers without their comments.
 fn header() -> String {
-    let mut text = fs::read_to_string(package("include/atf.h")).unwrap();
+    let text = |name: &str| fs::read_to_string(package("include").join(name)).unwrap();
+    let mut text = text("ada_timing.h") + &text("atf.h");
     while let Some(start) = text.find("/*") {
         let end = start + text[start..].find("*/").unwrap() + 2;
         text.replace_range(start..end, "");
@@ -99,7 +100,7 @@ fn program() -> String {
         AtfDetail { event_type, flags, reserved, payload, payload_size }
         AtfLink { index_seq, detail_seq }
         AtfThreadSummary { event_count, detail_count, time_start_ns, time_end_ns, thread_id,
-            reserved }
+            reserved, dropped_details }
         AtfModule { module_id, reserved, base_address, size, path, uuid }
         AtfSymbol { function_id, name }
         AtfSessionTotals { threads, finalized_or_unreadable, event_count, detail_count,

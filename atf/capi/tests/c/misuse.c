@@ -55,6 +55,7 @@ static void null_everywhere(void) {
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_with_detail(NULL, 1, 1, 1, 1, NULL, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_index(NULL, 1, 1, 1, 1, 0, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(NULL, 0, 1, NULL, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_drop_detail(NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_flush(NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_finish(NULL, NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_error(NULL));
@@ -151,7 +152,8 @@ static void wrong_order(const char *folder) {
     TRUE(atf_writer_next_index_seq(writer) == 1 && atf_writer_next_detail_seq(writer) == 0);
     SAYS(ATF_OK, atf_writer_write_index(writer, 11, 1, 1, 2, 0, &seq));
     TRUE(seq == 1);
-    SAYS(ATF_ERROR_STATE, atf_writer_finish(writer, NULL, 0));
+    SAYS(ATF_ERROR_STATE, atf_writer_write_with_detail(writer, 12, 1, 1, 2, &detail, NULL));
+    SAYS(ATF_ERROR_LINK, atf_writer_drop_detail(writer, 2));
     SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 0, 11, &detail, NULL));
     SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 1, 12, &detail, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, NULL, NULL));
@@ -173,6 +175,7 @@ static void wrong_order(const char *folder) {
     TRUE(summary.event_count == 2 && summary.detail_count == 1);
     TRUE(summary.time_start_ns == UINT64_MAX);
     SAYS(ATF_ERROR_STATE, atf_writer_finish(writer, &summary, sizeof summary));
+    SAYS(ATF_ERROR_STATE, atf_writer_drop_detail(writer, 1));
     SAYS(ATF_ERROR_STATE, atf_writer_write(writer, 12, 1, 1, 1, NULL));
     SAYS(ATF_ERROR_STATE, atf_writer_flush(writer));
     /* The first failure is the one that is kept. */
@@ -237,9 +240,9 @@ static void sessions(const char *folder) {
     TRUE(twice == NULL);
     SAYS(ATF_ERROR_STATE, atf_session_writer_finish(session, NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, NULL, 1));
-    const AtfSymbol symbol = { 1, "na\xffme" };
-    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, &symbol, SIZE_MAX));
-    SAYS(ATF_OK, atf_session_writer_set_symbols(session, &symbol, 1));
+    const AtfSymbol symbols[] = { { 1, "na\xffme" }, { 2, NULL }, { 3, "" } };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, symbols, SIZE_MAX));
+    SAYS(ATF_OK, atf_session_writer_set_symbols(session, symbols, 3));
     SAYS(ATF_ERROR_HANDLE, atf_writer_flush((AtfThreadWriter *)session));
     atf_writer_close(writer);
     SAYS(ATF_OK, atf_session_writer_finish(session, NULL, 0));
@@ -253,6 +256,10 @@ static void sessions(const char *folder) {
     SAYS(ATF_OK, atf_session_open(in(folder, "session"), 0, &reader));
     const char *name = atf_session_function_name(reader, 1);
     TRUE(name != NULL && strcmp(name, "na\xef\xbf\xbdme") == 0);
+    TRUE(atf_session_function_name(reader, 2) == NULL);
+    TRUE(atf_session_function_name(reader, 3) == NULL);
+    TRUE(atf_session_symbol_count(reader) == 3);
+    TRUE(atf_session_problem_count(reader) == 0);
     SAYS(ATF_OK, atf_session_close(reader));
 }
 

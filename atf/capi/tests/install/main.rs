@@ -49,7 +49,13 @@ fn a_program_finds_the_installed_library_by_pkg_config_and_by_cmake() {
             let printed = run(Command::new(&program).arg(out));
             accepted(Path::new(printed.lines().last().unwrap()));
 
-            for include in ["<atf.h>", "<atf/atf.h>", "<atf/atf_v2.h>"] {
+            for include in [
+                "<atf.h>",
+                "<atf/atf.h>",
+                "<atf/atf_v2.h>",
+                "<ada_timing.h>",
+                "<atf/ada_timing.h>",
+            ] {
                 let source = folder.path().join("include.c");
                 fs::write(&source, format!("#include {include}\nint one;\n")).unwrap();
                 let mut compile = Command::new("gcc");
@@ -63,7 +69,8 @@ fn a_program_finds_the_installed_library_by_pkg_config_and_by_cmake() {
         let project = folder.path().join("project");
         fs::create_dir(&project).unwrap();
         fs::copy(&source, project.join("tracer.c")).unwrap();
-        let both = "#include <atf.h>\n#include <atf/atf.h>\nint both;\n";
+        let both = "#include <ada_timing.h>\n#include <atf.h>\n#include <atf/atf.h>\n\
+            uint64_t (*both)(void) = ada_get_timestamp_ns;\n";
         fs::write(project.join("both.c"), both).unwrap();
         let text = "cmake_minimum_required(VERSION 3.16)\nproject(tracer C)\n\
             find_package(Threads REQUIRED)\nfind_package(atf 0.1 REQUIRED)\n\

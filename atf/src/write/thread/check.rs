@@ -58,7 +58,7 @@ impl ThreadWriter {
     }
 
     pub(super) fn check_no_reservations(&self) -> Result<()> {
-        let count = self.reservations.len() as u64;
+        let count = self.reserved.open();
         match count {
             0 => Ok(()),
             _ => Err(self.refusal(ErrorKind::DetailsMissing { count }, "detail_count")),
@@ -67,7 +67,7 @@ impl ThreadWriter {
 
     pub(super) fn check_detail_limit(&self) -> Result<()> {
         let limit = most_details(self.wire);
-        match self.next_detail_seq() < limit {
+        match self.next_detail_place() < limit {
             true => Ok(()),
             false => Err(self.refusal(ErrorKind::LimitReached { limit }, "detail_count")),
         }

@@ -3,9 +3,9 @@
 mod check;
 mod ends;
 mod push;
+mod reserve;
 mod whole;
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,17 +18,18 @@ use super::{
     Detail, Disk, Durability, Event, Link, Storage, ThreadSummary, WriteOptions, at, sync_name,
 };
 use crate::detail::DetailEventHeader;
-use crate::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::Wire;
-use check::{COUNTER, EVENT, RESERVATION};
+use check::EVENT;
 use ends::index_header;
 use push::capacity;
+use reserve::Reservations;
+pub use reserve::ReservedDetail;
 use whole::whole_events;
-
-/// How many details may be reserved and not yet written: 16 MiB of memory.
-const MOST_RESERVATIONS: usize = 1 << 20;
 
 /// Writes a thread's folder: `index.atf`, and `detail.atf` from the first detail on.
 ///
@@ -83,8 +84,8 @@ pub struct ThreadWriter {
     /// Of the details written: the first and the last one's.
     detail_times: (u64, u64),
     detail_index_seqs: (u64, u64),
-    /// Details that index events link to already, oldest first.
-    reservations: VecDeque<Reservation>,
+    /// Details that index events link to already.
+    reserved: Reservations,
     options: WriteOptions,
     folder: PathBuf,
     /// Whether the folder was not there before.
@@ -108,13 +109,6 @@ fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> 
         true => sync_name(storage, folder),
         false => Ok(()),
     }
-}
-
-/// What the detail of an index event must repeat.
-#[derive(Debug, Clone, Copy)]
-struct Reservation {
-    index_seq: u64,
-    timestamp_ns: u64,
 }
 
 impl ThreadWriter {
@@ -170,7 +164,7 @@ impl ThreadWriter {
             detail: None,
             detail_times: (0, 0),
             detail_index_seqs: (0, 0),
-            reservations: VecDeque::new(),
+            reserved: Reservations::default(),
             options: options.clone(),
             folder,
             is_new_folder: is_new,
@@ -244,13 +238,6 @@ impl ThreadWriter {
         self.next_index_seq
     }
 
-    /// The position that the next detail event gets, behind those that are reserved.
-    #[must_use]
-    pub fn next_detail_seq(&self) -> u64 {
-        self.detail_count
-            .saturating_add(self.reservations.len() as u64)
-    }
-
     /// How many index events the file holds as a whole: those that survive whatever becomes of
     /// this process. After an error this is what a reader finds.
     #[must_use]
@@ -291,7 +278,8 @@ impl ThreadWriter {
     ///
     /// As [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of payload,
     /// [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`] while
-    /// details that [`write_index`](Self::write_index) reserved are not written: they come first.
+    /// details that [`write_index`](Self::write_index) reserved are neither written nor dropped:
+    /// they come first.
     /// The event is written with its details or not at all.
     pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
         self.check(event.timestamp_ns, event.event_kind)?;
@@ -300,65 +288,6 @@ impl ThreadWriter {
         let event = self.decoded(event, seq);
         let header = self.detail_header(event.timestamp_ns, self.next_index_seq, detail)?;
         self.push_pair(&event, &header, detail.payload)
-    }
-
-    /// Writes an event and may reserve the detail that [`write_detail`](Self::write_detail) brings
-    /// later: the two halves of [`write_with_detail`](Self::write_with_detail), for tracers that
-    /// keep the two kinds apart (S3).
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` where it is not
-    /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
-    /// and [`ErrorKind::TooManyReservations`] where 2²⁰ details are reserved and not yet written.
-    pub fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Result<u64> {
-        let Some(found) = detail_seq else {
-            return self.write(event);
-        };
-        self.check(event.timestamp_ns, event.event_kind)?;
-        self.check_detail_limit()?;
-        self.compare("detail_seq", found, self.next_detail_seq(), COUNTER)?;
-        if self.reservations.len() >= MOST_RESERVATIONS {
-            let limit = MOST_RESERVATIONS as u64;
-            return Err(self.refusal(ErrorKind::TooManyReservations { limit }, "detail_seq"));
-        }
-        let index_seq = self.push(&self.decoded(event, detail_seq))?;
-        self.reservations.push_back(Reservation {
-            index_seq,
-            timestamp_ns: event.timestamp_ns,
-        });
-        Ok(index_seq)
-    }
-
-    /// Writes the oldest detail that [`write_index`](Self::write_index) reserved and says its
-    /// `detail_seq`.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` where
-    /// they are not those of the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
-    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
-    pub fn write_detail(
-        &mut self,
-        index_seq: u64,
-        timestamp_ns: u64,
-        detail: &Detail<'_>,
-    ) -> Result<u64> {
-        self.check_open()?;
-        let Some(reserved) = self.reservations.front().copied() else {
-            return Err(self.refusal(ErrorKind::NotReserved, "detail_seq"));
-        };
-        self.compare("index_seq", index_seq, reserved.index_seq, RESERVATION)?;
-        self.compare(
-            "timestamp",
-            timestamp_ns,
-            reserved.timestamp_ns,
-            RESERVATION,
-        )?;
-        let header = self.detail_header(timestamp_ns, index_seq, detail)?;
-        let detail_seq = self.push_detail(&header, detail.payload)?;
-        self.reservations.pop_front();
-        Ok(detail_seq)
     }
 
     /// Writes an event as a reader gave it, with the detail that belongs to it, for tools that
@@ -435,14 +364,16 @@ impl ThreadWriter {
 
     /// Writes what is left, the footers, and the headers last. Nothing can be written after it.
     ///
+    /// Details that are reserved and not written are dropped, as by
+    /// [`drop_detail`](Self::drop_detail): the summary counts them among its
+    /// [`dropped_details`](ThreadSummary::dropped_details).
+    ///
     /// # Errors
     ///
-    /// [`ErrorKind::DetailsMissing`] while reserved details are not written, which leaves the
-    /// files as they are; [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], with which the files
-    /// stay unfinalized.
+    /// [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], with which the files stay unfinalized.
     pub fn finalize(&mut self) -> Result<ThreadSummary> {
         self.check_open()?;
-        self.check_no_reservations()?;
+        self.drop_open_details()?;
         if let Err(error) = self.write_ends() {
             return Err(self.fail(error));
         }
@@ -462,6 +393,7 @@ impl ThreadWriter {
             thread_id: self.thread_id,
             event_count: self.next_index_seq,
             detail_count: self.detail_count,
+            dropped_details: self.reserved.dropped(),
             time_range: self.first().map(|first| (first, self.last_timestamp)),
         }
     }

@@ -51,18 +51,21 @@ impl ThreadWriter {
         if self.index.filled() >= self.room_end {
             self.make_room()?;
         }
-        Ok(self.push_checked(event))
+        self.push_checked(event)
     }
 
     /// Puts an event for which there is room into the index buffer.
     #[inline]
-    pub(super) fn push_checked(&mut self, event: &IndexEvent) -> u64 {
+    pub(super) fn push_checked(&mut self, event: &IndexEvent) -> Result<u64> {
         let wire = self.wire;
-        self.index.push(|place| event.encode_to(wire, place));
+        if let Err(error) = self.index.push(|place| event.encode_to(wire, place)) {
+            return Err(self.fail(error));
+        }
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
+        // `room_end` keeps it below what the wire version can count.
         self.next_index_seq = seq.wrapping_add(1);
-        seq
+        Ok(seq)
     }
 
     /// Puts a detail and its event into the buffers, or neither.
@@ -90,7 +93,7 @@ impl ThreadWriter {
         }
         let detail_seq = self.push_detail_by(header, put)?;
         Ok(Link {
-            index_seq: self.push_checked(event),
+            index_seq: self.push_checked(event)?,
             detail_seq,
         })
     }
@@ -111,11 +114,12 @@ impl ThreadWriter {
         put: impl FnOnce(&mut Section, &[u8]) -> Result<()>,
     ) -> Result<u64> {
         let bytes = header.encode(self.wire)?;
-        if self.detail.is_none() {
-            self.create_detail().map_err(|error| self.fail(error))?;
-        }
-        let Some(detail) = &mut self.detail else {
-            return Ok(self.detail_count);
+        let detail = match &mut self.detail {
+            Some(detail) => detail,
+            None => {
+                let made = self.create_detail().map_err(|error| self.fail(error))?;
+                self.detail.insert(made)
+            }
         };
         put(detail, &bytes).map_err(|error| self.fail(error))?;
         let seq = self.detail_count;
@@ -129,17 +133,17 @@ impl ThreadWriter {
         Ok(seq)
     }
 
-    pub(super) fn create_detail(&mut self) -> Result<()> {
+    fn create_detail(&mut self) -> Result<Section> {
         let options = &self.options;
         let buffer = self.ring.as_mut().and_then(Ring::take_detail);
         let buffer = buffer.unwrap_or_else(|| Buffer::memory(capacity(options)));
-        self.detail = Some(Section::create(
+        let detail = Section::create(
             &*self.storage,
             self.folder.join(DETAIL_FILE),
             &detail_header(options, self.thread_id).encode(),
             buffer,
             whole_details,
-        )?);
+        )?;
         if options.durability == Durability::EachFlush {
             self.storage
                 .sync_folder(&self.folder)
@@ -148,7 +152,7 @@ impl ThreadWriter {
         if let Some(registration) = &self.registration {
             registration.has_detail();
         }
-        Ok(())
+        Ok(detail)
     }
 
     /// Makes room for an event in the index buffer, or says why there is none.
@@ -190,7 +194,7 @@ impl ThreadWriter {
     /// The timestamp of the first event.
     pub(super) fn first(&self) -> Option<u64> {
         self.first_timestamp.or_else(|| {
-            let first = self.index.buffered().first_chunk()?;
+            let first = self.index.buffered().ok()?.first_chunk()?;
             Some(IndexEvent::decode(self.wire, self.thread_id, first).timestamp_ns)
         })
     }

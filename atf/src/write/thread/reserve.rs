@@ -1,0 +1,311 @@
+//! Details that are reserved with their index event and written later, or dropped.
+//!
+//! The position of a detail in its file is its `detail_seq`, so a detail that does not come moves
+//! those after it. Links of index events that are still in the buffer are changed. What is in the
+//! file is never written again: there the link stays, and a detail without a payload takes the
+//! place.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::ThreadWriter;
+use super::check::{COUNTER, RESERVATION};
+use crate::detail::DetailEventHeader;
+use crate::error::{Error, ErrorKind, Result};
+use crate::index::IndexEvent;
+use crate::wire::{DetailEventType, EventKind};
+use crate::write::{Detail, Event};
+
+/// How many details may be reserved and not yet written: 32 MiB of memory.
+const MOST_RESERVATIONS: usize = 1 << 20;
+
+/// The details that are reserved, and the numbers that callers know them by.
+#[derive(Debug, Default)]
+pub(super) struct Reservations {
+    /// Oldest first: its position in the file is the number of details written and its own here.
+    /// The first one is not dropped.
+    queue: VecDeque<Reservation>,
+    /// Numbers below the next one that have no position in the file.
+    skipped: u64,
+    dropped: u64,
+}
+
+impl Reservations {
+    /// How many are neither written nor dropped.
+    pub(super) fn open(&self) -> u64 {
+        let open = self.queue.iter().filter(|reserved| !reserved.is_dropped);
+        open.count() as u64
+    }
+
+    /// How many were dropped until now.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+/// What the detail of an index event must repeat.
+#[derive(Debug, Clone, Copy)]
+struct Reservation {
+    /// The number that it was reserved by.
+    number: u64,
+    index_seq: u64,
+    timestamp_ns: u64,
+    event_kind: EventKind,
+    /// Whether a detail without a payload takes its place, once those before it are there.
+    is_dropped: bool,
+}
+
+/// A detail that is reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReservedDetail {
+    /// The number that it was reserved by.
+    pub detail_seq: u64,
+    /// The time of its index event in nanoseconds, which it must have too.
+    pub timestamp_ns: u64,
+    /// What its index event is.
+    pub event_kind: EventKind,
+}
+
+impl ThreadWriter {
+    /// The number by which the next detail is reserved: of those before it, dropped ones included.
+    /// Where none was dropped, this is its position in `detail.atf`.
+    #[must_use]
+    pub fn next_detail_seq(&self) -> u64 {
+        self.next_detail_place()
+            .saturating_add(self.reserved.skipped)
+    }
+
+    /// The position that the next detail gets.
+    pub(super) fn next_detail_place(&self) -> u64 {
+        self.detail_count
+            .saturating_add(self.reserved.queue.len() as u64)
+    }
+
+    /// Writes an event and may reserve the detail that [`write_detail`](Self::write_detail) brings
+    /// later: the two halves of [`write_with_detail`](Self::write_with_detail), for tracers that
+    /// keep the two kinds apart (S3).
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` where it is not
+    /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
+    /// and [`ErrorKind::TooManyReservations`] where 2²⁰ details are reserved and not yet written.
+    pub fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Result<u64> {
+        let Some(number) = detail_seq else {
+            return self.write(event);
+        };
+        self.check(event.timestamp_ns, event.event_kind)?;
+        self.check_detail_limit()?;
+        self.compare("detail_seq", number, self.next_detail_seq(), COUNTER)?;
+        if self.reserved.queue.len() >= MOST_RESERVATIONS {
+            let limit = MOST_RESERVATIONS as u64;
+            return Err(self.refusal(ErrorKind::TooManyReservations { limit }, "detail_seq"));
+        }
+        let place = self.next_detail_place();
+        let index_seq = self.push(&self.decoded(event, Some(place)))?;
+        self.reserved.queue.push_back(Reservation {
+            number,
+            index_seq,
+            timestamp_ns: event.timestamp_ns,
+            event_kind: event.event_kind,
+            is_dropped: false,
+        });
+        Ok(index_seq)
+    }
+
+    /// Writes the oldest detail that [`write_index`](Self::write_index) reserved and says its
+    /// position in `detail.atf`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` where
+    /// they are not those of the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    pub fn write_detail(
+        &mut self,
+        index_seq: u64,
+        timestamp_ns: u64,
+        detail: &Detail<'_>,
+    ) -> Result<u64> {
+        self.check_open()?;
+        let Some(reserved) = self.reserved.queue.front().copied() else {
+            return Err(self.refusal(ErrorKind::NotReserved, "detail_seq"));
+        };
+        self.compare("index_seq", index_seq, reserved.index_seq, RESERVATION)?;
+        self.compare(
+            "timestamp",
+            timestamp_ns,
+            reserved.timestamp_ns,
+            RESERVATION,
+        )?;
+        let header = self.detail_header(timestamp_ns, index_seq, detail)?;
+        let place = self.push_detail(&header, detail.payload)?;
+        self.reserved.queue.pop_front();
+        self.fill_places()?;
+        Ok(place)
+    }
+
+    /// Gives a reserved detail up, because a ring was full, say: the details after it are written as
+    /// ever. With the number of the [next](Self::next_detail_seq) detail, which is not reserved yet,
+    /// that number is passed over.
+    ///
+    /// The link of its index event becomes none. Where the event has left the buffer already, its
+    /// link stays, since the file is never written again, and leads to a detail without a payload.
+    /// Either way it is one of the [`dropped_details`](super::ThreadSummary::dropped_details).
+    ///
+    /// ```
+    /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
+    /// use atf::{DetailEventType, EventKind};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path().join("thread_0");
+    /// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+    /// let event_kind = EventKind::CALL;
+    /// let call = Event { timestamp_ns: 1000, function_id: 7, event_kind, call_depth: 1 };
+    /// let detail = Detail { event_type: DetailEventType::FUNCTION_CALL, flags: 0, payload: b"x" };
+    /// writer.write_index(&call, Some(0))?;
+    /// writer.write_index(&call, Some(1))?;
+    /// writer.drop_detail(0)?;
+    /// writer.write_detail(1, 1000, &detail)?;
+    /// let summary = writer.finalize()?;
+    /// assert_eq!((summary.detail_count, summary.dropped_details), (1, 1));
+    /// # Ok::<(), atf::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotReserved`] where no detail of this number is open,
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    pub fn drop_detail(&mut self, detail_seq: u64) -> Result<()> {
+        self.check_open()?;
+        if detail_seq == self.next_detail_seq() {
+            self.count_skipped();
+            return Ok(());
+        }
+        let queue = &self.reserved.queue;
+        let found = queue.binary_search_by_key(&detail_seq, |reserved| reserved.number);
+        let is_open = |at: &usize| queue.get(*at).is_some_and(|it| !it.is_dropped);
+        let Some(at) = found.ok().filter(is_open) else {
+            return Err(self.refusal(ErrorKind::NotReserved, "detail_seq"));
+        };
+        self.drop_details(at..at.saturating_add(1)).map(drop)
+    }
+
+    /// Drops the details of all events before this one, and says how many: those that a tracer lost
+    /// whose details come in order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    pub fn drop_details_before(&mut self, index_seq: u64) -> Result<u64> {
+        self.check_open()?;
+        let queue = &self.reserved.queue;
+        let end = queue.partition_point(|reserved| reserved.index_seq < index_seq);
+        self.drop_details(0..end)
+    }
+
+    /// The detail that is reserved for the index event at a position, and not dropped.
+    #[must_use]
+    pub fn reserved_detail(&self, index_seq: u64) -> Option<ReservedDetail> {
+        let queue = &self.reserved.queue;
+        let found = queue.binary_search_by_key(&index_seq, |reserved| reserved.index_seq);
+        let reserved = queue.get(found.ok()?).filter(|it| !it.is_dropped)?;
+        Some(ReservedDetail {
+            detail_seq: reserved.number,
+            timestamp_ns: reserved.timestamp_ns,
+            event_kind: reserved.event_kind,
+        })
+    }
+
+    /// Drops all details that are reserved.
+    pub(super) fn drop_open_details(&mut self) -> Result<u64> {
+        self.drop_details(0..self.reserved.queue.len())
+    }
+
+    /// Drops the details that stand there in the queue, and says how many: their links become none,
+    /// if their events are in the buffer, and else something must take their places.
+    fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
+        // Events leave the buffer all at once, so those after one in it are there as well.
+        let buffered = (self.index.filled() / IndexEvent::SIZE) as u64;
+        let first = self.next_index_seq.saturating_sub(buffered);
+        let (mut at, before) = (range.start, self.reserved.dropped);
+        for _ in range {
+            let Some(reserved) = self.reserved.queue.get_mut(at) else {
+                return Err(self.fail(Error::internal(
+                    "a reservation that was found is in its queue",
+                )));
+            };
+            let (index_seq, is_in_file) = (reserved.index_seq, reserved.index_seq < first);
+            if is_in_file {
+                let was_dropped = std::mem::replace(&mut reserved.is_dropped, true);
+                at = at.saturating_add(1);
+                let dropped = &mut self.reserved.dropped;
+                *dropped = dropped.saturating_add(u64::from(!was_dropped));
+            } else {
+                self.reserved.queue.remove(at);
+                self.count_skipped();
+                self.link(index_seq, first, None)?;
+            }
+        }
+        let dropped = self.reserved.dropped.saturating_sub(before);
+        for at in at..self.reserved.queue.len() {
+            let place = self.detail_count.saturating_add(at as u64);
+            match self.reserved.queue.get(at).map(|moved| moved.index_seq) {
+                Some(index_seq) if index_seq >= first => {
+                    self.link(index_seq, first, Some(place))?
+                }
+                _ => {}
+            }
+        }
+        self.fill_places()?;
+        Ok(dropped)
+    }
+
+    fn count_skipped(&mut self) {
+        let reserved = &mut self.reserved;
+        reserved.dropped = reserved.dropped.saturating_add(1);
+        reserved.skipped = reserved.skipped.saturating_add(1);
+    }
+
+    /// Changes the link of an event in the buffer, whose first event is the one at `first`.
+    fn link(&mut self, index_seq: u64, first: u64, detail_seq: Option<u64>) -> Result<()> {
+        let (wire, thread_id) = (self.wire, self.thread_id);
+        let at = index_seq.checked_sub(first).and_then(|at| {
+            let at = usize::try_from(at).ok()?;
+            at.checked_mul(IndexEvent::SIZE)
+        });
+        let edited = match at {
+            Some(at) => self.index.edit(at, |place| {
+                let event = IndexEvent::decode(wire, thread_id, place);
+                IndexEvent {
+                    detail_seq,
+                    ..event
+                }
+                .encode_to(wire, place);
+            }),
+            None => Err(Error::internal(
+                "an event of the buffer is at a place of it",
+            )),
+        };
+        edited.map_err(|error| self.fail(error))
+    }
+
+    /// Writes details without a payload in the place of dropped ones whose turn it is.
+    fn fill_places(&mut self) -> Result<()> {
+        while let Some(reserved) = self.reserved.queue.front().filter(|next| next.is_dropped) {
+            let detail = Detail {
+                event_type: match reserved.event_kind {
+                    EventKind::CALL => DetailEventType::FUNCTION_CALL,
+                    _ => DetailEventType::FUNCTION_RETURN,
+                },
+                flags: 0,
+                payload: &[],
+            };
+            let (index_seq, timestamp_ns) = (reserved.index_seq, reserved.timestamp_ns);
+            let header: DetailEventHeader = self.detail_header(timestamp_ns, index_seq, &detail)?;
+            self.push_detail(&header, detail.payload)?;
+            self.reserved.queue.pop_front();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,330 @@
+//! Details that are reserved and then written or dropped, in any order, against a plain list.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use atf::thread::ThreadReader;
+use atf::write::{ThreadWriter, WriteOptions};
+use atf::{Completeness, DetailEventType, ErrorKind, Wire};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{detail, event};
+
+fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
+    WriteOptions {
+        wire,
+        survive_kill,
+        // 128 events: the buffer leaves now and then.
+        buffer_size: 4 << 10,
+        ..WriteOptions::default()
+    }
+}
+
+/// What became of an event's detail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    None,
+    Open,
+    Written,
+    Dropped,
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    /// So many events without details.
+    Plain(u8),
+    Joined,
+    Reserve,
+    /// Writes the oldest open one.
+    Write,
+    /// Drops one of the open ones.
+    Drop(prop::sample::Index),
+    /// Drops all before one of the open ones.
+    DropBefore(prop::sample::Index),
+    /// Passes over the next number.
+    Skip,
+    Flush,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        2 => any::<u8>().prop_map(Op::Plain),
+        1 => Just(Op::Joined),
+        6 => Just(Op::Reserve),
+        4 => Just(Op::Write),
+        2 => any::<prop::sample::Index>().prop_map(Op::Drop),
+        1 => any::<prop::sample::Index>().prop_map(Op::DropBefore),
+        1 => Just(Op::Skip),
+        1 => Just(Op::Flush),
+    ]
+}
+
+/// The events of a thread, and the numbers of the details that are open.
+#[derive(Debug, Default)]
+struct Model {
+    fates: Vec<Fate>,
+    open: VecDeque<(u64, usize)>,
+    numbers: u64,
+    skipped: u64,
+}
+
+/// The payload of an event's detail: never empty.
+fn payload(seq: usize) -> Vec<u8> {
+    vec![seq as u8; 1 + seq % 40]
+}
+
+impl Model {
+    fn carry_out(&mut self, op: &Op, writer: &mut ThreadWriter) {
+        let seq = self.fates.len();
+        match op {
+            Op::Plain(count) => {
+                for seq in seq..seq + usize::from(*count) {
+                    writer.write(&event(seq as u64)).unwrap();
+                    self.fates.push(Fate::None);
+                }
+            }
+            Op::Joined => {
+                let payload = payload(seq);
+                let of = detail(seq as u64, &payload);
+                let written = writer.write_with_detail(&event(seq as u64), &of);
+                assert_eq!(written.is_ok(), self.open.is_empty());
+                if written.is_ok() {
+                    self.fates.push(Fate::Written);
+                    self.numbers += 1;
+                }
+            }
+            Op::Reserve => {
+                let number = writer.next_detail_seq();
+                assert_eq!(number, self.numbers);
+                let written = writer.write_index(&event(seq as u64), Some(number));
+                assert_eq!(written.unwrap(), seq as u64);
+                self.fates.push(Fate::Open);
+                self.open.push_back((number, seq));
+                self.numbers += 1;
+            }
+            Op::Write => {
+                if let Some((_, seq)) = self.open.pop_front() {
+                    let payload = payload(seq);
+                    let time = event(seq as u64).timestamp_ns;
+                    let of = detail(seq as u64, &payload);
+                    writer.write_detail(seq as u64, time, &of).unwrap();
+                    self.fates[seq] = Fate::Written;
+                }
+            }
+            Op::Drop(at) if !self.open.is_empty() => {
+                let (number, seq) = self.open.remove(at.index(self.open.len())).unwrap();
+                let open = writer.reserved_detail(seq as u64).unwrap();
+                assert_eq!(open.detail_seq, number);
+                writer.drop_detail(number).unwrap();
+                self.fates[seq] = Fate::Dropped;
+                assert_eq!(writer.reserved_detail(seq as u64), None);
+                let again = writer.drop_detail(number).unwrap_err();
+                assert_eq!(again.kind(), &ErrorKind::NotReserved);
+            }
+            Op::DropBefore(at) if !self.open.is_empty() => {
+                let count = at.index(self.open.len());
+                let seq = self.open[count].1;
+                let dropped = writer.drop_details_before(seq as u64).unwrap();
+                assert_eq!(dropped, count as u64);
+                for (_, seq) in self.open.drain(..count) {
+                    self.fates[seq] = Fate::Dropped;
+                }
+            }
+            Op::Drop(_) | Op::DropBefore(_) => {}
+            Op::Skip => {
+                writer.drop_detail(self.numbers).unwrap();
+                self.numbers += 1;
+                self.skipped += 1;
+            }
+            Op::Flush => writer.flush().unwrap(),
+        }
+    }
+
+    /// Holds what is on the disk against the list; of files that are not finalized, links may lead to
+    /// what has not come yet, and nowhere else.
+    fn hold(&self, folder: &Path) {
+        let thread = ThreadReader::open(folder).unwrap();
+        let index = thread.index();
+        let is_finalized = matches!(index.completeness(), Completeness::Finalized);
+        assert!(thread.ring_error().is_none());
+        assert_eq!(index.event_count(), self.fates.len() as u64);
+        let details: Vec<_> = match thread.detail() {
+            Some(detail) => detail.events().map(Result::unwrap).collect(),
+            None => Vec::new(),
+        };
+        let mut places = 0;
+        for (seq, found) in index.events().enumerate() {
+            let found = found.unwrap();
+            assert_eq!(found.timestamp_ns, event(seq as u64).timestamp_ns);
+            let fate = self.fates[seq];
+            let Some(place) = found.detail_seq else {
+                assert_ne!(fate, Fate::Written, "event {seq}");
+                continue;
+            };
+            assert_ne!(fate, Fate::None, "event {seq}");
+            // Links count 0, 1, 2 and so on along the index.
+            assert_eq!(place, places, "event {seq}");
+            places += 1;
+            let Some(of) = details.get(place as usize) else {
+                assert!(!is_finalized && fate != Fate::Written, "event {seq}");
+                continue;
+            };
+            assert_eq!(of.header.index_seq, seq as u64);
+            assert_eq!(of.header.timestamp, found.timestamp_ns);
+            let event_type = match seq % 2 {
+                0 => DetailEventType::FUNCTION_CALL,
+                _ => DetailEventType::FUNCTION_RETURN,
+            };
+            assert_eq!(of.header.event_type, event_type);
+            let bytes = thread.detail().unwrap().payload(of, 100).unwrap();
+            match fate {
+                Fate::Written => assert_eq!(bytes, payload(seq)),
+                _ => assert!(bytes.is_empty(), "event {seq}: {fate:?}"),
+            }
+        }
+        assert!(details.len() as u64 <= places);
+        if is_finalized {
+            assert_eq!(details.len() as u64, places);
+        }
+    }
+
+    fn lost(&self) -> u64 {
+        let lost = self.fates.iter();
+        let lost = lost.filter(|fate| matches!(fate, Fate::Dropped | Fate::Open));
+        lost.count() as u64 + self.skipped
+    }
+}
+
+fn copy(from: &Path) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).unwrap();
+    }
+    folder
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_is_dropped_the_files_are_finalized_and_every_link_holds(
+        ops in vec(op(), 0..60),
+        wire in prop::sample::select(&Wire::ALL[..]),
+        survive_kill in any::<bool>(),
+    ) {
+        let folder = TempDir::new().unwrap();
+        let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();
+        let mut model = Model::default();
+        for op in &ops {
+            model.carry_out(op, &mut writer);
+            if survive_kill {
+                // What a process that is killed here leaves behind.
+                model.hold(copy(folder.path()).path());
+            }
+        }
+        let summary = writer.finalize().unwrap();
+        prop_assert_eq!(summary.dropped_details, model.lost());
+        prop_assert_eq!(summary.event_count, model.fates.len() as u64);
+        drop(writer);
+        model.hold(folder.path());
+        let thread = ThreadReader::open(folder.path()).unwrap();
+        prop_assert!(matches!(thread.index().completeness(), Completeness::Finalized));
+        let written = thread.detail().map_or(0, |detail| detail.event_count());
+        prop_assert_eq!(summary.detail_count, written);
+    }
+}
+
+/// Links of the four events, and what the details hold.
+fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
+    let thread = ThreadReader::open(folder).unwrap();
+    let links = thread
+        .index()
+        .events()
+        .map(|event| event.unwrap().detail_seq);
+    let links = links.collect();
+    let detail = thread.detail().unwrap();
+    let payloads = detail
+        .events()
+        .map(|of| detail.payload(&of.unwrap(), 100).unwrap());
+    (links, payloads.collect())
+}
+
+/// Reserves four details, writes the first, drops the second, writes the others.
+fn drop_one_of_four(wire: Wire, survive_kill: bool, flush: bool) -> (TempDir, u64) {
+    let folder = TempDir::new().unwrap();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire, survive_kill)).unwrap();
+    for seq in 0..4 {
+        writer.write_index(&event(seq), Some(seq)).unwrap();
+    }
+    if flush {
+        writer.flush().unwrap();
+    }
+    let write = |writer: &mut ThreadWriter, seq: u64| {
+        let time = event(seq).timestamp_ns;
+        writer
+            .write_detail(seq, time, &detail(seq, &[seq as u8]))
+            .unwrap()
+    };
+    assert_eq!(write(&mut writer, 0), 0);
+    writer.drop_detail(1).unwrap();
+    assert_eq!(writer.next_detail_seq(), 4);
+    write(&mut writer, 2);
+    write(&mut writer, 3);
+    let summary = writer.finalize().unwrap();
+    assert_eq!(summary.event_count, 4);
+    (folder, summary.dropped_details)
+}
+
+#[test]
+fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
+    for (wire, survive_kill) in [
+        (Wire::V1, false),
+        (Wire::V1, true),
+        (Wire::V2, false),
+        (Wire::V2, true),
+    ] {
+        let (folder, dropped) = drop_one_of_four(wire, survive_kill, false);
+        assert_eq!(dropped, 1);
+        let links = vec![Some(0), None, Some(1), Some(2)];
+        let payloads = vec![vec![0], vec![2], vec![3]];
+        assert_eq!(of_four(folder.path()), (links, payloads));
+    }
+}
+
+#[test]
+fn a_dropped_detail_whose_event_is_in_the_file_has_no_payload() {
+    for wire in Wire::ALL {
+        let (folder, dropped) = drop_one_of_four(wire, false, true);
+        assert_eq!(dropped, 1);
+        let links = vec![Some(0), Some(1), Some(2), Some(3)];
+        let payloads = vec![vec![0], vec![], vec![2], vec![3]];
+        assert_eq!(of_four(folder.path()), (links, payloads));
+    }
+}
+
+#[test]
+fn finalizing_settles_what_is_open() {
+    let folder = TempDir::new().unwrap();
+    let options = WriteOptions::default();
+    let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
+    for seq in 0..3 {
+        writer.write_index(&event(seq), Some(seq)).unwrap();
+    }
+    let summary = writer.finalize().unwrap();
+    assert_eq!((summary.detail_count, summary.dropped_details), (0, 3));
+    let thread = ThreadReader::open(folder.path()).unwrap();
+    assert!(matches!(
+        thread.index().completeness(),
+        Completeness::Finalized
+    ));
+    assert!(!thread.has_detail_file());
+    assert!(
+        thread
+            .index()
+            .events()
+            .all(|event| event.unwrap().detail_seq.is_none())
+    );
+}
