@@ -110,6 +110,7 @@ impl Failure {
             Self::Nothing => AtfStatus::None,
             Self::Error(error) => status_of(error.kind()),
             Self::Own(status, _) => *status,
+            Self::Damaged(_) => AtfStatus::Damaged,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
+use atf::detail::DetailReader;
 use atf::thread::ThreadReader;
 use atf::write::{ThreadWriter, WriteOptions};
 use atf::{Completeness, DetailEventType, ErrorKind, Wire};
@@ -72,7 +73,7 @@ struct Model {
 
 /// The payload of an event's detail: never empty.
 fn payload(seq: usize) -> Vec<u8> {
-    vec![seq as u8; 1 + seq % 40]
+    vec![u8::try_from(seq % 251).unwrap(); 1 + seq % 40]
 }
 
 impl Model {
@@ -151,11 +152,11 @@ impl Model {
         assert!(thread.ring_error().is_none());
         assert_eq!(index.event_count(), self.fates.len() as u64);
         let details: Vec<_> = match thread.detail() {
-            Some(detail) => detail.events().map(Result::unwrap).collect(),
+            Some(detail) => detail.events_in(..).map(Result::unwrap).collect(),
             None => Vec::new(),
         };
         let mut places = 0;
-        for (seq, found) in index.events().enumerate() {
+        for (seq, found) in index.events_in(..).enumerate() {
             let found = found.unwrap();
             assert_eq!(found.timestamp_ns, event(seq as u64).timestamp_ns);
             let fate = self.fates[seq];
@@ -167,7 +168,7 @@ impl Model {
             // Links count 0, 1, 2 and so on along the index.
             assert_eq!(place, places, "event {seq}");
             places += 1;
-            let Some(of) = details.get(place as usize) else {
+            let Some(of) = details.get(usize::try_from(place).unwrap()) else {
                 assert!(!is_finalized && fate != Fate::Written, "event {seq}");
                 continue;
             };
@@ -232,7 +233,7 @@ proptest! {
         model.hold(folder.path());
         let thread = ThreadReader::open(folder.path()).unwrap();
         prop_assert!(matches!(thread.index().completeness(), Completeness::Finalized));
-        let written = thread.detail().map_or(0, |detail| detail.event_count());
+        let written = thread.detail().map_or(0, DetailReader::event_count);
         prop_assert_eq!(summary.detail_count, written);
     }
 }
@@ -242,12 +243,12 @@ fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
     let thread = ThreadReader::open(folder).unwrap();
     let links = thread
         .index()
-        .events()
+        .events_in(..)
         .map(|event| event.unwrap().detail_seq);
     let links = links.collect();
     let detail = thread.detail().unwrap();
     let payloads = detail
-        .events()
+        .events_in(..)
         .map(|of| detail.payload(&of.unwrap(), 100).unwrap());
     (links, payloads.collect())
 }
@@ -265,7 +266,7 @@ fn drop_one_of_four(wire: Wire, survive_kill: bool, flush: bool) -> (TempDir, u6
     let write = |writer: &mut ThreadWriter, seq: u64| {
         let time = event(seq).timestamp_ns;
         writer
-            .write_detail(seq, time, &detail(seq, &[seq as u8]))
+            .write_detail(seq, time, &detail(seq, &[u8::try_from(seq).unwrap()]))
             .unwrap()
     };
     assert_eq!(write(&mut writer, 0), 0);
@@ -324,7 +325,7 @@ fn finalizing_settles_what_is_open() {
     assert!(
         thread
             .index()
-            .events()
+            .events_in(..)
             .all(|event| event.unwrap().detail_seq.is_none())
     );
 }

@@ -24,7 +24,7 @@ static const Member symbol_members[] = {
     {"function_id", {.kind = ADDRESS}, true},
     {"module_id", {.kind = UNSIGNED, .most = UINT32_MAX}, false},
     {"symbol_index", {.kind = UNSIGNED, .most = UINT32_MAX}, false},
-    {"name", {.kind = TEXT}, true},
+    {"name", {.kind = TEXT}, false},
     {0},
 };
 static const Type thread = {.kind = OBJECT, .members = thread_members};

@@ -65,7 +65,7 @@ bool is_manifest(const Json &value) {
     static const Fits symbol = object({{"function_id", address, true},
                                        {"module_id", number<u32>},
                                        {"symbol_index", number<u32>},
-                                       {"name", text, true}});
+                                       {"name", text}});
     static const Fits manifest = object({{"format_version", text},
                                          {"threads", list(thread), true},
                                          {"time_start_ns", number<u64>},

@@ -87,5 +87,5 @@ MANIFEST = {
     "modules": [{"module_id!": unsigned(32), "path": text, "base_address": address,
                  "size": unsigned(64), "uuid": text}],
     "symbols": [{"function_id!": address, "module_id": unsigned(32),
-                 "symbol_index": unsigned(32), "name!": text}],
+                 "symbol_index": unsigned(32), "name": text}],
 }

@@ -81,7 +81,11 @@ impl<'t> Names<'t> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];
         }
-        let fits = |function| self.get(function).name.is_some_and(|name| pattern.fits(name));
+        let fits = |function| {
+            self.get(function)
+                .name
+                .is_some_and(|name| pattern.fits(name))
+        };
         match self {
             Self::Sessions(sessions) => {
                 let named = (0..).zip(sessions).filter_map(|(process, session)| {

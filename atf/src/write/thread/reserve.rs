@@ -250,11 +250,10 @@ impl ThreadWriter {
         let dropped = self.reserved.dropped.saturating_sub(before);
         for at in at..self.reserved.queue.len() {
             let place = self.detail_count.saturating_add(at as u64);
-            match self.reserved.queue.get(at).map(|moved| moved.index_seq) {
-                Some(index_seq) if index_seq >= first => {
-                    self.link(index_seq, first, Some(place))?
-                }
-                _ => {}
+            let moved = self.reserved.queue.get(at).map(|moved| moved.index_seq);
+            // Those that are in the file keep their links.
+            if let Some(index_seq) = moved.filter(|index_seq| *index_seq >= first) {
+                self.link(index_seq, first, Some(place))?;
             }
         }
         self.fill_places()?;

@@ -24,9 +24,15 @@ fn start() -> Vec<Recipe> {
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002"),
         breaks("ATF-DHDR-001", "63 bytes", |t| t.cut(DETAIL, 63)).at(DETAIL, "header", 63, Reject),
-        meets("ATF-DHDR-001", "no bytes", |t| t.cut(DETAIL, 0))
-            .also(DETAIL, "ATF-DFTR-001")
-            .flag("no-bytes"),
+        meets("ATF-DHDR-001", "no bytes", |t| {
+            t.index(|file| *file = file.clone().placeholder());
+            t.cut(INDEX, 256);
+            t.cut(DETAIL, 0);
+        })
+        .also(DETAIL, "ATF-DFTR-001")
+        .also(INDEX, "ATF-IFTR-001")
+        .may(&[Recover, Reject])
+        .flag("no-bytes"),
         breaks("ATF-DHDR-001", "no bytes beside a finalized index", |t| {
             t.cut(DETAIL, 0);
         })

@@ -34,9 +34,13 @@ fn start() -> Vec<Recipe> {
         })
         .also(INDEX, "ATF-IFTR-001"),
         breaks("ATF-IHDR-001", "63 bytes", |t| t.cut(INDEX, 63)).at(INDEX, "header", 63, Reject),
-        meets("ATF-IHDR-001", "no bytes", |t| t.cut(INDEX, 0))
-            .also(INDEX, "ATF-IFTR-001")
-            .flag("no-bytes"),
+        meets("ATF-IHDR-001", "no bytes", |t| {
+            t.without_details();
+            t.cut(INDEX, 0);
+        })
+        .also(INDEX, "ATF-IFTR-001")
+        .may(&[Recover, Reject])
+        .flag("no-bytes"),
         breaks("ATF-IHDR-001", "no bytes beside finalized details", |t| {
             t.cut(INDEX, 0);
         })
