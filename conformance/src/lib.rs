@@ -25,6 +25,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cause;
 pub mod check;
 pub mod corpus;
 mod finding;

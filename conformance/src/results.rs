@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use crate::cause::Cause;
 use crate::protocol::Lack;
 use crate::rules::table;
 
@@ -17,6 +18,8 @@ pub struct Results {
     pub testees: Vec<Testee>,
     /// What was graded.
     pub grading: Grading,
+    /// When, where and how the run was made; `None` of results that no command made.
+    pub made: Option<Made>,
     /// One for each testee, role and case.
     #[serde(serialize_with = "scored")]
     pub cases: Vec<CaseResult>,
@@ -27,6 +30,17 @@ pub struct Results {
     /// How long it took.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
+}
+
+/// When, where and how a run was made.
+#[derive(Debug, Clone, Serialize)]
+pub struct Made {
+    /// The time when it began, in UTC: `2026-01-05T10:15:00Z`.
+    pub at: String,
+    /// The operating system and the processor's architecture.
+    pub system: String,
+    /// The command line.
+    pub command: String,
 }
 
 /// Versions of what a run grades by.
@@ -524,7 +538,7 @@ pub struct CrossResult {
     pub skipped: usize,
 }
 
-/// Each case with its score in both grades.
+/// Each case with its score in both grades and its cause.
 fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Scored<'a> {
@@ -532,11 +546,13 @@ fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S
         case: &'a CaseResult,
         data: Score,
         label: Score,
+        cause: Option<String>,
     }
     serializer.collect_seq(cases.iter().map(|case| Scored {
         case,
         data: case.score(Grade::Data),
         label: case.score(Grade::Label),
+        cause: Cause::of(case).map(|cause| cause.id),
     }))
 }
 

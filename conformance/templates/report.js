@@ -25,10 +25,14 @@
   const names = [...form.elements].map((control) => control.name).filter((name) => name);
   const words = (text) => (text ?? "").split(" ");
   // What is filtered are the children of lists; each says in its data what it is, in words.
-  const lists = [...document.querySelectorAll("[data-list]")].map((list) => ({
-    name: list.dataset.list,
-    all: [...list.children].map((element) => ({ element, text: element.textContent.toLowerCase() })),
-  }));
+  const lists = new Map();
+  for (const list of document.querySelectorAll("[data-list]")) {
+    const all = lists.get(list.dataset.list) ?? [];
+    lists.set(list.dataset.list, all);
+    for (const element of list.children) all.push({ element, text: element.textContent.toLowerCase() });
+  }
+  // What lists are folded into: hidden if nothing is left in it, opened if it holds what is looked for.
+  const folds = [...document.querySelectorAll("details:has([data-list])")];
   const fits = (one, want) => names.every((name) => {
     if (!want[name]) return true;
     if (name === "text") return one.text.includes(want.text.toLowerCase());
@@ -47,9 +51,13 @@
   const wanted = () => Object.fromEntries(names.map((name) => [name, form.elements[name].value.trim()]));
   const apply = () => {
     const want = wanted();
-    id("count").textContent = lists
-      .map(({ name, all }) => `${show(all, want)} of ${all.length} ${name}`).join(", ");
+    id("count").textContent = [...lists]
+      .map(([name, all]) => `${show(all, want)} of ${all.length} ${name}`).join(", ");
     const set = Object.entries(want).filter(([, value]) => value);
+    for (const fold of folds) {
+      fold.hidden = !fold.querySelector("[data-list] > :not([hidden])");
+      if (set.length) fold.open = !fold.hidden;
+    }
     const hash = set.length ? `#?${new URLSearchParams(set)}` : "#";
     if (hash !== location.hash && !(hash === "#" && !location.hash.startsWith("#?"))) {
       history.replaceState(null, "", hash);
@@ -83,7 +91,7 @@
     const details = target && target.closest("details");
     if (details) {
       if (details.hidden) set({});
-      details.open = true;
+      for (let fold = details; fold; fold = fold.parentElement.closest("details")) fold.open = true;
       details.querySelector("summary").focus();
       target.scrollIntoView();
     }
@@ -96,7 +104,8 @@
   });
 
   const toggle = (isOpen) => {
-    for (const one of document.querySelectorAll("[data-list] > details:not([hidden])")) one.open = isOpen;
+    const all = document.querySelectorAll("[data-list] > details:not([hidden])");
+    for (const one of [...folds, ...all]) one.open = isOpen;
   };
   id("open-all")?.addEventListener("click", () => toggle(true));
   id("close-all")?.addEventListener("click", () => toggle(false));

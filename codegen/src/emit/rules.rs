@@ -23,9 +23,16 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
+    let decisions_doc = " The questions that rules were settled by, by their names.";
+    let decisions = decisions(spec);
+    let sources_doc = " What the sources call themselves.";
+    let sources = spec.sources.iter().map(|source| {
+        let (id, title) = (source.source.as_str(), &source.title);
+        quote!((#id, #title))
+    });
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
-        use super::{Edition, Party, ReaderDoes, Rule, Severity};
+        use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
         use crate::Verdict;
 
         #(#editions)*
@@ -37,6 +44,12 @@ pub fn table(spec: &Spec) -> GeneratedFile {
 
         #[doc = #groups_doc]
         pub static GROUPS: &[(&str, &str)] = &[#(#groups),*];
+
+        #[doc = #decisions_doc]
+        pub static DECISIONS: &[Decision] = &[#(#decisions),*];
+
+        #[doc = #sources_doc]
+        pub static SOURCES: &[(&str, &str)] = &[#(#sources),*];
     };
     let file = syn::parse2(tokens).expect("the table is a Rust file");
     let doc = "//! All rules of the format, one static for each id.";
@@ -60,6 +73,56 @@ fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
             version: #version,
             digest: #digest,
         };
+    }
+}
+
+/// The topics and silences that a rule names, in the spec's order.
+fn decisions(spec: &Spec) -> Vec<TokenStream> {
+    let is_named = |name: &str| {
+        spec.all_rules()
+            .any(|(_, rule)| rule.settled_by.iter().any(|topic| topic.value == name))
+    };
+    let topics = spec.topics.iter().filter(|topic| is_named(&topic.topic));
+    let topics = topics.map(|topic| {
+        let titles = topic.decisions.iter().map(|it| it.title.as_str());
+        let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
+        let reason = reasons.collect::<Vec<_>>().join(" ");
+        // Without a decision all sources agree, on the only term.
+        let answers: Vec<_> = match topic.decisions.is_empty() {
+            true => topic.terms.iter().map(|(_, term)| term.as_str()).collect(),
+            false => titles.collect(),
+        };
+        let claims: Vec<_> = topic.claims.iter().map(|source| source.as_str()).collect();
+        decision(
+            &topic.topic,
+            &topic.question,
+            &answers.join("; "),
+            &reason,
+            &claims,
+        )
+    });
+    let silences = spec.decisions.silences.iter();
+    let silences = silences.filter(|silence| is_named(&silence.silence));
+    let silences =
+        silences.map(|it| decision(&it.silence, &it.question, &it.decision, &it.reason, &[]));
+    topics.chain(silences).collect()
+}
+
+fn decision(
+    topic: &str,
+    question: &str,
+    answer: &str,
+    reason: &str,
+    sources: &[&str],
+) -> TokenStream {
+    quote! {
+        Decision {
+            topic: #topic,
+            question: #question,
+            answer: #answer,
+            reason: #reason,
+            sources: &[#(#sources),*],
+        }
     }
 }
 
@@ -115,6 +178,7 @@ fn rule(rule: &RuleSpec) -> TokenStream {
     });
     let about = rule.about.iter().map(|about| about.as_str());
     let sources = rule.sources.iter().map(|source| source.as_str());
+    let settled_by = rule.settled_by.iter().map(|topic| topic.as_str());
     let note = option(rule.note.as_deref());
     let untestable = option(rule.untestable.as_deref());
     quote! {
@@ -130,6 +194,7 @@ fn rule(rule: &RuleSpec) -> TokenStream {
             because: #because,
             about: &[#(#about),*],
             sources: &[#(#sources),*],
+            settled_by: &[#(#settled_by),*],
             note: #note,
             untestable: #untestable,
         };

@@ -79,7 +79,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         let (form, file) = (Form::Json, None);
         targets.push(Target { form, file });
     }
-    let reports = match Target::chosen(&targets) {
+    let reports = match Target::chosen(&targets, Form::Text) {
         Ok(targets) => Reports::open(targets, deny).map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };

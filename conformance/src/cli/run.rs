@@ -7,12 +7,12 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use atf_conformance::corpus;
 use atf_conformance::protocol::Manifest;
-use atf_conformance::report::{self, Target};
-use atf_conformance::results::{self, CaseResult, Results};
+use atf_conformance::report::{self, Form, Target};
+use atf_conformance::results::{self, CaseResult, Made, Results};
 use atf_conformance::rules;
 use atf_conformance::run::{
     Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, writings,
@@ -48,9 +48,12 @@ pub(super) struct Options {
     /// What counts: data and labels, or data alone (events and their values, not what is said of them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
     grade: Grade,
-    /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
+    /// Write a report: summary, text, tap, junit, json, html or badge, to a file or, without one, to standard output
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
+    /// Print every failure in full, not only scores and causes
+    #[arg(long)]
+    details: bool,
     /// Count what writers should do otherwise as failures
     #[arg(long, value_name = "WHAT")]
     deny: Option<Deny>,
@@ -174,8 +177,13 @@ fn candidate(path: &Path) -> Candidate {
 }
 
 pub(super) fn run(options: &Options) -> ExitCode {
+    let form = if options.details {
+        Form::Text
+    } else {
+        Form::Summary
+    };
     // Before anything is run, which may take long.
-    let targets = match Target::chosen(&options.reports) {
+    let targets = match Target::chosen(&options.reports, form) {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
     };
@@ -198,6 +206,7 @@ pub(super) fn failure(message: &str) -> ExitCode {
 }
 
 fn graded(options: &Options) -> Result<Results, String> {
+    let made = made(SystemTime::now());
     let (candidates, run_options) = options.testees.open()?;
     let roles: Vec<results::Role> = options.roles.iter().map(|role| (*role).into()).collect();
     let select = Select::new(&options.cases, &options.rules, &roles)?;
@@ -223,6 +232,7 @@ fn graded(options: &Options) -> Result<Results, String> {
     let results = atf_conformance::run::run(&candidates, &tasks, &select, &run_options, &progress);
     bar.finish_and_clear();
     let mut results = results.map_err(|error| error.to_string())?;
+    results.made = Some(made);
     if options.grade == Grade::Data {
         results.grade_data_only();
     }
@@ -260,6 +270,28 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
             wanted.join(", "),
             roles()
         ),
+    }
+}
+
+/// When, where and with which command the run is made. The program's own path is left out.
+fn made(now: SystemTime) -> Made {
+    let arguments = std::env::args_os().skip(1);
+    let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
+    let words = ["atf-conformance".to_owned()].into_iter().chain(arguments);
+    let words: Vec<_> = words.map(|word| quoted(&word)).collect();
+    Made {
+        at: humantime::format_rfc3339_seconds(now).to_string(),
+        system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        command: words.join(" "),
+    }
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_=./:,@%+".contains(letter);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

@@ -20,16 +20,22 @@ pub struct Target {
 }
 
 impl Target {
-    /// What was asked for, and text on standard output if nothing else goes there.
+    /// The reports that were asked for, and `default` on standard output if nothing else goes there.
     ///
     /// # Errors
     ///
     /// Two reports that would overwrite one another.
-    pub fn chosen(asked: &[Self]) -> Result<Vec<Self>, BadTarget> {
+    pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, BadTarget> {
         let mut targets = asked.to_vec();
         if targets.iter().all(|target| target.file.is_some()) {
-            let (form, file) = (Form::Text, None);
-            targets.insert(0, Self { form, file });
+            let file = None;
+            targets.insert(
+                0,
+                Self {
+                    form: default,
+                    file,
+                },
+            );
         }
         let mut files = BTreeSet::new();
         for target in &targets {
@@ -59,14 +65,14 @@ impl Target {
             let out = io::stdout().lock();
             return Ok(match self.form {
                 // Line by line, as they come.
-                Form::Text => Box::new(AutoStream::auto(out)),
+                Form::Summary | Form::Text => Box::new(AutoStream::auto(out)),
                 _ => Box::new(BufWriter::new(out)),
             });
         };
         let file = File::create(path).map_err(|error| self.failure(&error))?;
         let out: Box<dyn Write> = Box::new(BufWriter::new(file));
         Ok(match self.form {
-            Form::Text => Box::new(StripStream::new(out)),
+            Form::Summary | Form::Text => Box::new(StripStream::new(out)),
             _ => out,
         })
     }
@@ -104,7 +110,9 @@ impl Target {
 /// The forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Text, with colours on a terminal.
+    /// A screen of text: scores and causes. Of a check, the same as `Text`.
+    Summary,
+    /// Text with every failure in full, with colours on a terminal.
     Text,
     /// The Test Anything Protocol, version 14.
     Tap,
@@ -120,7 +128,8 @@ pub enum Form {
 
 impl Form {
     /// All forms with the words that ask for them.
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 7] = [
+        ("summary", Self::Summary),
         ("text", Self::Text),
         ("tap", Self::Tap),
         ("junit", Self::Junit),

@@ -33,10 +33,27 @@ pub struct Rule {
     pub about: &'static [&'static str],
     /// The sources that it rests on, S0 to S4.
     pub sources: &'static [&'static str],
+    /// The questions that it was settled by: names of [`DECISIONS`](table::DECISIONS).
+    pub settled_by: &'static [&'static str],
     /// What else there is to know.
     pub note: Option<&'static str>,
     /// Why no file can be a case of it; all others have cases that meet and that break them.
     pub untestable: Option<&'static str>,
+}
+
+/// A question about the format, and how it was settled.
+#[derive(Debug)]
+pub struct Decision {
+    /// Its name: `checksum.algorithm`.
+    pub topic: &'static str,
+    /// The question.
+    pub question: &'static str,
+    /// What holds.
+    pub answer: &'static str,
+    /// Why; empty where the sources agree.
+    pub reason: &'static str,
+    /// The sources that say something about it.
+    pub sources: &'static [&'static str],
 }
 
 /// The version of what implementations are graded by.
@@ -102,6 +119,13 @@ impl Severity {
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {
     table::ALL.iter().copied().find(|rule| rule.id == id)
+}
+
+/// The question of that name.
+#[must_use]
+pub fn decision(topic: &str) -> Option<&'static Decision> {
+    let mut all = table::DECISIONS.iter();
+    all.find(|decision| decision.topic == topic)
 }
 
 /// Rules about what a tracer saw and what it called its threads. A recovery that mended what breaks them

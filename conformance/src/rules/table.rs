@@ -2,7 +2,7 @@
 
 //! All rules of the format, one static for each id.
 
-use super::{Edition, Party, ReaderDoes, Rule, Severity};
+use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
 use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
@@ -31,6 +31,7 @@ pub static ATF_DEVT_001: Rule = Rule {
     because: None,
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
+    settled_by: &["detail.framing", "total_length.includes", "detail.holes"],
     note: None,
     untestable: None,
 };
@@ -46,6 +47,7 @@ pub static ATF_DEVT_002: Rule = Rule {
     because: None,
     about: &["detail_event_header.total_length"],
     sources: &["S1", "S2", "S3", "S4"],
+    settled_by: &["detail.framing", "total_length.includes"],
     note: None,
     untestable: None,
 };
@@ -61,6 +63,7 @@ pub static ATF_DEVT_003: Rule = Rule {
     because: None,
     about: &["detail_event_header.event_type", "detail_event"],
     sources: &["S1", "S2", "S3", "S4"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -76,6 +79,7 @@ pub static ATF_DEVT_004: Rule = Rule {
     because: None,
     about: &["detail_event_header.thread_id", "detail_header.thread_id"],
     sources: &["S1", "S3", "S4"],
+    settled_by: &["thread_id.identity"],
     note: None,
     untestable: None,
 };
@@ -91,6 +95,7 @@ pub static ATF_DEVT_005: Rule = Rule {
     because: None,
     about: &["detail_event_header.flags"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -106,6 +111,7 @@ pub static ATF_DFTR_001: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.presence", "recovery.count"],
     note: Some("Without one, complete events up to the end are what survived."),
     untestable: None,
 };
@@ -121,6 +127,7 @@ pub static ATF_DFTR_002: Rule = Rule {
     because: None,
     about: &["detail_footer.event_count"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.damaged"],
     note: None,
     untestable: None,
 };
@@ -136,6 +143,7 @@ pub static ATF_DFTR_003: Rule = Rule {
     because: None,
     about: &["detail_footer.bytes_length"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.place", "footer.damaged"],
     note: None,
     untestable: None,
 };
@@ -151,6 +159,7 @@ pub static ATF_DFTR_004: Rule = Rule {
     because: None,
     about: &["detail_footer.checksum"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
     note: Some("Readers still give the events when asked."),
     untestable: None,
 };
@@ -166,6 +175,7 @@ pub static ATF_DFTR_005: Rule = Rule {
     because: None,
     about: &["detail_footer.checksum"],
     sources: &["S2"],
+    settled_by: &["checksum.algorithm"],
     note: Some(
         "Named apart from other mismatches, since it tells a tracer's author what to mend.",
     ),
@@ -183,6 +193,7 @@ pub static ATF_DFTR_006: Rule = Rule {
     because: None,
     about: &["detail_footer.checksum"],
     sources: &["S2"],
+    settled_by: &["checksum.zero"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
     untestable: None,
 };
@@ -198,6 +209,7 @@ pub static ATF_DFTR_007: Rule = Rule {
     because: None,
     about: &["detail_footer.time_start_ns", "detail_footer.time_end_ns"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["file.empty", "time_range.meaning"],
     note: None,
     untestable: None,
 };
@@ -213,6 +225,7 @@ pub static ATF_DFTR_008: Rule = Rule {
     because: None,
     about: &["detail_footer.reserved"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -228,6 +241,7 @@ pub static ATF_DFTR_009: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.place"],
     note: None,
     untestable: None,
 };
@@ -243,6 +257,7 @@ pub static ATF_DFTR_010: Rule = Rule {
     because: None,
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count"],
     note: Some("The trailing bytes of a cut event are not an event."),
     untestable: None,
 };
@@ -258,6 +273,7 @@ pub static ATF_DFTR_011: Rule = Rule {
     because: None,
     about: &["detail_event_header"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count"],
     note: Some("Preallocated space, or blocks that never reached the disk."),
     untestable: None,
 };
@@ -273,6 +289,7 @@ pub static ATF_DFTR_012: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count"],
     note: None,
     untestable: None,
 };
@@ -288,6 +305,7 @@ pub static ATF_DFTR_013: Rule = Rule {
     because: None,
     about: &["detail_footer.magic"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.damaged", "footer.stated"],
     note: Some("Where the header or the numbers show that a footer stands there."),
     untestable: None,
 };
@@ -303,6 +321,7 @@ pub static ATF_DPAY_001: Rule = Rule {
     because: None,
     about: &["detail_function_payload.stack_size"],
     sources: &["S1", "S4"],
+    settled_by: &["stack.limit"],
     note: None,
     untestable: None,
 };
@@ -318,6 +337,7 @@ pub static ATF_DPAY_002: Rule = Rule {
     because: None,
     about: &["detail_function_payload"],
     sources: &["S1", "S4"],
+    settled_by: &["payload.shape", "payload.selector"],
     note: Some("Any other payload stays opaque bytes; it is no fault of the file."),
     untestable: None,
 };
@@ -333,6 +353,7 @@ pub static ATF_DPAY_003: Rule = Rule {
     because: None,
     about: &["detail_function_payload._reserved"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -348,6 +369,7 @@ pub static ATF_DHDR_001: Rule = Rule {
     because: None,
     about: &["detail_header"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -365,6 +387,7 @@ pub static ATF_DHDR_002: Rule = Rule {
     ),
     about: &["detail_header.magic"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -382,6 +405,7 @@ pub static ATF_DHDR_003: Rule = Rule {
     ),
     about: &["detail_header.endian"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["byte_order"],
     note: None,
     untestable: None,
 };
@@ -399,6 +423,7 @@ pub static ATF_DHDR_004: Rule = Rule {
     ),
     about: &["detail_header.version"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -414,6 +439,7 @@ pub static ATF_DHDR_005: Rule = Rule {
     because: None,
     about: &["detail_header.events_offset"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["event.place"],
     note: None,
     untestable: None,
 };
@@ -429,6 +455,7 @@ pub static ATF_DHDR_006: Rule = Rule {
     because: None,
     about: &["detail_header.arch", "arch"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -444,6 +471,7 @@ pub static ATF_DHDR_007: Rule = Rule {
     because: None,
     about: &["detail_header.os", "os"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -463,6 +491,7 @@ pub static ATF_DHDR_008: Rule = Rule {
         "detail_header._reserved2",
     ],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -478,6 +507,7 @@ pub static ATF_DHDR_009: Rule = Rule {
     because: None,
     about: &["detail_header.event_count", "detail_footer.event_count"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["count.authority"],
     note: None,
     untestable: None,
 };
@@ -493,6 +523,7 @@ pub static ATF_DHDR_010: Rule = Rule {
     because: None,
     about: &["detail_header.bytes_length", "detail_footer.bytes_length"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["footer.place"],
     note: None,
     untestable: None,
 };
@@ -508,6 +539,7 @@ pub static ATF_DHDR_011: Rule = Rule {
     because: None,
     about: &["detail_header.index_seq_start", "detail_header.index_seq_end"],
     sources: &["S1", "S2", "S4"],
+    settled_by: &["index_seq.range", "index_seq_range.meaning"],
     note: None,
     untestable: None,
 };
@@ -523,6 +555,7 @@ pub static ATF_DHDR_012: Rule = Rule {
     because: None,
     about: &["detail_header"],
     sources: &["S3"],
+    settled_by: &["finalize.order"],
     note: None,
     untestable: None,
 };
@@ -538,6 +571,7 @@ pub static ATF_IEVT_001: Rule = Rule {
     because: None,
     about: &["index_event.timestamp_ns"],
     sources: &["S0", "S1"],
+    settled_by: &["order.non_decreasing"],
     note: None,
     untestable: None,
 };
@@ -553,6 +587,7 @@ pub static ATF_IEVT_002: Rule = Rule {
     because: None,
     about: &["index_event.event_kind", "event_kind"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -568,6 +603,7 @@ pub static ATF_IEVT_003: Rule = Rule {
     because: None,
     about: &["index_event.thread_id", "index_header.thread_id"],
     sources: &["S0", "S1", "S3"],
+    settled_by: &["thread_id.identity", "thread_id.scope"],
     note: None,
     untestable: None,
 };
@@ -583,6 +619,7 @@ pub static ATF_IEVT_004: Rule = Rule {
     because: None,
     about: &["index_event.call_depth"],
     sources: &["S0", "S1", "S3"],
+    settled_by: &["call_depth.base"],
     note: None,
     untestable: None,
 };
@@ -598,6 +635,7 @@ pub static ATF_IEVT_005: Rule = Rule {
     because: None,
     about: &["index_event._reserved"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -613,6 +651,7 @@ pub static ATF_IEVT_006: Rule = Rule {
     because: None,
     about: &["index_event"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["recovery.count"],
     note: Some(
         "Such a hole is a block that never reached the disk; its records stay where they are. A checksum that holds proves that zeros were written: then they are an event.",
     ),
@@ -630,6 +669,7 @@ pub static ATF_IFTR_001: Rule = Rule {
     because: None,
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.presence", "recovery.count"],
     note: Some("Without one, complete events up to the end are what survived."),
     untestable: None,
 };
@@ -645,6 +685,7 @@ pub static ATF_IFTR_002: Rule = Rule {
     because: None,
     about: &["index_footer.event_count"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.damaged"],
     note: None,
     untestable: None,
 };
@@ -660,6 +701,7 @@ pub static ATF_IFTR_003: Rule = Rule {
     because: None,
     about: &["index_footer.bytes_written"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.place", "footer.damaged"],
     note: None,
     untestable: None,
 };
@@ -675,6 +717,7 @@ pub static ATF_IFTR_004: Rule = Rule {
     because: None,
     about: &["index_footer.checksum"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["checksum.algorithm", "checksum.zero", "checksum.scope"],
     note: Some("Readers still give the events when asked."),
     untestable: None,
 };
@@ -690,6 +733,7 @@ pub static ATF_IFTR_005: Rule = Rule {
     because: None,
     about: &["index_footer.checksum"],
     sources: &["S2"],
+    settled_by: &["checksum.algorithm"],
     note: Some(
         "Named apart from other mismatches, since it tells a tracer's author what to mend.",
     ),
@@ -707,6 +751,7 @@ pub static ATF_IFTR_006: Rule = Rule {
     because: None,
     about: &["index_footer.checksum"],
     sources: &["S2"],
+    settled_by: &["checksum.zero"],
     note: Some("Tracers in the field write 0; damage in their files cannot be seen."),
     untestable: None,
 };
@@ -722,6 +767,7 @@ pub static ATF_IFTR_007: Rule = Rule {
     because: None,
     about: &["index_footer.time_start_ns", "index_footer.time_end_ns"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["file.empty", "time_range.meaning"],
     note: None,
     untestable: None,
 };
@@ -737,6 +783,7 @@ pub static ATF_IFTR_008: Rule = Rule {
     because: None,
     about: &["index_footer.reserved"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -752,6 +799,7 @@ pub static ATF_IFTR_009: Rule = Rule {
     because: None,
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.place"],
     note: None,
     untestable: None,
 };
@@ -767,6 +815,7 @@ pub static ATF_IFTR_010: Rule = Rule {
     because: None,
     about: &["index_event"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count", "recovery.torn"],
     note: Some(
         "The trailing bytes of a cut event are not an event; nor is an event of kind 0 in front of zeros, whose end did not reach the disk.",
     ),
@@ -784,6 +833,7 @@ pub static ATF_IFTR_011: Rule = Rule {
     because: None,
     about: &["index_event"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count"],
     note: Some("Preallocated space, or blocks that never reached the disk."),
     untestable: None,
 };
@@ -799,6 +849,7 @@ pub static ATF_IFTR_012: Rule = Rule {
     because: None,
     about: &["index_footer"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count"],
     note: None,
     untestable: None,
 };
@@ -814,6 +865,7 @@ pub static ATF_IFTR_013: Rule = Rule {
     because: None,
     about: &["index_footer.magic"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.damaged", "footer.stated"],
     note: Some("Where the header or the numbers show that a footer stands there."),
     untestable: None,
 };
@@ -829,6 +881,7 @@ pub static ATF_IHDR_001: Rule = Rule {
     because: None,
     about: &["index_header"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -846,6 +899,7 @@ pub static ATF_IHDR_002: Rule = Rule {
     ),
     about: &["index_header.magic"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -863,6 +917,7 @@ pub static ATF_IHDR_003: Rule = Rule {
     ),
     about: &["index_header.endian"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["byte_order"],
     note: None,
     untestable: None,
 };
@@ -880,6 +935,7 @@ pub static ATF_IHDR_004: Rule = Rule {
     ),
     about: &["index_header.version"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -899,6 +955,7 @@ pub static ATF_IHDR_005: Rule = Rule {
         "index_header.event_size",
     ],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["layout.other_version"],
     note: None,
     untestable: None,
 };
@@ -914,6 +971,7 @@ pub static ATF_IHDR_006: Rule = Rule {
     because: None,
     about: &["index_header.event_size"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -929,6 +987,7 @@ pub static ATF_IHDR_007: Rule = Rule {
     because: None,
     about: &["index_header.events_offset"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["event.place"],
     note: None,
     untestable: None,
 };
@@ -944,6 +1003,7 @@ pub static ATF_IHDR_008: Rule = Rule {
     because: None,
     about: &["index_header.arch", "arch"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -959,6 +1019,7 @@ pub static ATF_IHDR_009: Rule = Rule {
     because: None,
     about: &["index_header.os", "os"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -974,6 +1035,7 @@ pub static ATF_IHDR_010: Rule = Rule {
     because: None,
     about: &["index_header.clock_type", "clock"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["enums.open"],
     note: None,
     untestable: None,
 };
@@ -989,6 +1051,7 @@ pub static ATF_IHDR_011: Rule = Rule {
     because: None,
     about: &["index_header.clock_type", "index_header.os"],
     sources: &["S0", "S1"],
+    settled_by: &["clock.kind", "clock.per_os"],
     note: Some("A tracer in the field writes 1 on every os."),
     untestable: None,
 };
@@ -1004,6 +1067,7 @@ pub static ATF_IHDR_012: Rule = Rule {
     because: None,
     about: &["index_header._reserved1", "index_header._reserved2"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -1019,6 +1083,7 @@ pub static ATF_IHDR_013: Rule = Rule {
     because: None,
     about: &["index_header.flags", "index_flag"],
     sources: &[],
+    settled_by: &["reserved.bytes"],
     note: None,
     untestable: None,
 };
@@ -1034,6 +1099,7 @@ pub static ATF_IHDR_014: Rule = Rule {
     because: None,
     about: &["index_header.event_count", "index_footer.event_count"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["count.authority"],
     note: Some("The footer's count holds."),
     untestable: None,
 };
@@ -1049,6 +1115,7 @@ pub static ATF_IHDR_015: Rule = Rule {
     because: None,
     about: &["index_header.footer_offset"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["footer.place"],
     note: None,
     untestable: None,
 };
@@ -1064,6 +1131,7 @@ pub static ATF_IHDR_016: Rule = Rule {
     because: None,
     about: &["index_header.time_start_ns", "index_header.time_end_ns"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["file.empty", "time_range.meaning"],
     note: None,
     untestable: None,
 };
@@ -1079,6 +1147,7 @@ pub static ATF_IHDR_017: Rule = Rule {
     because: None,
     about: &["index_header"],
     sources: &["S0", "S1", "S3"],
+    settled_by: &["finalize.order"],
     note: Some(
         "A crash between the two leaves it; the footer says what the header would.",
     ),
@@ -1096,6 +1165,7 @@ pub static ATF_IHDR_018: Rule = Rule {
     because: None,
     about: &["index_header.flags"],
     sources: &["S0", "S1", "S2", "S4"],
+    settled_by: &["detail_file.flag", "detail_file.presence"],
     note: None,
     untestable: None,
 };
@@ -1111,6 +1181,12 @@ pub static ATF_LINK_001: Rule = Rule {
     because: None,
     about: &["index_event.detail_seq"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
+    settled_by: &[
+        "links.direction",
+        "detail_seq.meaning",
+        "detail_file.missing",
+        "links.damaged",
+    ],
     note: Some(
         "A finding on the link: the events of both files stay, and one corrupt file does not affect others (S0, S1).",
     ),
@@ -1128,6 +1204,7 @@ pub static ATF_LINK_002: Rule = Rule {
     because: None,
     about: &["index_event.detail_seq"],
     sources: &["S2", "S3"],
+    settled_by: &["links.dangling"],
     note: Some("The index event stays; its detail is lost."),
     untestable: None,
 };
@@ -1143,6 +1220,7 @@ pub static ATF_LINK_003: Rule = Rule {
     because: None,
     about: &["detail_event_header.index_seq", "index_event.detail_seq"],
     sources: &["S1", "S2", "S3", "S4"],
+    settled_by: &["links.direction", "index_seq.implicit", "links.damaged"],
     note: Some("A finding on the link: the events of both files stay."),
     untestable: None,
 };
@@ -1158,6 +1236,7 @@ pub static ATF_LINK_004: Rule = Rule {
     because: None,
     about: &["detail_event_header.index_seq"],
     sources: &["S2", "S3"],
+    settled_by: &["links.dangling"],
     note: Some(
         "The detail is an orphan: whole, but of an unknown function unless its payload says.",
     ),
@@ -1175,6 +1254,7 @@ pub static ATF_LINK_005: Rule = Rule {
     because: None,
     about: &["index_event.detail_seq"],
     sources: &["S1", "S3"],
+    settled_by: &["links.counters"],
     note: None,
     untestable: None,
 };
@@ -1190,6 +1270,7 @@ pub static ATF_LINK_006: Rule = Rule {
     because: None,
     about: &["detail_event_header.timestamp", "index_event.timestamp_ns"],
     sources: &["S1", "S2", "S3"],
+    settled_by: &["links.timestamp"],
     note: None,
     untestable: None,
 };
@@ -1205,6 +1286,7 @@ pub static ATF_LINK_007: Rule = Rule {
     because: None,
     about: &["detail_event_header.event_type", "index_event.event_kind"],
     sources: &["S1", "S2", "S3", "S4"],
+    settled_by: &["links.kinds"],
     note: Some("Types are open, and an exception has none of its own."),
     untestable: None,
 };
@@ -1220,6 +1302,7 @@ pub static ATF_LINK_008: Rule = Rule {
     because: None,
     about: &["detail_header.version", "index_header.version"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
+    settled_by: &["thread.files_agree"],
     note: None,
     untestable: None,
 };
@@ -1235,6 +1318,7 @@ pub static ATF_LINK_009: Rule = Rule {
     because: None,
     about: &["detail_header.thread_id", "index_header.thread_id"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
+    settled_by: &["thread.files_agree", "detail_file.references"],
     note: None,
     untestable: None,
 };
@@ -1250,6 +1334,7 @@ pub static ATF_LINK_010: Rule = Rule {
     because: None,
     about: &["detail_header.arch", "detail_header.os"],
     sources: &["S0", "S1", "S2", "S3", "S4"],
+    settled_by: &["thread.files_agree"],
     note: None,
     untestable: None,
 };
@@ -1265,6 +1350,7 @@ pub static ATF_LINK_011: Rule = Rule {
     because: None,
     about: &["detail_function_payload.function_id", "index_event.function_id"],
     sources: &["S1", "S4"],
+    settled_by: &["links.function_id"],
     note: None,
     untestable: None,
 };
@@ -1280,6 +1366,7 @@ pub static ATF_MANI_001: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &["S0", "S1"],
+    settled_by: &["manifest.schema"],
     note: Some(
         "Missing after a crash. The session opens from its folders, and no event is lost with it, so the session is accepted; only names are missing. One that is there and cannot be read is another matter.",
     ),
@@ -1297,6 +1384,7 @@ pub static ATF_MANI_002: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1312,6 +1400,7 @@ pub static ATF_MANI_003: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: Some("An id that is no integer is never joined to a path."),
     untestable: None,
 };
@@ -1327,6 +1416,7 @@ pub static ATF_MANI_004: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1342,6 +1432,7 @@ pub static ATF_MANI_005: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &["S0", "S1"],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1357,6 +1448,7 @@ pub static ATF_MANI_006: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &["S0", "S1"],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1372,6 +1464,7 @@ pub static ATF_MANI_007: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: Some("A tracer in the field always writes true."),
     untestable: None,
 };
@@ -1387,6 +1480,7 @@ pub static ATF_MANI_008: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: Some("A tracer in the field writes 0."),
     untestable: None,
 };
@@ -1402,6 +1496,7 @@ pub static ATF_MANI_009: Rule = Rule {
     because: None,
     about: &["manifest.json", "index_header.clock_type"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1417,6 +1512,7 @@ pub static ATF_MANI_010: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1432,6 +1528,7 @@ pub static ATF_MANI_011: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema", "manifest.content"],
     note: None,
     untestable: None,
 };
@@ -1447,6 +1544,7 @@ pub static ATF_MANI_012: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
+    settled_by: &["manifest.schema"],
     note: None,
     untestable: None,
 };
@@ -1462,6 +1560,7 @@ pub static ATF_RDER_001: Rule = Rule {
     because: None,
     about: &["index_event", "detail_event_header"],
     sources: &["S2", "S3"],
+    settled_by: &["recovery.count", "detail.recovery"],
     note: None,
     untestable: None,
 };
@@ -1477,6 +1576,7 @@ pub static ATF_RDER_002: Rule = Rule {
     because: None,
     about: &["index_footer", "detail_footer"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["count.authority", "detail.count_authority"],
     note: None,
     untestable: None,
 };
@@ -1492,6 +1592,7 @@ pub static ATF_RDER_003: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S0", "S1"],
+    settled_by: &["session.isolation"],
     note: None,
     untestable: None,
 };
@@ -1507,6 +1608,7 @@ pub static ATF_RDER_004: Rule = Rule {
     because: None,
     about: &["index_event.timestamp_ns"],
     sources: &[],
+    settled_by: &["order.causality"],
     note: None,
     untestable: None,
 };
@@ -1522,6 +1624,7 @@ pub static ATF_RDER_005: Rule = Rule {
     because: None,
     about: &["index_footer.checksum", "detail_footer.checksum"],
     sources: &["S2"],
+    settled_by: &["checksum.zero"],
     note: None,
     untestable: None,
 };
@@ -1537,6 +1640,7 @@ pub static ATF_RDER_006: Rule = Rule {
     because: None,
     about: &["index_header.flags"],
     sources: &[],
+    settled_by: &["detail_file.flag"],
     note: None,
     untestable: None,
 };
@@ -1552,6 +1656,7 @@ pub static ATF_RDER_007: Rule = Rule {
     because: None,
     about: &["index_event", "detail_event_header.total_length"],
     sources: &["S0", "S1", "S2", "S4"],
+    settled_by: &["index.lookup", "detail.lookup"],
     note: None,
     untestable: Some(
         "A document does not say what it cost. For the library's reader a benchmark does.",
@@ -1569,6 +1674,7 @@ pub static ATF_RDER_008: Rule = Rule {
     because: None,
     about: &["index_header.time_start_ns", "index_header.time_end_ns"],
     sources: &["S1"],
+    settled_by: &["query.time_range", "index.unsorted_range"],
     note: None,
     untestable: Some("No case asks for a range of time; a document holds all events."),
 };
@@ -1584,6 +1690,7 @@ pub static ATF_RDER_009: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["session.path"],
     note: None,
     untestable: None,
 };
@@ -1599,6 +1706,7 @@ pub static ATF_RDER_010: Rule = Rule {
     because: None,
     about: &["index_header.magic", "detail_header.magic"],
     sources: &["S2"],
+    settled_by: &["file.names"],
     note: None,
     untestable: None,
 };
@@ -1614,6 +1722,7 @@ pub static ATF_RDER_011: Rule = Rule {
     because: None,
     about: &["index_event.function_id", "detail_function_payload.function_id"],
     sources: &["S0", "S1", "S2", "S3"],
+    settled_by: &["function_id.module"],
     note: None,
     untestable: None,
 };
@@ -1629,6 +1738,7 @@ pub static ATF_RDER_012: Rule = Rule {
     because: None,
     about: &["index_event.thread_id", "index_event.call_depth"],
     sources: &["S2"],
+    settled_by: &[],
     note: None,
     untestable: None,
 };
@@ -1644,6 +1754,7 @@ pub static ATF_RDER_013: Rule = Rule {
     because: None,
     about: &["index_event.timestamp_ns", "session"],
     sources: &[],
+    settled_by: &["file.empty"],
     note: None,
     untestable: None,
 };
@@ -1659,6 +1770,7 @@ pub static ATF_RING_001: Rule = Rule {
     because: None,
     about: &["ring_header", "session"],
     sources: &[],
+    settled_by: &["ring.belongs"],
     note: Some(
         "All that it held is in the files. It is left where a tracer died before it removed it.",
     ),
@@ -1689,6 +1801,7 @@ pub static ATF_RING_002: Rule = Rule {
         "ring_header.detail_checksum",
     ],
     sources: &[],
+    settled_by: &["ring.belongs"],
     note: Some(
         "A reader passes over one that does not, as a whole, and gives what the files have.",
     ),
@@ -1706,6 +1819,7 @@ pub static ATF_RING_003: Rule = Rule {
     because: None,
     about: &["ring_header.index_size", "ring_header.detail_size"],
     sources: &[],
+    settled_by: &["ring.order"],
     note: None,
     untestable: Some(
         "A file shows one moment and not what was stored first. Kills of a writer show it.",
@@ -1723,6 +1837,7 @@ pub static ATF_RING_004: Rule = Rule {
     because: None,
     about: &["ring_header"],
     sources: &[],
+    settled_by: &["ring.place", "ring.belongs"],
     note: None,
     untestable: Some(
         "Either document is right, so no case has one of them. The cases of ATF-RING-002 show rings whose events no reader gives.",
@@ -1740,6 +1855,7 @@ pub static ATF_SESS_001: Rule = Rule {
     because: None,
     about: &["session", "index_header.thread_id"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["thread_id.identity", "session.files"],
     note: None,
     untestable: None,
 };
@@ -1755,6 +1871,7 @@ pub static ATF_SESS_002: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["index_file.presence", "file.names"],
     note: None,
     untestable: None,
 };
@@ -1770,6 +1887,7 @@ pub static ATF_SESS_003: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &[],
+    settled_by: &["session.symlinks"],
     note: Some(
         "A reader does not follow one unless asked: it may lead out of the session. What it leads to is missing.",
     ),
@@ -1787,6 +1905,7 @@ pub static ATF_SESS_004: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["session.folder_names"],
     note: None,
     untestable: None,
 };
@@ -1802,6 +1921,7 @@ pub static ATF_SESS_005: Rule = Rule {
     because: None,
     about: &["session", "index_header.clock_type"],
     sources: &["S0", "S1"],
+    settled_by: &["clock.order"],
     note: Some(
         "Times of different clocks have no order among them, so the threads cannot be merged.",
     ),
@@ -1819,6 +1939,7 @@ pub static ATF_WRTR_001: Rule = Rule {
     because: None,
     about: &["index_footer", "detail_footer"],
     sources: &["S0", "S1", "S3"],
+    settled_by: &["finalize.order"],
     note: None,
     untestable: Some(
         "A finished file is the same in either order, and a rewritten header without a footer may also be a file that was cut. What a crash in between leaves is a case of ATF-IHDR-017 and ATF-DHDR-012.",
@@ -1836,6 +1957,7 @@ pub static ATF_WRTR_002: Rule = Rule {
     because: None,
     about: &["index_header", "detail_header"],
     sources: &["S0", "S1", "S3", "S4"],
+    settled_by: &["write.mode"],
     note: None,
     untestable: Some("The order of writes leaves no trace in a finished file."),
 };
@@ -1851,6 +1973,7 @@ pub static ATF_WRTR_003: Rule = Rule {
     because: None,
     about: &["index_header", "detail_header"],
     sources: &["S0", "S1", "S3"],
+    settled_by: &["finalize.order"],
     note: None,
     untestable: Some(
         "A header with counts and no footer may be that of a finalized file that was cut. Scripts that end with abort show what a writer leaves.",
@@ -1868,6 +1991,7 @@ pub static ATF_WRTR_004: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S3"],
+    settled_by: &["writer.close"],
     note: None,
     untestable: Some(
         "A file without a footer does not say whether its writer was closed or died.",
@@ -1885,6 +2009,7 @@ pub static ATF_WRTR_005: Rule = Rule {
     because: None,
     about: &["session"],
     sources: &["S3"],
+    settled_by: &["disk_full"],
     note: None,
     untestable: Some(
         "It takes a full disk and a traced process; a file shows only that it ends early.",
@@ -1902,6 +2027,7 @@ pub static ATF_WRTR_006: Rule = Rule {
     because: None,
     about: &["index_event.timestamp_ns", "index_header.clock_type"],
     sources: &["S0", "S1"],
+    settled_by: &["clock.kind"],
     note: None,
     untestable: Some("Numbers do not say which clock they were read from."),
 };
@@ -1917,6 +2043,7 @@ pub static ATF_WRTR_007: Rule = Rule {
     because: None,
     about: &["index_header.event_count", "index_event.detail_seq"],
     sources: &[],
+    settled_by: &["limits.version_1"],
     note: None,
     untestable: Some("The least file that shows it has 128 GiB."),
 };
@@ -1932,6 +2059,7 @@ pub static ATF_WRTR_008: Rule = Rule {
     because: None,
     about: &["index_event"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &["index.complete"],
     note: None,
     untestable: Some(
         "A file does not show what is missing; scripts do, since what they ask for is known.",
@@ -1949,6 +2077,7 @@ pub static ATF_WRTR_009: Rule = Rule {
     because: None,
     about: &["detail_event_header.index_seq", "index_event.detail_seq"],
     sources: &["S1", "S3"],
+    settled_by: &["index_seq.assigned"],
     note: None,
     untestable: Some(
         "What was refused is in no file, and scripts ask for nothing that breaks a MUST. Files of a writer that does not look break ATF-LINK-001 and ATF-LINK-003.",
@@ -1966,6 +2095,7 @@ pub static ATF_WRTR_010: Rule = Rule {
     because: None,
     about: &["detail_function_payload.sp", "detail_function_payload.stack_size"],
     sources: &["S4"],
+    settled_by: &["stack.base"],
     note: None,
     untestable: Some("Bytes of a stack do not say where they were taken."),
 };
@@ -1981,6 +2111,7 @@ pub static ATF_WRTR_011: Rule = Rule {
     because: None,
     about: &["index_event.timestamp_ns", "detail_event_header.timestamp"],
     sources: &["S0", "S1", "S2"],
+    settled_by: &[],
     note: None,
     untestable: Some("A number does not say what it counts."),
 };
@@ -2128,4 +2259,534 @@ pub static GROUPS: &[(&str, &str)] = &[
     ("ATF-RING", "Ring file"),
     ("ATF-SESS", "Session folder"),
     ("ATF-WRTR", "What a writer does"),
+];
+/// The questions that rules were settled by, by their names.
+pub static DECISIONS: &[Decision] = &[
+    Decision {
+        topic: "checksum.algorithm",
+        question: "Which CRC do the footers hold?",
+        answer: "CRC-32C over the events section, in both wire versions; the check value of \"123456789\" is 0xE3069283",
+        reason: "S2 is the only source that names a polynomial, and CPUs compute it in hardware. No file in the field contradicts it: its tracers write 0. A value that matches IEEE CRC-32 instead is a mismatch, and is named as such.",
+        sources: &["S0", "S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "checksum.zero",
+        question: "What does a checksum of 0 mean?",
+        answer: "A file without a checksum; nothing is verified.",
+        reason: "",
+        sources: &["FIELD", "S2"],
+    },
+    Decision {
+        topic: "checksum.scope",
+        question: "What does the checksum cover?",
+        answer: "The events section; neither header nor footer.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "clock.kind",
+        question: "Do timestamps go on while the machine sleeps?",
+        answer: "Continuous through sleep; the header says which clock was really used",
+        reason: "All sources that name a clock name a continuous one. \"Monotonic\" is said of the same timestamps, and is the weaker word for them. Tracers in the field write 1 (mach_continuous) on Linux too, so a clock that its os does not have is a finding.",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "clock.per_os",
+        question: "Which clock does which operating system give?",
+        answer: "The header says which clock was really used; one that its os does not have is a finding",
+        reason: "A tracer in the field writes 1 on Linux, where there is no such clock. Its timestamps are good all the same, so readers go on.",
+        sources: &["FIELD", "S0", "S1"],
+    },
+    Decision {
+        topic: "clock.order",
+        question: "Are timestamps of different cores in one order?",
+        answer: "Yes, the clock orders all cores.",
+        reason: "",
+        sources: &["S0", "S1"],
+    },
+    Decision {
+        topic: "event.place",
+        question: "Where in index.atf does event 0 stand?",
+        answer: "Event k stands at events_offset + 32 k",
+        reason: "The header stands in the first 64 bytes, so the formulas count from the events section and not from the file. The header has a field that says where that begins; 64 is its usual value.",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "index_seq.implicit",
+        question: "Where does an event's sequence number stand?",
+        answer: "Nowhere; it is the event's position in the section.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "index.complete",
+        question: "Which events does the index file hold?",
+        answer: "All of the thread, without holes.",
+        reason: "",
+        sources: &["S0", "S1", "S2"],
+    },
+    Decision {
+        topic: "detail.holes",
+        question: "Are there gaps between detail events?",
+        answer: "No; each event begins where the one in front ends.",
+        reason: "",
+        sources: &["S1", "S4"],
+    },
+    Decision {
+        topic: "detail.lookup",
+        question: "What does it cost to find detail event k?",
+        answer: "Constant time after one bounded pass along the lengths",
+        reason: "Events have different lengths and the file has no table of their places, so the first look must walk. A reader that keeps 8 bytes for each event answers in constant time from then on.",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "order.causality",
+        question: "Does merging threads by timestamp give the order of cause and effect?",
+        answer: "By timestamp, then folder id, then seq; deterministic, and no proof of cause and effect",
+        reason: "The field's sessions hold equal timestamps in different threads, so the timestamp alone gives no order there. A documented tie-break makes every merge the same.",
+        sources: &["FIELD", "S0", "S1"],
+    },
+    Decision {
+        topic: "links.direction",
+        question: "Which way do links between the two files go?",
+        answer: "Forward by detail_seq and back by index_seq.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "links.counters",
+        question: "When are the two sequence numbers of a linked pair taken?",
+        answer: "Together, when the hook runs.",
+        reason: "",
+        sources: &["S1", "S3"],
+    },
+    Decision {
+        topic: "payload.shape",
+        question: "What is a function event's payload?",
+        answer: "The ARM64 shape in both wire versions, known by its length; anything else is opaque bytes",
+        reason: "S2 leaves the payload open rather than forbidding the shape. A length of exactly 24 + 100 + stack_size tells it from others, and what does not fit is no fault of the file. Tracers write the shape on x86_64 too, so the arch does not decide.",
+        sources: &["S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "stack.limit",
+        question: "How large is a stack snapshot at most?",
+        answer: "256 bytes.",
+        reason: "",
+        sources: &["S1", "S4"],
+    },
+    Decision {
+        topic: "byte_order",
+        question: "Which byte orders are there?",
+        answer: "Anything but 1 is refused",
+        reason: "No source gives another value a meaning, and S2 says what to do with one.",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "index.lookup",
+        question: "What does it cost to find index event k?",
+        answer: "Constant time, by its fixed size.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "query.time_range",
+        question: "How does a reader find the events of a time range?",
+        answer: "By timestamp; the header's range tells which files to pass over.",
+        reason: "",
+        sources: &["S1"],
+    },
+    Decision {
+        topic: "time_range.meaning",
+        question: "What do time_start_ns and time_end_ns say?",
+        answer: "The first and the last event's timestamps.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "detail_seq.meaning",
+        question: "What number is detail_seq?",
+        answer: "The detail event's position in its file.",
+        reason: "",
+        sources: &["S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "index_seq.assigned",
+        question: "Who counts the events?",
+        answer: "The hook counts; the writer holds the numbers against its own and refuses a pair that does not fit",
+        reason: "Only the hook can give both events of a pair their numbers at once. If a ring drops an event in between, the number is no longer the position in the file and every later link is wrong, so a writer must not take it on trust.",
+        sources: &["S1", "S3"],
+    },
+    Decision {
+        topic: "index_seq_range.meaning",
+        question: "What do index_seq_start and index_seq_end say?",
+        answer: "The first and the last sequence number that the file covers.",
+        reason: "",
+        sources: &["S1", "S2", "S4"],
+    },
+    Decision {
+        topic: "links.timestamp",
+        question: "What is a detail event's timestamp?",
+        answer: "The index event's timestamp, to the nanosecond",
+        reason: "The pair is one moment, read once. S3 says so, S1 and S4 can be read so, S2 does not speak against it, and the field's files have it. Equality also tells a crossed link.",
+        sources: &["FIELD", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "links.function_id",
+        question: "What is a function payload's function_id?",
+        answer: "The index event's.",
+        reason: "",
+        sources: &["S1", "S4"],
+    },
+    Decision {
+        topic: "total_length.includes",
+        question: "What does total_length count?",
+        answer: "The event header and the payload.",
+        reason: "",
+        sources: &["S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "payload.selector",
+        question: "What tells a payload's shape?",
+        answer: "The length; a type alone promises nothing",
+        reason: "Types are open, and S4 itself foresees other payloads. A length of exactly 24 + 100 + stack_size can be verified.",
+        sources: &["FIELD", "S4"],
+    },
+    Decision {
+        topic: "stack.base",
+        question: "Where does the stack snapshot begin?",
+        answer: "At the stack pointer.",
+        reason: "",
+        sources: &["S4"],
+    },
+    Decision {
+        topic: "finalize.order",
+        question: "What does a writer write last?",
+        answer: "Events, footer, then the header rewrite",
+        reason: "The footer is appended, the header is the one thing written in place; so a crash between the two leaves a whole footer under a placeholder header, which readers accept as the end of the events. The other order would leave a header that promises a footer which is not there. S2 is overruled in part: its footer is still the last thing appended.",
+        sources: &["FIELD", "S0", "S1", "S2", "S3"],
+    },
+    Decision {
+        topic: "footer.presence",
+        question: "What does a footer prove?",
+        answer: "That the events in front of it were written in whole.",
+        reason: "",
+        sources: &["S2", "S3"],
+    },
+    Decision {
+        topic: "footer.place",
+        question: "Where does the footer stand?",
+        answer: "Behind the last event; readers find it at the stated place, in the last 64 bytes, or by a scan, whichever verifies first",
+        reason: "The index header has a field for it, the detail header has not, and a placeholder has neither. A footer says itself how long the section in front of it is, so a place can be verified by its magic, count, length and position.",
+        sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "count.authority",
+        question: "Which event count holds where header and footer differ?",
+        answer: "The footer's.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S3"],
+    },
+    Decision {
+        topic: "recovery.count",
+        question: "How many events does a file without a footer hold?",
+        answer: "Complete events up to the end; a cut footer and an all-zero tail are none",
+        reason: "A file that crashed before its footer cannot have the footer's count. The bare division counts a footer that was cut short, and preallocated space, as events. Zero records inside are a hole, which is reported and neither dropped nor joined, unless a checksum that holds covers them: it proves that they were written.",
+        sources: &["FIELD", "S2", "S3"],
+    },
+    Decision {
+        topic: "write.mode",
+        question: "Does a writer ever write in place?",
+        answer: "Append only, but for the header rewrite at finalize",
+        reason: "The header's counts and times are known only at the end, and stand at the start.",
+        sources: &["S0", "S1", "S3", "S4"],
+    },
+    Decision {
+        topic: "disk_full",
+        question: "What happens when the disk is full?",
+        answer: "The writer reports it and closes; the traced process goes on.",
+        reason: "",
+        sources: &["S3"],
+    },
+    Decision {
+        topic: "writer.close",
+        question: "What does closing a writer do?",
+        answer: "It finalizes the files.",
+        reason: "",
+        sources: &["S3"],
+    },
+    Decision {
+        topic: "file.names",
+        question: "What are the two files called?",
+        answer: "Written as index.atf and detail.atf; a file given by another name is known by its magic",
+        reason: "S2's own folder sketch has these names; the extensions stand only in its headings.",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "detail_file.presence",
+        question: "Is there always a detail.atf?",
+        answer: "Only where detail recording was on.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "detail_file.flag",
+        question: "How does a reader know whether there is a detail.atf?",
+        answer: "By the header's flag has_detail_file.",
+        reason: "",
+        sources: &["S2", "S4"],
+    },
+    Decision {
+        topic: "detail_file.missing",
+        question: "What do index events say where there is no detail.atf?",
+        answer: "Every detail_seq is \"none\".",
+        reason: "",
+        sources: &["S4"],
+    },
+    Decision {
+        topic: "detail_file.references",
+        question: "What does the detail header refer to?",
+        answer: "The thread's index file.",
+        reason: "",
+        sources: &["S1", "S3", "S4"],
+    },
+    Decision {
+        topic: "index_file.presence",
+        question: "Is there always an index.atf?",
+        answer: "Yes.",
+        reason: "",
+        sources: &["S2", "S3"],
+    },
+    Decision {
+        topic: "session.files",
+        question: "Which files does a thread have?",
+        answer: "Its own two, in a folder of its own.",
+        reason: "",
+        sources: &["S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "session.path",
+        question: "Where do the thread folders stand?",
+        answer: "Written as session_…/pid_…/thread_…; any folder that holds thread folders is read as a session",
+        reason: "The deeper path keeps the processes of one run apart, and tracers in the field write it. A reader loses nothing by taking either.",
+        sources: &["FIELD", "S0", "S1", "S2"],
+    },
+    Decision {
+        topic: "session.isolation",
+        question: "What does a corrupt file do to the others?",
+        answer: "Nothing; the other threads stay readable.",
+        reason: "",
+        sources: &["S0", "S1"],
+    },
+    Decision {
+        topic: "manifest.content",
+        question: "What does the manifest hold?",
+        answer: "What manifest.yaml lists; its threads stand for the thread files",
+        reason: "The documents name the list of thread files and no more; the field's manifests hold more, and nothing that contradicts it.",
+        sources: &["FIELD", "S0", "S1"],
+    },
+    Decision {
+        topic: "thread_id.identity",
+        question: "What does a thread id name?",
+        answer: "One id names the folder, both headers and, in version 1, every event; whether it is the operating system's is the tracer's business",
+        reason: "The same number must stand in all of these places for links and folders to fit, and only the file's own id is said of all of them. Tracers in the field write ordinals everywhere.",
+        sources: &["FIELD", "S0", "S1", "S2", "S3", "S4"],
+    },
+    Decision {
+        topic: "function_id.module",
+        question: "What does the upper half of function_id say?",
+        answer: "Both halves are opaque; the manifest says what they name",
+        reason: "No module in the field's files is 0. A reader that relied on it would name the wrong module, and one that does not loses nothing.",
+        sources: &["FIELD", "S0", "S1", "S2", "S3"],
+    },
+    Decision {
+        topic: "thread_id.scope",
+        question: "Where does a writer get the thread's id?",
+        answer: "It is given once, when the writer is made.",
+        reason: "",
+        sources: &["S3"],
+    },
+    Decision {
+        topic: "layout.other_version",
+        question: "What is a header whose version byte is of one wire version and whose layout is of the other?",
+        answer: "Refused by name. The u32 at 20 tells; event_size 32 stands there in version 2, 0 in version 1.",
+        reason: "Tracers built against the published page may still write the old number. With 32 events a version 2 header passes version 1's event_size test, and its count of 0 looks like a placeholder, so a reader that did not look would give wrong events.",
+        sources: &[],
+    },
+    Decision {
+        topic: "footer.damaged",
+        question: "What is a footer magic at the footer's place whose numbers do not fit?",
+        answer: "With zero reserved bytes it is a footer, good or damaged, and never events. A reader either refuses the file, as a checker does, or gives the events in front of it, as recovery does; it does not accept the file.",
+        reason: "A count of 10⁹ or one too many must neither be believed nor turn the footer's own bytes into events. An event at that place with the magic as its timestamp's low word has a function id and a kind where the footer has zeros.",
+        sources: &[],
+    },
+    Decision {
+        topic: "footer.stated",
+        question: "What stands where a rewritten header says that the footer is, and has no sign of a footer?",
+        answer: "A damaged footer and never events, if the header proves the place: where it counts events and as many end right there, footer_offset being 32 bytes for each behind events_offset, or a walk along total_length coming to as many at bytes_length; in detail.atf also where bytes_length ends 64 bytes in front of the file's end. Fewer than 64 bytes are a footer that was cut short, and zeros up to the file's end never reached the disk: both end the events without being refused. A header that counts no event, or others than there are, proves nothing, and the events go on to the end of the file.",
+        reason: "S0 and S1 have the header updated at finalize, S3 the footer written with it, and finalize.order puts the footer in front of it: a header with counts says that a footer was there. Read as an event, what is left of it would be one that nobody wrote; a tracer that goes on behind its own end loses what no source lets it write. Where the numbers are 0 or do not fit, they may be those of a placeholder with a flag set early, or damage, and an end taken from them would cut off good events.",
+        sources: &[],
+    },
+    Decision {
+        topic: "order.non_decreasing",
+        question: "May timestamps within a file go back?",
+        answer: "A writer must not let them. Readers keep the file's order and report it.",
+        reason: "Time-range queries and merging rest on the order, and the field's files have it.",
+        sources: &[],
+    },
+    Decision {
+        topic: "limits.version_1",
+        question: "How many events and details can a file of version 1 hold?",
+        answer: "2³² − 1 events, by the header's u32; 2³² − 1 details, since the greatest number means \"none\".",
+        reason: "One more would wrap the header's count, or be read as \"none\".",
+        sources: &[],
+    },
+    Decision {
+        topic: "file.empty",
+        question: "What are the times of a file without events?",
+        answer: "0 and 0. A session's time range passes over such threads.",
+        reason: "There is no timestamp to give, and 0 is what a placeholder holds.",
+        sources: &[],
+    },
+    Decision {
+        topic: "index_seq.range",
+        question: "Does the range of index_seq_start and index_seq_end include its end?",
+        answer: "Yes, least and greatest; 0 and 0 without events, and readers pass over it when the count is 0.",
+        reason: "The sources say \"first\" and \"last covered\", which name two events and not an end behind one.",
+        sources: &[],
+    },
+    Decision {
+        topic: "call_depth.base",
+        question: "Where does call_depth begin, and what does a return have?",
+        answer: "At 1; a return repeats its call's depth, and an exception ends its call. Readers take it as it is.",
+        reason: "So it is in the field's files.",
+        sources: &[],
+    },
+    Decision {
+        topic: "reserved.bytes",
+        question: "What stands in reserved bytes and unknown flags?",
+        answer: "Written 0, ignored when read, reported as advice.",
+        reason: "Only so can a later version give them a meaning.",
+        sources: &[],
+    },
+    Decision {
+        topic: "enums.open",
+        question: "What does a reader do with a value that no enumeration lists?",
+        answer: "It keeps the number, passes it on and reports it; detail event types without a report of a fault.",
+        reason: "S1 and S4 end their list of detail types with \"etc.\", and a trace is worth reading all the same.",
+        sources: &[],
+    },
+    Decision {
+        topic: "detail.framing",
+        question: "What is a detail event whose total_length cannot be?",
+        answer: "24 ≤ total_length, ending at or before the footer. In a finalized file anything else is refused; in a file without a footer it ends the events that survived.",
+        reason: "Behind a wrong length no event boundary is known.",
+        sources: &[],
+    },
+    Decision {
+        topic: "links.dangling",
+        question: "What is a link whose other end is missing?",
+        answer: "Tolerated and reported where one of the two files was not finalized, a fault of the writer where both were. Either way it is the link's fault: a reader gives the events of both files.",
+        reason: "The two files reach the disk apart from each other, so a crash cuts them at different events. No source asks to refuse events for a link, and S0 and S1 have one corrupt file not affect others.",
+        sources: &[],
+    },
+    Decision {
+        topic: "links.damaged",
+        question: "What does a file that is refused say of the links of the other?",
+        answer: "Nothing: links are followed where both files can be read, each by itself, and neither is a symbolic link. A thread without a detail.atf has links to follow as well.",
+        reason: "One flipped bit in detail.atf would take the events of a good index.atf with it, and the other way round.",
+        sources: &[],
+    },
+    Decision {
+        topic: "links.kinds",
+        question: "Which detail event type belongs to which event kind?",
+        answer: "CALL and 3, RETURN and 4; an exception takes any.",
+        reason: "The names say so, and the sources give exceptions no type; a tracer in the field gives them 3.",
+        sources: &[],
+    },
+    Decision {
+        topic: "thread.files_agree",
+        question: "Must the two files of a thread agree in what both say?",
+        answer: "In wire version, thread_id, arch and os. In version 2 it is the only sign of a misplaced detail file.",
+        reason: "Events of version 2 do not repeat the thread's id.",
+        sources: &[],
+    },
+    Decision {
+        topic: "session.symlinks",
+        question: "Is a thread folder or a file of a session that is a symbolic link followed?",
+        answer: "Not unless asked; it is reported.",
+        reason: "It may lead out of the session, to files that whoever shared the trace did not mean to share.",
+        sources: &[],
+    },
+    Decision {
+        topic: "session.folder_names",
+        question: "Which folder names are threads?",
+        answer: "A writer's: thread_ and a decimal number of 32 bits without leading zeros. A reader may take a number with leading zeros for the thread's id and report the name, or pass over the folder.",
+        reason: "thread_1 and thread_01 would be one thread twice, so no writer makes both; but the events in a folder with such a name are whole, and no source says that they are not to be read.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.schema",
+        question: "What stands in manifest.json?",
+        answer: "What manifest.yaml lists, as tracers in the field write it.",
+        reason: "No source gives a schema, and these files exist.",
+        sources: &[],
+    },
+    Decision {
+        topic: "recovery.torn",
+        question: "What is an event of kind 0 in front of zeros?",
+        answer: "In a file without a footer, the last event in front of one or more records of zeros is torn if its kind is 0: bytes behind the last event, and none itself. Anywhere else an event of kind 0 is one of an unknown kind.",
+        reason: "Time and function stand in front of the kind in both wire versions and no kind is 0, so the zeros there are the tail's: the beginning of the event reached the disk, its end did not. An event with half of its bytes would be a wrong one. A tracer that writes a kind 0 of its own loses one event at most, and only where its file was never finalized.",
+        sources: &[],
+    },
+    Decision {
+        topic: "detail.recovery",
+        question: "How many detail events does a file without a footer hold?",
+        answer: "Those that a walk along total_length finds whole; the division that S2 gives fits index files only.",
+        reason: "Detail events have no fixed size.",
+        sources: &[],
+    },
+    Decision {
+        topic: "detail.count_authority",
+        question: "Which event count holds where detail header and detail footer differ?",
+        answer: "The footer's, as in the index file, if the walk along the events bears it out.",
+        reason: "The sources call only the index footer's count authoritative; one rule for both files is simpler to keep.",
+        sources: &[],
+    },
+    Decision {
+        topic: "index.unsorted_range",
+        question: "May a reader skip a file by the header's time range?",
+        answer: "Only in a finalized file where header, footer, first and last event agree on its times. That proves nothing of the events between them, so an answer from a part of a file is not a verified one, and readers say so.",
+        reason: "The fields are the first and last event's times, not the least and greatest, and 0 in a placeholder.",
+        sources: &[],
+    },
+    Decision {
+        topic: "ring.place",
+        question: "Where are the events of a tracer that was killed before its buffers were written?",
+        answer: "In ring.atf beside index.atf, if the tracer chose to have one: its buffers are a shared mapping of that file, with blocks of the disk behind every byte. index.atf and detail.atf stay as they are without it, so readers that do not know it read them as ever.",
+        reason: "Buffers in ordinary memory lose up to their size. An index.atf that is mapped and grown ahead leaves zeros that readers count as events. Without blocks set aside a full disk would end the traced program by SIGBUS.",
+        sources: &[],
+    },
+    Decision {
+        topic: "ring.belongs",
+        question: "When does a ring belong to the files beside it?",
+        answer: "If version and thread_id are those of index.atf, each area that holds anything starts inside its file, the file's events before it have the area's checksum, and the bytes that the file has already from there on are those of the area. Otherwise the ring is ignored as a whole and reported. Beside a finalized index.atf it is ignored without a word.",
+        reason: "A ring can be left behind by another run or another writer, or be copied without its files. A checksum binds it by content, where an inode or a time would not survive a copy.",
+        sources: &[],
+    },
+    Decision {
+        topic: "ring.order",
+        question: "In which order does a writer change a ring?",
+        answer: "An event's bytes, then the area's size; a detail before its index event. A full area: its bytes to the file, its size 0, then start and checksum. While a size is 0, start and checksum of that area mean nothing.",
+        reason: "Then a kill between any two instructions leaves every event in the file, the ring, or both.",
+        sources: &[],
+    },
+];
+/// What the sources call themselves.
+pub static SOURCES: &[(&str, &str)] = &[
+    ("S0", "ATF Index File Format (BH-002)"),
+    ("S1", "ADA Trace Format V2 (ATF v2)"),
+    ("S2", "ATF Format Specification"),
+    ("S3", "M1_E7_I1 Technical Design: ATF V2 Writer"),
+    ("S4", "ATF Detail File Format (BH-003)"),
+    ("FIELD", "Files in the field"),
 ];

@@ -180,6 +180,7 @@ pub fn run(
         editions: Editions::current(),
         testees,
         grading: Grading::default(),
+        made: None,
         cases,
         cross: cross.matrix,
         stale: Vec::new(),

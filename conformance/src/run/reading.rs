@@ -17,7 +17,7 @@ use crate::corpus::{Case, Class};
 use crate::protocol::lacks::{allows, breaks_checksum, leave_out};
 use crate::protocol::{
     Answer, Broken, Feature, Lack, Manifest, Mismatch, differences, holds_events, locate,
-    locate_field, schema,
+    locate_beginning, locate_field, schema,
 };
 use crate::results::{Difference, Failure, Grade, Outcome, Role};
 use crate::{Place, Verdict};
@@ -96,7 +96,7 @@ impl Task for Reading {
             .exit_code()
             .and_then(|code| Answer::of(code, &ended.output));
         let outcome = match answer {
-            Err(Broken { class, message }) => failed(class, message),
+            Err(broken) => self.unanswered(broken),
             Ok(Answer::Unsupported) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
@@ -149,6 +149,26 @@ impl Reading {
             rules: case.rules.iter().map(|rule| (*rule).to_owned()).collect(),
             needs: [case.subject.into()],
             case,
+        }
+    }
+
+    /// A failure without an answer: the bytes that the testee was to read are worth seeing.
+    fn unanswered(&self, Broken { class, message }: Broken) -> Outcome {
+        let broken = self.broken();
+        let at_fault = broken.and_then(|(file, _, place)| {
+            locate_field(&self.case, file, &place.field, place.offset?)
+        });
+        Outcome::Failed {
+            class,
+            differences: vec![Difference {
+                grade: Grade::Data,
+                place: "answer".to_owned(),
+                expected: "a document".to_owned(),
+                got: message.clone(),
+                rule: blame::first(&self.case).map(str::to_owned),
+                hexdump: at_fault.or_else(|| locate_beginning(&self.case)),
+            }],
+            message,
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Where it is missing that is said; with `ATF_REQUIRE_TOOLS=1` in the environment it is a failure.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -107,18 +108,35 @@ fn a_browser_filters_what_the_address_asks_for() {
             return;
         };
         assert_eq!(count(&page), text, "{fragment}");
-        let closed: Vec<_> = failures.iter().map(|id| (*id, false)).collect();
-        assert_eq!(shown(&page), closed, "{fragment}");
+        // Each is its cause's example, which is open.
+        let open: Vec<_> = failures.iter().map(|id| (*id, true)).collect();
+        assert_eq!(shown(&page), open, "{fragment}");
     }
 }
 
 #[test]
 fn a_browser_opens_the_failure_that_a_link_names() {
-    let Some(page) = quiet(&run(&demo()), "#f4") else {
+    // Two more failures of the same cause as that of f4.
+    let mut results = demo();
+    for name in ["v1/second", "v1/third"] {
+        let mut again = results.cases[4].clone();
+        again.case = name.to_owned();
+        results.cases.push(again);
+    }
+    let Some(page) = quiet(&run(&results), "#f13") else {
         return;
     };
-    let open: Vec<_> = shown(&page).into_iter().filter(|(_, open)| *open).collect();
-    assert_eq!(open, [("f4", true)]);
+    let states: BTreeMap<_, _> = shown(&page).into_iter().collect();
+    assert_eq!(
+        [states["f4"], states["f12"], states["f13"]],
+        [true, false, true]
+    );
+    // What it is folded into is open as well.
+    let tag = page.split("<details class=\"rest\"").nth(1).unwrap();
+    assert!(
+        tag.split_once('>').unwrap().0.contains(" open="),
+        "{tag:.80}"
+    );
 }
 
 #[test]

@@ -116,6 +116,7 @@ pub(crate) fn empty() -> Results {
         },
         testees: Vec::new(),
         grading: Grading::All,
+        made: None,
         cases: Vec::new(),
         cross: Vec::new(),
         stale: Vec::new(),
@@ -150,6 +151,11 @@ pub(crate) fn demo() -> Results {
             && let Outcome::Failed { differences, .. } = &mut case.outcome
         {
             *differences = vec![label()];
+        }
+        if class == Failure::Crash
+            && let Outcome::Failed { message, .. } = &mut case.outcome
+        {
+            *message = "killed by signal 11 (SIGSEGV)".to_owned();
         }
         if class == Failure::Timeout {
             case.listed = Some("hangs on a count of 0, #12".to_owned());

@@ -294,8 +294,9 @@ fn each_form_says_by_which_editions_was_graded() {
     });
     let mut graded = 0;
     for suite in suites {
-        let properties: Vec<_> = suite
-            .descendants()
+        let mut own = suite.children();
+        let properties = own.find(|node| node.has_tag_name("properties"));
+        let properties: Vec<_> = { properties.unwrap().children() }
             .filter(|node| node.has_tag_name("property"))
             .map(|node| ["name", "value"].map(|key| node.attribute(key).unwrap().to_owned()))
             .collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use atf_conformance::report::Form;
-use atf_conformance::results::{Failure, Outcome, Results};
+use atf_conformance::results::{Failure, Made, Outcome, Results};
 use roxmltree::{Document, Node};
 
 use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
@@ -135,6 +135,81 @@ fn texts_that_mean_harm_are_shown_as_texts() {
 }
 
 #[test]
+fn a_failure_leads_to_its_rule_with_decision_and_sources() {
+    let mut results = demo();
+    results.made = Some(Made {
+        at: "2026-01-05T10:15:00Z".to_owned(),
+        system: "linux x86_64".to_owned(),
+        command: "atf-conformance run 'my reader/TESTEE.toml'".to_owned(),
+    });
+    let page = page(&results);
+    let document = Document::parse(&page).unwrap();
+    assert_links_within(&document);
+    let by_id = |id: &str| {
+        let mut all = document.descendants();
+        let found = all.find(|node| node.attribute("id") == Some(id));
+        found.unwrap_or_else(|| panic!("{id}"))
+    };
+    let mut links = by_id("f4").descendants();
+    assert!(links.any(|node| node.attribute("href") == Some("#rule-ATF-IFTR-004")));
+    let rule = spoken(by_id("rule-ATF-IFTR-004"));
+    for part in [
+        "A checksum that is not 0 is the CRC-32C of the events section.",
+        "Which CRC do the footers hold?",
+        "CRC-32C over the events section, in both wire versions",
+        "S2 is the only source that names a polynomial",
+        "S0 (ATF Index File Format (BH-002))",
+        "docs/reference/rules.md#atf-iftr-004",
+    ] {
+        assert!(rule.contains(part), "{part}: {rule}");
+    }
+    let text = spoken(document.root_element());
+    for part in [
+        "2026-01-05T10:15:00Z",
+        "linux x86_64",
+        "'my reader/TESTEE.toml'",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn causes_come_largest_first_with_an_example_open_and_the_rest_folded() {
+    let mut results = demo();
+    for seq in 0..3 {
+        let mut again = results.cases[4].clone();
+        again.case = format!("v1/again-{seq}");
+        results.cases.push(again);
+    }
+    let page = page(&results);
+    let document = Document::parse(&page).unwrap();
+    let causes: Vec<_> = of(&document, "details")
+        .filter(|node| node.attribute("class") == Some("cause"))
+        .collect();
+    assert_eq!(causes.len(), CLASSES.len());
+    let first = causes[0]
+        .children()
+        .find(|node| node.has_tag_name("summary"));
+    assert_eq!(
+        spoken(first.unwrap()),
+        "✗ 4 checksum mismatch not noticed ada-c 4"
+    );
+    assert!(causes[0].attribute("open").is_some() && causes[1].attribute("open").is_none());
+    let failures = causes[0]
+        .descendants()
+        .filter(|node| node.attribute("id").is_some_and(|id| id.starts_with('f')));
+    let open: Vec<_> = failures
+        .map(|node| node.attribute("open").is_some())
+        .collect();
+    assert_eq!(open, [true, false, false, false]);
+    let rest = causes[0]
+        .descendants()
+        .filter(|node| node.attribute("class") == Some("rest"));
+    let rest: Vec<_> = rest.map(|node| node.attribute("open").is_some()).collect();
+    assert_eq!(rest, [false]);
+}
+
+#[test]
 fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
@@ -154,7 +229,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         "wrong-accept",
         "One bit of the checksum is off",
         "The checksum is not the IEEE CRC-32 of the events section.",
-        "footer.checksum (ATF-IFTR-004)",
+        "footer.checksum (breaks ATF-IFTR-004)",
         "\"reject\"",
         "\"accept\"",
         "4 bytes at 0x64",

@@ -7,6 +7,7 @@ mod demo;
 mod forms;
 mod hostile;
 mod html;
+mod summary;
 mod terminal;
 
 use atf_conformance::report::{Form, run};
@@ -37,7 +38,11 @@ fn reports_to_look_at() {
         ("many", html::many(0)),
         ("failing", html::many(10_000)),
     ] {
-        for (form, extension) in [(Form::Html, "html"), (Form::Text, "txt")] {
+        for (form, extension) in [
+            (Form::Html, "html"),
+            (Form::Text, "txt"),
+            (Form::Summary, "summary.txt"),
+        ] {
             let path = folder.join(format!("{name}.{extension}"));
             std::fs::write(path, report(&results, form)).unwrap();
         }

@@ -8,6 +8,7 @@ use crate::{plain, report};
 
 const FAILURE: &str = "\
 FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject
+  cause: checksum mismatch not noticed (checksum-unnoticed)
   One bit of the checksum is off; a reader that never verifies gives damaged events.
   ATF-IFTR-005  The checksum is not the IEEE CRC-32 of the events section.
   footer.checksum (data, ATF-IFTR-004):

@@ -103,6 +103,15 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/conformance/README.md",
+        "data  labels  passed  failed  known  skipped",
+        Elsewhere(
+            "a golden file",
+            "conformance/tests/reports/summary.rs",
+            "fn the_guide_shows_a_summary_as_it_is",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
         "FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject",
         Form("how a report looks, of an implementation that is made up"),
     ),

@@ -42,7 +42,7 @@ trait Sink {
 
 fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn Sink>> {
     Ok(match form {
-        Form::Text => Box::new(Terminal::new(out)),
+        Form::Summary | Form::Text => Box::new(Terminal::new(out)),
         Form::Tap => Box::new(Tap::new(deny, out)?),
         Form::Junit => Box::new(Junit::new(deny, out)),
         Form::Json => Box::new(Json::new(out)),

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::tally::{Scores, Tally};
+use crate::cause::{self, Cause};
 use crate::results::Results;
 
 /// The version of this form: a key that goes or changes its meaning makes a new one.
@@ -14,8 +15,18 @@ const FORMAT: u32 = 2;
 struct Report<'a> {
     format: u32,
     summary: Summary,
+    causes: Vec<CauseView>,
     #[serde(flatten)]
     results: &'a Results,
+}
+
+/// A cause and its failures, by their positions among the cases.
+#[derive(Serialize)]
+struct CauseView {
+    #[serde(flatten)]
+    cause: Cause,
+    failed: usize,
+    cases: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -43,6 +54,14 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             stale: results.stale.len(),
             cross_failed: results.cross.iter().map(|cross| cross.failed.len()).sum(),
         },
+        causes: cause::groups(results)
+            .into_iter()
+            .map(|group| CauseView {
+                cases: group.cases.iter().map(|(seq, _)| *seq).collect(),
+                failed: group.failed,
+                cause: group.cause,
+            })
+            .collect(),
         results,
     };
     serde_json::to_writer(&mut *out, &report)?;

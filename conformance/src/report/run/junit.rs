@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::tally::{Tally, columns};
 use super::{verdict, words};
+use crate::cause::Cause;
 use crate::report::junit::{self, Counts};
 use crate::report::xml::{Attribute, Text};
 use crate::results::{CaseResult, Outcome, Results, State};
@@ -93,6 +94,13 @@ fn result(case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
         }
         Outcome::Failed { class, .. } => (class, words::failure(case).unwrap_or_default()),
     };
+    if let Some(Cause { id, .. }) = Cause::of(case) {
+        let id = Attribute(&id);
+        writeln!(
+            out,
+            r#"      <properties><property name="atf.cause" value="{id}"/></properties>"#
+        )?;
+    }
     if let Some(reason) = &case.listed {
         let message = format!("known failure, {message} ({reason})");
         return writeln!(out, r#"      <skipped message="{}"/>"#, Attribute(message));

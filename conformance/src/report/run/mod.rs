@@ -4,6 +4,7 @@ mod badge;
 mod html;
 mod json;
 mod junit;
+mod summary;
 mod tally;
 mod tap;
 mod terminal;
@@ -24,6 +25,7 @@ pub use tally::{Counted, Scores, Tally};
 /// Where `out` fails.
 pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<()> {
     match form {
+        Form::Summary => summary::write(results, out),
         Form::Text => terminal::write(results, out),
         Form::Tap => tap::write(results, out),
         Form::Junit => junit::write(results, out),

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 
 use super::{verdict, words};
+use crate::cause::Cause;
 use crate::report::Printable;
 use crate::report::tap::Tap;
 use crate::results::{CaseResult, Grade, Outcome, Results};
@@ -65,6 +66,7 @@ fn case(results: &Results, case: &CaseResult, tap: &mut Tap<&mut dyn Write>) -> 
     tap.point(false, &title, listed)?;
     tap.diagnostics(&[
         ("class", Value::from(class.name())),
+        ("cause", Value::from(Cause::of(case).map(|cause| cause.id))),
         ("data", Value::from(case.score(Grade::Data).name())),
         ("label", Value::from(case.score(Grade::Label).name())),
         ("message", Value::from(message.as_str())),

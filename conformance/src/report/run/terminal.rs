@@ -10,14 +10,15 @@ use super::tally::{Column, Tally, columns, group, matrix};
 use super::{verdict, words};
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
-use crate::results::{CaseResult, Outcome, Results, State};
+use crate::results::{CaseResult, Made, Outcome, Results, State};
 
-const RED: Style = Style::new()
+pub(super) const RED: Style = Style::new()
     .bold()
     .fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)));
-const GREEN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
-const YELLOW: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
-const FAINT: Style = Style::new().dimmed();
+pub(super) const GREEN: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green)));
+pub(super) const YELLOW: Style =
+    Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
+pub(super) const FAINT: Style = Style::new().dimmed();
 
 /// How wide a testee's name may be in a matrix.
 const NAME_LETTERS: usize = 32;
@@ -108,7 +109,7 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What is wrong with testees and failure lists, rather than with a case.
-fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
         if let Some(why) = &testee.refused {
@@ -225,13 +226,28 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let rules = counted(rules.len() as u64, "rule");
     writeln!(out, "; {rules}, {:.1} s", results.elapsed.as_secs_f64())?;
     scores(results, out)?;
+    editions(results, out)
+}
+
+/// What was graded by, when, where and with which command.
+pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let editions = &results.editions;
     let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));
     let (rules, corpus) = (Printable(&editions.rules), Printable(&editions.corpus));
     writeln!(
         out,
         "{FAINT}kit {kit}, spec {spec}, rules {rules}, corpus {corpus}{FAINT:#}"
-    )
+    )?;
+    if let Some(Made {
+        at,
+        system,
+        command,
+    }) = &results.made
+    {
+        let command = Printable(command);
+        writeln!(out, "{FAINT}{at}, {system}: {command}{FAINT:#}")?;
+    }
+    Ok(())
 }
 
 /// Both scores of each testee that has any.
@@ -251,20 +267,20 @@ fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Rows of cells below one another, the first to the left, the others to the right.
-struct Table {
+pub(super) struct Table {
     rows: Vec<(String, Vec<(String, Style)>)>,
 }
 
 impl Table {
-    const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self { rows: Vec::new() }
     }
 
-    fn row(&mut self, head: &str, cells: Vec<(String, Style)>) {
+    pub(super) fn row(&mut self, head: &str, cells: Vec<(String, Style)>) {
         self.rows.push((head.to_owned(), cells));
     }
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let head_width = self.rows.iter().map(|(head, _)| head.width()).max();
         let head_width = head_width.unwrap_or(0);
         let mut widths: Vec<usize> = Vec::new();

@@ -1,5 +1,6 @@
 //! What all forms say about a failure, in plain text.
 
+use crate::cause::Cause;
 use crate::report::hexdump;
 use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Outcome, Results, is_advice};
@@ -39,6 +40,9 @@ pub(super) fn failure(case: &CaseResult) -> Option<String> {
 /// Why it matters, where it differs, every place of it, and what the testee said about it.
 pub(super) fn details(case: &CaseResult) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(Cause { id, title }) = Cause::of(case) {
+        lines.push(format!("cause: {} ({})", Printable(title), Printable(id)));
+    }
     if !case.note.is_empty() {
         lines.push(Printable(&case.note).to_string());
     }
@@ -91,10 +95,12 @@ fn difference(difference: &Difference, lines: &mut Vec<String>) {
 
 fn bytes(dump: &Hexdump, lines: &mut Vec<String>) {
     let (offset, size) = (dump.field_offset, dump.field_size);
-    lines.push(format!(
-        "{}, {size} bytes at {offset:#x}:",
-        Printable(&dump.file)
-    ));
+    let file = Printable(&dump.file);
+    lines.push(match size {
+        0 => format!("{file}, from {offset:#x}:"),
+        1 => format!("{file}, 1 byte at {offset:#x}:"),
+        _ => format!("{file}, {size} bytes at {offset:#x}:"),
+    });
     lines.extend(hexdump::text(dump).iter().map(|line| format!("  {line}")));
 }
 

@@ -3,12 +3,12 @@
 use serde::Serialize;
 
 use super::page::wire;
+use super::rule::RuleLink;
 use crate::report::hexdump::{self, Line};
 use crate::report::page::{escaped, shown, shown_value};
 use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
-use crate::rules;
 
 /// How much of standard error is shown; JSON has all.
 const STDERR_LETTERS: usize = 4000;
@@ -52,17 +52,11 @@ pub(super) struct FailureView {
 }
 
 #[derive(Serialize)]
-struct RuleView {
-    id: String,
-    rule: &'static str,
-}
-
-#[derive(Serialize)]
 struct Details {
     /// All of the message, where the failure's line has only its beginning.
     message: Option<String>,
     note: String,
-    rules: Vec<RuleView>,
+    rules: Vec<RuleLink>,
     notes: Vec<String>,
     differences: Vec<DifferenceView>,
     stderr: String,
@@ -74,7 +68,7 @@ struct DifferenceView {
     place: String,
     expected: String,
     got: String,
-    rule: Option<String>,
+    rule: Option<RuleLink>,
     dump: Option<DumpView>,
 }
 
@@ -114,7 +108,7 @@ impl FailureView {
         let details = Details {
             message: (whole != line).then_some(whole),
             note: shown_value(&case.note),
-            rules: case.rules.iter().map(|id| rule(id)).collect(),
+            rules: case.rules.iter().map(|id| RuleLink::new(id)).collect(),
             notes: words::notes(case),
             differences: differences.iter().map(difference).collect(),
             stderr: stderr(&case.stderr),
@@ -137,13 +131,6 @@ impl FailureView {
     }
 }
 
-fn rule(id: &str) -> RuleView {
-    RuleView {
-        id: shown(id),
-        rule: rules::find(id).map_or("", |rule| rule.rule),
-    }
-}
-
 fn stderr(text: &str) -> String {
     let lines = clipped(text, STDERR_LETTERS);
     let lines = lines.lines().map(|line| Printable(line).to_string());
@@ -156,7 +143,7 @@ fn difference(difference: &Difference) -> DifferenceView {
         place: shown(&difference.place),
         expected: shown_value(&difference.expected),
         got: shown_value(&difference.got),
-        rule: difference.rule.as_deref().map(shown),
+        rule: difference.rule.as_deref().map(RuleLink::new),
         dump: difference.hexdump.as_ref().map(|dump| DumpView {
             file: shown(&dump.file),
             offset: format!("{:#x}", dump.field_offset),
@@ -204,11 +191,7 @@ impl Details {
         let mut texts: Vec<&str> = vec![&self.note, &self.stderr];
         texts.extend(self.message.as_deref());
         texts.extend(self.notes.iter().map(String::as_str));
-        texts.extend(
-            self.rules
-                .iter()
-                .flat_map(|one| [one.id.as_str(), one.rule]),
-        );
+        let rules = self.rules.iter().map(|rule| rule.size() + 2 * MARKUP);
         let mut lines = 0;
         for difference in &self.differences {
             texts.extend(
@@ -217,7 +200,7 @@ impl Details {
             lines += difference.dump.as_ref().map_or(0, |dump| dump.lines.len());
         }
         let texts = texts.into_iter().map(|text| escaped(text) + MARKUP);
-        texts.sum::<usize>() + lines * LINE
+        texts.sum::<usize>() + rules.sum::<usize>() + lines * LINE
     }
 }
 
@@ -275,7 +258,7 @@ mod tests {
                 ..nothing()
             },
             Details {
-                rules: (0..30).map(|_| rule("ATF-IFTR-004")).collect(),
+                rules: (0..30).map(|_| RuleLink::new("ATF-IFTR-004")).collect(),
                 ..nothing()
             },
             Details {

@@ -1,8 +1,10 @@
 //! The page of a run.
 
+mod cause;
 mod failure;
 mod matrix;
 mod page;
+mod rule;
 
 use std::io::{self, Write};
 

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::failure::{Budget, FailureView};
+use super::cause::{CauseView, causes};
 use super::matrix::{CrossView, GroupView, cross, groups};
-use crate::report::page::shown;
+use super::rule::{RuleText, named};
+use crate::report::page::{shown, shown_value};
 use crate::report::run::tally::{Scores, Tally, columns};
 use crate::report::run::{verdict, words};
 use crate::results::{CaseResult, Outcome, Results, State, Testee};
@@ -24,11 +25,21 @@ pub(super) struct Page {
     columns: Vec<ColumnView>,
     groups: Vec<GroupView>,
     cross: Option<CrossView>,
-    failures: Vec<FailureView>,
+    causes: Vec<CauseView>,
     results: Vec<ResultView>,
     roles: BTreeSet<&'static str>,
     wires: BTreeSet<String>,
     rules: BTreeSet<String>,
+    /// The rules that failures name, in full.
+    texts: Vec<RuleText>,
+    made: Option<MadeView>,
+}
+
+#[derive(Serialize)]
+struct MadeView {
+    at: String,
+    system: String,
+    command: String,
 }
 
 #[derive(Serialize)]
@@ -70,16 +81,6 @@ struct ResultView {
 impl Page {
     pub(super) fn new(results: &Results) -> Self {
         let tally = Tally::of(&results.cases);
-        let mut budget = Budget::default();
-        let mut failures = Vec::new();
-        // A failure nobody expected comes before one that is known.
-        for state in [State::Failed, State::Known] {
-            for (seq, case) in results.cases.iter().enumerate() {
-                if case.state() == state {
-                    failures.push(FailureView::new(results, seq, case, &mut budget));
-                }
-            }
-        }
         let editions = &results.editions;
         let cases = &results.cases;
         Self {
@@ -105,7 +106,7 @@ impl Page {
                 .collect(),
             groups: groups(results),
             cross: cross(results),
-            failures,
+            causes: causes(results),
             results: cases
                 .iter()
                 .enumerate()
@@ -118,6 +119,12 @@ impl Page {
                 .flat_map(|case| &case.rules)
                 .map(|rule| shown(rule))
                 .collect(),
+            texts: named(results),
+            made: results.made.as_ref().map(|made| MadeView {
+                at: shown(&made.at),
+                system: shown(&made.system),
+                command: shown_value(&made.command),
+            }),
         }
     }
 }

@@ -1,0 +1,239 @@
+//! Why results fail: failures that look alike share a cause, which has a name.
+
+mod crash;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::results::{CaseResult, Difference, Failure, Grade, Outcome, Results, State};
+use crate::rules;
+use table::{KNOWN, Known};
+
+/// What a failure comes from, judged by what the kit can see of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Cause {
+    /// Its name for programs: `checksum-unnoticed`, `crash:SIGSEGV:read.c:120`.
+    pub id: String,
+    /// Its name for people: `checksum mismatch not noticed`.
+    pub title: String,
+}
+
+/// The failures of one cause.
+#[derive(Debug, Clone)]
+pub struct Group<'a> {
+    /// Their cause.
+    pub cause: Cause,
+    /// The failures with their positions in [`Results::cases`]: unexpected ones first.
+    pub cases: Vec<(usize, &'a CaseResult)>,
+    /// How many of them no failure list has.
+    pub failed: usize,
+}
+
+/// The failures of a run by their causes, the cause of most unexpected failures first.
+#[must_use]
+pub fn groups(results: &Results) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for (seq, case) in results.cases.iter().enumerate() {
+        let Some(cause) = Cause::of(case) else {
+            continue;
+        };
+        let place = *known.entry(cause.id.clone()).or_insert(groups.len());
+        if place == groups.len() {
+            let (cases, failed) = (Vec::new(), 0);
+            groups.push(Group {
+                cause,
+                cases,
+                failed,
+            });
+        }
+        if let Some(group) = groups.get_mut(place) {
+            group.failed += usize::from(case.state() == State::Failed);
+            group.cases.push((seq, case));
+        }
+    }
+    for group in &mut groups {
+        group
+            .cases
+            .sort_by_key(|(_, case)| case.state() != State::Failed);
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse((group.failed, group.cases.len())));
+    groups
+}
+
+impl Cause {
+    /// The cause of a failure; `None` of a result that is none.
+    #[must_use]
+    pub fn of(case: &CaseResult) -> Option<Self> {
+        let Outcome::Failed {
+            class,
+            message,
+            differences,
+        } = &case.outcome
+        else {
+            return None;
+        };
+        let first = differences.first();
+        let rule = first.and_then(|first| first.rule.as_deref());
+        let rule = rule.or_else(|| case.rules.first().map(String::as_str));
+        let rule = rule.unwrap_or("no rule");
+        Some(match class {
+            Failure::Crash => Self::crash(message, &case.stderr, rule),
+            Failure::Timeout => Self::new("timeout", rule, "does not end"),
+            Failure::Memory => Self::new("memory", rule, "takes too much memory"),
+            Failure::Garbage => Self::garbage(message),
+            Failure::Outside => Self::new("outside", rule, "reads outside the session"),
+            Failure::Rule => Self::new("writes", rule, "writes what breaks"),
+            // Its message begins with the rule.
+            Failure::Should => {
+                let rule = message.split(' ').next().unwrap_or(rule);
+                Self::new("should", rule, "writes what breaks")
+            }
+            _ => match first {
+                Some(first) => Self::of_difference(first, rule),
+                None => Self::new(class.name(), rule, class.name()),
+            },
+        })
+    }
+
+    fn new(kind: &str, rule: &str, title: &str) -> Self {
+        Self {
+            id: format!("{kind}:{rule}"),
+            title: format!("{title}: {}", named(rule)),
+        }
+    }
+
+    /// Crashes at one place of the testee's code have one cause; those whose place is not known have
+    /// the same cause where they end alike on files that break the same rule.
+    fn crash(message: &str, stderr: &str, rule: &str) -> Self {
+        let how = crash::how(message);
+        match crash::place(stderr) {
+            Some(place) => Self {
+                id: format!("crash:{how}:{place}"),
+                title: format!("crash ({how}) at {place}"),
+            },
+            None => Self {
+                id: format!("crash:{how}:{rule}"),
+                title: format!("crash ({how}): {}", named(rule)),
+            },
+        }
+    }
+
+    /// What is wrong with an output, without what it says.
+    fn garbage(message: &str) -> Self {
+        let kind = message.split(": ").next().unwrap_or(message);
+        Self {
+            id: format!("garbage:{}", kind.replace(' ', "-")),
+            title: format!("no answer: {kind}"),
+        }
+    }
+
+    fn of_difference(difference: &Difference, rule: &str) -> Self {
+        let clues = Clues::of(difference, rule);
+        if let Some(known) = KNOWN.iter().find(|known| clues.fit(known)) {
+            return Self {
+                id: known.id.to_owned(),
+                title: known.title.to_owned(),
+            };
+        }
+        let Clues { field, turn, .. } = &clues;
+        let turn = turn.words();
+        match difference.grade {
+            Grade::Label => Self {
+                id: format!("label:{field}"),
+                title: format!("label only: {field}"),
+            },
+            Grade::Data => Self {
+                id: format!("data:{rule}:{field}:{turn}"),
+                title: format!("{field} {turn}: {}", named(rule)),
+            },
+        }
+    }
+}
+
+/// The rule's id with its sentence, if the spec has it.
+fn named(rule: &str) -> String {
+    match rules::find(rule) {
+        Some(known) => format!("{rule} {}", known.rule),
+        None => rule.to_owned(),
+    }
+}
+
+/// What a difference says about its cause.
+#[derive(Debug)]
+struct Clues<'a> {
+    grade: Grade,
+    rule: &'a str,
+    /// The place's last name: `detail_seq` of `threads[0].index.events[3].detail_seq`.
+    field: &'a str,
+    turn: Turn,
+    expected: &'a str,
+}
+
+/// In which direction an answer is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// What is good was refused.
+    Refused,
+    /// What must be refused was read.
+    Believed,
+    /// Something was given that is not there.
+    Extra,
+    /// Something that is there was not given.
+    Lost,
+    /// Another value.
+    Other,
+}
+
+impl Turn {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Believed => "believed",
+            Self::Extra => "invented",
+            Self::Lost => "lost",
+            Self::Other => "wrong",
+        }
+    }
+}
+
+impl<'a> Clues<'a> {
+    fn of(difference: &'a Difference, rule: &'a str) -> Self {
+        // A writer's places begin with a file; values of documents are JSON.
+        let place = difference.place.rsplit(": ").next().unwrap_or_default();
+        let field = place.rsplit('.').next().unwrap_or_default();
+        let field = field.split('[').next().unwrap_or_default();
+        let expected = difference.expected.trim_matches('"');
+        let got = difference.got.trim_matches('"');
+        let turn = match (field, expected, got) {
+            ("verdict", _, "reject") => Turn::Refused,
+            ("verdict", "reject", _) => Turn::Believed,
+            (_, "nothing", _) => Turn::Extra,
+            (_, _, "nothing") => Turn::Lost,
+            _ => Turn::Other,
+        };
+        Self {
+            grade: difference.grade,
+            rule: rule.strip_prefix("ATF-").unwrap_or(rule),
+            field,
+            turn,
+            expected,
+        }
+    }
+
+    fn fit(&self, known: &Known) -> bool {
+        let is_rule = |pattern: &&str| match pattern.strip_suffix('*') {
+            Some(prefix) => self.rule.starts_with(prefix),
+            None => self.rule == *pattern,
+        };
+        known.grade.is_none_or(|grade| grade == self.grade)
+            && (known.rules.is_empty() || known.rules.iter().any(is_rule))
+            && (known.fields.is_empty() || known.fields.contains(&self.field))
+            && (known.turns.is_empty() || known.turns.contains(&self.turn))
+            && known.expected.is_none_or(|value| value == self.expected)
+    }
+}

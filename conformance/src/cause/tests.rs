@@ -1,0 +1,181 @@
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::*;
+use crate::results::Role;
+
+/// A failure with these differences: grade, place, expected, got, rule.
+fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> CaseResult {
+    let difference =
+        |(grade, place, expected, got, rule): &(Grade, &str, &str, &str, &str)| Difference {
+            grade: *grade,
+            place: (*place).to_owned(),
+            expected: (*expected).to_owned(),
+            got: (*got).to_owned(),
+            rule: Some((*rule).to_owned()),
+            hexdump: None,
+        };
+    CaseResult {
+        testee: 0,
+        role: Role::Read,
+        case: "v1/case".to_owned(),
+        rules: vec!["ATF-IFTR-002".to_owned()],
+        note: String::new(),
+        outcome: Outcome::Failed {
+            class,
+            message: "killed by signal 11 (SIGSEGV)".to_owned(),
+            differences: differences.iter().map(difference).collect(),
+        },
+        notes: Vec::new(),
+        listed: None,
+        elapsed: Duration::ZERO,
+        stderr: String::new(),
+    }
+}
+
+fn id(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> String {
+    Cause::of(&result(class, differences)).unwrap().id
+}
+
+#[test]
+fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
+    use Failure::{WrongAccept, WrongDecode, WrongLabel, WrongReject};
+    use Grade::{Data, Label};
+    for (class, difference, cause) in [
+        (
+            WrongAccept,
+            (Data, "verdict", "reject", "accept", "ATF-IFTR-004"),
+            "checksum-unnoticed",
+        ),
+        (
+            WrongLabel,
+            (
+                Label,
+                "threads[0].index.derived.checksum",
+                "\"mismatch\"",
+                "\"good\"",
+                "ATF-DFTR-004",
+            ),
+            "checksum-unnoticed",
+        ),
+        (
+            WrongLabel,
+            (
+                Label,
+                "derived.checksum",
+                "\"good\"",
+                "\"mismatch\"",
+                "ATF-IFTR-004",
+            ),
+            "checksum-false-alarm",
+        ),
+        (
+            WrongReject,
+            (
+                Data,
+                "verdict",
+                "accept or recover",
+                "reject",
+                "ATF-RDER-003",
+            ),
+            "thread-spoils-session",
+        ),
+        (
+            WrongReject,
+            (Data, "verdict", "accept", "reject", "ATF-IHDR-012"),
+            "reserved-refused",
+        ),
+        (
+            WrongDecode,
+            (Data, "events[6]", "nothing", "{}", "ATF-IFTR-011"),
+            "zero-tail",
+        ),
+        (
+            WrongDecode,
+            (Data, "threads[1]", "{}", "nothing", "ATF-MANI-003"),
+            "manifest-needed",
+        ),
+        (
+            WrongDecode,
+            (Data, "threads[1]", "nothing", "{}", "ATF-MANI-003"),
+            "manifest-paths",
+        ),
+        (
+            WrongDecode,
+            (Data, "events[3].call_depth", "1", "2", "ATF-XXXX-001"),
+            "data:ATF-XXXX-001:call_depth:wrong",
+        ),
+        (
+            WrongLabel,
+            (
+                Label,
+                "derived.count_source",
+                "\"footer\"",
+                "\"file_size\"",
+                "ATF-IFTR-011",
+            ),
+            "label-count-source",
+        ),
+        (
+            Failure::Rule,
+            (
+                Data,
+                "thread_0/index.atf: footer.checksum",
+                "1",
+                "2",
+                "ATF-IFTR-005",
+            ),
+            "writes:ATF-IFTR-005",
+        ),
+        (
+            Failure::Timeout,
+            (
+                Data,
+                "answer",
+                "a document",
+                "still running",
+                "ATF-DEVT-001",
+            ),
+            "timeout:ATF-DEVT-001",
+        ),
+    ] {
+        assert_eq!(id(class, &[difference]), cause, "{difference:?}");
+    }
+}
+
+#[test]
+fn data_comes_before_labels_and_crashes_go_by_their_place() {
+    let data = (Grade::Data, "verdict", "reject", "accept", "ATF-IFTR-002");
+    let label = (
+        Grade::Label,
+        "derived.count_source",
+        "\"footer\"",
+        "\"file_size\"",
+        "ATF-IFTR-002",
+    );
+    assert_eq!(id(Failure::WrongAccept, &[data, label]), "count-believed");
+    let mut crash = result(Failure::Crash, &[]);
+    assert_eq!(Cause::of(&crash).unwrap().id, "crash:SIGSEGV:ATF-IFTR-002");
+    crash.stderr = "reader.c:88: read_all: Assertion failed\n".to_owned();
+    assert_eq!(Cause::of(&crash).unwrap().id, "crash:SIGSEGV:reader.c:88");
+    crash.outcome = Outcome::Passed;
+    assert_eq!(Cause::of(&crash), None);
+}
+
+#[test]
+fn each_cause_has_one_name_that_fits_on_a_line_and_names_rules_of_the_spec() {
+    let mut titles = BTreeMap::new();
+    for known in KNOWN {
+        assert_eq!(*titles.entry(known.id).or_insert(known.title), known.title);
+        assert!(known.title.len() <= 46, "{}", known.title);
+        for rule in known.rules {
+            let id = format!("ATF-{}", rule.trim_end_matches('*'));
+            let mut all = rules::table::ALL.iter();
+            assert!(all.any(|known| known.id.starts_with(&id)), "{rule}");
+        }
+    }
+    let mut unique: Vec<_> = titles.values().collect();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), titles.len());
+}

@@ -1,0 +1,106 @@
+//! The rules that failures name: what each asks for, and what that rests on.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::report::page::shown;
+use crate::results::{Outcome, Results};
+use crate::rules::{self, Decision, table};
+
+/// A rule by its id, with a link to its text if the spec has it.
+#[derive(Serialize)]
+pub(super) struct RuleLink {
+    id: String,
+    pub(super) rule: &'static str,
+    is_known: bool,
+}
+
+impl RuleLink {
+    pub(super) fn new(id: &str) -> Self {
+        let found = rules::find(id);
+        Self {
+            id: shown(id),
+            rule: found.map_or("", |rule| rule.rule),
+            is_known: found.is_some(),
+        }
+    }
+
+    /// About how many bytes its texts take.
+    pub(super) const fn size(&self) -> usize {
+        self.id.len() + self.rule.len()
+    }
+}
+
+/// A rule in full.
+#[derive(Serialize)]
+pub(super) struct RuleText {
+    id: &'static str,
+    /// Its anchor in the reference.
+    anchor: String,
+    rule: &'static str,
+    severity: &'static str,
+    note: Option<&'static str>,
+    because: Option<&'static str>,
+    sources: Vec<SourceText>,
+    decisions: Vec<DecisionText>,
+}
+
+#[derive(Serialize)]
+struct SourceText {
+    id: &'static str,
+    title: &'static str,
+}
+
+#[derive(Serialize)]
+struct DecisionText {
+    topic: &'static str,
+    question: &'static str,
+    answer: &'static str,
+    reason: &'static str,
+    sources: String,
+}
+
+/// The rules that failures name, in the spec's order.
+pub(super) fn named(results: &Results) -> Vec<RuleText> {
+    let mut named = BTreeSet::new();
+    for case in &results.cases {
+        if let Outcome::Failed { differences, .. } = &case.outcome {
+            named.extend(case.rules.iter().map(String::as_str));
+            named.extend(differences.iter().filter_map(|it| it.rule.as_deref()));
+        }
+    }
+    let all = table::ALL.iter().filter(|rule| named.contains(rule.id));
+    all.map(|rule| RuleText {
+        id: rule.id,
+        anchor: rule.id.to_ascii_lowercase(),
+        rule: rule.rule,
+        severity: rule.severity.name(),
+        note: rule.note,
+        because: rule.because,
+        sources: rule.sources.iter().map(|id| source(id)).collect(),
+        decisions: { rule.settled_by.iter() }
+            .filter_map(|topic| rules::decision(topic))
+            .map(decision)
+            .collect(),
+    })
+    .collect()
+}
+
+fn source(id: &'static str) -> SourceText {
+    let mut all = table::SOURCES.iter();
+    let title = all
+        .find(|(known, _)| *known == id)
+        .map_or("", |(_, title)| title);
+    SourceText { id, title }
+}
+
+fn decision(decision: &'static Decision) -> DecisionText {
+    DecisionText {
+        topic: decision.topic,
+        question: decision.question,
+        answer: decision.answer,
+        reason: decision.reason,
+        sources: decision.sources.join(", "),
+    }
+}

@@ -1,0 +1,231 @@
+//! A screen for a terminal: the scores of each testee, then the causes of failures, largest first.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::tally::{Scores, Tally};
+use super::terminal::{self, FAINT, GREEN, RED, Table, YELLOW};
+use super::{verdict, words};
+use crate::cause::{self, Group};
+use crate::report::Printable;
+use crate::report::printable::{clipped, counted};
+use crate::results::{CaseResult, Grading, Results, State};
+
+/// How wide a line may be.
+const WIDTH: usize = 100;
+/// How many causes a screen has room for.
+const MOST_CAUSES: usize = 28;
+/// How many testees have a column of their own beside the causes.
+const MOST_COLUMNS: usize = 8;
+const CAUSE_LETTERS: usize = 46;
+const NAME_LETTERS: usize = 24;
+
+pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    testees(results, out)?;
+    let mut groups = cause::groups(results);
+    groups.retain(|group| group.failed > 0);
+    causes(results, &groups, out)?;
+    cross(results, out)?;
+    terminal::notices(results, out)?;
+    let style = match verdict::is_good(results) {
+        true => GREEN,
+        false => RED,
+    };
+    let elapsed = results.elapsed.as_secs_f64();
+    let headline = verdict::headline(results);
+    writeln!(out, "{style}{headline}{style:#}, {elapsed:.1} s")?;
+    terminal::editions(results, out)?;
+    legend(results, &groups, out)
+}
+
+/// A letter for each testee, which heads its column beside the causes.
+fn letter(testee: usize) -> char {
+    u8::try_from(testee).map_or('?', |seq| char::from(b'A'.saturating_add(seq)))
+}
+
+fn has_columns(results: &Results) -> bool {
+    (2..=MOST_COLUMNS).contains(&results.testees.len())
+}
+
+fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new();
+    let heads = ["data", "labels", "passed", "failed", "known", "skipped"];
+    table.row("", heads.map(|head| (head.to_owned(), FAINT)).into());
+    for (seq, testee) in results.testees.iter().enumerate() {
+        let cases = || results.cases.iter().filter(|case| case.testee == seq);
+        let (tally, scores) = (Tally::of(cases()), Scores::of(cases()));
+        let name = clipped(&words::name(results, seq), NAME_LETTERS);
+        let name = match has_columns(results) {
+            true => format!("{}  {name}", letter(seq)),
+            false => name,
+        };
+        let labels = match results.grading {
+            Grading::Data => "not graded".to_owned(),
+            Grading::All => scores.label.to_string(),
+        };
+        let cells = match &testee.refused {
+            Some(_) => vec![("not graded".to_owned(), RED)],
+            None => vec![
+                (scores.data.to_string(), bad(scores.data.failed, RED)),
+                (labels, bad(scores.label.failed, YELLOW)),
+                (tally.passed.to_string(), FAINT),
+                (tally.failed.to_string(), bad(tally.failed, RED)),
+                (tally.known.to_string(), bad(tally.known, YELLOW)),
+                (tally.skipped.to_string(), FAINT),
+            ],
+        };
+        table.row(&name, cells);
+    }
+    table.write(out)
+}
+
+/// The style of a number that should be 0.
+const fn bad(number: u64, style: anstyle::Style) -> anstyle::Style {
+    match number {
+        0 => FAINT,
+        _ => style,
+    }
+}
+
+fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::Result<()> {
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let failures: usize = groups.iter().map(|group| group.failed).sum();
+    let title = format!(
+        "{}, {}",
+        counted(failures as u64, "failure"),
+        counted(groups.len() as u64, "cause")
+    );
+    let columns = match has_columns(results) {
+        true => results.testees.len(),
+        false => 0,
+    };
+    let heads: String = (0..columns)
+        .map(|seq| format!("{:>4}", letter(seq)))
+        .collect();
+    writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
+    // Where all but one fit, that one fits in place of the line that counts it.
+    let shown = match groups.len() > MOST_CAUSES {
+        true => MOST_CAUSES - 1,
+        false => groups.len(),
+    };
+    for group in groups.iter().take(shown) {
+        cause(group, columns, out)?;
+    }
+    let rest = groups.get(shown..).unwrap_or_default();
+    if !rest.is_empty() {
+        let failures: usize = rest.iter().map(|group| group.failed).sum();
+        let causes = counted(rest.len() as u64, "more cause");
+        let indent = columns * 4;
+        writeln!(out, "{failures:>4}{:indent$}  … {causes}", "")?;
+    }
+    writeln!(out)
+}
+
+fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<()> {
+    let failed = || {
+        let cases = group.cases.iter().map(|(_, case)| case);
+        cases.filter(|case| case.state() == State::Failed)
+    };
+    let cells: String = (0..columns)
+        .map(
+            |seq| match failed().filter(|case| case.testee == seq).count() {
+                0 => "   .".to_owned(),
+                count => format!("{count:>4}"),
+            },
+        )
+        .collect();
+    let title = shortened(
+        &Printable(&group.cause.title).to_string(),
+        CAUSE_LETTERS,
+        '…',
+    );
+    let pad = CAUSE_LETTERS.saturating_sub(title.width());
+    let left = 4 + cells.len() + 2 + CAUSE_LETTERS + 2;
+    let example = failed().next().map_or("", |case| case.case.as_str());
+    let example = shortened(
+        &Printable(example).to_string(),
+        WIDTH.saturating_sub(left),
+        '*',
+    );
+    let count = group.failed;
+    writeln!(
+        out,
+        "{RED}{count:>4}{RED:#}{cells}  {title}{:pad$}  {FAINT}{example}{FAINT:#}",
+        ""
+    )
+}
+
+/// The text, or as much of it as fits with a mark at its end.
+fn shortened(text: &str, width: usize, mark: char) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for letter in text.chars() {
+        if format!("{short}{letter}{mark}").width() > width {
+            break;
+        }
+        short.push(letter);
+    }
+    short.push(mark);
+    short
+}
+
+/// One line for each pair of a writer and a reader that do not understand one another.
+fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
+    let pairs: Vec<_> = failing.collect();
+    for pair in &pairs {
+        let (reader, writer) = (
+            words::name(results, pair.reader),
+            words::name(results, pair.writer),
+        );
+        let scripts: BTreeSet<_> = pair.failed.iter().map(|(script, _)| script).collect();
+        let (failed, all) = (scripts.len(), scripts.len() + pair.passed);
+        let first = pair.failed.first().map_or("", |(script, _)| script);
+        writeln!(
+            out,
+            "{RED}{failed:>4}{RED:#} of {all} scripts of {writer} misread by {reader}: {}",
+            Printable(first)
+        )?;
+    }
+    if pairs.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out)
+    }
+}
+
+fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let marks: BTreeSet<_> = results.cases.iter().map(CaseResult::state).collect();
+    writeln!(
+        out,
+        "{FAINT}data: events and their values; labels: what is said of them"
+    )?;
+    let is_crowded = has_columns(results) && !groups.is_empty();
+    let terms = [
+        (marks.contains(&State::Known), "known: on a failure list"),
+        (marks.contains(&State::Skipped), "skipped: not claimed"),
+        (is_crowded, "A, B, …: the testees above; .: none"),
+    ];
+    let terms = terms.into_iter().filter(|(is_used, _)| *is_used);
+    let terms: Vec<_> = terms.map(|(_, term)| term).collect();
+    if !terms.is_empty() {
+        writeln!(out, "{}", terms.join("; "))?;
+    }
+    if let Some((_, case)) = groups.first().and_then(|group| group.cases.first()) {
+        let command = "one in full: --details --case";
+        let room = WIDTH.saturating_sub(command.len() + 3);
+        let name = shortened(&Printable(&case.case).to_string(), room, '*');
+        writeln!(out, "{command} '{name}'")?;
+        writeln!(
+            out,
+            "all in full: --details; as a page: --report html=FILE; a case that ends in * is a pattern"
+        )?;
+    }
+    write!(out, "{FAINT:#}")
+}

@@ -1,0 +1,99 @@
+//! The screen that a run prints: scores and causes.
+
+use atf_conformance::report::Form;
+use atf_conformance::results::{Made, Results};
+
+use crate::demo::{CLASSES, case, demo, failed, testee};
+use crate::{plain, report};
+
+const SUMMARY: &str = include_str!("summary.txt");
+
+fn made() -> Made {
+    Made {
+        at: "2026-01-05T10:15:00Z".to_owned(),
+        system: "linux x86_64".to_owned(),
+        command: "atf-conformance run c/TESTEE.toml py/TESTEE.toml v/TESTEE.toml".to_owned(),
+    }
+}
+
+#[test]
+fn a_summary_has_scores_causes_and_a_legend() {
+    let mut results = demo();
+    results.made = Some(made());
+    let text = plain(&results, Form::Summary);
+    if std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/reports/summary.txt");
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(text, SUMMARY);
+}
+
+/// Five testees, each of whose cases fails in a way of its own.
+fn five() -> Results {
+    let mut results = demo();
+    results.testees = (0..5)
+        .map(|seq| testee(&format!("testee-number-{seq}"), &results.testees[0].roles))
+        .collect();
+    results.cases = (0..1_000)
+        .map(|seq: usize| {
+            let rule = format!("ATF-XXXX-{:03}", seq % 200);
+            let class = CLASSES[seq % CLASSES.len()];
+            let name = format!("v1/a-case-with-a-name-that-is-as-long-as-they-get-{seq}");
+            let mut case = case(&name, &[&rule], failed(class));
+            case.testee = seq % 5;
+            case
+        })
+        .collect();
+    results.stale.clear();
+    results
+}
+
+#[test]
+fn a_summary_of_five_testees_fits_on_a_screen() {
+    let mut results = five();
+    results.made = Some(made());
+    let text = plain(&results, Form::Summary);
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines.len() <= 50, "{}: {text}", lines.len());
+    for line in lines {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    // What has no room is counted: all failures are there.
+    let counts = text.lines().skip_while(|line| !line.starts_with(" all"));
+    let counts = counts.skip(1).take_while(|line| !line.is_empty());
+    let count = |line: &str| line.split_whitespace().next()?.parse::<usize>().ok();
+    assert_eq!(counts.filter_map(count).sum::<usize>(), 1_000, "{text}");
+}
+
+#[test]
+fn the_guide_shows_a_summary_as_it_is() {
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conformance/README.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    assert!(
+        guide.contains(&format!("```text\n{SUMMARY}```\n")),
+        "{SUMMARY}"
+    );
+}
+
+#[test]
+fn what_a_list_knows_is_counted_and_is_no_cause() {
+    let mut results = demo();
+    results.cases.retain(|case| case.listed.is_some());
+    assert_eq!(results.cases.len(), 1);
+    let text = plain(&results, Form::Summary);
+    assert!(!text.contains("cause"), "{text}");
+    assert!(text.contains("known: on a failure list"), "{text}");
+}
+
+#[test]
+fn a_summary_shows_no_text_of_a_testee_as_it_came() {
+    let mut results = demo();
+    let case = &mut results.cases[0];
+    case.case = "v1/\u{1b}[31mred".to_owned();
+    case.stderr = "panicked at \u{1b}[2Jx.rs:1:1".to_owned();
+    let text = report(&results, Form::Summary);
+    assert!(
+        !text.contains("\u{1b}[2J") && !text.contains("\u{1b}[31mred"),
+        "{text}"
+    );
+}
