@@ -108,7 +108,7 @@ impl Cause {
     }
 
     /// Crashes at one place of the testee's code have one cause; those whose place is not known have
-    /// the same cause where they end alike on files that break the same rule.
+    /// the same cause if they end alike on files that break rules of one group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -116,10 +116,15 @@ impl Cause {
                 id: format!("crash:{how}:{place}"),
                 title: format!("crash ({how}) at {place}"),
             },
-            None => Self {
-                id: format!("crash:{how}:{rule}"),
-                title: format!("crash ({how}): {}", named(rule)),
-            },
+            None => {
+                let groups = rules::table::GROUPS.iter();
+                let mut own = groups.filter(|(prefix, _)| rule.starts_with(prefix));
+                let (group, title) = own.next().copied().unwrap_or((rule, rule));
+                Self {
+                    id: format!("crash:{how}:{group}"),
+                    title: format!("crash ({how}): {title}"),
+                }
+            }
         }
     }
 

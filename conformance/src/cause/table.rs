@@ -90,7 +90,7 @@ pub(super) const KNOWN: &[Known] = &[
 
     known("footer-one-place", "footer sought in one place only", &["IFTR-009", "DFTR-009", "IHDR-015"]),
     known("footer-as-events", "footer read as events", &["IHDR-017", "DHDR-012", "IFTR-013", "DFTR-013"]),
-    known("magic-is-footer", "magic alone taken for a footer", &["IFTR-001", "DFTR-001", "RDER-007", "RDER-008"]),
+    known("unfinalized-misread", "unfinalized file misread", &["IFTR-001", "DFTR-001", "RDER-001"]),
     known("torn-footer", "truncated footer read as events", &["IFTR-012", "DFTR-012"]),
     known("torn-event", "truncated event mishandled", &["IFTR-010", "DFTR-010"]),
     known("zero-tail", "zeros after the last event counted as events", &["IFTR-011", "DFTR-011"]),
