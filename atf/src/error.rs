@@ -6,8 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::wire::Wire;
-use crate::wire::v1::IndexEvent;
+use crate::wire::{INDEX_EVENT_SIZE, Wire};
 
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -333,7 +332,7 @@ pub enum ErrorKind {
     /// The footer's count does not fit the bytes between header and footer.
     #[error(
         "{found} events need {} bytes, the events section has {section_bytes}",
-        u128::from(*found).saturating_mul(IndexEvent::SIZE as u128)
+        u128::from(*found).saturating_mul(u128::from(INDEX_EVENT_SIZE))
     )]
     CountDoesNotFit {
         /// The footer's count.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::source::{Input, OpenOptions};
-use crate::wire::{DetailHeader, v1};
+use crate::wire::{DetailHeader, INDEX_MAGIC};
 
 /// Which of the two files of a thread it is.
 ///
@@ -23,7 +23,7 @@ impl FileKind {
     #[must_use]
     pub fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {
-            v1::IndexHeader::MAGIC => Some(Self::Index),
+            INDEX_MAGIC => Some(Self::Index),
             DetailHeader::MAGIC => Some(Self::Detail),
             _ => None,
         }

@@ -1,7 +1,8 @@
 //! The layout spec of ATF v2 (ADA Trace Format): what each source claims, what was decided, and
 //! the compiler that holds one against the other.
 //!
-//! The YAML files beside this crate are the truth; nothing else knows an offset:
+//! The YAML files beside this crate are the truth; what else knows an offset is generated from them, or
+//! typed by hand on purpose, to catch a mistake in them:
 //!
 //! - `sources/*.yaml`: each source document's claims, as that source states them, wrong sums
 //!   included; `digests.yaml`: what the lines were that they are made from ([`text`], [`holds`]);

@@ -81,7 +81,7 @@ fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
 }
 
 impl Header for IndexHeader {
-    const MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+    const MAGIC: [u8; 4] = wire::INDEX_MAGIC;
     const EVENTS_OFFSET: usize = offset_of!(v1::IndexHeader, events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {

@@ -102,10 +102,7 @@ impl IndexEvent {
     }
 
     fn check_fits(&self, wire: Wire) -> Result<()> {
-        let none = match wire {
-            Wire::V1 => v1::IndexEvent::DETAIL_SEQ_NONE.into(),
-            Wire::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
-        };
+        let none = wire.no_detail_seq();
         match self.detail_seq {
             Some(seq) if seq >= none => {
                 Err(out_of_range("detail_seq", seq, none.saturating_sub(1)))

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result, out_of_range};
 use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
-use crate::wire::{Arch, Clock, IndexFlags, Os, Wire, offset, v1, v2};
+use crate::wire::{Arch, Clock, INDEX_EVENT_SIZE, IndexFlags, Os, Wire, offset, v1, v2};
 
 /// The header of `index.atf`, 64 bytes at its start, from either wire version.
 ///
@@ -60,7 +60,7 @@ impl IndexHeader {
             Wire::V2 => Self::from_v2(&zerocopy::transmute!(*bytes)),
         };
         this.check_layout(bytes)?;
-        let expected = v1::IndexHeader::EVENT_SIZE;
+        let expected = INDEX_EVENT_SIZE;
         if this.event_size != expected {
             let kind = ErrorKind::BadEventSize {
                 found: this.event_size,

@@ -7,7 +7,9 @@ use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexHeader, IndexReader};
 use crate::source::{Input, OpenOptions, ReadAt};
-use crate::wire::{Arch, Clock, EventKind, IndexFlags, IndexFooter, Os, Wire, v1, v2};
+use crate::wire::{
+    Arch, Clock, EventKind, INDEX_EVENT_SIZE, IndexFlags, IndexFooter, Os, Wire, v1, v2,
+};
 
 /// How many events must look like those of a wire version, if there are as many.
 const SAMPLE: u64 = 64;
@@ -68,7 +70,7 @@ pub(super) fn index(
             .or(id)
             .unwrap_or(0),
         clock_type: known(clock, clock.name()).unwrap_or(Clock(0)),
-        event_size: v1::IndexHeader::EVENT_SIZE,
+        event_size: INDEX_EVENT_SIZE,
         event_count: 0,
         events_offset: HEADER_SIZE,
         footer_offset: HEADER_SIZE,

@@ -93,6 +93,23 @@ impl Wire {
     }
 }
 
+/// What `index.atf` begins with, in every wire version.
+pub const INDEX_MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+
+/// Bytes of an index event, as headers state them, in every wire version.
+pub const INDEX_EVENT_SIZE: u32 = v1::IndexHeader::EVENT_SIZE;
+
+impl Wire {
+    /// The `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
+    #[must_use]
+    pub const fn no_detail_seq(self) -> u64 {
+        match self {
+            Self::V1 => v1::IndexEvent::DETAIL_SEQ_NONE as u64,
+            Self::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
+        }
+    }
+}
+
 impl fmt::Display for Wire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "wire version {}", self.version())
@@ -113,6 +130,8 @@ pub(crate) use offset;
 /// What both headers begin with and a reader must know before anything else.
 const _: () = {
     use core::mem::offset_of;
+    assert!(u32::from_le_bytes(INDEX_MAGIC) == u32::from_le_bytes(v2::IndexHeader::MAGIC));
+    assert!(INDEX_EVENT_SIZE == v2::IndexHeader::EVENT_SIZE);
     assert!(offset_of!(v1::IndexHeader, magic) == offset_of!(DetailHeader, magic));
     assert!(offset_of!(v1::IndexHeader, endian) == offset_of!(DetailHeader, endian));
     assert!(offset_of!(v1::IndexHeader, version) == offset_of!(DetailHeader, version));

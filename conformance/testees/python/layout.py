@@ -1,4 +1,4 @@
-"""The records of ATF v2, field by field, as docs/reference has them."""
+"""The records of ATF v2, field by field, typed by hand from docs/reference."""
 
 import struct
 

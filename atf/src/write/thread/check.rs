@@ -4,7 +4,7 @@ use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::index::IndexEvent;
-use crate::wire::{EventKind, Wire, v1, v2};
+use crate::wire::{EventKind, Wire};
 
 impl ThreadWriter {
     pub(super) fn total_length(&self, payload: &[u8]) -> Result<u32> {
@@ -115,8 +115,5 @@ pub(super) fn most_events(wire: Wire) -> u64 {
 
 /// How many details can be linked to: every number below the one that stands for none.
 pub(super) fn most_details(wire: Wire) -> u64 {
-    match wire {
-        Wire::V1 => v1::IndexEvent::DETAIL_SEQ_NONE.into(),
-        Wire::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
-    }
+    wire.no_detail_seq()
 }

@@ -5,7 +5,7 @@ use crate::detail::{DetailFooter, DetailHeader};
 use crate::error::Result;
 use crate::header::HEADER_SIZE;
 use crate::index::{IndexFooter, IndexHeader};
-use crate::wire::{IndexFlags, v1};
+use crate::wire::{INDEX_EVENT_SIZE, IndexFlags};
 use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
@@ -89,7 +89,7 @@ pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeade
         flags: IndexFlags(0),
         thread_id,
         clock_type: options.clock_type,
-        event_size: v1::IndexHeader::EVENT_SIZE,
+        event_size: INDEX_EVENT_SIZE,
         event_count: 0,
         events_offset: HEADER_SIZE as u64,
         footer_offset: 0,

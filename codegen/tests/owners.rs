@@ -1,0 +1,245 @@
+//! Who may know what a record looks like: everyone else is told by `atf::wire`, which is generated
+//! from the spec.
+//!
+//! Two kinds of files know more. Those that decode what differs between the wire versions name both
+//! layouts; those that are typed by hand from the documents are independent of the spec on purpose,
+//! so that a mistake in it shows. Both are listed here, each with its reason, and no others may be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// Production code that names the layout of one wire version, by `v1::` or `v2::`.
+const LAYOUTS: &[(&str, &str)] = &[
+    ("atf/src/wire/mod.rs", "the owner"),
+    // Records that differ between the wire versions, into one type for both.
+    ("atf/src/index/header.rs", "decodes the header"),
+    ("atf/src/index/event.rs", "decodes the event"),
+    ("atf/src/detail/event.rs", "decodes the event's header"),
+    // Bytes that are not decoded, for speed or since they may be damaged.
+    (
+        "atf/src/index/slice.rs",
+        "gives the bytes as they are, as a slice of either version",
+    ),
+    (
+        "atf/src/index/scan.rs",
+        "looks at a kind in the loop over all events",
+    ),
+    (
+        "atf/src/detail/framing.rs",
+        "hops along total_length, which is at one place in both",
+    ),
+    (
+        "atf/src/follow/head.rs",
+        "sees a placeholder, which is none of either version",
+    ),
+    (
+        "atf/src/follow/index.rs",
+        "tells a footer's beginning from an event's",
+    ),
+    (
+        "atf/src/follow/detail.rs",
+        "tells a footer's beginning from an event's",
+    ),
+    (
+        "atf/src/rewrite/guess.rs",
+        "guesses a version from the bytes of a damaged header",
+    ),
+    (
+        "atf/src/rewrite/thread/notes.rs",
+        "says where a field is that was lost",
+    ),
+    // Where a finding is, byte for byte.
+    (
+        "conformance/src/check/index.rs",
+        "where a finding is; reserved bytes, which readers drop",
+    ),
+    (
+        "conformance/src/check/events.rs",
+        "where a finding is; reserved bytes, which readers drop",
+    ),
+    ("conformance/src/check/detail.rs", "where a finding is"),
+    ("conformance/src/check/link.rs", "where a finding is"),
+    ("conformance/src/check/thread.rs", "where a finding is"),
+    (
+        "conformance/src/protocol/field.rs",
+        "names the field at a byte",
+    ),
+    (
+        "conformance/src/reference/file.rs",
+        "shows a header's byte order, which readers drop",
+    ),
+    // Tools that look at the library from outside.
+    (
+        "bench/src/rows/write.rs",
+        "the baseline writes packed structs itself",
+    ),
+    ("fuzz/src/follow.rs", "damages a field"),
+];
+
+/// Files with numbers typed by hand from the documents, on purpose: each says so at its head.
+const BY_HAND: &[&str] = &[
+    "conformance/src/corpus/layout.rs",
+    "conformance/src/corpus/vectors.rs",
+    "codegen/tests/layout.rs",
+    "codegen/tests/c_bytes.rs",
+    "atf-derive/tests/bytes.rs",
+    "atf/tests/read/vectors.rs",
+    "conformance/testees/python/layout.py",
+];
+
+/// Where damage is made byte by byte: a recipe that took its places from the spec would move with
+/// a mistake in it.
+const RECIPES: [&str; 2] = ["conformance/src/corpus/", "safety/src/"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn text(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The production code of all packages, without the tests within it: path and text.
+fn production() -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for package in [
+        "spec",
+        "codegen",
+        "atf-derive",
+        "atf",
+        "atf/capi",
+        "atf/cli",
+        "atf/synth",
+        "bench",
+        "conformance",
+        "docs",
+        "fuzz",
+        "mutants",
+        "safety",
+    ] {
+        collect(&format!("{package}/src"), &mut files);
+    }
+    assert!(files.len() > 300, "only {} files", files.len());
+    files
+}
+
+fn collect(folder: &str, files: &mut BTreeMap<String, String>) {
+    for entry in
+        fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"))
+    {
+        let entry = entry.expect("an entry");
+        let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+        if entry.path().is_dir() {
+            collect(&path, files);
+        } else if path.ends_with(".rs") {
+            let text = text(&path);
+            let code = text
+                .split("#[cfg(test)]\nmod tests {")
+                .next()
+                .unwrap_or_default();
+            files.insert(path, code.to_owned());
+        }
+    }
+}
+
+/// Whether a line names one of the layouts, as in `v1::IndexEvent`.
+fn names_a_layout(line: &str) -> bool {
+    let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
+    ["v1::", "v2::"].iter().any(|name| {
+        let mut found = line.match_indices(name);
+        found.any(|(at, _)| !line[..at].ends_with(is_part))
+    })
+}
+
+#[test]
+fn only_the_files_listed_know_two_layouts() {
+    let naming: Vec<String> = production()
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with("atf/src/wire/v"))
+        .filter(|(_, code)| {
+            let code = code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            code.into_iter().any(names_a_layout)
+        })
+        .map(|(path, _)| path)
+        .collect();
+    let mut listed: Vec<&str> = LAYOUTS.iter().map(|(path, _)| *path).collect();
+    listed.sort_unstable();
+    assert_eq!(naming, listed, "left: what names a layout; right: LAYOUTS");
+    assert!(LAYOUTS.iter().all(|(_, why)| !why.is_empty()));
+}
+
+/// The names of all fields, from the resolved layout.
+fn fields() -> Vec<String> {
+    let layout: Value = serde_json::from_str(&text("atf-derive/layout.json")).expect("JSON");
+    let records = layout["records"].as_array().expect("records").iter();
+    let layouts = records.flat_map(|record| record["layouts"].as_array().expect("layouts"));
+    let fields = layouts.flat_map(|layout| layout["fields"].as_array().expect("fields"));
+    fields
+        .map(|field| format!("\"{}\"", field["name"].as_str().expect("a name")))
+        .collect()
+}
+
+/// Whether a line looks like a row of a table: a field's name and two numbers of its own.
+fn is_row(line: &str, fields: &[String]) -> bool {
+    let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let words = line.split(|c: char| !(c == '_' || c.is_ascii_alphanumeric()));
+    words.filter(is_number).count() >= 2 && fields.iter().any(|field| line.contains(field.as_str()))
+}
+
+/// Whether a line takes bytes by numbers, as in `bytes[16..20]`.
+fn takes_bytes_by_number(line: &str) -> bool {
+    line.split('[').skip(1).any(|rest| {
+        let inside = rest.split(']').next().unwrap_or_default();
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        inside
+            .split_once("..")
+            .is_some_and(|(start, end)| is_number(start) && is_number(end.trim_start_matches('=')))
+    })
+}
+
+#[test]
+fn only_the_files_listed_have_offsets_typed_by_hand() {
+    let fields = fields();
+    let rows = |code: &str| code.lines().filter(|line| is_row(line, &fields)).count();
+    for (path, code) in production() {
+        if RECIPES.iter().any(|folder| path.starts_with(folder)) {
+            continue;
+        }
+        assert!(
+            rows(&code) < 3,
+            "{path}: a table of offsets; take it from atf::wire"
+        );
+        let taken = code.lines().find(|line| takes_bytes_by_number(line));
+        assert_eq!(
+            taken, None,
+            "{path}: bytes by number; take the offset from atf::wire"
+        );
+    }
+    // The finder finds what it is for.
+    assert!(rows(&text("codegen/tests/layout.rs")) > 50);
+    assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
+    assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));
+}
+
+#[test]
+fn what_is_typed_by_hand_says_so_at_its_head() {
+    for path in BY_HAND {
+        let text = text(path);
+        let head: String = text
+            .lines()
+            .take(6)
+            .collect::<Vec<_>>()
+            .join(" ")
+            .to_lowercase();
+        let says = ["typed by hand", "hand-typed", "typed in hexadecimal"];
+        assert!(
+            says.iter().any(|words| head.contains(words)),
+            "{path} does not say so"
+        );
+    }
+}
