@@ -46,7 +46,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "README.md",
-        "let thread = atf::thread::ThreadReader::open(\"…/thread_0\")?;",
+        "use atf::thread::{Linked, ThreadReader};",
         Rust,
     ),
     (
