@@ -243,6 +243,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
     ("atf-codegen generate --check", RUNS),
     ("atf-conformance corpus list", RUNS),
+    ("atf-conformance corpus list --verdicts", RUNS),
     (
         "atf-conformance check --deny should",
         Runs(0, Some("atf-conformance check --deny should clean")),
@@ -287,8 +288,8 @@ pub(crate) const HELP: &[(&str, How)] = &[
         RUNS,
     ),
     ("atf explain --events 3..5 thread_0/index.atf", RUNS),
-    // The sample was cut: it has problems, which is what the status says.
-    ("atf info --verify samples/sample-crashed", RUNS),
+    // A thread of the sample was never finalized, which is what the status says.
+    ("atf info --verify samples/sample-crashed", Runs(1, None)),
     ("atf recover samples/sample-crashed --out recovered", RUNS),
     (
         "atf scrub --module-names-only samples/sample-small --out shared",
@@ -306,6 +307,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         "atf-conformance corpus list --rule ATF-IFTR-002 --wire 1",
         RUNS,
     ),
+    ("atf-conformance corpus list --verdicts 'v1/ihdr-*'", RUNS),
     ("atf-conformance corpus show v1/iftr-002-one-too-many", RUNS),
     (
         "atf-conformance corpus copy /tmp/cases 'v1/iftr-*'",
