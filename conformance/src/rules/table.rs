@@ -7,17 +7,17 @@ use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "620f69fd4ceb51aa2212606a7ab2d3654b46bb7216b00f55125c9c0042901dd4",
+    digest: "3637c16c3a38b1994334451a28f7b2a8dece3a2b9e58d42c104f3f9695685aa1",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "18d0048bce6eb82fb31500cca22d84bf74c3ff8fad2c3e9e02618eb6dc8e327e",
+    digest: "2e89f8b15d4ec6789583400a5f413078d6813594601d74c63b905b5492e54706",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "6d162737928127c69742f37cd635d4e623ab72c4769ea195c2a3d4180b066983",
+    digest: "f26390cfed69979f469f07ea620279a73b462a88b0fe181f6993c01707454faf",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -111,7 +111,7 @@ pub static ATF_DFTR_001: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
-    settled_by: &["footer.presence", "recovery.count"],
+    settled_by: &["footer.presence", "recovery.count", "file.no_bytes"],
     note: Some("Without one, complete events up to the end are what survived."),
     untestable: None,
 };
@@ -357,10 +357,10 @@ pub static ATF_DPAY_003: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// The file begins with a whole header of 64 bytes.
+/// A file that has any bytes, or that was finalized as the thread's other file shows, begins with a whole header of 64 bytes.
 pub static ATF_DHDR_001: Rule = Rule {
     id: "ATF-DHDR-001",
-    rule: "The file begins with a whole header of 64 bytes.",
+    rule: "A file that has any bytes, or that was finalized as the thread's other file shows, begins with a whole header of 64 bytes.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -369,7 +369,7 @@ pub static ATF_DHDR_001: Rule = Rule {
     because: None,
     about: &["detail_header"],
     sources: &["S1", "S2", "S4"],
-    settled_by: &[],
+    settled_by: &["file.no_bytes"],
     note: None,
     untestable: None,
 };
@@ -669,7 +669,7 @@ pub static ATF_IFTR_001: Rule = Rule {
     because: None,
     about: &["index_footer"],
     sources: &["S0", "S1", "S2"],
-    settled_by: &["footer.presence", "recovery.count"],
+    settled_by: &["footer.presence", "recovery.count", "file.no_bytes"],
     note: Some("Without one, complete events up to the end are what survived."),
     untestable: None,
 };
@@ -869,10 +869,10 @@ pub static ATF_IFTR_013: Rule = Rule {
     note: Some("Where the header or the numbers show that a footer stands there."),
     untestable: None,
 };
-/// The file begins with a whole header of 64 bytes.
+/// A file that has any bytes, or that was finalized as the thread's other file shows, begins with a whole header of 64 bytes.
 pub static ATF_IHDR_001: Rule = Rule {
     id: "ATF-IHDR-001",
-    rule: "The file begins with a whole header of 64 bytes.",
+    rule: "A file that has any bytes, or that was finalized as the thread's other file shows, begins with a whole header of 64 bytes.",
     wires: &[1u8, 2u8],
     severity: Severity::Must,
     binds: &[Party::Writer],
@@ -881,7 +881,7 @@ pub static ATF_IHDR_001: Rule = Rule {
     because: None,
     about: &["index_header"],
     sources: &["S0", "S1", "S2", "S3"],
-    settled_by: &[],
+    settled_by: &["file.no_bytes"],
     note: None,
     untestable: None,
 };
@@ -1548,6 +1548,24 @@ pub static ATF_MANI_012: Rule = Rule {
     note: None,
     untestable: None,
 };
+/// A symbol's name, where it is given, is not empty.
+pub static ATF_MANI_013: Rule = Rule {
+    id: "ATF-MANI-013",
+    rule: "A symbol's name, where it is given, is not empty.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Ignore,
+    allows: &[],
+    because: None,
+    about: &["manifest.json"],
+    sources: &[],
+    settled_by: &["manifest.names"],
+    note: Some(
+        "A reader takes an empty name as none, and shows the module and the symbol's number.",
+    ),
+    untestable: None,
+};
 /// A reader gives every complete event of a file without a footer.
 pub static ATF_RDER_001: Rule = Rule {
     id: "ATF-RDER-001",
@@ -2210,6 +2228,7 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_010,
     &ATF_MANI_011,
     &ATF_MANI_012,
+    &ATF_MANI_013,
     &ATF_RDER_001,
     &ATF_RDER_002,
     &ATF_RDER_003,
@@ -2648,6 +2667,13 @@ pub static DECISIONS: &[Decision] = &[
         sources: &[],
     },
     Decision {
+        topic: "file.no_bytes",
+        question: "What is an index.atf or a detail.atf of 0 bytes?",
+        answer: "A file that was not finalized, with no events: nothing was written to it. A checker reports the missing footer and no missing header, unless the thread's other file was finalized: then the bytes were there and are gone. A reader has no header to give: it may refuse the file or give no events. The other threads of the session are not affected.",
+        reason: "S3 has writers buffer 64 KiB with stdio. Killed before the first buffer leaves, such a writer has created the file and broken no rule: no byte is wrong, and no event is lost that a rule asked it to write. 1 to 63 bytes are another matter: a header is written whole.",
+        sources: &[],
+    },
+    Decision {
         topic: "index_seq.range",
         question: "Does the range of index_seq_start and index_seq_end include its end?",
         answer: "Yes, least and greatest; 0 and 0 without events, and readers pass over it when the count is 0.",
@@ -2732,6 +2758,13 @@ pub static DECISIONS: &[Decision] = &[
         sources: &[],
     },
     Decision {
+        topic: "manifest.names",
+        question: "What does manifest.json say of a function that has no name?",
+        answer: "Its symbol has no name key. A reader takes an empty name as none. A function without a name is shown by its module's file and the lower half of its id, or else by its id.",
+        reason: "A name without a letter is printed as a blank, which hides the call that it stands for.",
+        sources: &[],
+    },
+    Decision {
         topic: "recovery.torn",
         question: "What is an event of kind 0 in front of zeros?",
         answer: "In a file without a footer, the last event in front of one or more records of zeros is torn if its kind is 0: bytes behind the last event, and none itself. Anywhere else an event of kind 0 is one of an unknown kind.",
@@ -2776,7 +2809,7 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "ring.order",
         question: "In which order does a writer change a ring?",
-        answer: "An event's bytes, then the area's size; a detail before its index event. A full area: its bytes to the file, its size 0, then start and checksum. While a size is 0, start and checksum of that area mean nothing.",
+        answer: "An event's bytes, then the area's size; a detail before its index event. Until its detail is there, an index event's link may change in place (links.dropped). A full area: its bytes to the file, its size 0, then start and checksum. While a size is 0, start and checksum of that area mean nothing.",
         reason: "Then a kill between any two instructions leaves every event in the file, the ring, or both.",
         sources: &[],
     },
