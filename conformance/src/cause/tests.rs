@@ -27,6 +27,7 @@ fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> Ca
             differences: differences.iter().map(difference).collect(),
         },
         notes: Vec::new(),
+        not_graded: Vec::new(),
         listed: None,
         elapsed: Duration::ZERO,
         stderr: String::new(),
