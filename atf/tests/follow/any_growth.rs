@@ -76,7 +76,7 @@ proptest! {
         for (seq, mistake) in imitations {
             imitate_footer(&mut events, seq, mistake);
         }
-        let file = IndexFile { thread_id: 0, ..IndexFile::of(version, events) };
+        let file = IndexFile { thread_id: 0, checksum: 0, ..IndexFile::of(version, events) };
         let bytes = file.clone().placeholder().bytes();
         let written = Written::new("index.atf");
         written.resize(room);

@@ -177,10 +177,12 @@ fn damage_inside_a_finalized_file_ends_it_where_a_reader_ends_it() {
         written.patch(place, &length.to_le_bytes());
         let mut follower = DetailFollower::new(written.path());
         let mut events = Vec::new();
+        let told = drain_details(&mut follower, &mut events).unwrap_err();
         let end = drain_details(&mut follower, &mut events).unwrap();
         assert_eq!(end, End::Finalized);
         assert_eq!(records(&events), file.events[..3]);
         let problem = follower.framing_problem().unwrap();
+        assert_eq!(told.kind(), problem.kind());
         assert_eq!(problem.offset(), Some(place));
         let reader = DetailReader::from_bytes(written.bytes()).unwrap();
         let read = reader.framing_problem().unwrap();
@@ -350,8 +352,13 @@ fn bytes_of_no_event_before_a_verified_footer_are_reported_as_a_reader_reports_t
         written.append(&[file.header(), section, file.footer()].concat());
         let mut follower = DetailFollower::new(written.path());
         let mut events = Vec::new();
+        let told = drain_details(&mut follower, &mut events).unwrap_err();
         let end = drain_details(&mut follower, &mut events).unwrap();
-        assert_eq!((end, events.len()), (End::Finalized, 5));
+        assert_eq!(
+            (end, events.len()),
+            (End::Finalized, 5),
+            "told once: {told}"
+        );
         let reader = DetailReader::from_bytes(written.bytes()).unwrap();
         let (problem, read) = (follower.framing_problem(), reader.framing_problem());
         let kind = |error: Option<&atf::Error>| error.unwrap().kind().clone();

@@ -204,6 +204,8 @@ fn events_behind_zeros_wait_for_the_footer() {
         assert_eq!(events, expected(&file)[..3]);
         written.append(&file.footer());
         written.patch(0, &file.header());
+        let told = drain(&mut follower, &mut events).unwrap_err();
+        assert!(matches!(told.kind(), ErrorKind::ChecksumMismatch { .. }));
         assert_eq!(drain(&mut follower, &mut events).unwrap(), End::Finalized);
         let reader = IndexReader::from_bytes(written.bytes()).unwrap();
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
