@@ -213,12 +213,14 @@ fn causes_come_largest_first_with_an_example_open_and_the_rest_folded() {
 fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
-    let links = of(&document, "a").filter(|node| node.attribute("href") == Some("#f4"));
-    let links: Vec<_> = links.map(spoken).collect();
-    assert_eq!(
-        links,
-        ["ada-c read, ATF-IFTR-005: 1 failed of 1", "v1/iftr-004-off"]
-    );
+    let links = |target: &'static str| {
+        let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
+        all.map(spoken).collect::<Vec<_>>()
+    };
+    // It broke the rule of the failure before it as well, which its cell leads to.
+    assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
+    let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
+    assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);
     let failure = document
         .descendants()
         .find(|node| node.attribute("id") == Some("f4"))

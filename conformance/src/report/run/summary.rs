@@ -78,7 +78,17 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         };
         table.row(&name, cells);
     }
-    table.write(out)
+    table.write(out)?;
+    let mut any = false;
+    for seq in 0..results.testees.len() {
+        let cases = results.cases.iter().filter(|case| case.testee == seq);
+        if let Some(gaps) = verdict::gaps(cases) {
+            any = true;
+            let name = words::name(results, seq);
+            writeln!(out, "{YELLOW}not graded{YELLOW:#} of {name}: {gaps}")?;
+        }
+    }
+    if any { writeln!(out) } else { Ok(()) }
 }
 
 /// The style of a number that should be 0.

@@ -63,17 +63,22 @@ pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
 ) -> String {
+    let scores = scores(results, cases.clone());
+    match gaps(cases) {
+        None => scores,
+        Some(gaps) => format!("{scores}; not graded: {gaps}"),
+    }
+}
+
+/// What was not graded: `footers (321 cases)`.
+pub(super) fn gaps<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Option<String> {
     let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
-    for lack in cases.clone().into_iter().flat_map(|case| &case.not_graded) {
+    for lack in cases.into_iter().flat_map(|case| &case.not_graded) {
         *counts.entry(*lack).or_default() += 1;
     }
     let gaps = counts.into_iter();
     let gaps: Vec<_> = gaps
         .map(|(lack, count)| format!("{} ({})", lack.words(), counted(count, "case")))
         .collect();
-    let scores = scores(results, cases);
-    match gaps.is_empty() {
-        true => scores,
-        false => format!("{scores}; not graded: {}", gaps.join(", ")),
-    }
+    (!gaps.is_empty()).then(|| gaps.join(", "))
 }
