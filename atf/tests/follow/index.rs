@@ -2,7 +2,7 @@
 
 use atf::follow::IndexFollower;
 use atf::index::{IndexEvent, IndexReader};
-use atf::{Checksum, Completeness};
+use atf::{Checksum, Completeness, ErrorKind};
 
 use crate::support::{EventRecord, IndexFile};
 use crate::{End, Written, drain};

@@ -75,5 +75,8 @@ fn the_readers_have_the_names_of_the_published_page() {
     assert_eq!(detail.events().map(Result::unwrap).count(), 3);
     let folder = session(2);
     let session = SessionReader::open(folder.path()).unwrap();
-    assert_eq!(session.merge().events().filter(Result::is_ok).count(), 5 + 6);
+    assert_eq!(
+        session.merge().events().filter(Result::is_ok).count(),
+        5 + 6
+    );
 }
