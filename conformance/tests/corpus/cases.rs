@@ -76,7 +76,8 @@ fn a_check_gives_each_file_the_verdict_that_is_expected_of_readers() {
             panic!("{}: {} reports", case.name, found.reports.len());
         };
         assert!(case.verdicts.contains(&report.verdict()), "{}", case.name);
-        if report.verdict() == Verdict::Reject {
+        // A file of no bytes has nothing to show, whatever is said of it.
+        if report.verdict() == Verdict::Reject || case.expected["derived"].is_null() {
             continue;
         }
         let count = report.events.or(report.details).unwrap().to_string();
@@ -111,7 +112,9 @@ fn a_case_whose_rules_are_at_most_warned_about_is_never_refused() {
     for case in CASES.iter() {
         let rules = case.broken.iter().map(|(_, id)| rules::find(id).unwrap());
         let is_readable = { rules }.all(|rule| rule.reader <= rules::ReaderDoes::Recover);
-        if is_readable && case.subject != Subject::Session {
+        // Who refuses a file of no bytes loses nothing.
+        let has_bytes = case.files.values().any(|file| !file.is_empty());
+        if is_readable && has_bytes && case.subject != Subject::Session {
             assert!(!case.verdicts.contains(&Verdict::Reject), "{}", case.name);
         }
     }

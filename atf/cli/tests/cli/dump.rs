@@ -255,9 +255,12 @@ fn details_have_all_their_bytes() {
     assert_eq!(detail["function"]["stack"], "010103");
     // A payload larger than any buffer.
     session(folder.path(), "");
-    let event = &lines(&clean(folder.path(), &["dump", "--json", "--details", "."]))[0];
+    let event = &lines(&written(
+        folder.path(),
+        &["dump", "--json", "--details", "."],
+    ))[0];
     assert_eq!(event["detail"]["payload"], "ab".repeat(200_000));
-    let file = &lines(&clean(
+    let file = &lines(&written(
         folder.path(),
         &["dump", "--json", "thread_7/detail.atf"],
     ))[0];
