@@ -114,9 +114,9 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 }
 
 /**
- * CRC-32C of more bytes, for a footer's checksum: begin with 0 and go on with what the last call
- * returned. It has no table of more than 16 numbers; a tracer that writes much may use its own. Of
- * "123456789" it is 0xE3069283. [S2]
+ * CRC-32C of more bytes, for a footer's checksum: begin with 0 and go on with what the
+ * last call returned. It has no table of more than 16 numbers; a tracer that writes much
+ * may use its own. Of "123456789" it is 0xE3069283. [S2]
  */
 static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t size) {
     /* Each number is what its 4 bits leave of the polynomial 0x1EDC6F41, bits reversed. */
