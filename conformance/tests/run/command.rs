@@ -238,7 +238,7 @@ fn a_listed_failure_that_passes_and_a_line_that_matches_nothing_are_4() {
         ("crash v1/ihdr-002-*\n", 4, "known.txt:1: no reason\n"),
     ] {
         fs::write(bench.path().join("known.txt"), known).unwrap();
-        let (found, out, _) = texts(&mut run(&[path, "--case", "v1/ihdr-002-*"]));
+        let (found, out, _) = texts(&mut run(&[path, "--case", "v1/ihdr-002-*", "--details"]));
         assert_eq!(found, Some(code), "{known}{out}");
         assert!(out.contains(why), "{known}{out}");
     }
