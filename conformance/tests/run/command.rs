@@ -189,7 +189,7 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     let made = fs::read_to_string(&list).unwrap();
     assert!(made.contains("crash         v1/ihdr-002-"), "{made}");
 
-    let (code, out, _) = with("", &[]);
+    let (code, out, _) = with("", &["--details"]);
     assert_eq!(code, Some(1), "{out}");
     assert!(out.contains("killed by signal 9 (SIGKILL)"), "{out}");
 
