@@ -64,6 +64,14 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
     }
 }
 
+/// What follows the last event.
+fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
+    match problems {
+        [] => AtfStatus::None,
+        [..] => AtfStatus::Damaged,
+    }
+}
+
 /// The same as [`capi`], for bytes that are an index file or nothing.
 pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
@@ -105,10 +113,12 @@ pub fn capi_index(data: &[u8]) {
             }
         }
         let (mut seq, mut read) = (0, 1);
+        let mut status = AtfStatus::Ok;
         let mut all = expected.events_in(..);
         while read > 0 {
+            assert_eq!(status, AtfStatus::Ok);
             // SAFETY: a reader that is open, places for seven events and for one count.
-            let status = unsafe {
+            status = unsafe {
                 atf_index_read(
                     reader,
                     seq,
@@ -117,7 +127,6 @@ pub fn capi_index(data: &[u8]) {
                     &raw mut read,
                 )
             };
-            assert!(matches!(status, AtfStatus::Ok | AtfStatus::None));
             for event in &events[..read] {
                 let wanted = all.next().map(|event| event.expect("as above"));
                 assert_eq!(
@@ -128,6 +137,8 @@ pub fn capi_index(data: &[u8]) {
             }
         }
         assert_eq!(seq, count, "blocks give all events");
+        expected.scan().expect("as above");
+        assert_eq!(status, after_the_last(&expected.problems()));
         assert_eq!(info.file_size, data.len() as u64);
         assert_eq!(info.event_count, count);
         assert_eq!(info.events_end, expected.events_end());

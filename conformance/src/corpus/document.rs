@@ -240,7 +240,14 @@ fn thread(
         is_there.then(|| {
             let own = broken.iter().filter(|(file, _)| *file == path);
             let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
-            let (document, verdicts) = file(trace, &path, &own, &[]);
+            // A file without bytes gives nothing, whether it is said to be refused or not.
+            let either: &[Verdict] = match trace.file(&path) {
+                [] if verdicts::of_rules(own.iter().copied()).contains(&Verdict::Recover) => {
+                    &[Verdict::Recover, Verdict::Reject]
+                }
+                _ => &[],
+            };
+            let (document, verdicts) = file(trace, &path, &own, either);
             files.push(FileVerdicts {
                 thread: id,
                 file: name,

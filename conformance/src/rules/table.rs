@@ -7,7 +7,7 @@ use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "3637c16c3a38b1994334451a28f7b2a8dece3a2b9e58d42c104f3f9695685aa1",
+    digest: "fb5445b7ed9f74701ea342e63f417a8a40cd2cef5533d856f0dca8d83ff5afa3",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
@@ -17,7 +17,7 @@ pub static RULES_EDITION: Edition = Edition {
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "f26390cfed69979f469f07ea620279a73b462a88b0fe181f6993c01707454faf",
+    digest: "d51a0154c0800520288c7219f81e11f8970d42a7971a3d55f832ef1860886339",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

@@ -198,7 +198,7 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     assert!(out.contains("fails as crash, not timeout"), "{out}");
 
     // What an update writes wants reasons, and then it holds.
-    let (code, _, _) = with("# Mine.\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
+    let (code, _, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
     assert_eq!(code, Some(4));
     let updated = fs::read_to_string(&list).unwrap();
     assert!(updated.starts_with("# Mine.\n\n# killed by"), "{updated}");

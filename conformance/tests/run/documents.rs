@@ -88,6 +88,9 @@ fn the_schema_is_strict() {
     }
     let rejected = json!({"kind": "detail", "verdict": "reject", "why": "anything"});
     schema::check(Role::Read, &rejected, &[]).unwrap();
+    let nothing = |verdict| json!({"kind": "index", "verdict": verdict, "events": []});
+    schema::check(Role::Read, &nothing("recover"), &[]).unwrap();
+    assert!(schema::check(Role::Read, &nothing("accept"), &[]).is_err());
 }
 
 #[test]

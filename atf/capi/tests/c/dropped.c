@@ -5,8 +5,10 @@
 #include <ada_timing.h>
 
 #include <atf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static unsigned wrong = 0;
 static AtfThreadWriter *in_use = NULL;
@@ -98,6 +100,28 @@ static void repeated(const char *folder, uint64_t time) {
     TRUE(count == 5);
 }
 
+static void keep(void *user, AtfStatus status, const char *message) {
+    (void)message;
+    *(AtfStatus *)user = status;
+}
+
+/* A disk that is full after 4 KiB: the warning comes while the thread writes. */
+static void full(const char *folder, uint64_t time) {
+    AtfStatus status = ATF_OK;
+    struct rlimit limit;
+    AtfThreadWriter *writer = atf_writer_create(folder, 4, atf_clock_type());
+    signal(SIGXFSZ, SIG_IGN);
+    TRUE(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = 4096;
+    TRUE(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    atf_writer_set_warning_callback(keep, &status);
+    for (uint32_t seq = 0; seq < 1000000 && status == ATF_OK; seq++)
+        atf_write_index_event(writer, time + seq, 42, ATF_EVENT_KIND_CALL, 1, UINT32_MAX);
+    TRUE(status == ATF_ERROR_IO);
+    atf_writer_set_warning_callback(NULL, NULL);
+    atf_writer_close(writer);
+}
+
 int main(int argc, char **argv) {
     char ring[4096];
     AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
@@ -120,6 +144,8 @@ int main(int argc, char **argv) {
     TRUE(atf_writer_set_default_options(NULL) == ATF_OK);
     untold(argv[1], time);
     repeated(argv[1], time);
+    fflush(stdout);
+    full(argv[1], time);
     printf("%u wrong\n", wrong);
     return wrong != 0;
 }

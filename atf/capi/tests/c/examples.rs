@@ -46,7 +46,7 @@ fn four_threads_of_a_c_tracer_write_a_session_that_breaks_no_rule() {
 }
 
 #[test]
-fn a_detail_that_never_comes_is_told_and_costs_no_other() {
+fn a_detail_that_never_comes_and_a_full_disk_are_told() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         let program = folder.path().join(format!("dropped_{compiler}"));
