@@ -128,6 +128,10 @@ impl IndexEvent {
     /// pieces and loaded in others, which costs more than all the rest.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
+        debug_assert!(
+            self.check_fits(wire).is_ok(),
+            "{self:?} in wire version {wire:?}"
+        );
         match wire {
             Wire::V1 => *place = zerocopy::transmute!(self.to_v1()),
             Wire::V2 => *place = zerocopy::transmute!(self.to_v2()),

@@ -95,8 +95,8 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
         let others: Vec<_> = others.map(|_| scope.spawn(learn)).collect();
         let mut learned = learn();
         for other in others {
-            // What a core that panicked did not learn is learned when it is asked for.
-            learned = learned.and(other.join().unwrap_or(Ok(())));
+            let other = other.join();
+            learned = learned.and(other.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         learned
     })
