@@ -1,13 +1,14 @@
 //! What a run found: the model that all reports are written from.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
 use crate::cause::Cause;
 use crate::protocol::Lack;
-use crate::rules::table;
+use crate::rules::{Severity, table};
 
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
@@ -148,9 +149,9 @@ pub struct CaseResult {
     /// How it went.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// SHOULDs that a writer's files break, and what else is worth knowing, which says `(advice)`; one
-    /// line each. They fail nothing, unless SHOULDs are denied.
-    pub notes: Vec<String>,
+    /// SHOULDs that a writer's files break, and what else is worth knowing. They fail nothing, unless
+    /// SHOULDs are denied.
+    pub notes: Vec<Note>,
     /// What of it was not graded, since the testee says that it does not do it.
     pub not_graded: Vec<Lack>,
     /// The reason of the failure list, where it lists this failure.
@@ -174,7 +175,7 @@ impl Results {
     /// Makes a failure of each SHOULD that a writer's files break.
     pub fn deny_shoulds(&mut self) {
         for case in &mut self.cases {
-            let first = case.shoulds().next().map(str::to_owned);
+            let first = case.shoulds().next().map(Note::to_string);
             if let (Outcome::Passed, Some(message)) = (&case.outcome, first) {
                 case.outcome = Outcome::Failed {
                     class: Failure::Should,
@@ -203,17 +204,32 @@ impl Results {
     }
 }
 
-/// Whether a note says no more than what is worth knowing.
-#[must_use]
-pub fn is_advice(note: &str) -> bool {
-    note.contains("(advice): ")
+/// What is worth knowing of a case, beside how it went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Note {
+    /// A SHOULD that a writer's files break, or no more than advice.
+    pub severity: Severity,
+    /// The rule that it is about.
+    pub rule: Option<String>,
+    /// In words.
+    pub text: String,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { rule, text, .. } = self;
+        match rule {
+            Some(rule) => write!(f, "{rule} {text}"),
+            None => f.write_str(text),
+        }
+    }
 }
 
 impl CaseResult {
     /// The SHOULDs that a writer's files break.
-    pub fn shoulds(&self) -> impl Iterator<Item = &str> {
-        let notes = self.notes.iter().map(String::as_str);
-        notes.filter(|note| !is_advice(note))
+    pub fn shoulds(&self) -> impl Iterator<Item = &Note> {
+        let notes = self.notes.iter();
+        notes.filter(|note| note.severity == Severity::Should)
     }
 
     /// The rules that a failed answer broke, which need not be those of the case; without an answer, the

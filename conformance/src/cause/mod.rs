@@ -88,6 +88,9 @@ impl Cause {
             Failure::Garbage => Self::garbage(message),
             Failure::Outside => Self::new("outside", rule, "reads outside the session"),
             Failure::Rule => Self::new("writes", rule, "writes what breaks"),
+            Failure::WrongFile => {
+                Self::new("wrong-file", rule, "writes what the script does not say")
+            }
             // Its message begins with the rule.
             Failure::Should => {
                 let rule = message.split(' ').next().unwrap_or(rule);

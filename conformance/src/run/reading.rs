@@ -19,7 +19,8 @@ use crate::protocol::{
     Answer, Broken, Feature, Lack, Manifest, Mismatch, differences, holds_events, locate,
     locate_beginning, locate_field, schema,
 };
-use crate::results::{Difference, Failure, Grade, Outcome, Role};
+use crate::results::{Difference, Failure, Grade, Note, Outcome, Role};
+use crate::rules::Severity;
 use crate::{Place, Verdict};
 
 /// The place of a verdict that is not allowed.
@@ -110,10 +111,12 @@ impl Task for Reading {
         Graded {
             outcome,
             notes: unseen
-                .map(|why| {
-                    format!(
-                        "(advice): nobody saw whether a file outside the session was opened: {why}"
-                    )
+                .map(|why| Note {
+                    severity: Severity::Advice,
+                    rule: None,
+                    text: format!(
+                        "nobody saw whether a file outside the session was opened: {why}"
+                    ),
                 })
                 .into_iter()
                 .collect(),

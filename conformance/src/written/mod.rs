@@ -17,7 +17,7 @@ use std::path::Path;
 pub use document::Documents;
 
 use crate::corpus::layout::Record;
-use crate::results::{Difference, Failure, Outcome};
+use crate::results::{Difference, Failure, Note, Outcome};
 use crate::scripts::{Script, Scripted};
 
 /// Both headers and both footers.
@@ -32,8 +32,8 @@ const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 pub struct Graded {
     /// Passed or failed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, one line each. They fail nothing.
-    pub notes: Vec<String>,
+    /// Broken SHOULDs, and what a kill took. They fail nothing.
+    pub notes: Vec<Note>,
 }
 
 /// Grades what a writer made of a script in the folder `out`. `features` are those that it claims.

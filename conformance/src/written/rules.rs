@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Wrong, compare};
 use crate::check::check;
-use crate::results::{Difference, Grade};
+use crate::results::{Difference, Grade, Note};
 use crate::rules::{Rule, Severity};
 use crate::scripts::Script;
 use crate::{FileReport, Output, Place};
@@ -88,11 +88,14 @@ impl Found {
         Some(Broken { message, first })
     }
 
-    /// The broken SHOULDs, one line each.
-    pub(super) fn notes(&self, script: &Script) -> Vec<String> {
-        self.shoulds(script)
-            .map(|found| format!("{} (should): {} {found}", found.rule.id, found.rule.rule))
-            .collect()
+    /// The broken SHOULDs.
+    pub(super) fn notes(&self, script: &Script) -> Vec<Note> {
+        let note = |found: &Finding| Note {
+            severity: Severity::Should,
+            rule: Some(found.rule.id.to_owned()),
+            text: format!("{} {found}", found.rule.rule),
+        };
+        self.shoulds(script).map(note).collect()
     }
 
     /// The broken SHOULDs, without those that follow from an `abort`.

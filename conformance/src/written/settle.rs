@@ -6,7 +6,8 @@ use std::path::Path;
 use atf::thread::ThreadReader;
 
 use super::Wrong;
-use crate::results::{Difference, Grade};
+use crate::results::{Difference, Grade, Note};
+use crate::rules::Severity;
 use crate::scripts::{Operation, Script, Thread};
 
 /// The rule that whoever loses events breaks.
@@ -17,7 +18,7 @@ pub(super) struct Settled {
     /// What is there, as it is graded.
     pub(super) script: Script,
     /// What a kill took although nobody could expect otherwise, in words.
-    pub(super) lost: Vec<String>,
+    pub(super) lost: Vec<Note>,
 }
 
 /// What a thread's files hold.
@@ -91,10 +92,14 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
                 }
                 if found < asked {
                     let gone = asked - found;
-                    lost.push(format!(
-                        "{LOST} (advice): thread_{id}/{file}.atf: the kill took {gone} of {asked} {what}; \
-                         {flushed} had been flushed"
-                    ));
+                    lost.push(Note {
+                        severity: Severity::Advice,
+                        rule: Some(LOST.to_owned()),
+                        text: format!(
+                            "thread_{id}/{file}.atf: the kill took {gone} of {asked} {what}; \
+                             {flushed} had been flushed"
+                        ),
+                    });
                 }
             }
         }

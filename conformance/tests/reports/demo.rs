@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Editions, Failure, Grade, Grading, Hexdump, Outcome,
+    CaseResult, CrossResult, Difference, Editions, Failure, Grade, Grading, Hexdump, Note, Outcome,
     Results, Role, Testee,
 };
+use atf_conformance::rules::Severity;
 
 /// Classes of failure, in the model's order.
 pub(crate) const CLASSES: [Failure; 9] = [
@@ -62,6 +63,14 @@ pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
         listed: None,
         elapsed: Duration::from_millis(12),
         stderr: String::new(),
+    }
+}
+
+pub(crate) fn note(severity: Severity, rule: &str, text: &str) -> Note {
+    Note {
+        severity,
+        rule: Some(rule.to_owned()),
+        text: text.to_owned(),
     }
 }
 
@@ -226,7 +235,7 @@ pub(crate) fn hostile() -> Results {
         case.rules.push(all.clone());
         case.note.clone_from(&all);
         case.stderr.clone_from(&all);
-        case.notes = vec![all.clone()];
+        case.notes = vec![note(Severity::Should, &all, &all)];
         case.listed = case.listed.take().map(|_| all.clone());
         match &mut case.outcome {
             Outcome::Passed => {}

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 
 use atf_conformance::results::{Failure, Outcome, Results, Role, State};
 
-use crate::demo::{case, demo, empty, failed, hostile};
+use atf_conformance::rules::Severity;
+
+use crate::demo::{case, demo, empty, failed, hostile, note};
 use crate::report;
 
 /// A test point of TAP, read back.
@@ -416,9 +418,14 @@ fn a_should_that_is_denied_is_a_failure_of_its_own_class_and_a_note_is_none() {
             results.cases[case].outcome.clone(),
         )
     };
-    let notes = |note: &str| vec![note.to_owned()];
-    results.cases[10].notes = notes("ATF-WRTR-008 (advice): the kill took 3 of 4 events");
-    results.cases[11].notes = notes("ATF-IFTR-006 (should): the checksum is 0");
+    let advice = note(
+        Severity::Advice,
+        "ATF-WRTR-008",
+        "the kill took 3 of 4 events",
+    );
+    results.cases[10].notes = vec![advice];
+    let should = note(Severity::Should, "ATF-IFTR-006", "the checksum is 0");
+    results.cases[11].notes = vec![should];
     let before = state(&results, 10);
     results.deny_shoulds();
     assert_eq!(state(&results, 10), before);

@@ -1,9 +1,10 @@
 //! The screen that a run prints: scores and causes.
 
 use atf_conformance::report::Form;
-use atf_conformance::results::{Made, Results};
+use atf_conformance::results::{Made, Outcome, Results};
+use atf_conformance::rules::Severity;
 
-use crate::demo::{CLASSES, case, demo, failed, testee};
+use crate::demo::{CLASSES, case, demo, failed, note, testee};
 use crate::{plain, report};
 
 const SUMMARY: &str = include_str!("summary.txt");
@@ -73,6 +74,39 @@ fn the_guide_shows_a_summary_as_it_is() {
         guide.contains(&format!("```text\n{SUMMARY}```\n")),
         "{SUMMARY}"
     );
+}
+
+#[test]
+fn shoulds_are_listed_by_rule_and_fail_nothing() {
+    let mut results = demo();
+    for case in &mut results.cases[10..12] {
+        case.outcome = Outcome::Passed;
+        let notes = ["ATF-IFTR-006", "ATF-IFTR-009"].map(|rule| note(Severity::Should, rule, "0"));
+        case.notes = notes.into();
+    }
+    results.cases[11].notes.pop();
+    let advice = note(
+        Severity::Advice,
+        "ATF-WRTR-008",
+        "the kill took 3 of 4 events",
+    );
+    results.cases[11].notes.push(advice);
+    let text = plain(&results, Form::Summary);
+    let mut lines = text.lines().filter(|line| line.contains("should: "));
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("   2  should: ATF-IFTR-006 ")
+    );
+    assert!(
+        lines
+            .next()
+            .unwrap()
+            .starts_with("   1  should: ATF-IFTR-009 ")
+    );
+    assert_eq!(lines.next(), None);
+    assert!(!text.contains("WRTR-008"), "{text}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Role};
 
-use crate::demo::{case, demo, difference, empty, failed, testee};
+use atf_conformance::rules::Severity;
+
+use crate::demo::{case, demo, difference, empty, failed, note, testee};
 use crate::{plain, report};
 
 const FAILURE: &str = "\
@@ -271,12 +273,12 @@ fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
 #[test]
 fn what_a_passing_writer_should_do_otherwise_is_said() {
     let mut results = demo();
-    results.cases[11].notes = vec!["ATF-IFTR-006: checksum 0".to_owned()];
+    results.cases[11].notes = vec![note(Severity::Should, "ATF-IFTR-006", "checksum 0")];
     let text = plain(&results, Form::Text);
     let lines =
-        "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006: checksum 0\n\n";
+        "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006 checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
-    assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006: checksum 0"));
+    assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006 checksum 0"));
     // Also where that is all there is to say.
     results.cases.drain(..11);
     let text = plain(&results, Form::Text);

@@ -232,10 +232,11 @@ differs from what the kit says. -->
 
 Mistakes that implementations make, made on purpose by the testee in
 [Python](../../conformance/testees/python), and what becomes of each: a case that catches it, how it fails
-there, and the rule that the report names. `testee.py --bug NAME` in its `TESTEE.toml` shows any of them.
+there, the rule that the report names, and the cause that it gives. `testee.py --bug NAME` in its `TESTEE.toml`
+shows any of them.
 
-| bug | what it does | as a | case | seen as | rule |
-|---|---|---|---|---|---|
+| bug | what it does | as a | case | seen as | rule | cause |
+|---|---|---|---|---|---|---|
 ";
 
 /// The table in the documentation is the one that the runs gave.
@@ -281,8 +282,9 @@ fn rows(
         let (name, seen) = (case["case"].as_str().unwrap(), seen.unwrap());
         let by = if role == "write" { "writer" } else { "reader" };
         let link = format!("../reference/rules.md#{}", rule.to_lowercase());
+        let cause = case["cause"]["title"].as_str().unwrap();
         Ok(format!(
-            "| `{bug}` | {words} | {by} | `{name}` | {seen} | [{rule}]({link}) |\n"
+            "| `{bug}` | {words} | {by} | `{name}` | {seen} | [{rule}]({link}) | {cause} |\n"
         ))
     };
     table.iter().map(row).collect()
@@ -316,5 +318,10 @@ fn caught(bug: &str, name: &str, role: &str) -> (Option<i32>, Value) {
     let (code, report) = programs::run(&[&testee], &arguments);
     let cases = report["cases"].as_array().unwrap();
     let case = cases.iter().find(|case| case["case"] == name);
-    (code, case.cloned().unwrap_or(report.clone()))
+    let mut case = case.cloned().unwrap_or(report.clone());
+    // Its cause with the words for people.
+    let causes = report["causes"].as_array().unwrap();
+    let cause = causes.iter().find(|cause| cause["id"] == case["cause"]);
+    case["cause"] = cause.cloned().unwrap_or_default();
+    (code, case)
 }

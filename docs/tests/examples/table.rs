@@ -80,11 +80,20 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     ),
     (
         "docs/conformance/README.md",
-        "cp -r conformance/testees/starter my-rust",
+        "cp -r conformance/testees/starter/rust my-rust",
         Elsewhere(
             "builds",
             "conformance/tests/testees/guide.rs",
             "follow(\"Rust\")",
+        ),
+    ),
+    (
+        "docs/conformance/README.md",
+        "cp -r conformance/testees/starter/go my-go",
+        Elsewhere(
+            "builds",
+            "conformance/tests/testees/guide.rs",
+            "follow(\"Go\")",
         ),
     ),
     (

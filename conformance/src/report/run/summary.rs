@@ -1,6 +1,6 @@
 //! A screen for a terminal: the scores of each testee, then the causes of failures, largest first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
@@ -12,6 +12,7 @@ use crate::cause::{self, Group};
 use crate::report::Printable;
 use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Grading, Results, State};
+use crate::rules;
 
 /// How wide a line may be.
 const WIDTH: usize = 100;
@@ -27,6 +28,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut groups = cause::groups(results);
     groups.retain(|group| group.failed > 0);
     causes(results, &groups, out)?;
+    shoulds(results, out)?;
     cross(results, out)?;
     terminal::notices(results, out)?;
     let style = match verdict::is_good(results) {
@@ -167,6 +169,45 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
         "{RED}{count:>4}{RED:#}{cells}  {title}{:pad$}  {FAINT}{example}{FAINT:#}",
         ""
     )
+}
+
+/// The SHOULDs that writers' files break, those of most scripts first: they fail nothing.
+fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut by_rule: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
+    for case in results
+        .cases
+        .iter()
+        .filter(|case| case.state() == State::Passed)
+    {
+        let rules: BTreeSet<_> = case
+            .shoulds()
+            .filter_map(|note| note.rule.as_deref())
+            .collect();
+        for rule in rules {
+            by_rule.entry(rule).or_default().push(case);
+        }
+    }
+    let mut by_rule: Vec<_> = by_rule.into_iter().collect();
+    by_rule.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+    for (rule, cases) in &by_rule {
+        let count = cases.len();
+        let sentence = rules::find(rule).map_or("", |rule| rule.rule);
+        let title = shortened(&format!("should: {rule} {sentence}"), WIDTH / 2, '…');
+        let pad = (WIDTH / 2).saturating_sub(title.width());
+        let room = WIDTH / 2 - 8;
+        let first = cases.first().map_or("", |case| case.case.as_str());
+        let first = shortened(&Printable(first).to_string(), room, '*');
+        writeln!(
+            out,
+            "{YELLOW}{count:>4}{YELLOW:#}  {title}{:pad$}  {FAINT}{first}{FAINT:#}",
+            ""
+        )?;
+    }
+    if by_rule.is_empty() {
+        Ok(())
+    } else {
+        writeln!(out)
+    }
 }
 
 /// The text, or as much of it as fits with a mark at its end.

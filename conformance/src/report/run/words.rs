@@ -3,8 +3,8 @@
 use crate::cause::Cause;
 use crate::report::hexdump;
 use crate::report::printable::{Printable, clipped};
-use crate::results::{CaseResult, Difference, Hexdump, Outcome, Results, is_advice};
-use crate::rules;
+use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
+use crate::rules::{self, Severity};
 
 /// How much of a value is shown; JSON has all.
 const VALUE_LETTERS: usize = 200;
@@ -68,12 +68,13 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
 
 /// The SHOULDs that a writer's files break, and what else is worth knowing.
 pub(super) fn notes(case: &CaseResult) -> Vec<String> {
-    let short = |note: &String| {
-        let kind = match is_advice(note) {
-            true => "note",
-            false => "should",
+    let short = |note: &Note| {
+        let kind = match note.severity {
+            Severity::Advice => "note",
+            Severity::Should | Severity::Must => "should",
         };
-        format!("{kind}: {}", Printable(clipped(note, VALUE_LETTERS)))
+        let text = note.to_string();
+        format!("{kind}: {}", Printable(clipped(&text, VALUE_LETTERS)))
     };
     case.notes.iter().map(short).collect()
 }

@@ -1,0 +1,312 @@
+// A reader and a writer to begin with, for the conformance kit. The standard library is all that it needs:
+//
+//	go build -o starter starter.go
+//	atf-conformance run TESTEE.toml
+//
+// What speaks the protocol stands below and can stay. decode and tracer are examples of wire version 1
+// that know index files alone: put your own reader and writer in their places.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const (
+	headerSize  = 64
+	footerSize  = 64
+	eventSize   = 32
+	unsupported = 77
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ---- Your reader ----
+
+// object holds fields by the names of the protocol; those of 64 bits are strings.
+type object map[string]any
+
+// index is what an index file holds.
+type index struct {
+	header object
+	events []object
+	// nil without a footer that verifies.
+	footer   object
+	checksum string
+	trailing int
+}
+
+// decode decodes an index file of wire version 1; it is nil for one that must be refused.
+func decode(data []byte) *index {
+	if len(data) < headerSize || !bytes.HasPrefix(data, []byte("ATI2\x01\x01")) || u32(data, 24) != eventSize {
+		return nil
+	}
+	offset := u64(data, 32)
+	if offset < headerSize || offset > uint64(len(data)) {
+		return nil
+	}
+	start := int(offset)
+	file := &index{
+		header: object{
+			"endian": data[4], "version": data[5], "arch": data[6], "os": data[7],
+			"flags": u32(data, 8), "thread_id": u32(data, 12), "clock_type": data[16],
+			"event_size": u32(data, 24), "event_count": u32(data, 28),
+			"events_offset": text(offset), "footer_offset": text(u64(data, 40)),
+			"time_start_ns": text(u64(data, 48)), "time_end_ns": text(u64(data, 56)),
+		},
+		events:   []object{},
+		checksum: "not_checked",
+	}
+	end := start + (len(data)-start)/eventSize*eventSize
+	if at, found := findFooter(data, start); found {
+		stored := u32(data, at+4)
+		switch {
+		case stored == 0:
+			file.checksum = "absent"
+		case stored == crc32.Checksum(data[start:at], castagnoli):
+			file.checksum = "good"
+		default:
+			return nil
+		}
+		file.footer = object{
+			"checksum": stored, "event_count": text(u64(data, at+8)),
+			"time_start_ns": text(u64(data, at+16)), "time_end_ns": text(u64(data, at+24)),
+			"bytes_written": text(u64(data, at+32)),
+		}
+		end = at
+		file.trailing = len(data) - at - footerSize
+	} else {
+		stated := u64(data, 40)
+		if stated < uint64(len(data)) && bytes.HasPrefix(data[stated:], []byte("2ITA")) {
+			// A footer whose numbers are wrong.
+			return nil
+		}
+		file.trailing = len(data) - end
+	}
+	for at := start; at < end; at += eventSize {
+		event := object{
+			"timestamp_ns": text(u64(data, at)), "function_id": text(u64(data, at+8)),
+			"thread_id": u32(data, at+16), "event_kind": u32(data, at+20),
+			"call_depth": u32(data, at+24), "detail_seq": nil,
+		}
+		if link := u32(data, at+28); link != math.MaxUint32 {
+			event["detail_seq"] = text(uint64(link))
+		}
+		file.events = append(file.events, event)
+	}
+	return file
+}
+
+// findFooter looks for the footer: it stands where its own numbers say that the events end.
+func findFooter(data []byte, start int) (int, bool) {
+	last := start + (len(data)-start)/eventSize*eventSize
+	for at := last; at >= start; at -= eventSize {
+		if len(data)-at < footerSize || !bytes.HasPrefix(data[at:], []byte("2ITA")) {
+			continue
+		}
+		length := uint64(at - start)
+		if u64(data, at+8) == length/eventSize && u64(data, at+32) == length {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func u32(data []byte, at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
+
+func u64(data []byte, at int) uint64 { return binary.LittleEndian.Uint64(data[at:]) }
+
+func text(value uint64) string { return strconv.FormatUint(value, 10) }
+
+// ---- Your writer ----
+
+// tracer writes the index file of a thread, in wire version 1.
+type tracer struct {
+	file             *os.File
+	buffer           *bufio.Writer
+	thread, clock    uint32
+	arch, os         uint8
+	events           []byte
+	started, stopped uint64
+}
+
+func open(out string, values values) (*tracer, error) {
+	folder := filepath.Join(out, fmt.Sprintf("thread_%d", values.number("thread")))
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		return nil, err
+	}
+	file, err := os.Create(filepath.Join(folder, "index.atf"))
+	if err != nil {
+		return nil, err
+	}
+	t := &tracer{
+		file: file, buffer: bufio.NewWriter(file),
+		thread: uint32(values.number("thread")), clock: uint32(values.number("clock")),
+		arch: uint8(values.number("arch")), os: uint8(values.number("os")),
+	}
+	_, err = t.buffer.Write(t.header(headerSize))
+	return t, err
+}
+
+func (t *tracer) header(footerOffset uint64) []byte {
+	header := append([]byte("ATI2\x01\x01"), t.arch, t.os)
+	for _, field := range []uint32{0, t.thread, t.clock, 0, eventSize, uint32(len(t.events) / eventSize)} {
+		header = binary.LittleEndian.AppendUint32(header, field)
+	}
+	for _, field := range []uint64{headerSize, footerOffset, t.started, t.stopped} {
+		header = binary.LittleEndian.AppendUint64(header, field)
+	}
+	return header
+}
+
+func (t *tracer) index(values values) error {
+	t.stopped = values.number("ts")
+	if len(t.events) == 0 {
+		t.started = t.stopped
+	}
+	var event []byte
+	for _, field := range []uint64{t.stopped, values.number("fn")} {
+		event = binary.LittleEndian.AppendUint64(event, field)
+	}
+	kind, depth := uint32(values.number("kind")), uint32(values.number("depth"))
+	for _, field := range []uint32{t.thread, kind, depth, math.MaxUint32} {
+		event = binary.LittleEndian.AppendUint32(event, field)
+	}
+	t.events = append(t.events, event...)
+	_, err := t.buffer.Write(event)
+	return err
+}
+
+// finalize writes the footer first and the header last: after a crash between the two a reader finds the footer.
+func (t *tracer) finalize() error {
+	size := uint64(len(t.events))
+	footer := []byte("2ITA")
+	footer = binary.LittleEndian.AppendUint32(footer, crc32.Checksum(t.events, castagnoli))
+	for _, field := range []uint64{size / eventSize, t.started, t.stopped, size, 0, 0, 0} {
+		footer = binary.LittleEndian.AppendUint64(footer, field)
+	}
+	if _, err := t.buffer.Write(footer); err != nil {
+		return err
+	}
+	if err := t.buffer.Flush(); err != nil {
+		return err
+	}
+	if _, err := t.file.WriteAt(t.header(headerSize+size), 0); err != nil {
+		return err
+	}
+	return t.file.Close()
+}
+
+// ---- The protocol ----
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "starter:", err)
+		code = 3
+	}
+	os.Exit(code)
+}
+
+func run(arguments []string) (int, error) {
+	switch {
+	case len(arguments) == 2 && arguments[0] == "read":
+		return read(arguments[1], os.Stdout)
+	case len(arguments) == 3 && arguments[0] == "write":
+		return write(arguments[1], arguments[2])
+	}
+	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT")
+}
+
+// read prints the document of a file; the exit code says whether it was refused.
+func read(path string, output io.Writer) (int, error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return unsupported, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	print := json.NewEncoder(output).Encode
+	file := decode(data)
+	if file == nil {
+		return 1, print(object{"kind": "index", "verdict": "reject"})
+	}
+	document := object{
+		"kind": "index", "verdict": "accept", "header": file.header, "events": file.events, "footer": file.footer,
+		"derived": object{
+			"event_count": text(uint64(len(file.events))), "count_source": "footer",
+			"checksum": file.checksum, "trailing_bytes": text(uint64(file.trailing)),
+		},
+	}
+	if file.footer == nil {
+		document["verdict"] = "recover"
+		document["derived"].(object)["count_source"] = "file_size"
+	}
+	return 0, print(document)
+}
+
+// write carries out a script, line by line.
+func write(script, out string) (int, error) {
+	lines, err := os.ReadFile(script)
+	if err != nil {
+		return 0, err
+	}
+	threads := map[uint64]*tracer{}
+	for _, line := range strings.Split(string(lines), "\n") {
+		words := strings.Split(line, " ")
+		if words[0] == "" || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		values := values{}
+		for _, word := range words[1:] {
+			if key, value, found := strings.Cut(word, "="); found {
+				values[key] = value
+			}
+		}
+		id := values.number("thread")
+		thread := threads[id]
+		switch {
+		case words[0] == "open":
+			threads[id], err = open(out, values)
+		case words[0] == "index" && thread != nil && values["detail"] == "-":
+			err = thread.index(values)
+		case words[0] == "finalize" && thread != nil:
+			err = thread.finalize()
+			delete(threads, id)
+		case words[0] == "abort":
+			// What is open is flushed and not finalized.
+			for _, thread := range threads {
+				if err == nil {
+					err = thread.buffer.Flush()
+				}
+			}
+		default:
+			return unsupported, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+// values are an operation's values, by their keys.
+type values map[string]string
+
+// number is 0 for a value that is not there, as of abort.
+func (v values) number(key string) uint64 {
+	number, _ := strconv.ParseUint(v[key], 10, 64)
+	return number
+}
