@@ -43,16 +43,21 @@ pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<
 /// The first bytes of a case's file: the one that is to be read, or the first of a session.
 #[must_use]
 pub fn locate_beginning(case: &Case) -> Option<Hexdump> {
-    const MOST: usize = 64;
     let given = case.files.get_key_value(&case.path);
     let (file, bytes) = given.or_else(|| case.files.first_key_value())?;
-    Some(Hexdump {
-        file: file.clone(),
+    Some(beginning(file, bytes))
+}
+
+/// The first bytes of a file.
+pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
+    const MOST: usize = 64;
+    Hexdump {
+        file: file.to_owned(),
         offset: 0,
         bytes: bytes.iter().take(MOST).copied().collect(),
         field_offset: 0,
         field_size: 0,
-    })
+    }
 }
 
 /// The file that a place is about, its document, and the way from there.

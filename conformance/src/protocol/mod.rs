@@ -16,5 +16,5 @@ pub use compare::{Mismatch, Step, differences};
 pub use document::{Answer, Broken};
 pub use grade::holds_events;
 pub use lacks::Lack;
-pub use locate::{locate, locate_beginning, locate_field};
+pub use locate::{beginning, locate, locate_beginning, locate_field};
 pub use manifest::{Feature, Manifest, ManifestError};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::choices::settle;
 use super::outside::has_canary;
 use super::task::{Ended, Smoke, Task};
-use super::{Graded, blame, failed};
+use super::{Graded, blame};
 use crate::corpus::CHECKSUMS;
 use crate::corpus::{Case, Class};
 use crate::protocol::lacks::{allows, breaks_checksum, leave_out};
@@ -97,12 +97,16 @@ impl Task for Reading {
             .exit_code()
             .and_then(|code| Answer::of(code, &ended.output));
         let outcome = match answer {
-            Err(broken) => self.unanswered(broken),
+            Err(Broken { class, message }) => self.failed(class, message, "a document"),
             Ok(Answer::Unsupported) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
             Ok(Answer::Document(verdict, document)) => match self.left(ended, &document, place) {
-                Some(message) => failed(Failure::Outside, message),
+                Some(message) => self.failed(
+                    Failure::Outside,
+                    message,
+                    "nothing outside the session is read",
+                ),
                 None => self.compare(manifest, verdict, &document),
             },
         };
@@ -155,8 +159,9 @@ impl Reading {
         }
     }
 
-    /// A failure without an answer: the bytes that the testee was to read are worth seeing.
-    fn unanswered(&self, Broken { class, message }: Broken) -> Outcome {
+    /// A failure without an answer that can be compared: the bytes that the testee was to read are
+    /// worth seeing.
+    fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         let broken = self.broken();
         let at_fault = broken.and_then(|(file, _, place)| {
             locate_field(&self.case, file, &place.field, place.offset?)
@@ -166,7 +171,7 @@ impl Reading {
             differences: vec![Difference {
                 grade: Grade::Data,
                 place: "answer".to_owned(),
-                expected: "a document".to_owned(),
+                expected: expected.to_owned(),
                 got: message.clone(),
                 rule: blame::first(&self.case).map(str::to_owned),
                 hexdump: at_fault.or_else(|| locate_beginning(&self.case)),

@@ -6,15 +6,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Graded;
 use super::task::{Ended, Smoke, Task};
 use super::warden::End;
-use super::{Graded, failed};
-use crate::protocol::{Broken, Feature, Manifest, exit};
-use crate::results::{Failure, Outcome, Role};
+use crate::protocol::{Broken, Feature, Manifest, beginning, exit};
+use crate::results::{Difference, Failure, Grade, Outcome, Role};
 use crate::scripts::{self, Operation, Scripted};
 use crate::written;
 
 const SIGKILL: i32 = 9;
+const SCRIPT: &str = "script.txt";
 
 /// A script, to be written.
 #[derive(Debug)]
@@ -55,6 +56,23 @@ impl Writing {
 }
 
 impl Writing {
+    /// A failure without files to look at: the script is worth seeing.
+    fn unwritten(&self, Broken { class, message }: Broken) -> Outcome {
+        let script = self.scripted.to_string();
+        Outcome::Failed {
+            class,
+            differences: vec![Difference {
+                grade: Grade::Data,
+                place: SCRIPT.to_owned(),
+                expected: "all of it is written".to_owned(),
+                got: message.clone(),
+                rule: self.rules.first().cloned(),
+                hexdump: Some(beginning(SCRIPT, script.as_bytes())),
+            }],
+            message,
+        }
+    }
+
     /// Whether a writer ended as its script asks for, or says that it does not support it.
     fn is_done(&self, ended: &Ended) -> Result<bool, Broken> {
         let Scripted { limit, script, .. } = &*self.scripted;
@@ -127,7 +145,7 @@ impl Task for Writing {
     }
 
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
-        let (script, out) = (place.join("script.txt"), out(place));
+        let (script, out) = (place.join(SCRIPT), out(place));
         fs::write(&script, self.scripted.to_string())?;
         fs::create_dir(&out)?;
         Ok(vec![("script", script), ("out", out)])
@@ -135,7 +153,7 @@ impl Task for Writing {
 
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded {
         let outcome = match self.is_done(ended) {
-            Err(Broken { class, message }) => failed(class, message),
+            Err(broken) => self.unwritten(broken),
             Ok(false) => Outcome::Skipped {
                 why: "exit code 77".to_owned(),
             },
