@@ -4,7 +4,7 @@ use atf::Wire;
 use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recover};
 use serde_json::json;
 
-use crate::support::{DetailFile, IndexFile, patched};
+use crate::support::{DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files};
 
 /// Recovers what was put at `in`.
@@ -100,6 +100,25 @@ fn a_finalized_file_that_was_damaged_is_called_damaged() {
     assert_eq!(count(&report, What::Damaged), 1);
     assert_eq!(count(&report, What::NotFinalized), 0, "{report}");
     assert!(report.losses() > 0);
+}
+
+#[test]
+fn zeros_under_a_good_checksum_were_written_and_are_kept() {
+    for version in [1, 2] {
+        let events = 64..64 + 9 * 32;
+        let bytes = IndexFile::finalized(version, 9).bytes();
+        let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
+        let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
+        let bytes = patched(&bytes, events.end + 4, &checksum);
+        // The header's last time, since what is intact would be copied as it is.
+        let bytes = patched(&bytes, 56, &[1]);
+        let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
+        assert_eq!(report.events(), 9, "{report}");
+        // Without the checksum nothing says that they were.
+        let bytes = patched(&bytes, events.end + 4, &[0; 4]);
+        let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
+        assert_eq!(report.events(), 4, "{report}");
+    }
 }
 
 #[test]

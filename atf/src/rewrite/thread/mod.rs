@@ -132,7 +132,8 @@ impl<'a, 'b> Walk<'a, 'b> {
         let mut events = index.cursor();
         let mut seq = 0_u64;
         while let Some(bytes) = events.bytes(seq)? {
-            if is_hole(&bytes) {
+            // What a good checksum was made of was written, zeros or not.
+            if is_zero(&bytes) && !index.checksum()?.proves_the_events() {
                 break;
             }
             let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
@@ -245,6 +246,6 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 }
 
-fn is_hole(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
     *bytes == [0; IndexEvent::SIZE]
 }

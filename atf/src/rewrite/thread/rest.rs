@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_hole};
+use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_zero};
 use crate::error::Error;
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
@@ -25,7 +25,7 @@ impl Walk<'_, '_> {
                 break;
             };
             self.progress.advance(EVENT_SIZE);
-            let why = match is_hole(&bytes) {
+            let why = match is_zero(&bytes) {
                 true => Why::Hole,
                 false if self.job.salvage => {
                     let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
