@@ -42,7 +42,7 @@ impl Framing {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
-        let damaged = match first(input, events, stated.into_iter().chain(last))? {
+        let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
                 let hop = Hop::new(input, header, footer.offset, false)?;
                 return Ok(hop.with_footer(input, header, footer));
@@ -80,6 +80,33 @@ impl Framing {
     }
 }
 
+/// The footer where the header says that it is, or else at the end of the file.
+pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<DetailFooter>> {
+    let events = header.events_offset;
+    let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
+    let last = input.size().checked_sub(FOOTER_SIZE as u64);
+    let verdict = first(input, events, stated.into_iter().chain(last))?;
+    let (at, fits) = match &verdict {
+        Verdict::Verified(placed) => (placed.offset, true),
+        Verdict::Damaged(damaged) => (damaged.offset, false),
+        Verdict::NoFooter => return Ok(verdict),
+    };
+    match header.stated_end() != Some(at) && is_payload(input, header, at, fits)? {
+        true => first(input, events, stated.filter(|stated| *stated != at)),
+        false => Ok(verdict),
+    }
+}
+
+/// Whether what looks like a footer is part of an event, since an event begins in front of it and
+/// ends behind it: a payload is program memory, which may look like anything. Where its numbers
+/// fit, the events must also come to the end of the file, or to zeros up to there: else a length
+/// is damaged and the footer is not (silence `footer.framed`).
+fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
+    let hop = Hop::new(input, header, input.size(), false)?;
+    let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
+    Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
+}
+
 /// How many events a file has, for all that its verified footer says; 0 where there is no file, and
 /// `None` where there is no such footer.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
@@ -91,15 +118,10 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
         Err(error) => return Err(error),
     };
     let header = DetailHeader::decode(&header::read(&input)?, input.size())?;
-    let stated = header.stated_end();
-    let last = input.size().checked_sub(FOOTER_SIZE as u64);
-    let candidates = stated.into_iter().chain(last);
-    Ok(
-        match first::<DetailFooter>(&input, header.events_offset, candidates)? {
-            Verdict::Verified(footer) => Some(footer.footer.event_count),
-            Verdict::Damaged(_) | Verdict::NoFooter => None,
-        },
-    )
+    Ok(match footer_of(&input, &header)? {
+        Verdict::Verified(footer) => Some(footer.footer.event_count),
+        Verdict::Damaged(_) | Verdict::NoFooter => None,
+    })
 }
 
 /// Both wire versions begin an event with its length.

@@ -10,7 +10,7 @@ mod reader;
 
 pub use event::{DetailEvent, DetailEventHeader};
 pub use footer::DetailFooter;
-pub(crate) use framing::stated_count;
+pub(crate) use framing::{footer_of, stated_count};
 pub use header::DetailHeader;
 pub use iter::{DetailCursor, Events};
 pub use payload::FunctionPayload;

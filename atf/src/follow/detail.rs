@@ -6,9 +6,11 @@ use std::path::Path;
 use super::head::Head;
 use super::{Polled, is_written};
 use crate::checksum::Checksum;
-use crate::detail::{DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload};
+use crate::detail::{
+    DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of,
+};
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
+use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, judge};
 use crate::header::HEADER_SIZE;
 use crate::source::{Growing, Input};
 use crate::wire;
@@ -442,13 +444,10 @@ fn final_footer(
     if is_placeholder && count > 0 {
         return Ok(None);
     }
-    let events = header.events_offset;
-    let end = events.saturating_add(header.bytes_length);
-    let last = input.size().checked_sub(FOOTER_SIZE as u64);
-    let candidates = (!is_placeholder).then_some(end).into_iter().chain(last);
-    let Verdict::Verified(found) = first::<DetailFooter>(input, events, candidates)? else {
+    let Verdict::Verified(found) = footer_of(input, header)? else {
         return Ok(None);
     };
+    let end = header.events_offset.saturating_add(header.bytes_length);
     let agrees = header.event_count == found.footer.event_count && end == found.offset;
     Ok((agrees || (!is_placeholder && is_same)).then_some(found))
 }

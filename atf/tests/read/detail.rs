@@ -609,3 +609,45 @@ fn events_are_never_more_than_announced() {
         assert_eq!(events.next().is_some(), left > 0);
     }
 }
+
+/// A payload is program memory, and may look like a footer, with numbers that fit or without: with
+/// zeros behind it that never reached the disk, or with the beginning of another event.
+#[test]
+fn a_payload_that_looks_like_a_footer_is_a_payload() {
+    for version in [1, 2] {
+        for (behind, fits) in [
+            (Vec::new(), false),
+            (Vec::new(), true),
+            (vec![0; 24], false),
+            (vec![0; 24], true),
+            ([vec![200, 0, 0, 0], vec![0; 24]].concat(), false),
+        ] {
+            let before = DetailFile::finalized(version, 5).placeholder();
+            let offset = before.section().len() + 24 + 100;
+            let mut footer = b"2DTA\0\0\0\0".to_vec();
+            for number in [6, offset as u64, 1, 9].map(|it| it * u64::from(fits)) {
+                footer.extend(number.to_le_bytes());
+            }
+            footer.extend([0; 24]);
+            // So much of it is payload that all of it ends the file.
+            footer.truncate(64 - behind.len());
+            let mut events = before.events.clone();
+            events.push(DetailRecord {
+                event_type: 3,
+                index_seq: 9,
+                timestamp: 9,
+                payload: [vec![7; 100], footer].concat(),
+            });
+            let section = DetailFile::of(version, events.clone()).section();
+            let bytes = [before.header().to_vec(), section, behind.clone()].concat();
+            let detail = ways::detail(bytes).unwrap();
+            assert_eq!(detail.event_count(), 6, "{version} {behind:?} {fits}");
+            let last = detail.events_in(5..).next().unwrap().unwrap();
+            assert_eq!(last.payload_size(), 164 - behind.len() as u64);
+            assert!(matches!(
+                detail.completeness(),
+                Completeness::Unfinalized { .. }
+            ));
+        }
+    }
+}

@@ -7,17 +7,17 @@ use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "fb5445b7ed9f74701ea342e63f417a8a40cd2cef5533d856f0dca8d83ff5afa3",
+    digest: "e0f6e7a074f1e372f33920a02f41253aa979a668f614112908b37744a6056931",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "2e89f8b15d4ec6789583400a5f413078d6813594601d74c63b905b5492e54706",
+    digest: "adf9edec3f3f963697ee2cd263cc5f980b3c2a8e0fc17c01899260f24c7eb573",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "d51a0154c0800520288c7219f81e11f8970d42a7971a3d55f832ef1860886339",
+    digest: "c03a7f4371d6faa8d2252af1871db5eca9ba2dec292824a92aa25d6d69a9862b",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {
@@ -111,7 +111,7 @@ pub static ATF_DFTR_001: Rule = Rule {
     because: None,
     about: &["detail_footer"],
     sources: &["S1", "S2", "S4"],
-    settled_by: &["footer.presence", "recovery.count", "file.no_bytes"],
+    settled_by: &["footer.presence", "recovery.count", "file.no_bytes", "footer.framed"],
     note: Some("Without one, complete events up to the end are what survived."),
     untestable: None,
 };
@@ -2636,6 +2636,13 @@ pub static DECISIONS: &[Decision] = &[
         question: "What is a footer magic at the footer's place whose numbers do not fit?",
         answer: "With zero reserved bytes it is a footer, good or damaged, and never events. A reader either refuses the file, as a checker does, or gives the events in front of it, as recovery does; it does not accept the file.",
         reason: "A count of 10⁹ or one too many must neither be believed nor turn the footer's own bytes into events. An event at that place with the magic as its timestamp's low word has a function id and a kind where the footer has zeros.",
+        sources: &[],
+    },
+    Decision {
+        topic: "footer.framed",
+        question: "What is a footer magic in the middle of a detail event?",
+        answer: "Part of the event, unless the header proves that place. The walk along total_length decides: an event begins in front of the magic and ends behind it, within the file. Where the numbers behind the magic fit those of a footer, the walk must also come to the end of the file, or to zeros up to there.",
+        reason: "A payload is a copy of registers and stack, which may hold anything, a footer among it. Where the writer was killed, the event's own length is all that tells where it ends; a reader that goes by the magic loses an event that is whole. Footers are never in the middle of an event.",
         sources: &[],
     },
     Decision {

@@ -63,12 +63,35 @@ static bool has_zero_reserved(const AtfV1DetailFooter *footer) {
     return is_zero(footer->reserved, sizeof footer->reserved);
 }
 
+/* Whether the header says where events end; a placeholder with one field set does not. */
+static bool is_rewritten(const File *file) {
+    const AtfV1DetailHeader *at = place(file, 0);
+    return atf_v1_detail_header_get_event_count(at) > 0 &&
+           atf_v1_detail_header_get_bytes_length(at) > 0;
+}
+
+/* Whether an event begins in front of that place and ends behind it: memory may look like a footer.
+   Where the numbers fit as well, the events must go on to the end of the file, or to zeros. */
+static bool is_payload(const File *file, uint64_t at, bool fits) {
+    if (is_rewritten(file) && at == stated_place(file)) return false;
+    bool is_spanned = false;
+    uint64_t next = events_offset(file);
+    while (has_room(file, next, EVENT_HEADER)) {
+        uint32_t length = atf_v1_detail_event_header_get_total_length(place(file, next));
+        if (length < EVENT_HEADER || !has_room(file, next, length)) break;
+        is_spanned |= next < at && next + length > at;
+        next += length;
+    }
+    return is_spanned && (!fits || is_zero(place(file, next), file->size - next));
+}
+
 /* A footer is known by its magic and because it says where it stands. */
 static bool is_footer(const File *file, uint64_t at) {
     uint64_t start = events_offset(file);
     if (at < start || !has_room(file, at, FOOTER)) return false;
     const AtfV1DetailFooter *footer = place(file, at);
-    return has_magic(footer) && atf_v1_detail_footer_get_bytes_length(footer) == at - start;
+    return has_magic(footer) && atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
+           !is_payload(file, at, true);
 }
 
 /* Where the header says, at the end, or in front of garbage; 0 if nowhere. */
@@ -83,13 +106,6 @@ static uint64_t find_footer(const File *file) {
         at += length;
     }
     return 0;
-}
-
-/* Whether the header says where events end; a placeholder with one field set does not. */
-static bool is_rewritten(const File *file) {
-    const AtfV1DetailHeader *at = place(file, 0);
-    return atf_v1_detail_header_get_event_count(at) > 0 &&
-           atf_v1_detail_header_get_bytes_length(at) > 0;
 }
 
 /* Whether as many events as the header counts end where it says. */
@@ -107,7 +123,7 @@ static bool is_damaged_footer(const File *file, uint64_t at) {
     if (at < start || !has_room(file, at, FOOTER)) return false;
     const AtfV1DetailFooter *footer = place(file, at);
     if (is_zero(footer, FOOTER) || !has_zero_reserved(footer)) return false;
-    if (has_magic(footer)) return true;
+    if (has_magic(footer)) return !is_payload(file, at, false);
     Walk events = walk(file, at);
     return events.is_whole && atf_v1_detail_footer_get_bytes_length(footer) == at - start &&
            atf_v1_detail_footer_get_event_count(footer) == events.count;

@@ -99,17 +99,27 @@ class File {
         return atf_v1_detail_footer_get_bytes_length(footer) == place - start;
     }
 
+    // Whether an event begins in front of it and ends behind it: memory may look like a footer. Where
+    // the numbers fit as well, the events must go on to the end of the file, or to zeros.
+    bool is_payload(std::uint64_t place, bool fits) const {
+        if (is_rewritten() && add(start, length) == place) return false;
+        const Walk all = walk(bytes.size());
+        const bool is_boundary = std::binary_search(all.places.begin(), all.places.end(), place);
+        return all.end > place && !is_boundary && (!fits || bytes.from(all.end).is_zero());
+    }
+
     // It is known by its magic and because it says where it stands.
     bool is_footer(std::uint64_t place) const {
         const auto *footer = footer_at(place);
-        return footer != nullptr && has_magic(footer) && measures(footer, place);
+        return footer != nullptr && has_magic(footer) && measures(footer, place) &&
+               !is_payload(place, true);
     }
 
     bool is_damaged(std::uint64_t place) const {
         const auto *footer = footer_at(place);
         if (footer == nullptr || bytes.part(place, footer_size).is_zero()) return false;
         if (!View(footer->reserved, sizeof footer->reserved).is_zero()) return false;
-        if (has_magic(footer)) return true;
+        if (has_magic(footer)) return !is_payload(place, false);
         const Walk events = walk(place);
         return events.is_whole && measures(footer, place) &&
                atf_v1_detail_footer_get_event_count(footer) == events.places.size();

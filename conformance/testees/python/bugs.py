@@ -182,6 +182,12 @@ def last_details_lost():
     detail.surviving_end = lambda data, header: max(HEADER_SIZE, len(data) - FOOTER_SIZE)
 
 
+@bug("read", "ATF-DFTR-001")
+def footer_in_a_payload():
+    """Takes memory in the last event's stack for a footer."""
+    detail.is_payload = lambda data, header, at, fits: False
+
+
 @bug("read", "ATF-IEVT-006")
 def hole_dropped():
     """Drops events of zeros, so that all behind them change their positions."""

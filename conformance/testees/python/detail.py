@@ -103,7 +103,19 @@ def is_footer(data, header, at):
     if not is_within(data, header, at):
         return False
     footer = DETAIL_FOOTER.read(data, at)
-    return footer["magic"] == FOOTER_MAGIC and footer["bytes_length"] == at - header["events_offset"]
+    if footer["magic"] != FOOTER_MAGIC or footer["bytes_length"] != at - header["events_offset"]:
+        return False
+    return not is_payload(data, header, at, fits=True)
+
+
+def is_payload(data, header, at, fits):
+    """Whether an event begins in front of it and ends behind it: memory may look like a footer.
+
+    Where the numbers fit as well, the events must go on to the end of the file, or to zeros."""
+    if is_rewritten(header) and at == stated_end(header):
+        return False
+    places, end, _ = walk(data, header, len(data))
+    return end > at and at not in places and not (fits and any(data[end:]))
 
 
 def refuse_damaged_footer(data, header):
@@ -119,6 +131,8 @@ def refuse_damaged_footer(data, header):
         if any(footer["reserved"]):
             continue
         if footer["magic"] == FOOTER_MAGIC:
+            if is_payload(data, header, at, fits=False):
+                continue
             raise Reject("ATF-DFTR-003")
         places, _, problem = walk(data, header, at)
         says = (footer["bytes_length"], footer["event_count"])

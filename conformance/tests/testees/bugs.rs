@@ -62,6 +62,11 @@ const TABLE: &[(&str, &str, &str)] = &[
         "wrong-decode",
     ),
     (
+        "footer-in-a-payload",
+        "v1/dftr-001-a-stack-that-ends-as-a-footer",
+        "wrong-reject",
+    ),
+    (
         "hole-dropped",
         "v1/ievt-006-one-event-no-checksum",
         "wrong-decode",

@@ -139,6 +139,20 @@ fn missing() -> Vec<Recipe> {
         )
         .at(DETAIL, "footer", 461, Recover)
         .note("One event ends where the length says, and the count is three: neither is believed."),
+        breaks("ATF-DFTR-001", "a stack that ends as a footer", |t| {
+            stack(t, &[0; 4], 64);
+        })
+        .at(DETAIL, "footer", 517, Recover)
+        .asks("ATF-RDER-001")
+        .note("The last event's length says that all of it is one event."),
+        breaks(
+            "ATF-DFTR-001",
+            "a stack that ends as a footer whose numbers fit",
+            |t| stack(t, &[3, 389, 1, 2], 64),
+        )
+        .at(DETAIL, "footer", 517, Recover)
+        .asks("ATF-RDER-001")
+        .note("The last event's length says that all of it is one event."),
         meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
             .also(DETAIL, "ATF-DFTR-001"),
         breaks("ATF-DFTR-010", "all but a byte of the third", |t| {
@@ -161,6 +175,16 @@ fn missing() -> Vec<Recipe> {
         breaks("ATF-DFTR-011", "24 zeros", |t| zeros(t, 24))
             .at(DETAIL, "events", 461, Recover)
             .also(DETAIL, "ATF-DFTR-001"),
+        breaks(
+            "ATF-DFTR-011",
+            "24 zeros that end a stack as a footer ends",
+            |t| {
+                stack(t, &[0; 4], 40);
+                t.append(DETAIL, &[0; 24]);
+            },
+        )
+        .at(DETAIL, "events", 493, Recover)
+        .also(DETAIL, "ATF-DFTR-001"),
         meets("ATF-DFTR-012", "none of its bytes", |t| t.cut(DETAIL, 461))
             .also(DETAIL, "ATF-DFTR-001"),
         breaks("ATF-DFTR-012", "its first byte", |t| t.cut(DETAIL, 462))
@@ -181,6 +205,24 @@ fn missing() -> Vec<Recipe> {
         .also(DETAIL, "ATF-DFTR-001")
         .note("The header says where three events end, and there they do."),
     ]
+}
+
+/// An unfinalized file whose last event's stack is a footer's first `size` bytes with these numbers.
+fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
+    let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+    let footer = b"2DTA\0\0\0\0"
+        .iter()
+        .copied()
+        .chain(numbers)
+        .chain([0; 24]);
+    trace.detail(|file| {
+        *file = file.clone().placeholder();
+        let payload = &mut file.events[2].payload;
+        payload.truncate(96);
+        payload.extend([size, 0, 0, 0]);
+        payload.extend(footer.take(size.into()));
+    });
+    trace.cut(DETAIL, 353 + 100 + usize::from(size));
 }
 
 /// Events, no footer, and zeros behind.

@@ -148,8 +148,18 @@ impl<'a> File<'a> {
     fn is_footer(&self, at: u64) -> bool {
         self.footer_at(at).is_some_and(|footer| {
             let end = footer.number("bytes_length").checked_add(self.start);
-            self.footer.has_magic(footer.bytes) && end == Some(at)
+            self.footer.has_magic(footer.bytes) && end == Some(at) && !self.is_payload(at, true)
         })
+    }
+
+    /// Whether an event begins in front of it and ends behind it: memory may look like a footer. Where
+    /// the numbers fit as well, the events must go on to the end of the file, or to zeros.
+    fn is_payload(&self, at: u64, fits: bool) -> bool {
+        let size = self.bytes.len() as u64;
+        let walk = self.walk(size);
+        let spans = walk.end > at && !walk.places.contains(&at);
+        let rest = || between(self.bytes, walk.end, size).is_some_and(is_zero);
+        self.rewritten_end() != Some(at) && spans && (!fits || rest())
     }
 
     /// Where the header says, at the end, or in front of garbage.
@@ -176,7 +186,8 @@ impl<'a> File<'a> {
                 walk.is_whole && walk.places.len() as u64 == footer.number("event_count");
             let fits =
                 footer.number("bytes_length").checked_add(self.start) == Some(at) && is_counted;
-            footer.is_zero("reserved") && (self.footer.has_magic(footer.bytes) || fits)
+            let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
+            footer.is_zero("reserved") && (has_magic || fits)
         });
         // Where the header proves that the footer stands, nothing else does.
         let proved = [
