@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
 use crate::error::{Error, ErrorKind, Result};
@@ -434,8 +434,14 @@ fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// `session_<YYYYMMDD>_<HHMMSS>` of a moment in UTC.
+/// `session_<YYYYMMDD>_<HHMMSS>` of a moment in UTC. A clock that stands before 1970 or after 9999
+/// is taken for one that stands at the nearer end: no trace is lost for it.
 fn session_name(moment: SystemTime) -> String {
+    /// The last second of the year 9999.
+    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    let last = SystemTime::UNIX_EPOCH.checked_add(LAST);
+    let moment = moment.max(SystemTime::UNIX_EPOCH);
+    let moment = last.map_or(moment, |last| moment.min(last));
     // Its form is 2026-01-05T10:15:00Z.
     let text = humantime::format_rfc3339_seconds(moment).to_string();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -445,8 +451,6 @@ fn session_name(moment: SystemTime) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -454,5 +458,15 @@ mod tests {
         // 2026-01-05T10:15:00Z, as `date -u +%s` counts it.
         let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
         assert_eq!(session_name(moment), "session_20260105_101500");
+    }
+
+    #[test]
+    fn a_clock_that_no_name_can_hold_is_taken_for_the_nearer_end() {
+        let second = Duration::from_secs(1);
+        let before = SystemTime::UNIX_EPOCH - second;
+        assert_eq!(session_name(before), "session_19700101_000000");
+        let year_10000 = SystemTime::UNIX_EPOCH + Duration::from_secs(253_402_300_800);
+        assert_eq!(session_name(year_10000), "session_99991231_235959");
+        assert_eq!(session_name(year_10000 - second), "session_99991231_235959");
     }
 }

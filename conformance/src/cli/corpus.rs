@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::ended;
 use atf_conformance::Verdict;
 use atf_conformance::corpus::{Case, Class, FLAGS, cases, edition};
 use globset::{GlobBuilder, GlobMatcher};
@@ -123,16 +124,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
             cases.and_then(|cases| edition::copy(out, &cases).map(|()| 0))
         }
     };
-    match done {
-        Ok(status) => ExitCode::from(status),
-        // Whoever reads the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            // Nothing can be done where stderr is gone too.
-            let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-            ExitCode::from(2)
-        }
-    }
+    ended(done)
 }
 
 fn print(text: &str) -> io::Result<u8> {

@@ -8,6 +8,7 @@ mod smoke;
 mod testee;
 mod warden;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -42,13 +43,25 @@ enum Command {
 
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    match Cli::parse().command {
-        Command::Check(options) => check::run(&options),
-        Command::Corpus(options) => corpus::run(&options),
-        Command::Run(options) => run::run(&options),
-        Command::Scripts(options) => scripts::run(&options),
-        Command::Smoke(options) => smoke::run(&options),
-        Command::Testee(options) => testee::run(&options),
-        Command::Warden(options) => warden::run(&options),
+    match Cli::try_parse().map(|cli| cli.command) {
+        Ok(Command::Check(options)) => check::run(&options),
+        Ok(Command::Corpus(options)) => corpus::run(&options),
+        Ok(Command::Run(options)) => run::run(&options),
+        Ok(Command::Scripts(options)) => scripts::run(&options),
+        Ok(Command::Smoke(options)) => smoke::run(&options),
+        Ok(Command::Testee(options)) => testee::run(&options),
+        Ok(Command::Warden(options)) => warden::run(&options),
+        // Help that was asked for, or what is wrong with the command line.
+        Err(text) => ended(text.print().map(|()| if text.use_stderr() { 2 } else { 0 })),
+    }
+}
+
+/// The exit status of a command that writes to standard output.
+fn ended(done: io::Result<u8>) -> ExitCode {
+    match done {
+        Ok(status) => ExitCode::from(status),
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => run::failure(&error.to_string()),
     }
 }

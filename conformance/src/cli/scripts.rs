@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use atf_conformance::scripts::{self, Scripted};
 
+use super::ended;
+
 const AFTER_HELP: &str = "\
 A script's operations are explained in docs/conformance/protocol.md.
 
@@ -50,16 +52,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         },
         Action::Copy { folder } => copy(all, folder),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            // Nothing can be done where stderr is gone too.
-            let _ = writeln!(io::stderr(), "atf-conformance: {error}");
-            ExitCode::from(2)
-        }
-    }
+    ended(done.map(|()| 0))
 }
 
 fn list(all: impl Iterator<Item = Scripted>, out: &mut impl Write) -> io::Result<()> {

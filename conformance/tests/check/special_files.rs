@@ -255,16 +255,20 @@ fn names_that_are_not_utf_8_are_read_and_shown() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_to_standard_output_is_an_error() {
-    let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
-        eprintln!("SKIPPED: no /dev/full");
-        return;
-    };
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));
-    command.arg("check").arg(samples()).stdout(full);
-    let output = command.stderr(Stdio::piped()).spawn().unwrap();
-    let output = output.wait_with_output().unwrap();
-    let (status, _, messages) = texts(&output);
-    assert_eq!(status, 2);
-    assert!(messages.contains("No space left on device"), "{messages}");
+fn what_cannot_be_written_to_standard_output_is_an_error() {
+    let samples = samples();
+    let check = ["check", samples.to_str().unwrap()];
+    for arguments in [&check[..], &["--help"], &["corpus", "list"]] {
+        let Ok(full) = fs::File::options().write(true).open("/dev/full") else {
+            eprintln!("SKIPPED: no /dev/full");
+            return;
+        };
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin("atf-conformance"));
+        command.args(arguments).stdout(full);
+        let output = command.stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2, "{arguments:?}");
+        assert!(messages.contains("No space left on device"), "{messages}");
+    }
 }

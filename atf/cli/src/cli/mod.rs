@@ -50,15 +50,21 @@ enum Command {
 
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Info(options) => info::run(&options),
-        Command::Dump(options) => dump::run(&options),
-        Command::Explain(options) => explain::run(&options),
-        Command::Recover(options) => recover::run(&options),
-        Command::Convert(options) => convert::run(&options),
-        Command::Scrub(options) => scrub::run(&options),
-        Command::Synth(options) => synth::run(&options),
-        Command::Completions(options) => completions::run(&options),
+    let outcome = match Cli::try_parse().map(|cli| cli.command) {
+        Ok(Command::Info(options)) => info::run(&options),
+        Ok(Command::Dump(options)) => dump::run(&options),
+        Ok(Command::Explain(options)) => explain::run(&options),
+        Ok(Command::Recover(options)) => recover::run(&options),
+        Ok(Command::Convert(options)) => convert::run(&options),
+        Ok(Command::Scrub(options)) => scrub::run(&options),
+        Ok(Command::Synth(options)) => synth::run(&options),
+        Ok(Command::Completions(options)) => completions::run(&options),
+        // Help that was asked for, or what is wrong with the command line.
+        Err(text) => match text.print() {
+            Ok(()) if text.use_stderr() => return ExitCode::from(2),
+            Ok(()) => Ok(State::Fine),
+            Err(error) => Err(Failure::Output(error)),
+        },
     };
     match outcome {
         Ok(State::Fine) => ExitCode::SUCCESS,

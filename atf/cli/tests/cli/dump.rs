@@ -509,16 +509,16 @@ fn a_thread_that_is_not_there_is_said() {
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_cannot_be_written_is_said() {
-    for command in ["dump", "info"] {
+    for command in [&["dump", SMALL][..], &["info", SMALL], &["--help"]] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = Command::new(assert_cmd::cargo::cargo_bin("atf"))
             .current_dir(samples())
-            .args([command, SMALL])
+            .args(command)
             .stdout(full)
             .output()
             .unwrap();
         let (status, _, messages) = texts(&output);
-        assert_eq!(status, 2, "{command}");
+        assert_eq!(status, 2, "{command:?}");
         assert!(messages.starts_with("atf: standard output: "), "{messages}");
     }
 }
