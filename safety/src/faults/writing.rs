@@ -125,7 +125,7 @@ fn check(
             return Err(format!("event {seq} is {found:?}"));
         }
     }
-    for found in detail.iter().flat_map(DetailReader::events) {
+    for found in detail.iter().flat_map(|detail| detail.events_in(..)) {
         let found = found.map_err(text)?;
         let payload = detail.as_ref().map(|detail| detail.payload(&found, 1000));
         let payload = payload.transpose().map_err(text)?;
