@@ -35,12 +35,14 @@ pub enum Completeness {
 
 impl Completeness {
     /// What is wrong with the events for all that the file's end shows: `missing` events that a
-    /// header counts are not there, and the last one ends at `events_end`.
+    /// header counts are not there, and the last one ends at `events_end`. `is_cut` where the header
+    /// says that the file was finalized.
     pub(crate) fn problems(
         &self,
         input: &Input,
         events_end: u64,
         missing: Option<Error>,
+        is_cut: bool,
     ) -> Vec<Error> {
         match self {
             Self::Finalized | Self::FooterUnderPlaceholder => Vec::new(),
@@ -54,6 +56,7 @@ impl Completeness {
             } => {
                 let partial = partial_footer.map_or(0, |partial| partial.size);
                 let error = input.error(ErrorKind::NotFinalized {
+                    is_cut,
                     trailing_bytes: trailing_bytes.saturating_add(partial),
                     zero_tail_bytes: *zero_tail_bytes,
                 });

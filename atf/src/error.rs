@@ -283,12 +283,15 @@ pub enum ErrorKind {
         found: u64,
     },
 
-    /// The file has no footer: its writer never finalized it.
+    /// The file has no footer: its writer never finalized it, or it was truncated since.
     #[error(
-        "no footer: the file was not finalized{}",
+        "no footer: the file was {}{}",
+        if *is_cut { "truncated" } else { "not finalized" },
         trailing(*trailing_bytes, *zero_tail_bytes)
     )]
     NotFinalized {
+        /// Whether the header counts events, as only a writer that has finalized lets it.
+        is_cut: bool,
         /// Bytes of a torn event, or of a torn footer, after the last event.
         trailing_bytes: u64,
         /// Bytes of zeros at the end.

@@ -256,7 +256,8 @@ impl DetailReader {
                 .events_missing(self.event_count(), stated, offset)
         });
         let completeness = self.completeness();
-        let mut problems = completeness.problems(&self.input, self.events_end(), missing);
+        let is_cut = self.header.stated_end().is_some();
+        let mut problems = completeness.problems(&self.input, self.events_end(), missing, is_cut);
         problems.extend(self.framing_problem().cloned());
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(self.checksum()?.problem(&self.input, footer));

@@ -377,7 +377,8 @@ impl IndexReader {
                 .events_missing(self.event_count(), stated, offset)
         });
         let completeness = self.completeness();
-        let mut problems = completeness.problems(&self.input, self.events_end(), missing);
+        let is_cut = self.header.is_bounded();
+        let mut problems = completeness.problems(&self.input, self.events_end(), missing, is_cut);
         let footer = self.footer_offset().unwrap_or_default();
         problems.extend(
             self.known_checksum()

@@ -72,6 +72,12 @@ pub(super) fn rewrite(
         }
     }
     if let Some(old) = old {
+        report.is_lost = old.problems.iter().any(|problem| {
+            matches!(
+                problem.kind(),
+                ErrorKind::NotJson(_) | ErrorKind::NotUtf8 | ErrorKind::NothingWritten
+            )
+        });
         report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
         let problems = old.problems.iter().filter(|problem| {
             let key = problem.field().unwrap_or_default();

@@ -114,6 +114,7 @@ fn a_file_without_a_footer_is_told_with_what_follows_its_events() {
         assert_eq!(told(&bytes, 100), ["NotFinalized"]);
         let index = IndexReader::from_bytes(bytes).unwrap();
         let kind = ErrorKind::NotFinalized {
+            is_cut: false,
             trailing_bytes: 7,
             zero_tail_bytes: 0,
         };
@@ -128,6 +129,12 @@ fn a_file_that_was_cut_since_it_was_finalized_misses_events() {
     let mut bytes = IndexFile::finalized(1, 100).bytes();
     bytes.truncate(64 + 32 * 60);
     assert_eq!(told(&bytes, 60), ["NotFinalized", "EventsMissing"]);
+    let index = IndexReader::from_bytes(bytes.clone()).unwrap();
+    let text = index.problems()[0].to_string();
+    assert!(
+        text.ends_with("no footer: the file was truncated (at 0x7c0)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recove
 use serde_json::json;
 
 use crate::support::{DetailFile, IndexFile, crc32c, patched};
-use crate::{Places, files};
+use crate::{Places, files, without_details};
 
 /// Recovers what was put at `in`.
 fn recovered(places: &Places) -> Report {
@@ -122,6 +122,26 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
 }
 
 #[test]
+fn details_whose_file_is_gone_and_a_manifest_that_is_no_json_are_losses() {
+    let places = Places::new();
+    let index = IndexFile::finalized(1, 9).bytes();
+    places.put("in/thread_7/index.atf", &index);
+    let report = recovered(&places);
+    assert_eq!(report.losses(), 3, "{report}");
+    let said =
+        "lost: a detail that a finalized index links to: 3 times, first index.atf: events[0]";
+    assert!(report.to_string().contains(said), "{report}");
+
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", without_details(1));
+    places.put("in/manifest.json", "{\"symbols\"");
+    let report = recovered(&places);
+    assert_eq!(report.losses(), 1, "{report}");
+    let said = "lost: all that it said: manifest.json: is not JSON: ";
+    assert!(report.to_string().contains(said), "{report}");
+}
+
+#[test]
 fn what_is_behind_a_hole_is_counted_in_events() {
     let index = IndexFile::finalized(1, 9).bytes();
     let index = patched(&index, 64 + 4 * 32, &[0; 2 * 32]);
@@ -140,7 +160,7 @@ fn what_is_behind_a_hole_is_counted_in_events() {
 #[test]
 fn strange_files_beside_sessions_are_named_and_are_no_loss() {
     let places = Places::new();
-    let index = IndexFile::finalized(1, 9).bytes();
+    let index = without_details(1);
     places.put("in/session_1/pid_1/thread_7/index.atf", &index);
     places.put("in/README.md", "x");
     places.put("in/session_1/notes/a.txt", "x");
@@ -159,7 +179,7 @@ fn strange_files_beside_sessions_are_named_and_are_no_loss() {
 #[test]
 fn a_threads_folder_of_another_name_is_copied_and_called_by_what_to_do() {
     let places = Places::new();
-    let index = IndexFile::finalized(1, 9).bytes();
+    let index = without_details(1);
     for name in ["thread_7", "thread_X", "renamed"] {
         places.put(&format!("in/{name}/index.atf"), &index);
     }

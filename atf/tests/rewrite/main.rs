@@ -67,6 +67,15 @@ impl Places {
     }
 }
 
+/// A finalized index of nine events that says that there is no `detail.atf`.
+fn without_details(version: u8) -> Vec<u8> {
+    let file = support::IndexFile {
+        flags: 0,
+        ..support::IndexFile::finalized(version, 9)
+    };
+    file.bytes()
+}
+
 /// All files at a path and below it, by their names from there.
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();

@@ -6,7 +6,7 @@ use atf::ErrorKind;
 use atf::rewrite::{RecoverOptions, recover};
 
 use crate::support::{DetailFile, IndexFile, crc32c, patched};
-use crate::{Places, files};
+use crate::{Places, files, without_details};
 
 #[test]
 fn each_process_of_a_session_is_recovered_in_its_place() {
@@ -82,7 +82,7 @@ fn a_session_without_events_says_so_and_keeps_its_files() {
 #[test]
 fn a_thread_whose_writer_wrote_nothing_is_told_and_is_no_loss() {
     let places = Places::new();
-    let whole = IndexFile::finalized(1, 9).bytes();
+    let whole = without_details(1);
     places.put("in/thread_7/index.atf", &whole);
     places.put("in/thread_8/index.atf", b"");
     places.put("in/thread_9/index.atf", b"");
@@ -130,7 +130,7 @@ fn sessions_are_looked_for_three_folders_deep() {
 #[test]
 fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
     let places = Places::new();
-    let index = IndexFile::finalized(1, 9).bytes();
+    let index = without_details(1);
     places.put("in/a/index.atf", b"nothing");
     places.put("in/b/index.atf", &index);
     places.put("in/c/thread_7/index.atf", &index);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use atf::rewrite::{RecoverOptions, Report, ScrubOptions, What, recover, scrub};
 
 use crate::support::{DetailFile, IndexFile, patched};
-use crate::{Places, files};
+use crate::{Places, files, without_details};
 
 /// Threads 7 and 8; only the first is touched.
 fn session() -> Places {
@@ -121,7 +121,7 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
 fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
     const LONGEST: usize = 4095;
     let places = Places::new();
-    let index = IndexFile::finalized(2, 9).bytes();
+    let index = without_details(2);
     let thread = format!("thread_{:0100}", 8);
     let renamed = "r".repeat(thread.len());
     let unseen = "u".repeat(200);

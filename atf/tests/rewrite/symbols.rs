@@ -21,7 +21,11 @@ const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
 
 fn session(manifest: Option<&str>) -> Places {
     let places = Places::new();
-    places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
+    let index = IndexFile {
+        flags: 0,
+        ..IndexFile::finalized(1, 3)
+    };
+    places.put("in/thread_7/index.atf", index.bytes());
     if let Some(text) = manifest {
         places.put("in/manifest.json", text);
     }

@@ -5,7 +5,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde::Serialize;
 
@@ -83,30 +83,57 @@ impl Cause {
         let rule = rule.unwrap_or("no rule");
         Some(match class {
             Failure::Crash => Self::crash(message, &case.stderr, rule),
-            Failure::Timeout => Self::new("timeout", rule, "does not end"),
-            Failure::Memory => Self::new("memory", rule, "takes too much memory"),
+            Failure::Timeout => Self::new("timeout", rule, "does not end at"),
+            Failure::Memory => Self::new("memory", rule, "takes too much memory at"),
             Failure::Garbage => Self::garbage(message),
-            Failure::Outside => Self::new("outside", rule, "reads outside the session"),
-            Failure::Rule => Self::new("writes", rule, "writes what breaks"),
-            Failure::WrongFile => {
-                Self::new("wrong-file", rule, "writes what the script does not say")
-            }
-            // Its message begins with the rule.
-            Failure::Should => {
-                let rule = message.split(' ').next().unwrap_or(rule);
-                Self::new("should", rule, "writes what breaks")
-            }
-            _ => match first {
-                Some(first) => Self::of_difference(first, rule),
-                None => Self::new(class.name(), rule, class.name()),
+            Failure::Outside => Self::new("outside", rule, "reads outside the session at"),
+            Failure::Rule => Self::new("writes", rule, "breaks"),
+            Failure::WrongFile => match first.filter(|first| first.rule.is_none()) {
+                Some(first) => Self::unasked(Clues::of(first, rule).field),
+                None => Self::new(
+                    "wrong-file",
+                    rule,
+                    "writes what the script does not say, at",
+                ),
             },
+            _ => match first {
+                Some(first) => {
+                    let misread = Self::misread(differences);
+                    let misread = misread.filter(|_| *class == Failure::WrongDecode);
+                    misread.unwrap_or_else(|| Self::of_difference(first, rule))
+                }
+                None => Self::new(class.name(), rule, &format!("{} at", class.name())),
+            },
+        })
+    }
+
+    /// What a writer wrote into a field that no rule speaks of there.
+    fn unasked(field: &str) -> Self {
+        Self {
+            id: format!("wrong-file:{field}"),
+            title: format!("writes what the script does not say: {field}"),
+        }
+    }
+
+    /// Where all values that are wrong are those of one field, the field is misread, whatever rule the
+    /// case is about.
+    fn misread(differences: &[Difference]) -> Option<Self> {
+        let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
+        let data = differences.iter().filter(|it| it.grade == Grade::Data);
+        let data = data.filter(is_shown);
+        let fields: Option<BTreeSet<_>> = data.map(field_of_record).collect();
+        let fields = fields?;
+        let (record, field) = fields.first().filter(|_| fields.len() == 1)?;
+        Some(Self {
+            id: format!("misread:{record}.{field}"),
+            title: format!("{field} of the {record} misread"),
         })
     }
 
     fn new(kind: &str, rule: &str, title: &str) -> Self {
         Self {
             id: format!("{kind}:{rule}"),
-            title: format!("{title}: {}", named(rule)),
+            title: format!("{title} {}", named(rule)),
         }
     }
 
@@ -151,22 +178,39 @@ impl Cause {
         let Clues { field, turn, .. } = &clues;
         let turn = turn.words();
         match difference.grade {
+            Grade::Data if clues.turn == Turn::Refused => Self {
+                id: "refused".to_owned(),
+                title: "file refused, though its events can be read".to_owned(),
+            },
             Grade::Label => Self {
                 id: format!("label:{field}"),
                 title: format!("label only: {field}"),
             },
             Grade::Data => Self {
                 id: format!("data:{rule}:{field}:{turn}"),
-                title: format!("{field} {turn}: {}", named(rule)),
+                title: format!("{field} {turn} at {}", named(rule)),
             },
         }
     }
 }
 
+/// The record and the field that a difference is in, if a value of it is wrong and nothing else.
+fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
+    let is_nothing = |text: &str| text == "nothing";
+    // A writer's places begin with a file.
+    let place = difference.place.rsplit(": ").next()?;
+    let (above, field) = place.rsplit_once('.')?;
+    let record = above.rsplit('.').next()?;
+    let record = record.split('[').next()?;
+    let is_value = !is_nothing(&difference.expected) && !is_nothing(&difference.got);
+    let is_record = ["header", "events", "footer"].contains(&record);
+    (is_value && is_record).then_some((record, field))
+}
+
 /// The rule's id with its sentence, if the spec has it.
 fn named(rule: &str) -> String {
     match rules::find(rule) {
-        Some(known) => format!("{rule} {}", known.rule),
+        Some(known) => format!("{rule}: {}", known.rule),
         None => rule.to_owned(),
     }
 }

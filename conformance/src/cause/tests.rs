@@ -104,7 +104,29 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
         (
             WrongDecode,
             (Data, "events[3].call_depth", "1", "2", "ATF-XXXX-001"),
-            "data:ATF-XXXX-001:call_depth:wrong",
+            "misread:events.call_depth",
+        ),
+        // One field alone: whatever the case is about.
+        (
+            WrongDecode,
+            (
+                Data,
+                "threads[0].index.footer.time_end_ns",
+                "1",
+                "2",
+                "ATF-IHDR-017",
+            ),
+            "misread:footer.time_end_ns",
+        ),
+        (
+            WrongReject,
+            (Data, "verdict", "accept", "reject", "ATF-IHDR-002"),
+            "refused",
+        ),
+        (
+            WrongReject,
+            (Data, "verdict", "recover", "reject", "ATF-IFTR-012"),
+            "unfinalized-lost",
         ),
         (
             WrongLabel,

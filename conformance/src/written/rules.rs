@@ -127,8 +127,15 @@ impl Found {
     ) -> Option<&'static Rule> {
         let dump = difference.hexdump.as_ref()?;
         let field = dump.field_offset..dump.field_offset.saturating_add(dump.field_size.max(1));
+        let is_named = |place: &Place| {
+            let name = difference.place.rsplit(": ").next().unwrap_or_default();
+            let rest = name.strip_prefix(place.field.as_str());
+            !place.field.is_empty()
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
         let is_there = |found: &&Finding| {
-            found.file == dump.file && found.place.offset.is_some_and(|at| field.contains(&at))
+            let is_at = found.place.offset.is_some_and(|at| field.contains(&at));
+            found.file == dump.file && (is_at || is_named(&found.place))
         };
         let there = self.findings.iter().find(is_there);
         let in_file = || self.shoulds(script).find(|found| found.file == dump.file);

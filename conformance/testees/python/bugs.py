@@ -558,7 +558,7 @@ def writes_open_range():
         if "index_seq_end" in values else values))
 
 
-@bug("write", "ATF-DFTR-001")
+@bug("write", "ATF-DFTR-010")
 def writes_half_a_detail():
     """Writes what it has buffered when it is stopped, half a detail too."""
     original = writer.Thread.flush

@@ -39,7 +39,7 @@ fn events_cut_off_a_finalized_file_are_counted_by_all() {
     let folder = session(Some(&whole[..64 + 4 * 32]));
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
-    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was not finalized (at 0xc0)\n\
+    let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated (at 0xc0)\n\
                     atf: s/thread_7/index.atf: header.event_count: 9 events, but only 4 are there (at 0x1c)\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);

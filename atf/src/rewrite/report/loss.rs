@@ -17,7 +17,9 @@ impl Report {
 /// Losses of a session's threads, and what stands in its folder and was not taken.
 pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let threads = session.threads.iter().map(of_thread);
-    threads.fold(left_behind(&session.left_behind), u64::saturating_add)
+    let manifest = session.manifest.as_ref().filter(|it| it.is_lost).map(|_| 1);
+    let losses = threads.chain(manifest);
+    losses.fold(left_behind(&session.left_behind), u64::saturating_add)
 }
 
 fn left_behind(items: &[LeftBehind]) -> u64 {
@@ -28,6 +30,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
     let noted = [
         What::ChecksumBad,
         What::EventsMissing,
+        What::DetailMissing,
         What::DetailFileUnreadable,
         What::RingNotRead,
     ];

@@ -188,6 +188,9 @@ pub struct ManifestReport {
     /// Symbols that came from another run's manifest.
     #[serde(skip_serializing_if = "is_zero")]
     pub symbols_taken: u64,
+    /// Whether nothing of the old one could be read, so that names are lost with it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_lost: bool,
     /// What was wrong with the old one; it is mended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Place>,
@@ -210,6 +213,12 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
 }
 
 // serde gives a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+// As above.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(count: &u64) -> bool {
     *count == 0

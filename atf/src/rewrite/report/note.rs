@@ -203,6 +203,8 @@ pub enum What {
     KeyDropped,
     /// Events that a finalized header counts and the file does not have any more.
     EventsMissing,
+    /// A link to a detail, where a finalized index says that there is a file of them and there is none.
+    DetailMissing,
     /// A detail file that cannot be read; it is in `unreadable` as it was, except where the new
     /// trace is to hold no secrets.
     DetailFileUnreadable,
@@ -251,6 +253,7 @@ impl What {
             | Self::DetailDropped
             | Self::KeyDropped
             | Self::EventsMissing
+            | Self::DetailMissing
             | Self::DetailFileUnreadable
             | Self::RingNotRead => Effect::Lost,
             Self::HeaderGuessed | Self::CallDepthDerived | Self::DetailSalvaged => Effect::Guessed,

@@ -174,7 +174,10 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     if let Some(first) = manifest.problems.first() {
         let count = manifest.problem_count;
         let problems = counted(count, "problem");
-        writeln!(f, "    mended: {problems}, first {}", At(first))?;
+        match manifest.is_lost {
+            true => writeln!(f, "    lost: all that it said: {}", At(first))?,
+            false => writeln!(f, "    mended: {problems}, first {}", At(first))?,
+        }
     }
     notes(manifest.notes.iter(), f)
 }
@@ -246,6 +249,7 @@ impl Display for What {
             Self::NotFinalized => "the file was not finalized",
             Self::Damaged => "the file is damaged",
             Self::EventsMissing => "events that the header counts",
+            Self::DetailMissing => "a detail that a finalized index links to",
             Self::HeaderDisagrees => {
                 "a header disagreed with the events, the footer or the other file"
             }

@@ -240,7 +240,16 @@ impl<'a, 'b> Walk<'a, 'b> {
                 self.next_link = link.saturating_add(1);
             }
             (None, Some(_)) => self.report.notes.add(What::LinkNotReturned, at),
-            (None, None) => self.report.notes.add(What::LinkToNothing, at),
+            (None, None) => {
+                let had_details =
+                    index.completeness().has_verified_footer() && index.header().has_detail_file();
+                let is_noted = self.report.notes.count(What::DetailFileUnreadable) > 0;
+                let what = match self.details.is_none() && had_details && !is_noted {
+                    true => What::DetailMissing,
+                    false => What::LinkToNothing,
+                };
+                self.report.notes.add(what, at);
+            }
         }
         Ok(detail)
     }
