@@ -173,10 +173,8 @@ impl FileInfo {
             reader.bytes_after_footer(),
         ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        let checksum = match verify {
-            true => Some(reader.checksum()?),
-            false => None,
-        };
+        // Opening the file has compared it.
+        let checksum = Some(reader.checksum()?);
         problems.extend(ieee_problem(checksum, reader.footer_offset()));
         let contents = match verify {
             true => Some(verify::detail(reader, problems)?),

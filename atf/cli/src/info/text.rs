@@ -338,6 +338,11 @@ impl<W: Write> Text<W> {
     }
 
     fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
+        let says_nothing = manifest.format_version.is_none()
+            && manifest.threads + manifest.modules.len() + manifest.symbols == 0;
+        if says_nothing && !manifest.problems.is_empty() {
+            return Ok(writeln!(self.out, "none of it can be read")?);
+        }
         if let Some(version) = &manifest.format_version {
             write!(self.out, "format_version {}, ", Printable(version))?;
         }
@@ -408,6 +413,11 @@ impl<W: Write> Text<W> {
                 write!(self.out, ", its end in ring.atf")?;
             }
             if let Some(Some(detail)) = detail
+                && matches!(detail.checksum.state, "bad" | "ieee")
+            {
+                write!(self.out, "; details: checksum {}", detail.checksum.state)?;
+            }
+            if let Some(Some(detail)) = detail
                 && !matches!(detail.completeness, Ending::Finalized)
             {
                 write!(self.out, "; details ")?;
@@ -417,6 +427,18 @@ impl<W: Write> Text<W> {
                 write!(self.out, "  {bad}!{bad:#}")?;
             }
             writeln!(self.out)?;
+        }
+        let facts = session
+            .threads
+            .iter()
+            .filter_map(|thread| thread.index.as_ref());
+        let mut facts = facts.filter_map(|index| index.facts.as_ref());
+        if facts.any(|facts| facts.checksum.state == "not_verified") {
+            self.label("checksums")?;
+            writeln!(
+                self.out,
+                "of events not verified (--verify reads all events)"
+            )?;
         }
         Ok(())
     }

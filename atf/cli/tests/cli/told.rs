@@ -326,3 +326,29 @@ fn what_a_finalized_session_links_wrongly_is_in_text_too() {
     assert!(text.contains("138 good, 5 to no detail event\n"), "{text}");
     assert!(text.contains("says that thread 2 has details, but it has none"));
 }
+
+#[test]
+fn info_says_which_checksums_it_has_not_compared_and_which_manifest_says_nothing() {
+    let folder = session(None);
+    let unread = "checksums of events not verified (--verify reads all events)\n";
+    let (_, text, _) = run(&folder, &["info", "s"]);
+    assert!(text.contains(unread), "{text}");
+    let (_, text, _) = run(&folder, &["info", "--verify", "s"]);
+    assert!(!text.contains(unread), "{text}");
+
+    // The details' checksum is compared when they are opened.
+    let detail = DetailFile::finalized(1, 3).bytes();
+    let path = folder.path().join("s/thread_7/detail.atf");
+    fs::write(path, patched(&detail, 64 + 30, &[0x55])).unwrap();
+    fs::write(folder.path().join("s/manifest.json"), "garbage").unwrap();
+    let (status, text, _) = run(&folder, &["info", "s"]);
+    assert_eq!(status, 1);
+    assert!(
+        text.contains("finalized; details: checksum bad  !\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("manifest  none of it can be read\n"),
+        "{text}"
+    );
+}
