@@ -224,7 +224,7 @@ typedef struct AtfThreadSummary {
     uint64_t time_end_ns;
     uint32_t thread_id;
     uint32_t reserved;
-    /** Details that were reserved and are not in detail.atf: dropped, or never written. */
+    /** Details that were reserved and then dropped, or never written. Their data is lost. */
     uint64_t dropped_details;
 } AtfThreadSummary;
 
@@ -268,10 +268,10 @@ AtfStatus atf_writer_write_detail(AtfThreadWriter *writer, uint64_t index_seq,
                                   uint64_t *detail_seq);
 
 /**
- * Gives up a detail that was reserved, because a ring was full, say: those after it are written as ever.
- * detail_seq is the number that it was reserved by, or that of the next detail, which is passed over then.
- * The link of its event becomes none; where the event was written to the disk already, its detail has no
- * payload. ATF_ERROR_LINK: no such detail is open.
+ * Gives up a reserved detail, for example because a ring was full. Later details are not affected.
+ * detail_seq is the number that the detail was reserved with. With atf_writer_next_detail_seq's number, the
+ * next detail is skipped. The event's link becomes none. If the event has already been flushed, its detail
+ * is written without a payload instead. ATF_ERROR_LINK: no such detail is open.
  */
 AtfStatus atf_writer_drop_detail(AtfThreadWriter *writer, uint64_t detail_seq);
 
@@ -288,9 +288,10 @@ uint64_t atf_writer_next_detail_seq(const AtfThreadWriter *writer);
 AtfStatus atf_writer_flush(AtfThreadWriter *writer);
 
 /**
- * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: that was done. Details that are reserved and
- * not written are dropped: they are among the summary's dropped_details, atf_writer_error says
- * ATF_ERROR_LOST, and the program is warned.
+ * Finalizes the files; summary may be NULL. ATF_ERROR_STATE: that was done before. Details that were
+ * reserved and never written are dropped: the summary counts them in dropped_details, and the warning
+ * callback gets ATF_ERROR_LOST. They are no failure of this call, which returns ATF_OK, but they are kept
+ * in atf_writer_error if nothing failed before.
  */
 AtfStatus atf_writer_finish(AtfThreadWriter *writer, AtfThreadSummary *summary,
                             size_t summary_size);
@@ -324,23 +325,24 @@ AtfStatus atf_writer_abandon(AtfThreadWriter *writer);
 typedef void (*AtfWarning)(void *user, AtfStatus status, const char *message);
 
 /**
- * Sets what is called, in the whole program, when one of S3's functions fails, and when details that were
- * reserved are lost; NULL for nothing. It is called on the thread that met the failure, at the end of the
- * call, without a lock and with no handle in use, so it may call any function but this one's own caller's
- * close. It must not throw or jump. For each writer the first failure of each status is told, and by
- * atf_writer_finalize or atf_writer_close how many more there were.
+ * Sets a function for the whole program, to be called when one of S3's functions fails and when reserved
+ * details are lost; NULL for none. It runs on the thread that met the failure, at the end of the failing
+ * call, and holds no lock. It may call any function, except that it must not close the writer that it is
+ * called for. It must not throw or jump. For each writer only the first failure of each status is reported;
+ * atf_writer_finalize or atf_writer_close reports how many more there were, of all statuses together.
  */
 void atf_writer_set_warning_callback(AtfWarning callback, void *user);
 
 /**
- * Sets how the writers are written that atf_writer_create makes from now on, in the whole program; NULL for
- * the defaults. Its own clock_type counts. One call gives S3's functions survive_kill and a durability.
+ * Sets the options of every writer that atf_writer_create makes from now on, in the whole program; NULL for
+ * the defaults. The clock_type argument of atf_writer_create takes precedence over the one in options. A
+ * single call is enough to give S3's functions survive_kill and a durability.
  */
 AtfStatus atf_writer_set_default_options(const AtfWriteOptions *options);
 
 /**
  * A writer for session_dir/thread_<thread_id>/, or NULL; in wire version 1 unless
- * atf_writer_set_default_options said otherwise. [S3]
+ * atf_writer_set_default_options said otherwise. clock_type is written as it is, known or not. [S3]
  */
 AtfThreadWriter *atf_writer_create(const char *session_dir, uint32_t thread_id,
                                    uint8_t clock_type);
