@@ -470,7 +470,7 @@ fn damage_is_told_after_the_last_event_however_events_are_read() {
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(64 + 32 * 10);
     let changes: [(&str, Change, AtfChecksum); 2] = [
         ("CRC-32C of the events is", flipped, AtfChecksum::Unknown),
-        ("was not finalized", cut, AtfChecksum::NotChecked),
+        ("was truncated", cut, AtfChecksum::NotChecked),
     ];
     for (said, change, known) in changes {
         let (_folder, path) = damaged(change);
