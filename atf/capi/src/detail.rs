@@ -170,7 +170,7 @@ pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) 
     })
 }
 
-/// The event at a position; behind the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something
+/// The event at a position; after the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something
 /// is wrong with the events.
 ///
 /// # Safety
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn atf_detail_problem_count(reader: *const AtfDetailReader
     })
 }
 
-/// One of them in words, or null behind the last one. It holds as long as the reader is open.
+/// One of them in words, or null after the last one. It holds as long as the reader is open.
 ///
 /// # Safety
 ///

@@ -193,7 +193,7 @@ pub unsafe extern "C" fn atf_index_event_count(reader: *const AtfIndexReader) ->
     })
 }
 
-/// The event at a position, `ATF_NONE` behind the last one.
+/// The event at a position, `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn atf_index_get(
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Events from a position on, as many as there are up to `capacity`. Behind the last one
+/// Events from a position on, as many as there are up to `capacity`. After the last one
 /// `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something is wrong with the events.
 ///
 /// # Safety
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn atf_index_problem_count(reader: *const AtfIndexReader) 
     })
 }
 
-/// One of them in words, or null behind the last one. It holds as long as the reader is open.
+/// One of them in words, or null after the last one. It holds as long as the reader is open.
 ///
 /// # Safety
 ///

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn atf_merge_open(
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The next events, up to `capacity` of them; behind the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED`
+/// The next events, up to `capacity` of them; after the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED`
 /// where there are problems. A thread that cannot be read further ends, and is among them; the
 /// others go on.
 ///
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn atf_merge_problem_count(merge: *const AtfMerge) -> usiz
     })
 }
 
-/// What is wrong with one of them, or null behind the last one. It holds as long as the merge is
+/// What is wrong with one of them, or null after the last one. It holds as long as the merge is
 /// open.
 ///
 /// # Safety

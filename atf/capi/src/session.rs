@@ -144,7 +144,7 @@ unsafe impl memory::Plain for AtfThreadInfo {
     };
 }
 
-/// What is known of the thread at a position, by ascending id; `ATF_NONE` behind the last one.
+/// What is known of the thread at a position, by ascending id; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn atf_session_symbol_count(session: *const AtfSessionRead
     })
 }
 
-/// The symbol at a position; `ATF_NONE` behind the last one. Its name holds as long as the session
+/// The symbol at a position; `ATF_NONE` after the last one. Its name holds as long as the session
 /// is open, and is null where the manifest has none.
 ///
 /// # Safety
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionRea
     boundary::value(0, || unsafe { handle::with(session, body) })
 }
 
-/// One of them in words; null behind the last one. It holds as long as the session is open.
+/// One of them in words; null after the last one. It holds as long as the session is open.
 ///
 /// # Safety
 ///

@@ -60,6 +60,21 @@ impl Manifest {
         Some(this)
     }
 
+    /// Whether nothing of the file could be read, since it cannot be opened or is no JSON object. The
+    /// [`problems`](Self::problems) say why.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        let of_file = |problem: &Error| {
+            problem.field().is_none() && *problem.kind() != ErrorKind::ByteOrderMark
+        };
+        self.problems.iter().any(of_file)
+            && self.format_version.is_none()
+            && self.clock_type.is_none()
+            && self.threads.is_empty()
+            && self.modules.is_empty()
+            && self.symbols.is_empty()
+    }
+
     fn unreadable(problem: Error) -> Self {
         Self {
             problems: vec![problem],

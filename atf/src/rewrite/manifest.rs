@@ -72,12 +72,7 @@ pub(super) fn rewrite(
         }
     }
     if let Some(old) = old {
-        report.is_lost = old.problems.iter().any(|problem| {
-            matches!(
-                problem.kind(),
-                ErrorKind::NotJson(_) | ErrorKind::NotUtf8 | ErrorKind::NothingWritten
-            )
-        });
+        report.is_lost = old.is_unreadable();
         report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
         let problems = old.problems.iter().filter(|problem| {
             let key = problem.field().unwrap_or_default();

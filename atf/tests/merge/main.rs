@@ -8,6 +8,9 @@
 )]
 mod support;
 
+#[path = "../support/counted.rs"]
+mod counted;
+
 mod files;
 mod model;
 mod order;

@@ -1,33 +1,16 @@
 //! What a merge of a time range reads, and what it does not believe.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use atf::ReadAt;
 use atf::index::IndexReader;
 use atf::merge::Merge;
 
+use crate::counted::Counted;
 use crate::model::Thread;
 
 /// A block of a file, as far as this matters: twice that may be read of a thread.
 const BLOCK: u64 = 4096;
-
-/// Bytes that are read at positions, and how many were.
-#[derive(Debug, Clone)]
-struct Counted(Vec<u8>, Arc<AtomicU64>);
-
-impl ReadAt for Counted {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = (&self.0[..]).read_at(offset, buffer)?;
-        self.1.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
 
 /// Threads of 100,000 events each, one microsecond apart; thread `n` begins at `n` seconds.
 fn threads() -> Vec<Thread> {

@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/counted.rs"]
+mod counted;
+
 mod arbitrary;
 mod claims;
 mod detail;

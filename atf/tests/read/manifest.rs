@@ -89,6 +89,9 @@ fn what_is_no_json_is_a_problem_at_its_byte() {
         [(String::new(), 22)]
     );
     assert!(matches!(kinds(b"\0\0\0\0")[..], [ErrorKind::NotJson(_)]));
+    let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
+    assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
+    assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
     // The parser's reason, and the place in bytes alone.
     let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
     assert!(text.contains("EOF while parsing a list"), "{text}");

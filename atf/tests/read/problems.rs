@@ -1,31 +1,15 @@
 //! No way through a file ends without saying what is wrong with it.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::merge::Merge;
-use atf::{Checksum, Error, ErrorKind, ReadAt};
+use atf::{Checksum, Error, ErrorKind};
 
+use crate::counted::Counted;
 use crate::support::{DetailFile, IndexFile};
-
-/// Bytes that are read at positions, and how many were.
-#[derive(Debug, Clone)]
-struct Counted(Vec<u8>, Arc<AtomicU64>);
-
-impl ReadAt for Counted {
-    fn size(&self) -> u64 {
-        self.0.len() as u64
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = (&self.0[..]).read_at(offset, buffer)?;
-        self.1.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
-    }
-}
 
 fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     let count = Arc::new(AtomicU64::new(0));

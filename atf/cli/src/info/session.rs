@@ -34,6 +34,9 @@ pub(crate) struct SessionInfo {
 /// What a manifest says.
 #[derive(Debug, Serialize)]
 pub(crate) struct ManifestInfo {
+    /// Whether nothing of it could be read.
+    #[serde(skip)]
+    pub(crate) is_unreadable: bool,
     pub(crate) format_version: Option<String>,
     pub(crate) clock_type: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,6 +162,7 @@ impl ManifestInfo {
     fn new(manifest: &Manifest) -> Self {
         let clock_type = manifest.clock_type.map(|clock| u32::from(clock.0));
         Self {
+            is_unreadable: manifest.is_unreadable(),
             format_version: manifest.format_version.clone(),
             clock_type,
             clock: clock_type.and_then(|clock| member("clock", clock.into())),

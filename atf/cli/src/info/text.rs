@@ -338,9 +338,7 @@ impl<W: Write> Text<W> {
     }
 
     fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
-        let says_nothing = manifest.format_version.is_none()
-            && manifest.threads + manifest.modules.len() + manifest.symbols == 0;
-        if says_nothing && !manifest.problems.is_empty() {
+        if manifest.is_unreadable {
             return Ok(writeln!(self.out, "none of it can be read")?);
         }
         if let Some(version) = &manifest.format_version {
