@@ -434,3 +434,14 @@ fn of_a_number_all_is_shown_wherever_it_differs() {
     let dump = difference.hexdump.unwrap();
     assert_eq!((dump.field_offset, dump.field_size), (72, 8));
 }
+
+#[test]
+fn a_reserved_byte_that_is_set_is_charged_to_its_own_rule() {
+    let scripted = script(FINALIZED, 1);
+    let out = written(&scripted.script);
+    // Within the footer's 24 reserved bytes, which begin at its byte 40.
+    let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[128 + 56] = 7);
+    let (class, _, difference) = failure(graded);
+    assert_eq!(class, Failure::WrongFile);
+    assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-008"));
+}
