@@ -68,6 +68,12 @@ impl Error {
         this
     }
 
+    /// There is no memory for as much as a file has.
+    #[cold]
+    pub(crate) fn out_of_memory() -> Self {
+        Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
+    }
+
     pub(crate) fn with_field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
         self.0.field = Some(field.into());
         self
@@ -107,6 +113,17 @@ impl Error {
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
+}
+
+/// One more value of as many as a file has: no memory for them is an error, and does not end the
+/// process.
+#[inline]
+pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
+    if values.len() == values.capacity() && values.try_reserve(1).is_err() {
+        return Err(Error::out_of_memory());
+    }
+    values.push(value);
+    Ok(())
 }
 
 /// A number that its field cannot hold.
@@ -490,7 +507,7 @@ pub enum ErrorKind {
     #[error("already exists")]
     OutputExists,
     /// What is rewritten would stand inside what is read.
-    #[error("lies inside of what is read")]
+    #[error("lies inside of what is read, or would be taken for a part of a trace")]
     OutputInside,
     /// A folder whose name begins as a thread's does, and has no id.
     #[error("not read: no thread's id follows `thread_`; rename the folder to have it read")]
@@ -499,6 +516,14 @@ pub enum ErrorKind {
     #[error("listed in the manifest, but there is no such folder")]
     MissingFolder,
 
+    /// The manifest is larger than [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit).
+    #[error("{found} bytes, more than the limit of {limit} for a manifest")]
+    ManifestTooLarge {
+        /// The file's size in bytes.
+        found: u64,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The manifest begins with a byte-order mark, which JSON forbids.
     #[error("begins with a byte-order mark")]
     ByteOrderMark,

@@ -3,6 +3,7 @@
 mod below;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -14,7 +15,7 @@ use crate::manifest::Manifest;
 use crate::merge::Merge;
 use crate::source::{Input, OpenOptions};
 use crate::symbols::{Places, Symbols};
-use crate::thread::{self, ThreadReader};
+use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -95,7 +96,7 @@ impl SessionReader {
     /// The session whose manifest or thread folders stand right there, or else what does.
     fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
-        let manifest = Manifest::read(&path.join(MANIFEST_FILE));
+        let manifest = Manifest::in_session(&path.join(MANIFEST_FILE), options);
         if manifest.is_none() && folders.threads.is_empty() {
             return Ok(Err(folders));
         }
@@ -377,6 +378,26 @@ impl Folders {
         this.unrecognized.sort();
         Ok(this)
     }
+}
+
+/// Whether what is written to `path` would be taken for a part of a trace that is there: it has the name of
+/// a manifest, a thread's file or a thread's folder, and stands in a folder with threads or their files.
+#[must_use]
+pub fn is_part_of_trace(path: &Path) -> bool {
+    const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
+    let Some(name) = path.file_name().map(OsStr::to_string_lossy) else {
+        return false;
+    };
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let is_trace = || {
+        let mut files = [INDEX_FILE, DETAIL_FILE].iter();
+        files.any(|file| fs::symlink_metadata(folder.join(file)).is_ok())
+            || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
+    };
+    (FILES.contains(&&*name) || name.starts_with(THREAD_FOLDER)) && is_trace()
 }
 
 /// The id in a folder's name: decimal digits and nothing else.

@@ -149,6 +149,8 @@ impl<'a> Window<'a> {
 pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
     let mut buffer = Vec::new();
     let mut end = end;
+    // A sparse file's hole is not read.
+    let mut is_first = true;
     while end > start {
         let size = end.saturating_sub(start).min(LARGEST);
         let chunk_start = end.saturating_sub(size);
@@ -172,7 +174,11 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         if let Some(last) = chunk.iter().rposition(|byte| *byte != 0) {
             return Ok(chunk_start.saturating_add(last as u64).saturating_add(1));
         }
-        end = chunk_start;
+        end = match is_first {
+            true => input.stored_end(start, chunk_start)?,
+            false => chunk_start,
+        };
+        is_first = false;
     }
     Ok(start)
 }

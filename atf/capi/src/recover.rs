@@ -93,11 +93,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
         false => {
             // SAFETY: a string, by the caller's word.
             let path = unsafe { memory::path(given.symbols_path) }?;
-            let bytes = std::fs::read(path).map_err(|error| {
-                let message = format!("{}: {error}", path.display());
-                Failure::new(AtfStatus::Io, message)
-            })?;
-            Some(Manifest::parse(&bytes))
+            Some(Manifest::open(path)?)
         }
     };
     Ok(RecoverOptions {

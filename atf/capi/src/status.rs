@@ -193,6 +193,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         ErrorKind::Io(io::ErrorKind::AlreadyExists) => AtfStatus::Exists,
         ErrorKind::Io(_) | ErrorKind::UnexpectedEnd { .. } => AtfStatus::Io,
         ErrorKind::PayloadTooLarge { .. }
+        | ErrorKind::ManifestTooLarge { .. }
         | ErrorKind::LimitReached { .. }
         | ErrorKind::TooManyReservations { .. } => AtfStatus::Limit,
         ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => AtfStatus::Refused,

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use atf::FileKind;
+use atf::rewrite::is_unfinished;
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
@@ -102,7 +103,7 @@ fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Res
     let mut folders = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if entry.file_type().map_err(failed)?.is_dir() {
+        if entry.file_type().map_err(failed)?.is_dir() && !is_unfinished(&entry.file_name()) {
             folders.push(entry.path());
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, push};
 use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
 use crate::header;
 use crate::source::{Input, OpenOptions};
@@ -187,7 +187,7 @@ impl Hop {
                 crc.update(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer);
+            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)?;
             // One event the long way: it is cut by a block's end, or something is wrong with it.
             if hop.end >= end {
                 break;
@@ -220,7 +220,7 @@ impl Hop {
                 hop.problem = Some(hop.problem(input, kind, ".total_length"));
                 break;
             }
-            hop.offsets.push(hop.end);
+            push(&mut hop.offsets, hop.end)?;
             hop.end = hop.end.saturating_add(found.into());
         }
         if !look_for_footer && hop.problem.is_none() {
@@ -237,7 +237,7 @@ impl Hop {
 
     /// Hops through events whose headers stand in `bytes`, up to the first that needs a closer
     /// look.
-    fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) {
+    fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) -> Result<()> {
         while let Some(header) = bytes.first_chunk() {
             let size = total_length(header);
             let available = end.saturating_sub(self.end);
@@ -246,13 +246,14 @@ impl Hop {
             {
                 break;
             }
-            self.offsets.push(self.end);
+            push(&mut self.offsets, self.end)?;
             self.end = self.end.saturating_add(size.into());
             let rest = usize::try_from(size)
                 .ok()
                 .and_then(|size| bytes.get(size..));
             bytes = rest.unwrap_or_default();
         }
+        Ok(())
     }
 
     /// Whether as many events as the header counts end right there.

@@ -1,6 +1,5 @@
 //! Reading `detail.atf`.
 
-use std::io;
 use std::mem::offset_of;
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
@@ -318,8 +317,8 @@ impl DetailReader {
         let mut payload = Vec::new();
         // In 32 bit, a payload of 2 GiB is larger than any vector.
         if payload.try_reserve_exact(size).is_err() {
-            let kind = ErrorKind::Io(io::ErrorKind::OutOfMemory);
-            return Err(self.input.error(kind).with_offset(event.payload_offset()));
+            let error = Error::out_of_memory().with_path(self.input.path());
+            return Err(error.with_offset(event.payload_offset()));
         }
         payload.resize(size, 0);
         self.read_payload(event, 0, &mut payload)?;

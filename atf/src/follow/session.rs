@@ -10,7 +10,7 @@ use super::{IndexFollower, ThreadFollower};
 use crate::error::{Error, Result};
 use crate::manifest::Manifest;
 use crate::session::{Folders, MANIFEST_FILE, Presence};
-use crate::source::Identity;
+use crate::source::{Identity, OpenOptions};
 use crate::symbols::{Places, Symbols};
 
 /// Follows a session's folder while it is written: says which threads are new, and keeps up with
@@ -137,7 +137,7 @@ impl SessionFollower {
         if version == self.version {
             return Ok(false);
         }
-        self.manifest = Manifest::read(&path);
+        self.manifest = Manifest::in_session(&path, OpenOptions::new());
         self.places = self.manifest.as_ref().map(Places::of).unwrap_or_default();
         self.version = version;
         Ok(true)

@@ -1,20 +1,22 @@
 //! JSON whose values know their place.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, TryReserveError};
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, push};
 
 /// How many problems are kept: hostile text has one for every second byte.
 const MOST_PROBLEMS: usize = 100;
 /// How many characters of a wrong value are shown.
 const SHOWN: usize = 40;
+/// The message of an error that is not the text's.
+const NO_MEMORY: &str = "no memory for so many values";
 
 /// The way from the root to a value: `threads[2].id`.
 #[derive(Clone, Copy)]
@@ -54,6 +56,8 @@ pub(super) struct Reader<'a> {
     start: u64,
     pub(super) problems: Vec<Error>,
     pub(super) problem_count: u64,
+    /// Whether there was no memory for all that the text says, so that what was read lacks some of it.
+    pub(super) is_out_of_memory: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -63,6 +67,7 @@ impl<'a> Reader<'a> {
             start,
             problems: Vec::new(),
             problem_count: 0,
+            is_out_of_memory: false,
         }
     }
 
@@ -174,10 +179,15 @@ impl<'a> Reader<'a> {
         key: &str,
         expected: &'static str,
     ) -> Option<T> {
+        self.must_have(object, place, key);
+        self.member(object, place, key, expected)
+    }
+
+    /// Notes a problem where a member is absent.
+    pub(super) fn must_have(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) {
         if !object.has(key) {
             self.problem_of(object, place, key, ErrorKind::MissingKey);
         }
-        self.member(object, place, key, expected)
     }
 
     /// A member that is the text of a hexadecimal number, `"0x1f"`.
@@ -198,29 +208,59 @@ impl<'a> Reader<'a> {
         number
     }
 
+    /// A member that is a text, as a copy of its own.
+    pub(super) fn text(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+    ) -> Option<String> {
+        let text = self.member::<Text<'a>>(object, place, key, "a text")?.0;
+        let mut own = String::new();
+        self.has_memory(own.try_reserve_exact(text.len()))?;
+        own.push_str(&text);
+        Some(own)
+    }
+
+    /// A member that is a list; absent is no problem.
+    pub(super) fn list(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+    ) -> Option<Vec<&'a RawValue>> {
+        let list = self.member::<List<'a>>(object, place, key, "a list")?;
+        Some(list.0)
+    }
+
+    /// Goes on where there was memory; notes that there was none.
+    pub(super) fn has_memory(&mut self, reserved: Result<(), TryReserveError>) -> Option<()> {
+        self.is_out_of_memory |= reserved.is_err();
+        reserved.ok()
+    }
+
     fn typed<T: Deserialize<'a>>(
         &mut self,
         raw: &'a RawValue,
         place: Place<'_>,
         expected: &'static str,
     ) -> Option<T> {
-        if let Ok(value) = serde_json::from_str(raw.get()) {
-            return Some(value);
+        match serde_json::from_str(raw.get()) {
+            Ok(value) => return Some(value),
+            Err(error) if error.is_data() && error.to_string().starts_with(NO_MEMORY) => {
+                self.is_out_of_memory = true;
+            }
+            Err(_) => {
+                let found = shown(raw);
+                self.problem(raw, place, ErrorKind::WrongType { found, expected });
+            }
         }
-        self.problem(
-            raw,
-            place,
-            ErrorKind::WrongType {
-                found: shown(raw),
-                expected,
-            },
-        );
         None
     }
 }
 
 /// The members of an object in their order, repeated keys included.
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -235,12 +275,37 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
                 while let Some((key, value)) = map.next_entry::<Text<'de>, _>()? {
-                    members.push((key.0, value));
+                    push(&mut members, (key.0, value)).map_err(|_| A::Error::custom(NO_MEMORY))?;
                 }
                 Ok(Members(members))
             }
         }
         deserializer.deserialize_map(All)
+    }
+}
+
+/// The items of a list.
+struct List<'a>(Vec<&'a RawValue>);
+
+impl<'de> Deserialize<'de> for List<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = List<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = list.next_element()? {
+                    push(&mut items, item).map_err(|_| A::Error::custom(NO_MEMORY))?;
+                }
+                Ok(List(items))
+            }
+        }
+        deserializer.deserialize_seq(All)
     }
 }
 

@@ -8,6 +8,7 @@ mod json;
 mod read;
 mod write;
 
+pub(crate) use read::unknown_keys;
 pub(crate) use write::json;
 
 use crate::error::Error;

@@ -1,18 +1,29 @@
 //! From the text of a manifest to what it says.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::json::{Place, Reader};
+use super::json::{Members, Place, Reader};
 use super::{Manifest, ManifestThread, Module, Symbol};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Input, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// The keys that this crate knows.
+const KEYS: [&str; 7] = [
+    "format_version",
+    "threads",
+    "time_start_ns",
+    "time_end_ns",
+    "clock_type",
+    "modules",
+    "symbols",
+];
 
 impl Manifest {
     /// Reads as much as can be read; what cannot is in [`problems`](Self::problems).
@@ -25,13 +36,16 @@ impl Manifest {
                 return Self::unreadable(problem.with_offset(error.valid_up_to() as u64));
             }
         };
-        let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let json = without_mark(text);
         let mark = text.len().saturating_sub(json.len());
         let mut reader = Reader::new(json, mark as u64);
         let mut this = match reader.root() {
             Some(root) => manifest(&mut reader, root),
             None => Self::default(),
         };
+        if reader.is_out_of_memory {
+            return Self::unreadable(Error::out_of_memory());
+        }
         this.problems = reader.problems;
         this.problem_count = reader.problem_count;
         if mark > 0 {
@@ -42,22 +56,46 @@ impl Manifest {
         this
     }
 
-    /// Reads the file at `path`; `None` where there is none.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        let input = match Input::open_in_session(path, OpenOptions::new()) {
-            Ok(input) => input,
-            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => return None,
-            Err(error) => return Some(Self::unreadable(error)),
+    /// Bytes of the largest file that is read, unless
+    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 256 MiB, the names of some
+    /// two million functions.
+    pub const LIMIT: u64 = 256 << 20;
+
+    /// Reads a file, as [`parse`](Self::parse) does.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::ManifestTooLarge`] where it is larger than [`LIMIT`](Self::LIMIT); as
+    /// [`FileSource::open`](crate::FileSource::open); [`ErrorKind::Io`] where it cannot be read, or
+    /// there is not enough memory for it.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let options = OpenOptions::new();
+        Self::of(&Input::open(path, options)?, options)
+    }
+
+    /// Reads the manifest of a session; `None` where there is none.
+    pub(crate) fn in_session(path: &Path, options: OpenOptions) -> Option<Self> {
+        // Read once: a mapping would be of no use.
+        let options = OpenOptions {
+            map: None,
+            ..options
         };
-        let mut this = match whole(&input) {
-            Ok(bytes) => Self::parse(&bytes),
-            Err(error) => Self::unreadable(error),
-        };
+        let read = Input::open_in_session(path, options).and_then(|file| Self::of(&file, options));
+        match read {
+            Ok(this) => Some(this),
+            Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
+            Err(error) => Some(Self::unreadable(error)),
+        }
+    }
+
+    fn of(file: &Input, options: OpenOptions) -> Result<Self> {
+        let mut this = Self::parse(&whole(file, options.manifest_limit)?);
         let problems = std::mem::take(&mut this.problems).into_iter();
         this.problems = problems
-            .map(|problem| problem.with_path(Some(path)))
+            .map(|problem| problem.with_path(file.path()))
             .collect();
-        Some(this)
+        Ok(this)
     }
 
     /// Whether nothing of the file could be read, since it cannot be opened or is no JSON object. The
@@ -84,45 +122,62 @@ impl Manifest {
     }
 }
 
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+}
+
 /// All bytes, read in steps: the size that a file claims is no reason to allocate as much.
-fn whole(input: &Input) -> Result<Vec<u8>, Error> {
+fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
+    let found = file.size();
+    if found > limit {
+        return Err(file.error(ErrorKind::ManifestTooLarge { found, limit }));
+    }
     let mut bytes = Vec::new();
     loop {
         let start = bytes.len();
-        let left = input.size().saturating_sub(start as u64);
+        let left = found.saturating_sub(start as u64);
         if left == 0 {
             return Ok(bytes);
         }
-        bytes.resize(
-            start.saturating_add(usize::try_from(left).unwrap_or(STEP).min(STEP)),
-            0,
-        );
+        let size = usize::try_from(left).unwrap_or(STEP).min(STEP);
+        if bytes.try_reserve(size).is_err() {
+            return Err(Error::out_of_memory().with_path(file.path()));
+        }
+        bytes.resize(start.saturating_add(size), 0);
         let (_, piece) = bytes.split_at_mut(start);
-        input.read_exact(start as u64, piece)?;
+        file.read_exact(start as u64, piece)?;
     }
 }
 
+/// The members that this crate does not know; `None` where the file cannot be read or is no JSON.
+pub(crate) fn unknown_keys(path: &Path) -> Option<Map<String, Value>> {
+    let options = OpenOptions::new();
+    let file = Input::open_in_session(path, options).ok()?;
+    let bytes = whole(&file, options.manifest_limit).ok()?;
+    let text = str::from_utf8(&bytes).ok()?;
+    let Members(members) = serde_json::from_str(without_mark(text)).ok()?;
+    let unknown = members.into_iter();
+    let unknown = unknown.filter(|(key, _)| !KEYS.contains(&&**key));
+    let value = |(key, raw): (Cow<'_, str>, &RawValue)| {
+        let value = serde_json::from_str(raw.get()).ok()?;
+        Some((key.into_owned(), value))
+    };
+    unknown.map(value).collect()
+}
+
 fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
-    const KEYS: [&str; 7] = [
-        "format_version",
-        "threads",
-        "time_start_ns",
-        "time_end_ns",
-        "clock_type",
-        "modules",
-        "symbols",
-    ];
     let place = Place::Root;
     let Some(object) = reader.object(root, place, &KEYS) else {
         return Manifest::default();
     };
-    let threads = reader.required(&object, place, "threads", "a list");
-    let modules = reader.member(&object, place, "modules", "a list");
-    let symbols = reader.member(&object, place, "symbols", "a list");
+    reader.must_have(&object, place, "threads");
+    let threads = reader.list(&object, place, "threads");
+    let modules = reader.list(&object, place, "modules");
+    let symbols = reader.list(&object, place, "symbols");
     let clock_type: Option<u8> = reader.member(&object, place, "clock_type", "a u8");
     Manifest {
-        format_version: reader.member(&object, place, "format_version", "a text"),
+        format_version: reader.text(&object, place, "format_version"),
         threads: threads
             .map(|items| self::threads(reader, items))
             .unwrap_or_default(),
@@ -137,10 +192,11 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
 
 /// Each thread once: one that is listed twice must not double its events.
 fn threads<'a>(reader: &mut Reader<'a>, items: Vec<&'a RawValue>) -> Vec<ManifestThread> {
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::new();
     let once = |reader: &mut Reader<'a>, raw, place: Place<'_>, position| {
         let thread = thread(reader, raw, place, position)?;
         let id = thread.id;
+        reader.has_memory(seen.try_reserve(1))?;
         if seen.insert(id) {
             return Some(thread);
         }
@@ -157,10 +213,18 @@ fn list<'a, T>(
     mut read: impl FnMut(&mut Reader<'a>, &'a RawValue, Place<'_>, usize) -> Option<T>,
 ) -> Vec<T> {
     let list = Place::Key(&Place::Root, key);
-    let items = items.unwrap_or_default().into_iter().enumerate();
-    items
-        .filter_map(|(position, raw)| read(reader, raw, Place::Item(&list, position), position))
-        .collect()
+    let mut values = Vec::new();
+    for (position, raw) in items.unwrap_or_default().into_iter().enumerate() {
+        if let Some(value) = read(reader, raw, Place::Item(&list, position), position)
+            && reader.has_memory(values.try_reserve(1)).is_some()
+        {
+            values.push(value);
+        }
+        if reader.is_out_of_memory {
+            break;
+        }
+    }
+    values
 }
 
 fn thread<'a>(
@@ -190,10 +254,10 @@ fn module<'a>(
     let module_id = reader.required(&object, place, "module_id", "a u32");
     let module = Module {
         module_id: 0,
-        path: reader.member(&object, place, "path", "a text"),
+        path: reader.text(&object, place, "path"),
         base_address: reader.hex(&object, place, "base_address"),
         size: reader.member(&object, place, "size", "a u64"),
-        uuid: reader.member(&object, place, "uuid", "a text"),
+        uuid: reader.text(&object, place, "uuid"),
     };
     Some(Module {
         module_id: module_id?,
@@ -209,7 +273,7 @@ fn symbol<'a>(
 ) -> Option<Symbol> {
     let keys = ["function_id", "module_id", "symbol_index", "name"];
     let object = reader.object(raw, place, &keys)?;
-    let name: Option<Cow<'a, str>> = reader.member(&object, place, "name", "a text");
+    let name = reader.text(&object, place, "name");
     let module_id = reader.member(&object, place, "module_id", "a u32");
     let symbol_index = reader.member(&object, place, "symbol_index", "a u32");
     let function_id = reader.hex(&object, place, "function_id");
@@ -220,7 +284,7 @@ fn symbol<'a>(
             ErrorKind::MissingKey,
         );
     }
-    if name.as_ref().is_some_and(|name| name.is_empty()) {
+    if name.as_ref().is_some_and(std::string::String::is_empty) {
         reader.problem_of(&object, place, "name", ErrorKind::EmptyName);
     }
     Some(Symbol {
@@ -228,6 +292,6 @@ fn symbol<'a>(
         function_id: function_id?,
         module_id,
         symbol_index,
-        name: name.filter(|name| !name.is_empty()).map(Cow::into_owned),
+        name: name.filter(|name| !name.is_empty()),
     })
 }

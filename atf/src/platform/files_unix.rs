@@ -1,8 +1,8 @@
 //! Files of Unix.
 
-use std::fs::{File, FileType};
+use std::fs::{self, File, FileType, Permissions};
 use std::io;
-use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// Reads at a position, whatever the cursor.
@@ -28,5 +28,35 @@ pub(super) fn special(file_type: FileType) -> Option<&'static str> {
         t if t.is_char_device() => Some("character device"),
         t if t.is_block_device() => Some("block device"),
         _ => None,
+    }
+}
+
+/// Who may do what with a file or a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mode(u32);
+
+impl Mode {
+    pub(crate) const ANY: Self = Self(0o7777);
+    const OWNER: u32 = 0o700;
+
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        fs::metadata(path).map(|metadata| Self(metadata.mode() & Self::ANY.0))
+    }
+
+    /// No more than this and the other one allow; its owner keeps what is allowed now.
+    pub(crate) fn limited_to(self, other: Self) -> Self {
+        Self(self.0 & (other.0 | Self::OWNER))
+    }
+
+    /// For its owner alone.
+    pub(crate) fn closed(self) -> Self {
+        Self(self.0 & Self::OWNER)
+    }
+
+    pub(crate) fn set(self, path: &Path) -> io::Result<()> {
+        match Self::of(path)? == self {
+            true => Ok(()),
+            false => fs::set_permissions(path, Permissions::from_mode(self.0)),
+        }
     }
 }

@@ -15,8 +15,8 @@ mod space;
 
 use std::fs::FileType;
 
-pub(crate) use files::{read_at, sync_folder, write_at};
-pub(crate) use space::set_aside;
+pub(crate) use files::{Mode, read_at, sync_folder, write_at};
+pub(crate) use space::{next_data, set_aside};
 
 /// What something is that is no regular file, for an error.
 pub(crate) fn name(file_type: FileType) -> &'static str {

@@ -1,9 +1,9 @@
-//! Space for a file, of Linux and Android.
+//! Space for a file and holes in it, of Linux and Android.
 
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{FallocateFlags, fallocate};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use rustix::io::Errno;
 
 /// Gives the empty file `size` bytes with blocks behind them; false where the file system cannot.
@@ -15,5 +15,16 @@ pub(crate) fn set_aside(file: &File, size: u64) -> io::Result<bool> {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(false),
             Err(errno) => Err(errno.into()),
         };
+    }
+}
+
+/// Where bytes are stored from `offset` on: there, or behind a hole. `None` behind the last of them.
+pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
+    match seek(file, SeekFrom::Data(offset)) {
+        Ok(data) => Ok(Some(data)),
+        Err(Errno::NXIO) => Ok(None),
+        // The file system knows no holes.
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(Some(offset)),
+        Err(errno) => Err(errno.into()),
     }
 }

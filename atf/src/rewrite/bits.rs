@@ -1,14 +1,21 @@
 //! One bit for each detail event.
 
+use crate::error::{Error, Result};
+
 /// Which positions were seen.
 #[derive(Debug)]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
     /// For `count` positions, none of them seen.
-    pub(super) fn new(count: u64) -> Self {
-        let words = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
-        Self(vec![0; words])
+    pub(super) fn new(count: u64) -> Result<Self> {
+        let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
+        let mut words = Vec::new();
+        if words.try_reserve_exact(size).is_err() {
+            return Err(Error::out_of_memory());
+        }
+        words.resize(size, 0);
+        Ok(Self(words))
     }
 
     pub(super) fn set(&mut self, seq: u64) {

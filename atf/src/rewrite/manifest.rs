@@ -1,7 +1,6 @@
 //! The new manifest: what the old one says, with the threads as they are.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -13,17 +12,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest, ManifestThread, Symbol};
 use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
-
-/// The keys that this crate knows; all others are passed on.
-const KEYS: [&str; 7] = [
-    "format_version",
-    "threads",
-    "time_start_ns",
-    "time_end_ns",
-    "clock_type",
-    "modules",
-    "symbols",
-];
 
 /// What the threads of the new session say.
 #[derive(Debug, Default)]
@@ -64,7 +52,8 @@ pub(super) fn rewrite(
     let path = session.join(MANIFEST_FILE);
     // Unknown keys are problems too.
     let faulty = old.filter(|old| old.problem_count != 0);
-    let unknown = faulty.map_or_else(Map::new, |_| unknown_keys(&path));
+    let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
+    let unknown = unknown.unwrap_or_default();
     if !job.keeps_rest {
         for key in unknown.keys() {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
@@ -273,24 +262,6 @@ fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
         && old.clock_type == new.clock_type
         && old.modules == new.modules
         && old.symbols == new.symbols
-}
-
-/// The members of the manifest that this crate does not know, where it is JSON.
-fn unknown_keys(path: &Path) -> Map<String, Value> {
-    let Some(Value::Object(mut members)) = read(path) else {
-        return Map::new();
-    };
-    members.retain(|key, _| !KEYS.contains(&key.as_str()));
-    members
-}
-
-fn read(path: &Path) -> Option<Value> {
-    // What is not regular is not opened: a FIFO could block for ever.
-    let metadata = fs::symlink_metadata(path).ok();
-    metadata.filter(fs::Metadata::is_file)?;
-    let text = fs::read(path).ok()?;
-    let text = str::from_utf8(&text).ok()?;
-    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()
 }
 
 /// The text of a manifest with more members behind its own.

@@ -8,8 +8,11 @@
 //! | [`scrub`] | the same without registers, stacks and payloads of unknown shape |
 //!
 //! Nothing is changed in place. The new trace is written under another name beside its place and
-//! renamed when it is complete; after an error nothing of it is left. The path may be a session,
-//! a thread's folder, or a folder with sessions below it.
+//! renamed when it is complete; after an error nothing of it is left. Only a process that is killed
+//! leaves that folder, `.atf-PID-N`, which can be deleted; whatever looks for sessions
+//! [passes over it](is_unfinished). Nobody can read the new trace who could not read the old one: files
+//! and folders keep their modes. The path may be a session, a thread's folder, or a folder with sessions
+//! below it.
 //!
 //! # What is kept
 //!
@@ -52,6 +55,7 @@ mod engine;
 mod guess;
 mod job;
 mod manifest;
+mod modes;
 mod report;
 mod salvage;
 mod side;
@@ -66,6 +70,7 @@ pub use report::{
     Action, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Notes, Place, Report, Run,
     SessionReport, SetAside, ThreadReport, What, Why,
 };
+pub use stage::is_unfinished;
 
 use crate::error::Result;
 use crate::manifest::Manifest;

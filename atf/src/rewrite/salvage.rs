@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::completeness::Completeness;
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
-use crate::error::Result;
+use crate::error::{Result, push};
 use crate::index::{IndexCursor, IndexReader};
 use crate::window::Window;
 
@@ -48,11 +48,12 @@ impl SalvagedDetails {
                 offset = offset.saturating_add(1);
                 continue;
             };
-            found.push(DetailEvent {
+            let event = DetailEvent {
                 seq,
                 offset,
                 header,
-            });
+            };
+            push(&mut found, event)?;
             offset = offset.saturating_add(size);
             next = seq.saturating_add(1);
         }

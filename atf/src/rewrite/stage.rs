@@ -1,18 +1,36 @@
 //! The new folder while it is made: under another name beside its place, and gone if that fails.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform;
+use crate::platform::{self, Mode};
+use crate::session;
 use crate::write::{Disk, Durability, Storage};
 
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
 const ATTEMPTS: u32 = 1000;
-/// Bytes of each buffer when files are compared and copied.
+/// What the name of the unfinished folder begins with; the process and a number follow.
+const UNFINISHED: &str = ".atf-";
+/// Bytes of each buffer when files are compared.
 const BUFFER_SIZE: usize = 0x4_0000;
+/// Bytes of each piece when files are copied: one of zeros becomes a hole.
+const PIECE_SIZE: usize = 0x1_0000;
+
+/// Whether a folder has the name of a new trace that is not complete: one that is being written, or that
+/// a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub) left. Its
+/// events are those of the trace that was read, so whoever looks for sessions passes over it.
+#[must_use]
+pub fn is_unfinished(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let numbers = name.strip_prefix(UNFINISHED);
+    let numbers = numbers.and_then(|numbers| numbers.split_once('-'));
+    let is_number = |digits: &str| digits.parse::<u32>().is_ok();
+    numbers.is_some_and(|(process, attempt)| is_number(process) && is_number(attempt))
+}
 
 /// A folder that takes its place when it is complete, and never before.
 #[derive(Debug)]
@@ -21,6 +39,8 @@ pub(super) struct Stage {
     parent: PathBuf,
     folder: PathBuf,
     out: PathBuf,
+    /// That of the unfinished folder when it was made.
+    mode: Mode,
     is_published: bool,
 }
 
@@ -38,21 +58,26 @@ impl Stage {
             None => out,
         };
         let real_parent = fs::canonicalize(parent).map_err(at(parent))?;
-        if real_parent.starts_with(fs::canonicalize(path).map_err(at(path))?) {
+        let is_inside = real_parent.starts_with(fs::canonicalize(path).map_err(at(path))?);
+        if is_inside || session::is_part_of_trace(out) {
             return Err(Error::new(ErrorKind::OutputInside).with_path(Some(out)));
         }
         let process = std::process::id();
         for attempt in 0..ATTEMPTS {
             // Short, so that it fits wherever the final name does.
-            let folder = parent.join(format!(".atf-{process}-{attempt}"));
+            let folder = parent.join(format!("{UNFINISHED}{process}-{attempt}"));
             match fs::create_dir(&folder) {
                 Ok(()) => {
-                    return Ok(Self {
+                    let mut this = Self {
                         parent: parent.to_path_buf(),
                         folder,
                         out: out.to_path_buf(),
+                        mode: Mode::ANY,
                         is_published: false,
-                    });
+                    };
+                    // Files get the modes of what was read at the end: nobody else may look till then.
+                    this.close().map_err(at(parent))?;
+                    return Ok(this);
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(at(parent)(error)),
@@ -61,13 +86,21 @@ impl Stage {
         Err(at(parent)(io::ErrorKind::AlreadyExists.into()))
     }
 
+    fn close(&mut self) -> io::Result<()> {
+        self.mode = Mode::of(&self.folder)?;
+        self.mode.closed().set(&self.folder)
+    }
+
     /// The unfinished folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Puts the folder in its place.
-    pub(super) fn publish(mut self, durability: Durability) -> Result<()> {
+    /// Puts the folder in its place, for everybody who may look at `path`.
+    pub(super) fn publish(mut self, path: &Path, durability: Durability) -> Result<()> {
+        let mode = Mode::of(path).map_err(at(path))?;
+        let mode = self.mode.limited_to(mode);
+        mode.set(&self.folder).map_err(at(&self.folder))?;
         // A folder that came there meanwhile must not be replaced, even if it is empty.
         if fs::symlink_metadata(&self.out).is_ok() {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
@@ -153,21 +186,17 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((from, to)) = open.pop() {
         let why = match fs::symlink_metadata(&from).map(|metadata| metadata.file_type()) {
-            Ok(file_type) if file_type.is_dir() => {
-                create_folder(&to)?;
-                match names(&from) {
-                    Ok(names) => {
-                        let path = |name| (from.join(&name), to.join(&name));
-                        open.extend(names.into_iter().map(path));
-                        continue;
-                    }
-                    Err(error) => unreadable(&error),
+            Ok(file_type) if file_type.is_dir() => match copy_folder(&from, &to) {
+                Ok(names) => {
+                    let path = |name| (from.join(&name), to.join(&name));
+                    open.extend(names.into_iter().map(path));
+                    continue;
                 }
-            }
+                Err(failure) => not_copied(failure)?,
+            },
             Ok(file_type) if file_type.is_file() => match copy_file(&from, &to, durability) {
                 Ok(()) => continue,
-                Err(Failure::Write(error)) => return Err(error),
-                Err(Failure::Read(error)) => unreadable(&error),
+                Err(failure) => not_copied(failure)?,
             },
             Ok(_) => "neither a regular file nor a folder".to_owned(),
             Err(error) => unreadable(&Error::io(error)),
@@ -177,26 +206,76 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     Ok(left)
 }
 
-/// Copies a file as a whole, or leaves nothing at `to`.
+/// Why something was not copied and all else can be; an error where nothing more can be written.
+fn not_copied(failure: Failure) -> Result<String> {
+    match failure {
+        Failure::Read(error) => Ok(unreadable(&error)),
+        // A path that is longer than the one that was read.
+        Failure::Write(error) => match error.kind() {
+            ErrorKind::Io(io::ErrorKind::InvalidFilename) => {
+                Ok("cannot be copied: the new path would be too long".to_owned())
+            }
+            _ => Err(error),
+        },
+    }
+}
+
+/// Makes a folder like the one at `from`, and says what is to be copied into it.
+fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
+    create_folder(to).map_err(Failure::Write)?;
+    keep_mode(from, to).map_err(Failure::Write)?;
+    names(from).map_err(Failure::Read)
+}
+
+/// Copies a file as a whole, or leaves nothing at `to`. Holes stay holes.
 fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failure> {
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));
-    let source = File::open(from).map_err(reading)?;
+    let mut source = File::open(from).map_err(reading)?;
     let mut target = File::create_new(to).map_err(writing)?;
     let mut buffer = Vec::new();
+    let mut end = 0_u64;
     loop {
-        buffer.clear();
-        let mut piece = (&source).take(BUFFER_SIZE as u64);
-        match piece.read_to_end(&mut buffer) {
-            Ok(0) => break,
-            Ok(_) => target.write_all(&buffer).map_err(writing)?,
+        match read_piece(&mut source, end, &mut buffer) {
+            Ok(Some(start)) => {
+                end = start.saturating_add(buffer.len() as u64);
+                if buffer.iter().any(|byte| *byte != 0) {
+                    let written = target.seek(SeekFrom::Start(start));
+                    let written = written.and_then(|_| target.write_all(&buffer));
+                    written.map_err(writing)?;
+                }
+            }
+            Ok(None) => break,
             Err(error) => {
                 fs::remove_file(to).map_err(writing)?;
                 return Err(reading(error));
             }
         }
     }
+    let size = source.seek(SeekFrom::End(0)).map_err(reading)?;
+    target.set_len(end.max(size)).map_err(writing)?;
+    keep_mode(from, to).map_err(Failure::Write)?;
     sync(to, durability).map_err(Failure::Write)
+}
+
+/// Reads the next piece from `offset` on that is no hole, and says where it begins; `None` at the end.
+fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
+    buffer.clear();
+    let Some(start) = platform::next_data(file, offset)? else {
+        return Ok(None);
+    };
+    file.seek(SeekFrom::Start(start))?;
+    let read = file.take(PIECE_SIZE as u64).read_to_end(buffer)?;
+    Ok((read > 0).then_some(start))
+}
+
+/// Lets nobody look at `to` who may not look at `from`.
+fn keep_mode(from: &Path, to: &Path) -> Result<()> {
+    let [from, own] = [
+        Mode::of(from).map_err(at(from))?,
+        Mode::of(to).map_err(at(to))?,
+    ];
+    own.limited_to(from).set(to).map_err(at(to))
 }
 
 /// Why something cannot be read, as the report says it.
@@ -207,7 +286,7 @@ pub(super) fn unreadable(error: &Error) -> String {
 }
 
 /// The names in a folder in their order.
-pub(super) fn names(folder: &Path) -> Result<Vec<std::ffi::OsString>> {
+pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(folder).map_err(at(folder))?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
     let mut names = names.collect::<io::Result<Vec<_>>>().map_err(at(folder))?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::report::LeftBehind;
-use super::stage::{names, unreadable};
+use super::stage::{is_unfinished, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
 use crate::session::MANIFEST_FILE;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
@@ -54,6 +54,15 @@ impl Tree {
             return Ok(());
         }
         for name in names {
+            if is_unfinished(&name) {
+                let why = "the unfinished copy of a run that was killed or still writes: delete it if none does";
+                let left = left_behind(&below.join(name), why);
+                self.left_behind.push(LeftBehind {
+                    is_loss: false,
+                    ..left
+                });
+                continue;
+            }
             let below = below.join(name);
             let mut inner = Self::default();
             let visited = fs::symlink_metadata(root.join(&below)).map_err(Error::io);

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Folders, MANIFEST_FILE};
+use crate::rewrite::is_unfinished;
 
 /// How far below: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
@@ -41,6 +42,7 @@ fn folders_in(root: &Path, path: &Path) -> Vec<PathBuf> {
     let folders = entries
         .flatten()
         .filter(|entry| entry.file_type().is_ok_and(|what| what.is_dir()))
+        .filter(|entry| !is_unfinished(&entry.file_name()))
         .map(|entry| path.join(entry.file_name()));
     let mut folders: Vec<_> = folders.take(MOST_LOOKED_AT).collect();
     folders.sort();

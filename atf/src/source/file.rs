@@ -49,6 +49,10 @@ impl ReadAt for FileSource {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         platform::read_at(&self.file, offset, buffer)
     }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        platform::next_data(&self.file, offset)
+    }
 }
 
 fn check_regular(file_type: FileType) -> Result<()> {

@@ -156,6 +156,31 @@ impl Input {
         Ok(record)
     }
 
+    /// The end of what is stored between `start` and `end`: behind it is a hole, or data of another
+    /// section. Some 64 KiB too far at most.
+    pub(crate) fn stored_end(&self, start: u64, end: u64) -> Result<u64> {
+        const NEAR: u64 = 64 << 10;
+        let Source::Other(source) = &self.source else {
+            return Ok(end);
+        };
+        let is_stored = |offset| match source.next_data(offset) {
+            Ok(data) => Ok(data.filter(|data| *data < end)),
+            Err(error) => Err(Error::io(error).with_path(self.path()).with_offset(offset)),
+        };
+        let Some(mut stored) = is_stored(start)? else {
+            return Ok(start);
+        };
+        let mut end = end;
+        while end.saturating_sub(stored) > NEAR {
+            let middle = stored.midpoint(end);
+            match is_stored(middle)? {
+                Some(data) => stored = data,
+                None => end = middle,
+            }
+        }
+        Ok(end)
+    }
+
     /// Reads until the buffer is full or the source ends, and says how many bytes.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0_usize;

@@ -35,6 +35,16 @@ pub trait ReadAt: Send + Sync {
     /// What the operating system says. A reader repeats an interrupted read.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
+    /// Where bytes are stored from `offset` on: what lies before is a hole, and reads as zeros. `None`
+    /// where nothing is stored from there on. Saves readers a scan of what a sparse file does not have.
+    ///
+    /// # Errors
+    ///
+    /// What the operating system says.
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        Ok(Some(offset))
+    }
+
     /// All bytes, where they are in memory: saves readers a copy.
     fn as_bytes(&self) -> Option<&[u8]> {
         None

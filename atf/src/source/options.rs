@@ -1,5 +1,6 @@
 //! How files are opened.
 
+use crate::manifest::Manifest;
 use crate::sys::MapPermit;
 
 /// How readers open files: `open_with` of [`IndexReader`](crate::index::IndexReader),
@@ -20,10 +21,17 @@ use crate::sys::MapPermit;
 /// assert_eq!(thread.index().event_count(), 900);
 /// # Ok::<(), atf::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct OpenOptions {
     pub(crate) map: Option<MapPermit>,
     pub(crate) follow_links: bool,
+    pub(crate) manifest_limit: u64,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl OpenOptions {
@@ -33,6 +41,7 @@ impl OpenOptions {
         Self {
             map: None,
             follow_links: false,
+            manifest_limit: Manifest::LIMIT,
         }
     }
 
@@ -41,6 +50,16 @@ impl OpenOptions {
     #[must_use]
     pub const fn follow_links(mut self, follow: bool) -> Self {
         self.follow_links = follow;
+        self
+    }
+
+    /// Bytes of the largest `manifest.json` that is read; [`Manifest::LIMIT`] by default. A larger one
+    /// is as one that cannot be read: the events are there without it, and
+    /// [`Manifest::problems`] has [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading one
+    /// takes up to 64 times its size in memory.
+    #[must_use]
+    pub const fn manifest_limit(mut self, bytes: u64) -> Self {
+        self.manifest_limit = bytes;
         self
     }
 }

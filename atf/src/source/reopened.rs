@@ -28,6 +28,15 @@ impl Reopened {
             identity: Identity::of(&metadata),
         })
     }
+
+    /// The file that was opened, if it still stands there.
+    fn again(&self) -> io::Result<FileSource> {
+        let file = FileSource::open(&self.path).map_err(io::Error::other)?;
+        if Identity::of(&file.file.metadata()?) != self.identity {
+            return Err(io::Error::other(Error::new(ErrorKind::Replaced)));
+        }
+        Ok(file)
+    }
 }
 
 impl ReadAt for Reopened {
@@ -36,10 +45,10 @@ impl ReadAt for Reopened {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let file = FileSource::open(&self.path).map_err(io::Error::other)?;
-        if Identity::of(&file.file.metadata()?) != self.identity {
-            return Err(io::Error::other(Error::new(ErrorKind::Replaced)));
-        }
-        file.read_at(offset, buffer)
+        self.again()?.read_at(offset, buffer)
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        self.again()?.next_data(offset)
     }
 }

@@ -1,7 +1,10 @@
 //! `manifest.json`: what can be read, and where what cannot stands.
 
+use std::fs;
+
 use atf::manifest::Manifest;
-use atf::{Clock, ErrorKind};
+use atf::session::SessionReader;
+use atf::{Clock, ErrorKind, OpenOptions};
 
 fn problems(text: &str) -> Vec<(String, u64)> {
     let problems = Manifest::parse(text.as_bytes()).problems;
@@ -232,4 +235,51 @@ fn deep_nesting_does_no_harm() {
     }
     let text = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(Manifest::parse(text.as_bytes()).problem_count, 1);
+}
+
+/// A session whose manifest has this size and no content.
+fn session_with_manifest_of(size: u64) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("thread_7")).unwrap();
+    let index = crate::support::IndexFile::finalized(1, 3).bytes();
+    fs::write(folder.path().join("thread_7/index.atf"), index).unwrap();
+    let manifest = fs::File::create(folder.path().join("manifest.json")).unwrap();
+    manifest.set_len(size).unwrap();
+    folder
+}
+
+#[test]
+fn a_manifest_that_is_too_large_is_not_read() {
+    let folder = session_with_manifest_of(8 << 30);
+    let session = SessionReader::open(folder.path()).unwrap();
+    let manifest = session.manifest().unwrap();
+    assert!(manifest.is_unreadable());
+    let problem = &manifest.problems[0];
+    let (found, limit) = (8 << 30, Manifest::LIMIT);
+    assert_eq!(
+        *problem.kind(),
+        ErrorKind::ManifestTooLarge { found, limit }
+    );
+    let path = folder.path().join("manifest.json");
+    assert_eq!(problem.path(), Some(&*path));
+    assert_eq!(session.summary().index_events, 3);
+    let error = Manifest::open(&path).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::ManifestTooLarge { found, limit });
+}
+
+#[test]
+fn the_limit_of_a_manifest_can_be_set() {
+    let folder = session_with_manifest_of(100);
+    let kinds = |limit| {
+        let options = OpenOptions::new().manifest_limit(limit);
+        let session = SessionReader::open_with(folder.path(), options).unwrap();
+        let problems = &session.manifest().unwrap().problems;
+        problems
+            .iter()
+            .map(|problem| problem.kind().clone())
+            .collect::<Vec<_>>()
+    };
+    let (found, limit) = (100, 99);
+    assert_eq!(kinds(99), [ErrorKind::ManifestTooLarge { found, limit }]);
+    assert!(matches!(*kinds(100), [ErrorKind::NotJson(_)]));
 }

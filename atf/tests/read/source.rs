@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::detail::DetailReader;
@@ -350,4 +351,46 @@ fn bytes_that_are_not_all_of_a_source_are_not_taken_for_it() {
     let index = IndexReader::from_source(Shy(file.bytes())).unwrap();
     assert!(index.slice(..).is_none());
     assert_eq!(events(&index), expected(&file));
+}
+
+/// A file of 1 TiB: a header, and a hole. Counts what is read of it.
+struct Sparse {
+    header: Vec<u8>,
+    read: AtomicU64,
+}
+
+struct Shared(Arc<Sparse>);
+
+impl ReadAt for Shared {
+    fn size(&self) -> u64 {
+        1 << 40
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0
+            .read
+            .fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        buffer.fill(0);
+        (&self.0.header[..]).read_at(offset, buffer)?;
+        Ok(buffer.len())
+    }
+
+    fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
+        Ok((offset < self.0.header.len() as u64).then_some(offset))
+    }
+}
+
+#[test]
+fn the_hole_at_the_end_of_a_sparse_file_is_not_read() {
+    for header in [
+        IndexFile::finalized(1, 3).placeholder().without_footer(),
+        IndexFile::finalized(2, 3).placeholder().without_footer(),
+    ] {
+        let read = AtomicU64::new(0);
+        let source = Arc::new(Sparse { header, read });
+        let index = IndexReader::from_source(Shared(source.clone())).unwrap();
+        assert_eq!(index.event_count(), 3);
+        let read = source.read.load(Ordering::Relaxed);
+        assert!(read <= 4 << 20, "{read} bytes");
+    }
 }

@@ -9,6 +9,8 @@
 mod support;
 
 mod convert;
+#[cfg(unix)]
+mod copies;
 mod cuts;
 mod faults;
 mod guess;

@@ -82,12 +82,12 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ),
     (
         "manifest/read.rs",
-        "let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);",
+        "text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)",
         MEANS,
     ),
     (
         "manifest/read.rs",
-        "start.saturating_add(usize::try_from(left).unwrap_or(STEP).min(STEP)),",
+        "let size = usize::try_from(left).unwrap_or(STEP).min(STEP);",
         GREATER_THAN_ALL,
     ),
     (
@@ -102,7 +102,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ),
     (
         "manifest/read.rs",
-        "let items = items.unwrap_or_default().into_iter().enumerate();",
+        "for (position, raw) in items.unwrap_or_default().into_iter().enumerate() {",
         MEANS,
     ),
     (
@@ -117,7 +117,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ),
     (
         "rewrite/bits.rs",
-        "let words = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);",
+        "let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);",
         PROVEN,
     ),
     (
@@ -203,13 +203,13 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ),
     (
         "rewrite/manifest.rs",
-        "return Map::new();",
+        "let unknown = unknown.unwrap_or_default();",
         "what is no JSON is copied whole",
     ),
     (
-        "rewrite/manifest.rs",
-        "serde_json::from_str(text.strip_prefix('\\u{feff}').unwrap_or(text)).ok()",
-        MEANS,
+        "rewrite/modes.rs",
+        "limit(&target, of_all.unwrap_or(source))?;",
+        "a folder that had no files: its own mode counts",
     ),
     (
         "rewrite/report/note.rs",
@@ -235,6 +235,11 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "rewrite/side.rs",
         "let (time_start_ns, time_end_ns) = self.times.unwrap_or_default();",
         "without events the times are 0",
+    ),
+    (
+        "rewrite/stage.rs",
+        "return Ok(None);",
+        "nothing is stored from there on",
     ),
     (
         "rewrite/stage.rs",
@@ -274,6 +279,16 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "source/followed.rs",
         "let size = usize::try_from(left).unwrap_or(usize::MAX);",
         GREATER_THAN_ALL,
+    ),
+    (
+        "source/input.rs",
+        "return Ok(end);",
+        "what is in memory has no holes that are known",
+    ),
+    (
+        "source/input.rs",
+        "return Ok(start);",
+        "nothing is stored from there on",
     ),
     (
         "source/mod.rs",
@@ -668,6 +683,11 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "merge/tree.rs",
         "self.nodes.first().copied().unwrap_or(Key::END)",
         MEANS,
+    ),
+    (
+        "session.rs",
+        "return false;",
+        "a path without a name is a folder that is there",
     ),
     (
         "session.rs",

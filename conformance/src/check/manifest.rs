@@ -1,7 +1,6 @@
 //! `manifest.json`: what it says, and whether the session bears it out.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use atf::ErrorKind;
@@ -58,10 +57,9 @@ impl SessionFacts {
 
 /// Checks a manifest by itself.
 pub(super) fn file(path: &Path, output: &mut dyn Output) {
-    match fs::read(path) {
-        Err(error) => output.unreadable(path, &error.to_string()),
-        Ok(bytes) => {
-            let manifest = Manifest::parse(&bytes);
+    match Manifest::open(path) {
+        Err(error) => output.unreadable(path, &without_path(&error)),
+        Ok(manifest) => {
             super::report(path, Kind::Manifest, output, |report| {
                 alone(&manifest, report);
                 Ok(())

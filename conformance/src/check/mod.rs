@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
+use atf::rewrite::is_unfinished;
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf::{Error, ErrorKind, FileKind};
@@ -180,7 +181,9 @@ fn is_session(path: &Path) -> bool {
 
 /// A folder that is no part of the walk: reported with its session, or set aside.
 fn is_elsewhere(entry: &DirEntry) -> bool {
-    belongs_to_session(entry) || is_set_aside(entry)
+    belongs_to_session(entry)
+        || is_set_aside(entry)
+        || (entry.depth() > 0 && is_unfinished(entry.file_name()))
 }
 
 /// Where a recovery keeps files that it could not read, as they were.
@@ -198,7 +201,7 @@ fn belongs_to_session(entry: &DirEntry) -> bool {
 }
 
 /// The extensions of the sources' file names.
-fn has_extension(path: &Path) -> bool {
+pub(crate) fn has_extension(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     ["atf", "ati2", "atd2"]
         .iter()
@@ -209,7 +212,10 @@ fn has_extension(path: &Path) -> bool {
 fn is_unreadable(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::Io(_) | ErrorKind::NotRegular { .. } | ErrorKind::UnexpectedEnd { .. }
+        ErrorKind::Io(_)
+            | ErrorKind::NotRegular { .. }
+            | ErrorKind::ManifestTooLarge { .. }
+            | ErrorKind::UnexpectedEnd { .. }
     )
 }
 

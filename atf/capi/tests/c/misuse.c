@@ -333,7 +333,7 @@ static void recovering(const char *folder, const char *sample) {
     AtfRecoverOptions options = ATF_RECOVER_OPTIONS_INIT;
     snprintf(out, sizeof out, "%s", in(folder, "recovered"));
     options.symbols_path = "/nowhere/manifest.json";
-    SAYS(ATF_ERROR_IO, atf_recover(sample, out, &options, &report));
+    SAYS(ATF_ERROR_NOT_FOUND, atf_recover(sample, out, &options, &report));
     TRUE(report == NULL);
     options.symbols_path = NULL;
     options.salvage = 1;

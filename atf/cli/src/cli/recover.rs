@@ -11,7 +11,8 @@ of the content, as time that goes back, stay and are reported. Details that no e
 go to orphans.atf; with --salvage events from behind a hole go to salvaged.atf, and details from
 behind damage are looked for. Files that cannot be read go to unreadable/ as they are.
 recovery.json keeps the report where anything was changed. A trace that was recovered once is
-not changed by the next time.
+not changed by the next time. Files and folders keep their modes. If this command is killed, it
+leaves a folder .atf-PID-N beside OUT, which other commands ignore and which can be deleted.
 
 Memory: 8 bytes and one bit for each detail event of one thread at a time; with --salvage 56
 bytes for each detail found behind damage.

@@ -115,16 +115,15 @@ impl Names {
         let Some(path) = &self.symbols else {
             return Ok(None);
         };
-        let failed = |error: &dyn Display| Failure::Usage(format!("{}: {error}", path.display()));
-        let manifest = Manifest::parse(&fs::read(path).map_err(|error| failed(&error))?);
+        let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         if manifest.symbols.is_empty() && manifest.modules.is_empty() {
-            return Err(failed(match manifest.problems.first() {
-                Some(problem) => problem,
-                None => &"no modules and no symbols",
+            return Err(Failure::Usage(match manifest.problems.first() {
+                Some(problem) => problem.to_string(),
+                None => format!("{}: no modules and no symbols", path.display()),
             }));
         }
         for problem in manifest.problems.iter().take(3) {
-            complain(format_args!("{}: {problem}", path.display()));
+            complain(format_args!("{problem}"));
         }
         Ok(Some(manifest))
     }

@@ -273,8 +273,8 @@ impl Engine<'_> {
     }
 }
 
-/// Whether a thread has an index file of no bytes and no event elsewhere: its writer was killed before
-/// it wrote anything, so nothing is lost with its folder.
+/// Whether a thread has no index file, or one of no bytes, and no event elsewhere: its writer was killed
+/// before it wrote anything, so nothing is lost with its folder.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
         Ok(detail) => detail.file_size() > HEADER_SIZE as u64,
@@ -283,13 +283,25 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
             ErrorKind::NothingWritten | ErrorKind::Io(io::ErrorKind::NotFound)
         ),
     };
-    let has_ring = || {
-        let ring = ring::read(route.from, OpenOptions::new());
-        !ring.is_ok_and(|ring| ring.is_none_or(|ring| ring.is_empty()))
+    let has_ring = || match ring::read(route.from, OpenOptions::new()) {
+        Ok(ring) => ring.is_some_and(|ring| !ring.is_empty()),
+        // Its writer had not yet stored the header.
+        Err(error) => !matches!(
+            error.kind(),
+            ErrorKind::TooShort { .. }
+                | ErrorKind::BadMagic {
+                    found: [0, 0, 0, 0],
+                    ..
+                }
+        ),
     };
     // What an earlier rewriting set aside was copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
-    *error.kind() == ErrorKind::NothingWritten && !has_details() && !has_ring() && !has_sides()
+    let has_no_index = matches!(
+        error.kind(),
+        ErrorKind::NothingWritten | ErrorKind::Io(io::ErrorKind::NotFound)
+    );
+    has_no_index && !has_details() && !has_ring() && !has_sides()
 }
 
 /// Whether a thread's file has this name, or in the folder of a thread by itself what an earlier

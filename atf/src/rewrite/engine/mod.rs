@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::job::{Job, Progress};
+use super::modes;
 use super::report::Report;
 use super::stage::{self, Stage, names};
 use super::tree::{self, Tree};
@@ -35,6 +36,7 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
         stage::create_folder(&target)?;
         match engine.session(&path.join(&item.below), item, &target)? {
             Ok(session) => {
+                modes::keep(&path.join(&item.below), &target)?;
                 report.sessions.push(session);
                 stage::sync_folder(&target, job.durability)?;
             }
@@ -51,7 +53,7 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
         return Err(error);
     }
     engine.progress.reach(total);
-    stage.publish(job.durability)?;
+    stage.publish(path, job.durability)?;
     Ok(report)
 }
 

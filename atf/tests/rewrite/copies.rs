@@ -1,0 +1,194 @@
+//! What copies keep of the files that they are copies of, and what a killed run leaves.
+
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use atf::rewrite::{RecoverOptions, Report, recover};
+use atf::session::SessionReader;
+use atf::{ErrorKind, rewrite};
+
+use crate::support::{DetailFile, IndexFile};
+use crate::{Places, files, without_details};
+
+fn recovered(places: &Places) -> Report {
+    let (path, out) = (places.path("in"), places.path("out"));
+    recover(path, out, &RecoverOptions::default()).unwrap()
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
+}
+
+#[test]
+fn nobody_may_read_a_copy_who_may_not_read_the_trace() {
+    let places = Places::new();
+    let unfinished = IndexFile::finalized(1, 9).placeholder().without_footer();
+    places.put("in/a/thread_7/index.atf", &unfinished);
+    // Three details, of which the index knows none: they are set aside.
+    places.put(
+        "in/a/thread_7/detail.atf",
+        DetailFile::finalized(1, 3).bytes(),
+    );
+    places.put("in/a/thread_8/index.atf", "what cannot be read");
+    places.put("in/a/manifest.json", "{\"threads\": []}");
+    let all = files(&places.path("in"));
+    for name in all.keys() {
+        set_mode(&places.path("in").join(name), 0o600);
+    }
+    set_mode(&places.path("in/a/manifest.json"), 0o644);
+    set_mode(&places.path("in/a/thread_7"), 0o750);
+    set_mode(&places.path("in/a"), 0o700);
+    recovered(&places);
+    let out = places.path("out");
+    let written = files(&out);
+    for name in ["a/recovery.json", "a/unreadable/thread_8/index.atf"] {
+        assert!(written.contains_key(name), "{:?}", written.keys());
+    }
+    for name in written.keys() {
+        let expected = if name == "a/manifest.json" {
+            0o644
+        } else {
+            0o600
+        };
+        assert_eq!(mode(&out.join(name)), expected, "{name}");
+    }
+    assert_eq!(mode(&out.join("a")), 0o700);
+    assert_eq!(mode(&out.join("a/thread_7")) & 0o027, 0);
+    // What everybody may read stays so, as far as the process lets it.
+    assert_eq!(mode(&out), mode(&places.path("in")));
+}
+
+/// A file of 4 GiB with bytes at its beginning and at its end.
+fn put_sparse(path: &Path, begin: &[u8]) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let mut file = fs::File::create(path).unwrap();
+    file.write_all(begin).unwrap();
+    file.seek(SeekFrom::Start((4 << 30) - 3)).unwrap();
+    file.write_all(b"end").unwrap();
+}
+
+#[test]
+fn holes_are_copied_as_holes() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", without_details(1));
+    let sparse = places.path("in/thread_8/index.atf");
+    put_sparse(&sparse, b"what cannot be read");
+    if fs::metadata(&sparse).unwrap().blocks() * 512 > 1 << 20 {
+        eprintln!("SKIPPED: the file system has no sparse files");
+        return;
+    }
+    recovered(&places);
+    let copy = places.path("out/unreadable/thread_8/index.atf");
+    let metadata = fs::metadata(&copy).unwrap();
+    assert_eq!(metadata.len(), 4 << 30);
+    assert!(
+        metadata.blocks() * 512 <= 1 << 20,
+        "{} blocks",
+        metadata.blocks()
+    );
+    let mut end = fs::File::open(copy).unwrap();
+    end.seek(SeekFrom::End(-4)).unwrap();
+    assert_eq!(std::io::read_to_string(end).unwrap(), "\0end");
+}
+
+#[test]
+fn a_folder_whose_copy_would_have_too_long_a_path_keeps_nothing_else() {
+    let places = Places::new();
+    places.put("in/thread_7/index.atf", without_details(1));
+    places.put("in/thread_8/index.atf", "what cannot be read");
+    // As long as a path can be here; its copy has `unreadable` in it as well.
+    let mut deep = places.path("in/thread_8");
+    let longest = 4095 - "/file".len();
+    while deep.as_os_str().len() < longest {
+        let left = longest - deep.as_os_str().len();
+        deep.push("d".repeat((left - 1).clamp(1, 200)));
+        match left {
+            2.. => fs::create_dir(&deep).unwrap(),
+            _ => break,
+        }
+    }
+    fs::write(deep.join("file"), "x").unwrap();
+    let report = recovered(&places);
+    assert_eq!(report.events(), 9, "{report}");
+    let left = &report.sessions[0].left_behind;
+    let too_long = left.iter().filter(|left| left.why.contains("too long"));
+    assert_eq!(too_long.count(), 1, "{report}");
+    assert!(report.losses() > 0);
+}
+
+#[test]
+fn a_copy_that_was_left_unfinished_is_no_session() {
+    let places = Places::new();
+    for folder in ["session", ".atf-123-0", ".atf-123-0/below"] {
+        let name = format!("in/{folder}/thread_7/index.atf");
+        places.put(&name, without_details(1));
+    }
+    let report = recovered(&places);
+    assert_eq!((report.events(), report.losses()), (9, 0), "{report}");
+    assert!(report.to_string().contains("delete it"), "{report}");
+    let error = SessionReader::open(places.path("in")).unwrap_err();
+    let ErrorKind::SessionsBelow { folders } = error.kind() else {
+        panic!("{error}");
+    };
+    assert_eq!(*folders, ["session"]);
+    // Who asks for it by its name gets it.
+    let session = SessionReader::open(places.path("in/.atf-123-0")).unwrap();
+    assert_eq!(session.summary().index_events, 9);
+    for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {
+        assert!(!rewrite::is_unfinished(name.as_ref()), "{name}");
+    }
+}
+
+#[test]
+fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
+    // Nothing; a ring without size, of zeros, and one that is ready.
+    for (name, bytes) in [
+        ("", Vec::new()),
+        ("ring.atf", Vec::new()),
+        ("ring.atf", vec![0; 4096]),
+        ("detail.atf", Vec::new()),
+    ] {
+        let places = Places::new();
+        places.put("in/thread_7/index.atf", without_details(1));
+        fs::create_dir(places.path("in/thread_8")).unwrap();
+        if !name.is_empty() {
+            places.put(&format!("in/thread_8/{name}"), bytes);
+        }
+        let report = recovered(&places);
+        assert_eq!(
+            (report.events(), report.losses()),
+            (9, 0),
+            "{name}: {report}"
+        );
+        assert!(
+            report.sessions[0].threads[1].nothing_written,
+            "{name}: {report}"
+        );
+    }
+}
+
+#[test]
+fn no_thread_is_added_to_a_session() {
+    let places = Places::new();
+    for thread in ["in/thread_0", "other/thread_0"] {
+        places.put(&format!("{thread}/index.atf"), without_details(1));
+    }
+    let before = files(places.folder.path());
+    for out in [
+        "in/thread_9",
+        "in/ring.atf",
+        "other/thread_9",
+        "other/thread_0/detail.atf",
+    ] {
+        let options = RecoverOptions::default();
+        let error = recover(places.path("in/thread_0"), places.path(out), &options).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::OutputInside, "{out}");
+    }
+    assert_eq!(files(places.folder.path()), before);
+}
