@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anstream::{AutoStream, StripStream};
+use atf::session;
 
 use super::Printable;
+use crate::check::has_extension;
 
 /// A report that was asked for: `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +71,7 @@ impl Target {
                 _ => Box::new(BufWriter::new(out)),
             });
         };
+        self.check_place(path)?;
         let file = File::create(path).map_err(|error| self.failure(&error))?;
         let out: Box<dyn Write> = Box::new(BufWriter::new(file));
         Ok(match self.form {
@@ -86,9 +89,22 @@ impl Target {
         let Some(path) = &self.file else {
             return Ok(());
         };
+        self.check_place(path)?;
         let mut options = File::options();
         let file = options.write(true).create(true).truncate(false).open(path);
         file.map(drop).map_err(|error| self.failure(&error))
+    }
+
+    /// Refuses to write over a part of a trace.
+    fn check_place(&self, path: &Path) -> io::Result<()> {
+        if has_extension(path) || session::is_part_of_trace(path) {
+            let error = io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a report must not change a trace",
+            );
+            return Err(self.failure(&error));
+        }
+        Ok(())
     }
 
     /// An error with the file's name. A reader of standard output who has seen enough is none.

@@ -93,6 +93,36 @@ fn reports_that_would_overwrite_one_another_or_cannot_be_made_are_usage_errors()
     refused(&["--report", "pdf=a"], "\"pdf\" is no form of a report");
 }
 
+#[test]
+fn a_report_does_not_take_the_place_of_a_part_of_a_trace() {
+    let folder = TempDir::new().unwrap();
+    let trace = folder.path().join("trace");
+    Trace::clean(1).write(&trace).unwrap();
+    let thread = fs::read_dir(&trace)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let thread = thread.into_iter().find(|path| path.is_dir()).unwrap();
+    let index = thread.join("index.atf");
+    let before = fs::read(&index).unwrap();
+    fs::copy(&index, folder.path().join("alone.atf")).unwrap();
+    for file in [
+        &index,
+        &trace.join("manifest.json"),
+        &thread.join("ring.atf"),
+        Path::new("alone.atf"),
+    ] {
+        let report = format!("json={}", file.display());
+        let output = check(folder.path(), &["trace", "--report", &report]);
+        let (status, _, messages) = texts(&output);
+        assert_eq!(status, 2, "{report}");
+        let why = format!("{}: a report must not change a trace", file.display());
+        assert!(messages.contains(&why), "{messages}");
+    }
+    assert_eq!(fs::read(&index).unwrap(), before);
+    assert_eq!(fs::read(folder.path().join("alone.atf")).unwrap(), before);
+    assert!(!thread.join("ring.atf").exists());
+}
+
 fn json(folder: &Path, arguments: &[&str]) -> Value {
     let output = check(folder, &[&["--json"], arguments].concat());
     let (_, text, messages) = texts(&output);
