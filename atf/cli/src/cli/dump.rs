@@ -19,6 +19,8 @@ Several --thread, --kind or --function widen what is shown; different filters na
 
 Text: seconds from the first event, thread, seq, kind, call depth, function, link to a detail
 event. Names from a file are written with escapes for whatever could steer a terminal.
+Of a name longer than 4096 bytes each line has the first 4096, and its length (in JSON
+function_length).
 JSON lines: numbers of 64 bits and links are decimal strings, no link is null, enumerations are
 numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the
 id in the folder's name, function a name that the manifest has.

@@ -13,8 +13,8 @@ links.
 
 JSON: numbers of 64 bits are decimal strings, what is not known is null or left out.
 
-Memory: 8 bytes for each detail event of one thread at a time, a few hundred bytes for each
-thread, and the manifest.
+Memory: 8 bytes for each detail event of one thread at a time, some 6 KB for each thread, and the
+manifest.
 
 Exit status: 0; 1 something is listed under problems, such as a file that was not finalized; 2 usage,
 or a path that could not be read. Without --verify no checksum of an index file is compared.

@@ -9,6 +9,7 @@ use atf::symbols;
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
+use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::json::U64;
@@ -37,6 +38,8 @@ struct EventLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    function_length: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<DetailObject<'a>>,
 }
 
@@ -48,6 +51,8 @@ struct SpanLine<'a> {
     function_id: U64,
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function_length: Option<usize>,
     start_seq: Option<U64>,
     start_ns: Option<U64>,
     end_seq: Option<U64>,
@@ -178,7 +183,8 @@ impl<W: Write> Sink for Json<W> {
             event_kind: event.event_kind.into(),
             call_depth: event.call_depth,
             detail_seq: event.detail_seq.map(U64),
-            function: row.function.name,
+            function: row.function.name.map(head),
+            function_length: row.function.name.and_then(length_if_cut),
             detail,
         };
         self.line(&line, hex.as_ref())
@@ -204,7 +210,8 @@ impl<W: Write> Sink for Json<W> {
                 process,
                 thread,
                 function_id: span.function_id.into(),
-                function: function.name,
+                function: function.name.map(head),
+                function_length: function.name.and_then(length_if_cut),
                 start_seq: Some(span.start_seq.into()),
                 start_ns: Some(span.start_ns.into()),
                 end_seq: span.end_seq.map(U64),
@@ -218,7 +225,8 @@ impl<W: Write> Sink for Json<W> {
                 process,
                 thread,
                 function_id: unmatched.function_id.into(),
-                function: function.name,
+                function: function.name.map(head),
+                function_length: function.name.and_then(length_if_cut),
                 start_seq: None,
                 start_ns: None,
                 end_seq: Some(unmatched.seq.into()),

@@ -1,7 +1,6 @@
 //! Names of functions.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use atf::manifest::{Manifest, Symbol};
@@ -11,6 +10,19 @@ use atf::symbols::{self, Symbols};
 use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
+
+/// How many bytes of a function's name a line has: each of very many lines repeats it.
+const LONGEST: usize = 4096;
+
+/// As much of a name as a line has.
+pub(crate) fn head(name: &str) -> &str {
+    &name[..name.floor_char_boundary(LONGEST)]
+}
+
+/// A name's length in bytes, where a line does not have all of it.
+pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
+    Some(name.len()).filter(|length| *length > LONGEST)
+}
 
 /// The names of functions. The first name of a function counts.
 #[derive(Debug)]
@@ -41,8 +53,7 @@ impl<'t> Names<'t> {
 
     /// Those of a manifest that was named.
     pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
-        let failed = |error| Failure::Usage(format!("{}: {error}", path.display()));
-        let manifest = Manifest::parse(&fs::read(path).map_err(failed)?);
+        let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut names = BTreeMap::new();
         for Symbol {
             function_id, name, ..

@@ -9,6 +9,7 @@ use atf::spans::{Paired, SpanEnd};
 use atf::symbols::Function;
 
 use super::detail::Detail;
+use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
 use crate::format::member;
@@ -105,7 +106,13 @@ impl fmt::Display for Shown<'_> {
         let function = self.0;
         match (function.name, function.module) {
             (None, None) => write!(f, "{:#018x}", function.id),
-            (Some(name), _) => write!(f, "{}", Printable(name)),
+            (Some(name), _) => {
+                write!(f, "{}", Printable(head(name)))?;
+                match length_if_cut(name) {
+                    Some(bytes) => write!(f, "… ({bytes} bytes)"),
+                    None => Ok(()),
+                }
+            }
             (None, Some(_)) => write!(f, "{}", Printable(&function.to_string())),
         }
     }

@@ -522,3 +522,37 @@ fn output_that_cannot_be_written_is_said() {
         assert!(messages.starts_with("atf: standard output: "), "{messages}");
     }
 }
+
+#[test]
+fn a_name_that_is_very_long_is_cut_in_each_line() {
+    let folder = TempDir::new().unwrap();
+    let manifest = folder.path().join("manifest.json");
+    // The cut would fall into a letter of two bytes.
+    let name = format!("a{}", "é".repeat(1_000_000));
+    let dumped = dump(&["--limit", "1"]);
+    let id = number(&dumped[0]["function_id"]);
+    let text = format!(
+        "{{\"threads\": [], \"symbols\": [{{\"function_id\": \"{id:#x}\", \"name\": \"{name}\"}}]}}"
+    );
+    fs::write(&manifest, text).unwrap();
+    let manifest = manifest.to_str().unwrap();
+    let event = &dump(&["--limit", "1", "--symbols", manifest])[0];
+    assert_eq!(event["function"].as_str().unwrap(), &name[..4095]);
+    assert_eq!(event["function_length"], 2_000_001);
+    let span = &dump(&[
+        "--spans",
+        "--function",
+        &format!("{id:#x}"),
+        "--limit",
+        "1",
+        "--symbols",
+        manifest,
+    ])[0];
+    assert_eq!(span["function_length"], 2_000_001);
+    let text = clean(
+        &samples(),
+        &["dump", "--limit", "1", "--symbols", manifest, SMALL],
+    );
+    assert!(text.contains(&format!("{}… (2000001 bytes)", &name[..4095])));
+    assert!(text.len() < 5000);
+}
