@@ -99,13 +99,14 @@ pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<
     }
     // SAFETY: as this function's.
     let tag = unsafe { tag(handle) }?;
+    let take = || {
+        // SAFETY: the tag said that this is a handle of `T`, and its memory is kept till it is buried.
+        let object = unsafe { (*handle).object.get() };
+        // SAFETY: the object was there, and the tag that is closed now keeps all others from it.
+        unsafe { object.cast::<T>().read() }
+    };
     // Of two threads that close it one wins.
-    let is_spoilt = tag.close(T::TAG).map_err(not_open::<T>)?;
-    // SAFETY: the tag said that this is a handle of `T`, and its memory is kept till the next line
-    // but one.
-    let object = unsafe { (*handle).object.get() };
-    // SAFETY: the object was there, and the tag that is closed now keeps all others from it.
-    let object = unsafe { object.cast::<T>().read() };
+    let (object, is_spoilt) = tag.close(T::TAG, take).map_err(not_open::<T>)?;
     bury(handle);
     Ok(Some(Taken { object, is_spoilt }))
 }

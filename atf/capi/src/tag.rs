@@ -5,25 +5,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
 const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
 
-/// The atomic number that a tag is; in the tests also one that loom watches.
+/// The atomic number that a tag is: the processor's, or in the tests one that loom watches. It decides
+/// nothing; which orders are asked of it, [`Tag`] says.
 pub(crate) trait Word {
-    /// Its value, and with it what was done before that was stored.
-    fn load(&self) -> u64;
+    fn load(&self, order: Ordering) -> u64;
 
-    /// Whether it was `from`, and is `to` now.
-    fn change(&self, from: u64, to: u64) -> bool;
+    /// Makes it `to` if it is `from`, in one step; whether it was.
+    fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool;
 }
 
 impl Word for AtomicU64 {
     #[inline]
-    fn load(&self) -> u64 {
-        self.load(Ordering::Acquire)
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
     }
 
     #[inline]
-    fn change(&self, from: u64, to: u64) -> bool {
-        self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+    fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool {
+        self.compare_exchange(from, to, success, failure).is_ok()
     }
 }
 
@@ -55,7 +54,7 @@ impl<W: Word> Tag<W> {
     /// Whether the object is there and whole.
     #[inline]
     pub(crate) fn check_open(&self, kind: u64) -> Result<(), NotOpen> {
-        match self.0.load() {
+        match self.0.load(Ordering::Acquire) {
             found if found == kind => Ok(()),
             CLOSED => Err(NotOpen::Closed),
             SPOILT => Err(NotOpen::Spoilt),
@@ -63,22 +62,29 @@ impl<W: Word> Tag<W> {
         }
     }
 
-    /// Closes it. Of several threads that do, one gets the object; whether that is spoilt is the
-    /// answer.
-    pub(crate) fn close(&self, kind: u64) -> Result<bool, NotOpen> {
+    /// Closes it. Of several threads that do, one takes the object; what it took is the answer, and
+    /// whether that is spoilt.
+    pub(crate) fn close<R>(
+        &self,
+        kind: u64,
+        take: impl FnOnce() -> R,
+    ) -> Result<(R, bool), NotOpen> {
         // Open or spoilt, and never the one after the other has been closed: no loop.
-        if self.0.change(kind, CLOSED) {
-            return Ok(false);
+        let is_spoilt = !self.change(kind, CLOSED);
+        if is_spoilt && !self.change(SPOILT, CLOSED) {
+            return Err(self.check_open(kind).err().unwrap_or(NotOpen::Other));
         }
-        if self.0.change(SPOILT, CLOSED) {
-            return Ok(true);
-        }
-        Err(self.check_open(kind).err().unwrap_or(NotOpen::Other))
+        Ok((take(), is_spoilt))
     }
 
     /// Says that its object is half changed. A closed one stays closed.
     pub(crate) fn spoil(&self, kind: u64) {
-        self.0.change(kind, SPOILT);
+        self.change(kind, SPOILT);
+    }
+
+    /// One step: whoever changes it next sees what was done to the object before this.
+    fn change(&self, from: u64, to: u64) -> bool {
+        self.0.swap(from, to, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
@@ -97,13 +103,12 @@ mod tests {
     const KIND: u64 = 7;
 
     impl Word for atomic::AtomicU64 {
-        fn load(&self) -> u64 {
-            self.load(Ordering::Acquire)
+        fn load(&self, order: Ordering) -> u64 {
+            self.load(order)
         }
 
-        fn change(&self, from: u64, to: u64) -> bool {
-            self.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
+        fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool {
+            self.compare_exchange(from, to, success, failure).is_ok()
         }
     }
 
@@ -111,12 +116,12 @@ mod tests {
     struct InTwoSteps(atomic::AtomicU64);
 
     impl Word for InTwoSteps {
-        fn load(&self) -> u64 {
-            self.0.load(Ordering::Acquire)
+        fn load(&self, order: Ordering) -> u64 {
+            self.0.load(order)
         }
 
-        fn change(&self, from: u64, to: u64) -> bool {
-            let is_from = self.load() == from;
+        fn swap(&self, from: u64, to: u64, _: Ordering, _: Ordering) -> bool {
+            let is_from = self.0.load(Ordering::Acquire) == from;
             if is_from {
                 self.0.store(to, Ordering::Release);
             }
@@ -128,14 +133,12 @@ mod tests {
     struct Unordered(atomic::AtomicU64);
 
     impl Word for Unordered {
-        fn load(&self) -> u64 {
+        fn load(&self, _: Ordering) -> u64 {
             self.0.load(Ordering::Relaxed)
         }
 
-        fn change(&self, from: u64, to: u64) -> bool {
-            self.0
-                .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+        fn swap(&self, from: u64, to: u64, _: Ordering, _: Ordering) -> bool {
+            Word::swap(&self.0, from, to, Ordering::Relaxed, Ordering::Relaxed)
         }
     }
 
@@ -154,9 +157,9 @@ mod tests {
         }
 
         fn close(&self) -> Result<bool, NotOpen> {
-            let is_spoilt = self.tag.close(KIND)?;
             // SAFETY: the tag says that this thread alone has it.
-            let object = self.object.with_mut(|object| unsafe { (*object).take() });
+            let take = || self.object.with_mut(|object| unsafe { (*object).take() });
+            let (object, is_spoilt) = self.tag.close(KIND, take)?;
             assert_eq!(object, Some(if is_spoilt { 2 } else { 1 }), "taken twice");
             Ok(is_spoilt)
         }

@@ -18,3 +18,5 @@ mod ring;
 pub(crate) use map::{MapPermit, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;
+#[cfg(test)]
+pub(crate) use ring::watch;

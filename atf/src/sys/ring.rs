@@ -137,6 +137,7 @@ impl RingArea {
 
     #[inline]
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.show();
         // SAFETY: as for `bytes`; `&mut self` makes this the only reference into the area.
         unsafe { slice::from_raw_parts_mut(self.bytes.as_ptr(), self.capacity) }
     }
@@ -151,7 +152,9 @@ impl RingArea {
         // a multiple of 8, asserted above, from a page's beginning. No reference into an area
         // reaches the header, and after `create` all access to it is atomic.
         let field = unsafe { self.size.as_ref() };
+        self.show();
         field.store((size as u64).to_le(), Ordering::Release);
+        self.show();
     }
 
     /// Says where in its file the empty area belongs from now on.
@@ -159,7 +162,45 @@ impl RingArea {
         // SAFETY: as in `publish`; the second has 4 bytes at a multiple of 4.
         let fields = unsafe { (self.start.as_ref(), self.checksum.as_ref()) };
         fields.0.store(start.to_le(), Ordering::Release);
+        self.show();
         fields.1.store(checksum.to_le(), Ordering::Release);
+        self.show();
+    }
+
+    /// Between two stores: shows the ring to a test that asked for it.
+    #[inline]
+    fn show(&self) {
+        #[cfg(test)]
+        watch::show(&self._map);
+    }
+}
+
+/// A writer's ring after each of its stores.
+#[cfg(test)]
+pub(crate) mod watch {
+    use std::cell::RefCell;
+
+    use super::{MmapRaw, slice};
+
+    type Watcher = Box<dyn FnMut(&[u8])>;
+
+    thread_local! {
+        static WATCHER: RefCell<Option<Watcher>> = const { RefCell::new(None) };
+    }
+
+    /// Shows the rings of this thread's writers to `watcher` until the next call.
+    pub(crate) fn set(watcher: Option<Watcher>) {
+        WATCHER.set(watcher);
+    }
+
+    pub(super) fn show(map: &MmapRaw) {
+        WATCHER.with_borrow_mut(|watcher| {
+            if let Some(watcher) = watcher {
+                // SAFETY: the mapping has as many bytes, and its areas' only writer is this thread, which is
+                // here and holds no reference into them.
+                watcher(unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) });
+            }
+        });
     }
 }
 
