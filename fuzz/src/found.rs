@@ -101,7 +101,7 @@ fn write(target: Target, input: &[u8], folder: &Path) -> bool {
             put(&folder.join(MANIFEST_FILE), input);
             true
         }
-        "recover" | "checker" => session::write(input, folder),
+        "recover" | "checker" | "session" => session::write(input, folder),
         "ring" => packed::unpack(input, folder),
         _ => false,
     }

@@ -3,6 +3,7 @@
 //! `cargo fuzz run TARGET` drives one of these functions; `tests/smoke.rs` feeds them real files
 //! and damaged ones on a stable toolchain, so that they cannot rot.
 
+mod answers;
 mod capi;
 mod differential;
 mod files;
@@ -15,8 +16,10 @@ mod scratch;
 pub mod seeds;
 mod session;
 mod spec;
+mod whole;
 mod writer;
 
+pub use answers::answers;
 pub use capi::{capi, capi_detail, capi_index};
 pub use differential::differential;
 pub use files::{detail, index, manifest};
@@ -24,6 +27,7 @@ pub use follow::follow;
 pub use ring::ring;
 pub use session::{checker, recover};
 pub use spec::spec_yaml;
+pub use whole::session;
 pub use writer::writer;
 
 /// One fuzz target.
@@ -36,7 +40,8 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 13] = [
+    of("answers", answers),
     of("capi", capi),
     of("checker", checker),
     of("detail", detail),
@@ -46,6 +51,7 @@ pub const TARGETS: [Target; 11] = [
     of("manifest", manifest),
     of("recover", recover),
     of("ring", ring),
+    of("session", session),
     of("spec_yaml", spec_yaml),
     of("writer", writer),
 ];

@@ -50,14 +50,23 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
             let session = path.parent().filter(|_| kind == MANIFEST_FILE);
             if let Some(session) = session.and_then(packed::pack) {
-                add(&["recover", "checker"], &name, &session);
+                add(&["recover", "checker", "session"], &name, &session);
             }
             let detail = path.with_file_name(DETAIL_FILE);
             if kind == INDEX_FILE {
                 let ring = ring::killed(&bytes, fs::read(detail).ok().as_deref());
-                add(&["ring", "recover"], &format!("{name}-killed"), &ring);
+                add(
+                    &["ring", "recover", "session"],
+                    &format!("{name}-killed"),
+                    &ring,
+                );
             }
         }
+    }
+    // Which case, read or validated, exit code 0, any bytes or the right answer.
+    for case in 0..u16::MAX / 64 {
+        let [low, high] = case.to_le_bytes();
+        add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);
     }
     for path in files(&root.join("spec"))? {
         if path.extension() == Some(OsStr::new("yaml")) {

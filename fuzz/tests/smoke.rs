@@ -125,6 +125,16 @@ fn sessions_are_recovered_whatever_they_hold() {
 }
 
 #[test]
+fn every_way_of_reading_a_session_says_the_same() {
+    made_up(atf_fuzz::session, 500);
+}
+
+#[test]
+fn the_kit_takes_whatever_a_program_answers() {
+    made_up(atf_fuzz::answers, 3000);
+}
+
+#[test]
 fn sessions_are_checked_whatever_they_hold() {
     made_up(atf_fuzz::checker, 300);
 }

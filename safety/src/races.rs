@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -69,13 +70,17 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
             Change::Replace,
         ];
         let change = changes[usize::try_from(race % 4).unwrap_or(0)];
-        let is_done = AtomicBool::new(false);
+        let (is_done, is_open) = (AtomicBool::new(false), Barrier::new(2));
         tally.races += 1;
         let outcome = thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                let read = || read(&path, &detail, &expected, change, &is_done, sees);
+                // What was there before the first change is looked at after the last one, too.
+                let first = IndexReader::open(&path).ok();
+                is_open.wait();
+                let read = || read(first.as_ref(), &path, &detail, &expected, change, &is_done, sees);
                 panic::catch_unwind(AssertUnwindSafe(read))
             });
+            is_open.wait();
             let changed = [&path, &detail].map(|path| make(change, path, race));
             is_done.store(true, Ordering::Release);
             (reading.join(), changed)
@@ -136,6 +141,7 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
 /// Reads both files over and over until they do not change any more, and once more then; says how often,
 /// and how many errors there were.
 fn read(
+    first: Option<&IndexReader>,
     path: &Path,
     detail: &Path,
     expected: &[IndexEvent],
@@ -145,14 +151,13 @@ fn read(
 ) -> Result<(u64, u64), String> {
     let (mut passes, mut errors) = (0, 0);
     let mut was_done = false;
-    // Opened once, and each time anew.
-    let first = IndexReader::open(path).ok();
     while !was_done {
         was_done = is_done.load(Ordering::Acquire);
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        for index in first.iter().chain(fresh.as_ref().ok()) {
+        // Opened once, and each time anew.
+        for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {
                 sees(seq, &event);

@@ -121,7 +121,7 @@ impl Buffered {
     /// Reads at most `buffer_size` bytes at a time, at least one event.
     pub(super) fn new(thread: Arc<Thread>, part: Part, buffer_size: usize) -> Self {
         let index = thread.index();
-        let is_all = part.times.is_none() && part.seqs == (0..index.event_count());
+        let is_all = part.seqs == (0..index.event_count());
         Self {
             pass: is_all.then(|| Pass::new(index)).flatten(),
             records: Vec::new(),

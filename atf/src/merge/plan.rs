@@ -80,7 +80,7 @@ fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
         };
     };
     match thread.index().seek(first..=last) {
-        Ok(Some(seqs)) => Part { seqs, times: None },
+        Ok(Some(seqs)) => Part { seqs, times },
         Ok(None) | Err(_) => Part { seqs: all, times },
     }
 }

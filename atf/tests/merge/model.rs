@@ -31,7 +31,8 @@ impl Thread {
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
             // Its ends prove nothing of the times between them.
-            file.header_times = (0, 0);
+            let first = self.times.first().copied().unwrap_or_default();
+            file.header_times = (first.wrapping_add(1), 0);
         }
         file
     }

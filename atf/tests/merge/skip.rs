@@ -122,3 +122,20 @@ fn a_search_that_meets_disorder_looks_at_all_events() {
         .count();
     assert_eq!(merge.time_range(range).events().count(), expected);
 }
+
+#[test]
+fn no_event_outside_a_time_range_comes_of_a_thread_whose_ends_hide_that_it_goes_back() {
+    for version in [1, 2] {
+        let thread = Thread {
+            id: 0,
+            times: vec![1, 1000, 2, 3, 2000, 4],
+        };
+        let mut file = thread.file(version);
+        file.header_times = (1, 4);
+        let index = IndexReader::from_bytes(file.bytes()).unwrap();
+        let merge = Merge::new([(0, index)]).time_range(..10);
+        let events = merge.events().filter_map(Result::ok);
+        let times: Vec<_> = events.map(|event| event.event.timestamp_ns).collect();
+        assert_eq!(times, [1, 2, 3, 4]);
+    }
+}

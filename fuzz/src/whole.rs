@@ -1,0 +1,318 @@
+//! A whole session, read in every way that there is: all say the same.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
+use std::fs;
+use std::path::Path;
+
+use atf::follow::{Polled, SessionFollower};
+use atf::index::IndexEvent;
+use atf::merge::MergedEvent;
+use atf::rewrite::{ConvertOptions, RecoverOptions, convert, recover};
+use atf::session::{SessionReader, ThreadEntry};
+use atf::spans::{CallStack, Paired, Spans};
+use atf::thread::{INDEX_FILE, ThreadReader};
+use atf::{OpenOptions, Wire};
+use atf_conformance::{FileReport, Output, Verdict, check::check};
+
+use crate::scratch::scratch;
+
+/// Reads a session in every way.
+///
+/// - Mapped files give what positioned reads give, each event, each payload, each problem.
+/// - A merge gives the events that a simple one gives; partitions and small buffers give the same, a range of
+///   time those in it.
+/// - Calls are paired alike from a merge and from a thread.
+/// - Followers give a beginning of each thread, and no more.
+/// - What the checker accepts a reader opens, without a problem.
+/// - What is recovered and then written in the other wire version and back has the same events and payloads.
+pub fn session(data: &[u8]) {
+    let scratch = scratch();
+    let folder = scratch.path().join("in");
+    fs::create_dir(&folder).expect("a folder of our own");
+    if !crate::session::write(data, &folder) {
+        return;
+    }
+    let Ok(session) = SessionReader::open(&folder) else {
+        return;
+    };
+    mapped(&session, &folder);
+    let events = merged(&session);
+    spans(&session, &events);
+    followed(&session);
+    checked(&session, &folder);
+    converted(&folder, scratch.path());
+}
+
+/// All that a reader says of a thread.
+#[derive(Debug, PartialEq)]
+struct Said {
+    events: Vec<Result<IndexEvent, String>>,
+    payloads: Vec<Result<Vec<u8>, String>>,
+    problems: Vec<String>,
+}
+
+fn said(thread: &ThreadReader) -> Said {
+    let text = |error: atf::Error| error.to_string();
+    let details = thread.detail();
+    let payload = |event: atf::Result<atf::detail::DetailEvent>| {
+        let reader = details.expect("it gave the event");
+        event
+            .and_then(|event| reader.payload(&event, usize::MAX))
+            .map_err(text)
+    };
+    Said {
+        events: thread
+            .index()
+            .events_in(..)
+            .map(|event| event.map_err(text))
+            .collect(),
+        payloads: details
+            .into_iter()
+            .flat_map(|reader| reader.events_in(..))
+            .map(payload)
+            .collect(),
+        problems: match thread.problems() {
+            Ok(problems) => problems.iter().map(ToString::to_string).collect(),
+            Err(error) => vec![error.to_string()],
+        },
+    }
+}
+
+fn mapped(session: &SessionReader, folder: &Path) {
+    // SAFETY: nobody else knows these files.
+    let options = unsafe { OpenOptions::new().mapped() };
+    let other = SessionReader::open_with(folder, options).expect("it was opened before");
+    let of = |entry: &ThreadEntry| match entry.open() {
+        Ok(thread) => Ok(said(&thread)),
+        Err(error) => Err(error.to_string()),
+    };
+    for (one, other) in session.threads().iter().zip(other.threads()) {
+        same("mapped", &of(one), &of(other));
+    }
+}
+
+#[track_caller]
+fn same<T: PartialEq + Debug>(what: &str, one: &T, other: &T) {
+    assert!(one == other, "{what}:\n{one:#?}\n{other:#?}");
+}
+
+/// The events that an iteration gives before it tells what is wrong.
+fn events(merged: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<MergedEvent> {
+    merged.filter_map(Result::ok).collect()
+}
+
+fn merged(session: &SessionReader) -> Vec<MergedEvent> {
+    let merge = session.merge();
+    let all = events(merge.events());
+    same("merge", &simple_merge(session), &all);
+    for count in [2, 3] {
+        let parts = merge.partitions(count).into_iter().flatten();
+        same("partitions", &all, &events(parts));
+    }
+    same(
+        "small buffers",
+        &all,
+        &events(session.merge().buffer_budget(1).events()),
+    );
+    let mut times: Vec<_> = all.iter().map(|event| event.event.timestamp_ns).collect();
+    times.sort_unstable();
+    if let (Some(from), Some(to)) = (times.get(times.len() / 3), times.get(times.len() * 2 / 3)) {
+        let range = *from..*to;
+        let key = |event: &MergedEvent| (event.thread, event.seq);
+        let mut found = events(session.merge().time_range(range.clone()).events());
+        let inside = all
+            .iter()
+            .filter(|event| range.contains(&event.event.timestamp_ns));
+        let mut expected: Vec<_> = inside.copied().collect();
+        found.sort_by_key(key);
+        expected.sort_by_key(key);
+        assert!(found.iter().all(|event| expected.contains(event)));
+        // In a thread whose time goes back, though its ends do not show it, some may not be found.
+        if ordered(session) {
+            same("a range of time", &expected, &found);
+        }
+    }
+    all
+}
+
+fn ordered(session: &SessionReader) -> bool {
+    let indexes = session
+        .threads()
+        .iter()
+        .filter_map(|entry| entry.open_index().ok());
+    let mut scans = indexes.map(|index| index.scan().expect("a folder of our own"));
+    scans.all(|scan| scan.is_ordered())
+}
+
+/// Each time the earliest of the threads' next events; of equal ones that of the first thread.
+fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
+    let entries = session.threads().iter();
+    let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
+    let mut threads: Vec<_> = threads
+        .map(|(id, index)| {
+            let events: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
+            (id, (0..).zip(events).collect::<VecDeque<_>>())
+        })
+        .collect();
+    let mut merged = Vec::new();
+    loop {
+        let next = threads
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(place, (_, events))| {
+                events.front().map(|(_, event)| (event.timestamp_ns, place))
+            });
+        let Some((_, place)) = next.min() else {
+            return merged;
+        };
+        let (thread, events) = &mut threads[place];
+        let (seq, event) = events.pop_front().expect("it was looked at");
+        merged.push(MergedEvent {
+            process: 0,
+            thread: *thread,
+            seq,
+            event,
+        });
+    }
+}
+
+fn spans(session: &SessionReader, events: &[MergedEvent]) {
+    let mut stacks: BTreeMap<u32, (CallStack, Vec<Paired>)> = BTreeMap::new();
+    for event in events {
+        let (stack, paired) = stacks.entry(event.thread).or_default();
+        stack.push(event.seq, &event.event, |one| paired.push(one));
+    }
+    for entry in session.threads() {
+        let Ok(index) = entry.open_index() else {
+            continue;
+        };
+        // Two folders can have one id: `thread_1` and `thread_01`.
+        let others = session
+            .threads()
+            .iter()
+            .filter(|other| other.id() == entry.id());
+        if others.count() > 1 {
+            continue;
+        }
+        let (mut stack, mut paired) = stacks.remove(&entry.id()).unwrap_or_default();
+        stack.finish(|one| paired.push(one));
+        let spans: Vec<_> = Spans::new(index.events_in(..))
+            .filter_map(Result::ok)
+            .collect();
+        same("spans", &paired, &spans);
+    }
+}
+
+fn followed(session: &SessionReader) {
+    let mut follower = SessionFollower::new(session.path());
+    let threads = follower.poll_threads().expect("a folder of our own");
+    for thread in threads {
+        let mut events = thread.follow_index();
+        let mut given = Vec::new();
+        while let Ok(Polled::New(event)) = events.poll_event() {
+            given.push(event);
+        }
+        let Ok(index) = atf::index::IndexReader::open(thread.path().join(INDEX_FILE)) else {
+            continue;
+        };
+        let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
+        // A ring is read by who opens the thread, and an event of zeros at the end may be none yet.
+        let common = given.len().min(all.len());
+        same(
+            "followed",
+            &all[..common].to_vec(),
+            &given[..common].to_vec(),
+        );
+    }
+}
+
+/// The verdicts of a check, by file.
+#[derive(Default)]
+struct Verdicts(BTreeMap<std::path::PathBuf, (Verdict, Vec<&'static str>)>);
+
+impl Output for Verdicts {
+    fn file(&mut self, report: FileReport) {
+        let rules = report.findings().iter().map(|it| it.rule.id).collect();
+        self.0
+            .insert(report.path.clone(), (report.verdict(), rules));
+    }
+
+    fn unreadable(&mut self, _path: &Path, _why: &str) {}
+}
+
+fn checked(session: &SessionReader, folder: &Path) {
+    let mut verdicts = Verdicts::default();
+    check(folder, &mut verdicts);
+    for entry in session.threads() {
+        let path = entry.path().join(INDEX_FILE);
+        let Some((verdict, rules)) = verdicts.0.get(&path) else {
+            continue;
+        };
+        match entry.open_index() {
+            Ok(index) if *verdict == Verdict::Accept => {
+                let problems = index.problems();
+                assert!(problems.is_empty(), "{problems:?} {rules:?}");
+            }
+            Err(error) => assert_ne!(*verdict, Verdict::Accept, "{error} {rules:?}"),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// What survives both wire versions: all but depths and, in version 2, the thread of an event.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    time: u64,
+    function: u64,
+    kind: atf::EventKind,
+    payload: Option<Vec<u8>>,
+}
+
+fn kept(session: &SessionReader) -> BTreeMap<String, Vec<Kept>> {
+    let thread = |entry: &ThreadEntry| {
+        let thread = entry.open().expect("it was just written");
+        let event = |event: atf::Result<IndexEvent>| {
+            let event = event.expect("it was just written");
+            let detail = event.detail_seq.map(|seq| {
+                let reader = thread.detail().expect("as above");
+                let detail = reader.get(seq).expect("as above").expect("as above");
+                reader.payload(&detail, usize::MAX).expect("as above")
+            });
+            Kept {
+                time: event.timestamp_ns,
+                function: event.function_id,
+                kind: event.event_kind,
+                payload: detail,
+            }
+        };
+        let name = entry.path().file_name().expect("a folder");
+        let events = thread.index().events_in(..).map(event).collect();
+        (name.to_string_lossy().into_owned(), events)
+    };
+    session.threads().iter().map(thread).collect()
+}
+
+fn converted(folder: &Path, scratch: &Path) {
+    let [out, there, back] = ["out", "there", "back"].map(|name| scratch.join(name));
+    if recover(folder, &out, &RecoverOptions::default()).is_err() {
+        return;
+    }
+    let recovered = SessionReader::open(&out).expect("it was just written");
+    let expected = kept(&recovered);
+    for [first, second] in [[Wire::V1, Wire::V2], [Wire::V2, Wire::V1]] {
+        let options = ConvertOptions::default();
+        // A number may be too large for the other version.
+        if convert(&out, &there, first, &options).is_err()
+            || convert(&there, &back, second, &options).is_err()
+        {
+            continue;
+        }
+        for path in [&there, &back] {
+            let session = SessionReader::open(path).expect("it was just written");
+            same("converted", &expected, &kept(&session));
+        }
+        fs::remove_dir_all(&there).expect("a folder of our own");
+        fs::remove_dir_all(&back).expect("a folder of our own");
+    }
+}
