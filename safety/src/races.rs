@@ -77,7 +77,17 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
                 // What was there before the first change is looked at after the last one, too.
                 let first = IndexReader::open(&path).ok();
                 is_open.wait();
-                let read = || read(first.as_ref(), &path, &detail, &expected, change, &is_done, sees);
+                let read = || {
+                    read(
+                        first.as_ref(),
+                        &path,
+                        &detail,
+                        &expected,
+                        change,
+                        &is_done,
+                        sees,
+                    )
+                };
                 panic::catch_unwind(AssertUnwindSafe(read))
             });
             is_open.wait();

@@ -5,6 +5,9 @@ use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
 /// Reads at a position, whatever the cursor.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.read_at(buffer, offset)
@@ -12,7 +15,20 @@ pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result
 
 /// Writes at a position, whatever the cursor.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
-    file.write_at(bytes, offset)
+    file.write_at(within_limit(offset, bytes)?, offset)
+}
+
+/// As many of the bytes as may be written at `offset`. Who writes beyond the limit of the process
+/// (`ulimit -f`) is killed by SIGXFSZ: here that is an error.
+pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
+    let Some(limit) = getrlimit(Resource::Fsize).current else {
+        return Ok(bytes);
+    };
+    match usize::try_from(limit.saturating_sub(offset)) {
+        Ok(0) if !bytes.is_empty() => Err(Errno::FBIG.into()),
+        Ok(room) if room < bytes.len() => Ok(bytes.split_at(room).0),
+        _ => Ok(bytes),
+    }
 }
 
 /// Makes the names in a folder survive a loss of power.

@@ -13,7 +13,8 @@ mod space;
 #[path = "space_elsewhere.rs"]
 mod space;
 
-use std::fs::FileType;
+use std::fs::{File, FileType};
+use std::io::{self, Seek, SeekFrom, Write};
 
 pub(crate) use files::{Mode, read_at, sync_folder, write_at};
 pub(crate) use space::{next_data, set_aside};
@@ -23,5 +24,34 @@ pub(crate) fn name(file_type: FileType) -> &'static str {
     match file_type.is_dir() {
         true => "folder",
         false => files::special(file_type).unwrap_or("special file"),
+    }
+}
+
+/// Whether the process may make a file of so many bytes.
+pub(crate) fn check_size(size: u64) -> io::Result<()> {
+    match size.checked_sub(1) {
+        Some(last) => files::within_limit(last, &[0]).map(drop),
+        None => Ok(()),
+    }
+}
+
+/// A file that is written from its beginning to its end, as far as the process may write.
+#[derive(Debug)]
+pub(crate) struct Output(pub(crate) File);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = files::within_limit(self.0.stream_position()?, bytes)?;
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Seek for Output {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.0.seek(to)
     }
 }

@@ -9,6 +9,7 @@ use crate::checksum::Crc32c;
 use crate::detail::{DetailEvent, DetailFooter, DetailHeader};
 use crate::error::Result;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader};
+use crate::platform::Output;
 use crate::wire::IndexFlags;
 use crate::write::Durability;
 
@@ -136,14 +137,14 @@ impl SalvagedWriter {
 #[derive(Debug)]
 struct Section {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: BufWriter<Output>,
     crc: Crc32c,
 }
 
 impl Section {
     /// Makes the file, with zeros for a header.
     fn create(path: PathBuf) -> Result<Self> {
-        let file = File::create_new(&path).map_err(at(&path))?;
+        let file = File::create_new(&path).map(Output).map_err(at(&path))?;
         let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);
         file.write_all(&[0; IndexHeader::SIZE]).map_err(at(&path))?;
         Ok(Self {
@@ -172,7 +173,7 @@ impl Section {
             self.file.flush()?;
             match durability {
                 Durability::None => Ok(()),
-                Durability::Finalize | Durability::EachFlush => self.file.get_ref().sync_all(),
+                Durability::Finalize | Durability::EachFlush => self.file.get_ref().0.sync_all(),
             }
         };
         finish().map_err(at(Path::new(&self.path)))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::job::Failure;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::{self, Mode};
+use crate::platform::{self, Mode, Output};
 use crate::session;
 use crate::write::{Disk, Durability, Storage};
 
@@ -134,7 +134,8 @@ pub(super) fn create_folder(path: &Path) -> Result<()> {
 
 /// Writes a small file as a whole.
 pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
-    fs::write(path, bytes).map_err(at(path))?;
+    let written = File::create(path).and_then(|file| Output(file).write_all(bytes));
+    written.map_err(at(path))?;
     sync(path, durability)
 }
 
@@ -232,7 +233,7 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
     let reading = |error| Failure::Read(at(from)(error));
     let writing = |error| Failure::Write(at(to)(error));
     let mut source = File::open(from).map_err(reading)?;
-    let mut target = File::create_new(to).map_err(writing)?;
+    let mut target = File::create_new(to).map(Output).map_err(writing)?;
     let mut buffer = Vec::new();
     let mut end = 0_u64;
     loop {
@@ -253,7 +254,10 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
         }
     }
     let size = source.seek(SeekFrom::End(0)).map_err(reading)?;
-    target.set_len(end.max(size)).map_err(writing)?;
+    let size = end.max(size);
+    // A hole is written by its end.
+    let set = platform::check_size(size).and_then(|_| target.0.set_len(size));
+    set.map_err(writing)?;
     keep_mode(from, to).map_err(Failure::Write)?;
     sync(to, durability).map_err(Failure::Write)
 }

@@ -89,6 +89,7 @@ impl RingArea {
         let size = size.ok_or(io::ErrorKind::FileTooLarge)?;
         let mut options = OpenOptions::new();
         let mut file = options.read(true).write(true).create_new(true).open(path)?;
+        platform::check_size(size as u64)?;
         if !platform::set_aside(&file, size as u64)? {
             write_zeros(&mut file, size)?;
         }

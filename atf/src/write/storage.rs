@@ -154,6 +154,7 @@ impl StorageFile for DiskFile {
     }
 
     fn set_size(&mut self, size: u64) -> io::Result<()> {
+        platform::check_size(size)?;
         self.0.set_len(size)
     }
 

@@ -97,6 +97,78 @@ fn holes_are_copied_as_holes() {
     assert_eq!(std::io::read_to_string(end).unwrap(), "\0end");
 }
 
+/// A file that is too large for the process is an error, and no signal that ends it.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limit_of_the_size_of_files_is_an_error() {
+    if std::env::var_os("ATF_LIMITED").is_some() {
+        let places = Places::new();
+        let before = rustix::process::getrlimit(rustix::process::Resource::Fsize);
+        // As large as what is read, but not its copy beside it with its events as well.
+        places.put(
+            "in/thread_7/index.atf",
+            IndexFile::finalized(1, 3000).placeholder().without_footer(),
+        );
+        places.put("in/thread_8/index.atf", "what cannot be read ".repeat(2000));
+        let limit = rustix::process::Rlimit {
+            current: Some(30_000),
+            ..before
+        };
+        rustix::process::setrlimit(rustix::process::Resource::Fsize, limit).unwrap();
+        let error = recover(
+            places.path("in"),
+            places.path("out"),
+            &RecoverOptions::default(),
+        );
+        let kind = error.unwrap_err().kind().clone();
+        assert_eq!(kind, ErrorKind::Io(std::io::ErrorKind::FileTooLarge));
+        assert_eq!(places.names(), ["in"]);
+        for survive_kill in [false, true] {
+            let options = atf::write::WriteOptions {
+                survive_kill,
+                buffer_size: 8 << 10,
+                ..Default::default()
+            };
+            let thread = places.path(&format!("thread_{survive_kill}"));
+            let mut writer = atf::write::ThreadWriter::create(thread, 1, &options).unwrap();
+            let event = atf::write::Event {
+                timestamp_ns: 1,
+                function_id: 2,
+                event_kind: atf::EventKind::CALL,
+                call_depth: 1,
+            };
+            let failed = (0..2000).find_map(|_| writer.write(&event).err());
+            let kind = failed.unwrap().kind().clone();
+            assert_eq!(kind, ErrorKind::Io(std::io::ErrorKind::FileTooLarge));
+        }
+        let options = atf::write::WriteOptions {
+            survive_kill: true,
+            ..Default::default()
+        };
+        let error = atf::write::ThreadWriter::create(places.path("thread_9"), 9, &options);
+        assert_eq!(
+            *error.unwrap_err().kind(),
+            ErrorKind::Io(std::io::ErrorKind::FileTooLarge)
+        );
+        return;
+    }
+    // In a process of its own: the limit is the process's.
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "copies::a_limit_of_the_size_of_files_is_an_error",
+        ])
+        .env("ATF_LIMITED", "1")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
 #[test]
 fn a_folder_whose_copy_would_have_too_long_a_path_keeps_nothing_else() {
     let places = Places::new();

@@ -165,7 +165,10 @@ fn names_come_with_the_manifest() {
     // What is followed is the session, its thread, and what one name of two means.
     let of_session = Following::new(folder.path(), &["--json"]);
     let of_thread = Following::new(&thread, &["--json"]);
-    let mut of_late = Following::new(folder.path(), &["--json", "--function", "late"]);
+    let mut of_late = Following::new(
+        folder.path(),
+        &["--json", "--function", "late", "--function", "0x9"],
+    );
     let mut following = [of_session, of_thread];
     let mut write = |function_id| {
         let event = Event {
@@ -191,16 +194,18 @@ fn names_come_with_the_manifest() {
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-    // A follower looks at the manifest before it looks for events, but maybe just before this one.
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    // A follower looks at the manifest before it looks for events: whoever has seen an event that was written
+    // after the manifest looks at that before the next event.
+    write(9);
+    for following in following.iter_mut().chain([&mut of_late]) {
+        assert_eq!(number(&lines(&following.next())[0]["function_id"]), 9);
+    }
     write(8);
-    for following in &mut following {
+    for following in following.iter_mut().chain([&mut of_late]) {
         let event = &lines(&following.next())[0];
         assert_eq!(event["function"], "late", "{event}");
     }
     writer.finalize().unwrap();
-    let event = &lines(&of_late.next())[0];
-    assert_eq!(event["function"], "late");
     assert_eq!(of_late.end().0, 0);
 }
 
