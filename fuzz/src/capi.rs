@@ -38,6 +38,7 @@ fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
         thread: reader.header().thread_id,
         event_kind: event.event_kind.into(),
         call_depth: event.call_depth.unwrap_or(u32::MAX),
+        reserved: [0; 2],
     }
 }
 
@@ -51,6 +52,7 @@ fn detail_event(event: &DetailEvent) -> AtfDetailEvent {
         thread_id: event.header.thread_id,
         event_type: event.header.event_type.into(),
         flags: event.header.flags,
+        reserved: [0; 2],
     }
 }
 

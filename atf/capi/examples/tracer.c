@@ -25,7 +25,7 @@ static AtfStatus call(AtfThreadWriter *writer, uint64_t function, uint32_t depth
     atf_detail_function_payload_set_function_id(&payload.registers, function);
     atf_detail_function_payload_set_x_regs(&payload.registers, 0, n);
     atf_detail_function_payload_set_stack_size(&payload.registers, sizeof payload.stack);
-    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, &payload, sizeof payload };
+    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, &payload, sizeof payload, { 0, 0 } };
     return atf_writer_write_with_detail(writer, ada_get_timestamp_ns(), function,
                                         ATF_EVENT_KIND_CALL, depth, &detail, NULL);
 }
@@ -58,8 +58,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     /* Names first: once the manifest is written they outlive a crash, as the events do. */
-    const AtfSymbol symbol = { (uint64_t)1 << 32, "run" };
-    const AtfModule module = { 1, 0, 0x400000, 0x1000, argv[0], NULL };
+    const AtfSymbol symbol = { (uint64_t)1 << 32, "run", { 0, 0 } };
+    const AtfModule module = { 1, 0, 0x400000, 0x1000, argv[0], NULL, { 0, 0 } };
     if (atf_session_writer_set_symbols(session, &symbol, 1) != ATF_OK ||
         atf_session_writer_set_modules(session, &module, 1) != ATF_OK ||
         atf_session_writer_write_manifest(session) != ATF_OK) {

@@ -27,7 +27,9 @@
  * closed when nobody uses them. After fork, the child leaves its parent's writers alone.
  *
  * Strings are const char * that end with NUL. A path is any bytes on Unix, UTF-8 on Windows.
- * Structs that can grow are passed with their size: sizeof, as the caller was compiled.
+ * Structs grow in one of two ways: those that are passed with their size (sizeof, as the caller was
+ * compiled) at the end, all others into their reserved members. Set these to 0 in what you pass, best by
+ * an initializer: anything else is ATF_ERROR_ARGUMENT.
  *
  * Sources, the format's documents, cited in brackets:
  *     S0: ATF Index File Format (BH-002)
@@ -148,6 +150,14 @@ AtfStatus atf_anchor_to_host_ns(const AtfTimingAnchor *anchor, AtfMediaTime medi
 AtfStatus atf_anchor_drift_ppb(const AtfTimingAnchor *anchor, const AtfTimingAnchor *later,
                                int64_t *drift_ppb);
 
+/* ---- Versions ---- */
+
+/** The version of this header. Before 1.0.0, versions with another second number are incompatible. */
+#define ATF_VERSION "0.1.0"
+
+/** The version of the library that is linked, in the same form. */
+const char *atf_version(void);
+
 /* ---- Writing a thread ---- */
 
 /** Writes thread_N/index.atf, and thread_N/detail.atf from the first detail on. */
@@ -206,12 +216,16 @@ typedef struct AtfDetail {
     const void *payload;
     /** Size of the payload in bytes. */
     size_t payload_size;
+    /** 0. */
+    uint64_t reserved2[2];
 } AtfDetail;
 
 /** An index event and the detail event that belong together. */
 typedef struct AtfLink {
     uint64_t index_seq;
     uint64_t detail_seq;
+    /** 0, until a later version has more to say. */
+    uint64_t reserved[2];
 } AtfLink;
 
 /** What a thread's files hold in the end. */
@@ -376,6 +390,7 @@ typedef struct AtfSessionWriter AtfSessionWriter;
 typedef struct AtfModule {
     /** The upper half of its functions' function_id. */
     uint32_t module_id;
+    /** 0. */
     uint32_t reserved;
     uint64_t base_address;
     /** Size in memory in bytes. */
@@ -384,6 +399,8 @@ typedef struct AtfModule {
     const char *path;
     /** Its build id; may be NULL. */
     const char *uuid;
+    /** 0. */
+    uint64_t reserved2[2];
 } AtfModule;
 
 /** The name of a function. */
@@ -392,6 +409,8 @@ typedef struct AtfSymbol {
     uint64_t function_id;
     /** NULL or "": it has none, and readers show module and number. Bytes that are not UTF-8 become U+FFFD. */
     const char *name;
+    /** 0. */
+    uint64_t reserved[2];
 } AtfSymbol;
 
 /** The threads of a session, added up. */
@@ -492,6 +511,8 @@ typedef struct AtfEvent {
     uint32_t event_kind;
     /** As the tracer counted it, or ATF_NO_DEPTH. */
     uint32_t call_depth;
+    /** 0, until a later version has more to say. */
+    uint64_t reserved[2];
 } AtfEvent;
 
 /** An event of detail.atf, without its payload. */
@@ -505,6 +526,8 @@ typedef struct AtfDetailEvent {
     /** ATF_DETAIL_EVENT_*; others may occur. */
     uint16_t event_type;
     uint16_t flags;
+    /** 0, until a later version has more to say. */
+    uint64_t reserved[2];
 } AtfDetailEvent;
 
 /** How a file ends. */

@@ -29,12 +29,14 @@ pub struct AtfEvent {
     pub event_kind: u32,
     /// Depth of the call stack, or `ATF_NO_DEPTH`.
     pub call_depth: u32,
+    /// 0, until a later version has more to say.
+    pub reserved: [u64; 2],
 }
 
 /// The depth that wire version 2 does not record.
 const NO_DEPTH: u32 = u32::MAX;
 
-const _: () = assert!(size_of::<AtfEvent>() == 48);
+const _: () = assert!(size_of::<AtfEvent>() == 64);
 
 // SAFETY: numbers in C's layout.
 unsafe impl Plain for AtfEvent {
@@ -47,6 +49,7 @@ unsafe impl Plain for AtfEvent {
         thread: 0,
         event_kind: 0,
         call_depth: 0,
+        reserved: [0; 2],
     };
 }
 
@@ -62,6 +65,7 @@ impl AtfEvent {
             thread,
             event_kind: event.event_kind.into(),
             call_depth: event.call_depth.unwrap_or(NO_DEPTH),
+            reserved: [0; 2],
         }
     }
 }
@@ -86,9 +90,11 @@ pub struct AtfDetailEvent {
     pub event_type: u16,
     /// Its flags.
     pub flags: u16,
+    /// 0, until a later version has more to say.
+    pub reserved: [u64; 2],
 }
 
-const _: () = assert!(size_of::<AtfDetailEvent>() == 48);
+const _: () = assert!(size_of::<AtfDetailEvent>() == 64);
 
 // SAFETY: numbers in C's layout.
 unsafe impl Plain for AtfDetailEvent {
@@ -101,6 +107,7 @@ unsafe impl Plain for AtfDetailEvent {
         thread_id: 0,
         event_type: 0,
         flags: 0,
+        reserved: [0; 2],
     };
 }
 
@@ -115,6 +122,7 @@ impl From<DetailEvent> for AtfDetailEvent {
             thread_id: event.header.thread_id,
             event_type: event.header.event_type.into(),
             flags: event.header.flags,
+            reserved: [0; 2],
         }
     }
 }

@@ -43,5 +43,6 @@ pub mod session_writer;
 pub mod status;
 mod tag;
 pub mod thread;
+pub mod version;
 pub mod warning;
 pub mod writer;

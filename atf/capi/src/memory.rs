@@ -204,6 +204,15 @@ fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {
     }
 }
 
+/// Refuses members that are to be 0 and are not: a caller who sets them counts on what this version does not
+/// know, or left them as they were.
+pub(crate) fn reserved_are_0(are: bool) -> Outcome<()> {
+    match are {
+        true => Ok(()),
+        false => Err(argument("a reserved member is not 0")),
+    }
+}
+
 #[cold]
 pub(crate) fn argument(message: &'static str) -> Failure {
     Failure::new(AtfStatus::Argument, message)

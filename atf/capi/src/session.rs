@@ -269,6 +269,7 @@ pub unsafe extern "C" fn atf_session_symbol(
         let found = AtfSymbol {
             function_id: found.function_id,
             name: name.map_or(std::ptr::null(), |name| name.as_ptr()),
+            reserved: [0; 2],
         };
         // SAFETY: it is not null, so by the caller's word a place for one.
         unsafe { put(symbol, found) };

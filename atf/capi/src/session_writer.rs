@@ -9,7 +9,7 @@ use atf::write::{SessionTotals, SessionWriter};
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, put, put_sized, required};
+use crate::memory::{self, Plain, put, put_sized, required, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Outcome, c_string};
 use crate::writer::{AtfThreadWriter, Writer};
@@ -45,6 +45,8 @@ pub struct AtfModule {
     pub path: *const c_char,
     /// Its build id; may be null.
     pub uuid: *const c_char,
+    /// 0, until a later version asks for more.
+    pub reserved2: [u64; 2],
 }
 
 /// `AtfSymbol`: the name of a function.
@@ -55,6 +57,8 @@ pub struct AtfSymbol {
     pub function_id: u64,
     /// Its name; may be null.
     pub name: *const c_char,
+    /// 0, until a later version has more to say.
+    pub reserved: [u64; 2],
 }
 
 /// `AtfSessionTotals`: what a session's threads hold.
@@ -219,6 +223,7 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
         let given = unsafe { memory::slice(modules, count) }?;
         let mut modules = Vec::with_capacity(given.len());
         for module in given {
+            reserved_are_0(module.reserved == 0 && module.reserved2 == [0; 2])?;
             modules.push(Module {
                 module_id: module.module_id,
                 // SAFETY: null or valid, as this function's.
@@ -255,6 +260,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
         let given = unsafe { memory::slice(symbols, count) }?;
         let mut symbols = Vec::with_capacity(given.len());
         for (position, symbol) in given.iter().enumerate() {
+            reserved_are_0(symbol.reserved == [0; 2])?;
             let [module, index] = halves(symbol.function_id);
             symbols.push(Symbol {
                 position,

@@ -8,7 +8,7 @@ use atf::{DetailEventType, EventKind};
 
 use crate::boundary;
 use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, argument, put, put_sized, required};
+use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Failure, Outcome, Record, c_string};
 use crate::warning::{self, Warnings};
@@ -201,6 +201,8 @@ pub struct AtfDetail {
     pub payload: *const c_void,
     /// Bytes of the payload.
     pub payload_size: usize,
+    /// 0, until a later version asks for more.
+    pub reserved2: [u64; 2],
 }
 
 impl AtfDetail {
@@ -213,6 +215,7 @@ impl AtfDetail {
         }
         // SAFETY: it is not null, so by the caller's word valid; that it is aligned does not matter.
         let detail = unsafe { detail.read_unaligned() };
+        reserved_are_0(detail.reserved == 0 && detail.reserved2 == [0; 2])?;
         let payload = detail.payload.cast::<u8>();
         // SAFETY: as this function's.
         let payload = unsafe { memory::slice(payload, detail.payload_size) }?;
@@ -232,6 +235,8 @@ pub struct AtfLink {
     pub index_seq: u64,
     /// The position in `detail.atf`.
     pub detail_seq: u64,
+    /// 0, until a later version has more to say.
+    pub reserved: [u64; 2],
 }
 
 /// `AtfThreadSummary`: what a thread's files hold in the end.
@@ -382,6 +387,7 @@ pub unsafe extern "C" fn atf_writer_write_with_detail(
         let made = AtfLink {
             index_seq: made.index_seq,
             detail_seq: made.detail_seq,
+            reserved: [0; 2],
         };
         // SAFETY: as this function's.
         unsafe { put(link, made) };

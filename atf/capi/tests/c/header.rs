@@ -97,18 +97,18 @@ fn program() -> String {
         AtfTimingAnchor { host_time_ns, media_time }
         AtfWriteOptions { struct_size, wire, arch, os, clock_type, durability, survive_kill,
             verbatim, reserved, buffer_size }
-        AtfDetail { event_type, flags, reserved, payload, payload_size }
-        AtfLink { index_seq, detail_seq }
+        AtfDetail { event_type, flags, reserved, payload, payload_size, reserved2 }
+        AtfLink { index_seq, detail_seq, reserved }
         AtfThreadSummary { event_count, detail_count, time_start_ns, time_end_ns, thread_id,
             reserved, dropped_details }
-        AtfModule { module_id, reserved, base_address, size, path, uuid }
-        AtfSymbol { function_id, name }
+        AtfModule { module_id, reserved, base_address, size, path, uuid, reserved2 }
+        AtfSymbol { function_id, name, reserved }
         AtfSessionTotals { threads, finalized_or_unreadable, event_count, detail_count,
             time_start_ns, time_end_ns }
         AtfEvent { timestamp_ns, function_id, index_seq, detail_seq, thread_id, thread,
-            event_kind, call_depth }
+            event_kind, call_depth, reserved }
         AtfDetailEvent { timestamp_ns, detail_seq, index_seq, offset, payload_size, thread_id,
-            event_type, flags }
+            event_type, flags, reserved }
         AtfFileInfo { event_count, file_size, events_offset, events_end, footer_offset,
             bytes_after_footer, trailing_bytes, zero_tail_bytes, thread_id, flags, wire, arch, os,
             clock_type, completeness, count_source, reserved }
@@ -132,12 +132,19 @@ fn program() -> String {
         .unwrap();
     }
     text.push_str(
-        "    wrong += strcmp(atf_status_name(-1), \"unknown status\") != 0;\n\
+        "    wrong += strcmp(atf_version(), ATF_VERSION) != 0;\n\
+         \x20   wrong += strcmp(atf_status_name(-1), \"unknown status\") != 0;\n\
          \x20   for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) wrong += !all[n];\n\
          \x20   printf(\"%u functions\\n\", (unsigned)(sizeof all / sizeof all[0]));\n\
          \x20   return wrong;\n}\n",
     );
     text
+}
+
+#[test]
+fn the_header_has_the_version_of_the_library() {
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(header().contains(&format!("#define ATF_VERSION \"{version}\"\n")));
 }
 
 #[test]

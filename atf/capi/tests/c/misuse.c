@@ -135,7 +135,7 @@ static void null_everywhere(void) {
 static void wrong_order(const char *folder) {
     AtfThreadWriter *writer = writer_in(folder, 1);
     AtfThreadWriter *other = (AtfThreadWriter *)1;
-    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, "bytes", 5 };
+    AtfDetail detail = { ATF_DETAIL_EVENT_FUNCTION_CALL, 0, 0, "bytes", 5, { 0, 0 } };
     AtfThreadSummary summary;
     uint64_t seq = 77;
     SAYS(ATF_ERROR_EXISTS, atf_writer_open(folder, 1, NULL, &other));
@@ -157,6 +157,9 @@ static void wrong_order(const char *folder) {
     SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 0, 11, &detail, NULL));
     SAYS(ATF_ERROR_LINK, atf_writer_write_detail(writer, 1, 12, &detail, NULL));
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, NULL, NULL));
+    detail.reserved2[1] = 1;
+    SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 0, 11, &detail, NULL));
+    detail.reserved2[1] = 0;
     detail.payload_size = SIZE_MAX;
     SAYS(ATF_ERROR_ARGUMENT, atf_writer_write_detail(writer, 1, 11, &detail, NULL));
     detail.payload = NULL;
@@ -240,9 +243,15 @@ static void sessions(const char *folder) {
     TRUE(twice == NULL);
     SAYS(ATF_ERROR_STATE, atf_session_writer_finish(session, NULL, 0));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, NULL, 1));
-    const AtfSymbol symbols[] = { { 1, "na\xffme" }, { 2, NULL }, { 3, "" } };
+    const AtfSymbol symbols[] = {
+        { 1, "na\xffme", { 0, 0 } }, { 2, NULL, { 0, 0 } }, { 3, "", { 0, 0 } }
+    };
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, symbols, SIZE_MAX));
     SAYS(ATF_OK, atf_session_writer_set_symbols(session, symbols, 3));
+    const AtfSymbol later_symbol = { 1, "x", { 0, 1 } };
+    const AtfModule later_module = { 1, 0, 0, 0, NULL, NULL, { 1, 0 } };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, &later_symbol, 1));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(session, &later_module, 1));
     SAYS(ATF_ERROR_HANDLE, atf_writer_flush((AtfThreadWriter *)session));
     atf_writer_close(writer);
     SAYS(ATF_OK, atf_session_writer_finish(session, NULL, 0));

@@ -119,6 +119,7 @@ fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
         reserved: 0,
         payload: ptr::from_ref(&payload).cast(),
         payload_size: size_of_val(&payload),
+        reserved2: [0; 2],
     };
     let link: AtfLink = get!(atf_writer_write_with_detail(
         writer,
@@ -186,10 +187,12 @@ fn session(folder: &CStr, wire: u8) {
         AtfSymbol {
             function_id: 7,
             name: c"seven".as_ptr(),
+            reserved: [0; 2],
         },
         AtfSymbol {
             function_id: 8,
             name: ptr::null(),
+            reserved: [0; 2],
         },
     ];
     ok!(atf_session_writer_set_symbols(
@@ -204,6 +207,7 @@ fn session(folder: &CStr, wire: u8) {
         size: 0x1000,
         path: c"/bin/traced".as_ptr(),
         uuid: ptr::null(),
+        reserved2: [0; 2],
     };
     ok!(atf_session_writer_set_modules(
         session,

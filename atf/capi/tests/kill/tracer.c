@@ -43,7 +43,7 @@ static void write_event(const Thread *thread, uint64_t seq) {
     atf_detail_function_payload_set_x_regs(&payload.registers, 0, seq);
     atf_detail_function_payload_set_stack_size(&payload.registers, (uint16_t)(seq % 100));
     AtfDetail detail = { seq % 2 ? ATF_DETAIL_EVENT_FUNCTION_RETURN : ATF_DETAIL_EVENT_FUNCTION_CALL,
-                         0, 0, &payload, sizeof payload.registers + seq % 100 };
+                         0, 0, &payload, sizeof payload.registers + seq % 100, { 0, 0 } };
     expect(atf_writer_write_with_detail(thread->writer, time, function, kind, 1, &detail, NULL));
 }
 
@@ -67,7 +67,7 @@ int main(int argc, char **argv) {
     options.buffer_size = strtoull(argv[4], NULL, 10);
     AtfSessionWriter *session;
     expect(atf_session_writer_create(argv[1], &options, &session));
-    const AtfSymbol symbol = { 1, "a name" };
+    const AtfSymbol symbol = { 1, "a name", { 0, 0 } };
     expect(atf_session_writer_set_symbols(session, &symbol, 1));
     expect(atf_session_writer_write_manifest(session));
     pthread_t handles[THREADS];
