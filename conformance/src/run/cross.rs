@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use atf::session::MANIFEST_FILE;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use serde_json::Value;
-use tempfile::TempDir;
 
+use super::folder::open_up;
 use super::pool::{Pool, Work};
 use super::reading::ignored;
 use super::task::{Ended, Task};
@@ -26,7 +26,7 @@ use crate::written::Documents;
 /// Keeps what writers wrote and what passed its grading, until readers have read it.
 #[derive(Debug)]
 pub(super) struct Keep {
-    folder: TempDir,
+    folder: PathBuf,
     written: Mutex<Vec<Arc<Written>>>,
 }
 
@@ -41,11 +41,12 @@ struct Written {
 }
 
 impl Keep {
-    /// A place for what is kept, in a folder of the file system where writers write.
-    pub(super) fn new(folder: &Path) -> io::Result<Self> {
-        let mut builder = tempfile::Builder::new();
+    /// A place for what is kept among the folders of the cases.
+    pub(super) fn new(cases: &Path) -> io::Result<Self> {
+        let folder = cases.join("written");
+        fs::create_dir(&folder)?;
         Ok(Self {
-            folder: builder.prefix("atf-conformance-").tempdir_in(folder)?,
+            folder,
             written: Mutex::default(),
         })
     }
@@ -57,7 +58,9 @@ impl Keep {
         (scripted, out): (Arc<Scripted>, PathBuf),
     ) -> io::Result<()> {
         let mut written = self.lock();
-        let folder = self.folder.path().join(written.len().to_string());
+        let folder = self.folder.join(written.len().to_string());
+        // A folder without rights cannot be moved.
+        open_up(&out);
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {
             writer,
@@ -186,12 +189,15 @@ fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
 impl CaseResult {
     /// Adds what came of more of the same: the first failure counts, and what was left out does
     /// not where something else was not.
-    fn add(&mut self, more: Self) {
+    fn add(&mut self, mut more: Self) {
         let elapsed = self.elapsed + more.elapsed;
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.append(&mut more.notes);
         if is_worse(&more.outcome, &self.outcome) {
             *self = more;
         }
         self.elapsed = elapsed;
+        self.notes = notes;
     }
 }
 
@@ -367,10 +373,10 @@ impl Task for Crossing {
     }
 }
 
-/// Copies a file, if it is there.
+/// Copies a file, if it is there. A symlink may lead to anything, and is not part of a session.
 fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     let from = from.join(name);
-    match from.is_file() {
+    match fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {
         true => fs::copy(from, to.join(name)).map(drop),
         false => Ok(()),
     }

@@ -2,28 +2,201 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Removes a folder, also where a testee has taken away the right to.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(_) => {
-            open_up(folder);
-            fs::remove_dir_all(folder)
-        }
-        Ok(()) => Ok(()),
+/// A fresh folder for the cases of a run; it is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Cases(PathBuf);
+
+impl Cases {
+    pub(super) fn new_in(folder: &Path) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        let fresh = builder.prefix("atf-conformance-").tempdir_in(folder)?;
+        Ok(Self(fresh.keep()))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 }
 
-/// Gives its owner all rights to each folder of a tree. What fails shows when it is removed.
-fn open_up(folder: &Path) {
+impl Drop for Cases {
+    fn drop(&mut self) {
+        if let Err(error) = remove(&self.0) {
+            let folder = self.0.display();
+            eprintln!("atf-conformance: {folder} is left, it cannot be removed: {error}");
+        }
+    }
+}
+
+/// Removes a folder and all that a testee left in it, also where that took away the right to.
+///
+/// Folders are moved up into `folder` and emptied there. However deep they are nested, one is open
+/// at a time, and no path grows.
+///
+/// # Errors
+///
+/// The first thing that cannot be removed. Everything else is removed all the same.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        // A testee may have replaced it by a symlink to what is not ours.
+        Ok(meta) if !meta.is_dir() => return fs::remove_file(folder),
+        Ok(_) => {}
+    }
+    let mut removal = Removal {
+        folder,
+        left: vec![folder.to_owned()],
+        moved: 0,
+        failed: None,
+    };
+    while let Some(one) = removal.left.pop() {
+        removal.empty(&one);
+        if one != folder {
+            removal.note(&one, fs::remove_dir(&one));
+        }
+    }
+    removal.note(folder, fs::remove_dir(folder));
+    removal.failed.map_or(Ok(()), Err)
+}
+
+/// Gives its owner all rights to a folder. If that fails, so will what needs them.
+pub(super) fn open_up(folder: &Path) {
     #[cfg(unix)]
     let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    for entry in entries {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+struct Removal<'a> {
+    folder: &'a Path,
+    /// Folders that are not empty yet, all in `folder`.
+    left: Vec<PathBuf>,
+    /// How many names were tried for folders that were moved.
+    moved: u64,
+    failed: Option<io::Error>,
+}
+
+impl Removal<'_> {
+    /// Removes a folder's files, and moves its folders up.
+    fn empty(&mut self, one: &Path) {
+        open_up(one);
+        let entries = match fs::read_dir(one) {
+            Ok(entries) => entries,
+            Err(error) => return self.note(one, Err(error)),
+        };
+        for entry in entries {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // The same error might come again without end.
+                Err(error) => return self.note(one, Err(error)),
+            };
+            let path = entry.path();
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                self.note(&path, fs::remove_file(&path));
+            } else if one == self.folder {
+                self.left.push(path);
+            } else {
+                // A folder without rights cannot be moved.
+                open_up(&path);
+                let to = self.fresh();
+                match fs::rename(&path, &to) {
+                    Ok(()) => self.left.push(to),
+                    failed => self.note(&path, failed),
+                }
+            }
         }
+    }
+
+    /// A path in the folder at which there is nothing.
+    fn fresh(&mut self) -> PathBuf {
+        loop {
+            // Several wardens remove the same folder when the kit is gone.
+            let name = format!("left-{}-{}", std::process::id(), self.moved);
+            self.moved += 1;
+            let path = self.folder.join(name);
+            if fs::symlink_metadata(&path).is_err() {
+                return path;
+            }
+        }
+    }
+
+    /// Keeps the first failure. What is not there any more was removed by another process.
+    fn note(&mut self, path: &Path, done: io::Result<()>) {
+        if let Err(error) = done
+            && error.kind() != io::ErrorKind::NotFound
+            && self.failed.is_none()
+        {
+            let name = path.file_name().unwrap_or_default().display();
+            self.failed = Some(io::Error::new(error.kind(), format!("{name}: {error}")));
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+    use tempfile::TempDir;
+
+    use super::remove;
+
+    #[test]
+    fn folders_are_removed_that_are_nested_deeper_than_a_path_is_long() {
+        let folder = TempDir::new().unwrap();
+        let name = "n".repeat(200);
+        let mut deepest = openat(CWD, folder.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..300 {
+            mkdirat(&deepest, &name, Mode::RWXU).unwrap();
+            deepest = openat(&deepest, &name, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        }
+        remove(folder.path()).unwrap();
+        assert!(!folder.path().exists());
+    }
+
+    #[test]
+    fn rights_names_and_symlinks_do_not_matter() {
+        let folder = TempDir::new().unwrap();
+        let outside = folder.path().join("outside");
+        let cases = folder.path().join("cases");
+        fs::create_dir_all(cases.join("a/b/c")).unwrap();
+        fs::create_dir_all(cases.join(format!("left-{}-0/d", std::process::id()))).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("kept"), "").unwrap();
+        symlink(&outside, cases.join("a/b/c/link")).unwrap();
+        fs::write(cases.join("a/b/file"), "").unwrap();
+        for path in ["a/b/c", "a/b", "a"] {
+            fs::set_permissions(cases.join(path), fs::Permissions::from_mode(0)).unwrap();
+        }
+        remove(&cases).unwrap();
+        assert!(fs::symlink_metadata(&cases).is_err());
+        // Once more: it is not there. Then it is a symlink.
+        remove(&cases).unwrap();
+        symlink(&outside, &cases).unwrap();
+        remove(&cases).unwrap();
+        assert!(fs::symlink_metadata(&cases).is_err());
+        assert!(outside.join("kept").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_removed_keeps_nothing_else() {
+        let folder = TempDir::new().unwrap();
+        // Its path is longer than a path can be, wherever it is moved.
+        let mut long = folder.path().to_owned();
+        while long.as_os_str().len() < 3830 {
+            long.push("l".repeat(100));
+        }
+        let cases = long.join("cases");
+        fs::create_dir_all(cases.join("a/b")).unwrap();
+        let deepest = fs::File::open(cases.join("a/b")).unwrap();
+        let name = "n".repeat(255);
+        mkdirat(&deepest, &name, Mode::RWXU).unwrap();
+        fs::write(cases.join("a/file"), "").unwrap();
+        let error = remove(&cases).unwrap_err();
+        assert!(error.to_string().starts_with(&name), "{error}");
+        assert!(!cases.join("a").exists());
     }
 }

@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::cross::Keep;
+use super::folder::{self, Cases};
 use super::outside::Watch;
 use super::warden::{End, Warden};
-use super::{Ended, Graded, Limits, Options, Task, folder};
+use super::{Ended, Graded, Limits, Options, Task};
 use crate::protocol::Manifest;
-use crate::results::{CaseResult, Outcome};
+use crate::results::{CaseResult, Note, Outcome};
+use crate::rules::Severity;
 
 /// What one testee is asked for.
 #[derive(Clone, Copy)]
@@ -32,9 +32,10 @@ pub struct Work<'a> {
 #[derive(Debug)]
 pub struct Pool<'a> {
     options: &'a Options,
-    cases: TempDir,
     next_folder: AtomicUsize,
+    // They end before the folder is removed.
     idle: Mutex<Vec<Warden>>,
+    cases: Cases,
     /// What writers wrote and what passed.
     pub(super) keep: Keep,
 }
@@ -46,9 +47,7 @@ impl<'a> Pool<'a> {
     ///
     /// Where the folder cannot be made.
     pub fn new(options: &'a Options) -> io::Result<Self> {
-        let cases = tempfile::Builder::new()
-            .prefix("atf-conformance-")
-            .tempdir_in(&options.folder)?;
+        let cases = Cases::new_in(&options.folder)?;
         Ok(Self {
             options,
             next_folder: AtomicUsize::new(0),
@@ -133,13 +132,24 @@ impl<'a> Pool<'a> {
                 };
                 (graded, Duration::ZERO, String::new())
             }
-            None => self.with(manifest, task, |ended, place| {
-                let graded = task.grade(manifest, ended, place);
-                if let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place)) {
-                    self.keep.take(testee, written)?;
-                }
-                Ok::<_, io::Error>((graded, ended.elapsed, ended.stderr.clone()))
-            })??,
+            None => {
+                let grade = |ended: &Ended, place: &Path| {
+                    let mut graded = task.grade(manifest, ended, place);
+                    if let (Outcome::Passed, Some(written)) = (&graded.outcome, task.writes(place))
+                        && let Err(error) = self.keep.take(testee, written)
+                    {
+                        graded
+                            .notes
+                            .push(advice("no reader gets its files", &error));
+                    }
+                    (graded, ended.elapsed, ended.stderr.clone())
+                };
+                let (mut result, removed) = self.with(manifest, task, grade)?;
+                let failed = removed.err();
+                let note = failed.map(|error| advice("its folder cannot be removed", &error));
+                result.0.notes.extend(note);
+                result
+            }
         };
         Ok(CaseResult {
             testee,
@@ -160,17 +170,17 @@ impl<'a> Pool<'a> {
     }
 
     /// Runs a testee's program for a task in a fresh folder, and hands on how it ended and the
-    /// folder.
+    /// folder. Gives what `then` makes of it, and whether the folder could be removed.
     ///
     /// # Errors
     ///
     /// Where the kit itself cannot go on.
-    pub fn with<R>(
+    pub(super) fn with<R>(
         &self,
         manifest: &Manifest,
         task: &dyn Task,
         then: impl FnOnce(&Ended, &Path) -> R,
-    ) -> io::Result<R> {
+    ) -> io::Result<(R, io::Result<()>)> {
         let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
         let folder = self.cases.path().join(number.to_string());
         let (input, work) = (folder.join("case"), folder.join("work"));
@@ -193,8 +203,7 @@ impl<'a> Pool<'a> {
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
         let result = then(&ended, &input);
-        folder::remove(&folder)?;
-        Ok(result)
+        Ok((result, folder::remove(&folder)))
     }
 
     /// Runs a command under a warden.
@@ -219,6 +228,15 @@ impl<'a> Pool<'a> {
                 opened: Ok(Vec::new()),
             }),
         }
+    }
+}
+
+/// What the kit could not do with a testee's files, which fails nothing.
+fn advice(what: &str, error: &io::Error) -> Note {
+    Note {
+        severity: Severity::Advice,
+        rule: None,
+        text: format!("{what}: {error}"),
     }
 }
 

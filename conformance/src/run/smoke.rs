@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
 use super::pool::Pool;
-use super::task::Smoke;
+use super::task::{Ended, Smoke};
 use super::warden::End;
 use crate::protocol::Manifest;
 use crate::results::Failure;
@@ -30,9 +31,8 @@ pub fn smoke(
         .filter(|task| seen.insert((task.role(), task.needs().to_vec(), task.wire())))
         .collect();
     let answers = pool.map(&tasks, |task| {
-        pool.with(manifest, *task, |ended, _| {
-            (ended.end.clone(), task.check_form(manifest, ended))
-        })
+        let form = |ended: &Ended, _: &Path| (ended.end.clone(), task.check_form(manifest, ended));
+        Ok(pool.with(manifest, *task, form)?.0)
     })?;
     let mut answered = BTreeSet::new();
     let mut silent = Vec::new();

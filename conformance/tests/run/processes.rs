@@ -15,6 +15,8 @@ use serde_json::json;
 
 use crate::support::{Bench, LONG, document, failure};
 
+const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
+
 /// The processes that work in a folder, or were told that it is theirs.
 fn processes_of(folder: &Path) -> Vec<String> {
     let folder = folder.to_str().unwrap();
@@ -36,8 +38,8 @@ fn processes_of(folder: &Path) -> Vec<String> {
 
 #[track_caller]
 fn nothing_is_left(bench: &Bench) {
-    assert_eq!(processes_of(&bench.cases()), Vec::<String>::new());
-    let folders = fs::read_dir(bench.cases()).unwrap();
+    assert_eq!(processes_of(&bench.cases), Vec::<String>::new());
+    let folders = fs::read_dir(&bench.cases).unwrap();
     assert_eq!(folders.count(), 0, "folders are left");
 }
 
@@ -46,10 +48,10 @@ fn the_search_for_processes_finds_one() {
     let bench = Bench::new();
     let mut sleep = Command::new("sleep")
         .arg("1000")
-        .current_dir(bench.cases())
+        .current_dir(&bench.cases)
         .spawn()
         .unwrap();
-    let found = processes_of(&bench.cases());
+    let found = processes_of(&bench.cases);
     sleep.kill().unwrap();
     sleep.wait().unwrap();
     assert_eq!(found, ["sleep 1000 "]);
@@ -143,6 +145,59 @@ fn a_folder_without_rights_is_removed_too() {
 }
 
 #[test]
+fn folders_are_removed_that_are_nested_deeper_than_files_may_be_open() {
+    let bench = Bench::new();
+    let rude = "i=0; while [ $i -lt 300 ]; do mkdir d && cd -P d && i=$((i + 1)); done";
+    bench.reader("nests", &after_the_smoke_test(rude));
+    let run = "ulimit -n 200; exec \"$@\" run nests.toml --case 'v1/ihdr-002-*' --report tap";
+    let output = Command::new("sh")
+        .args(["-c", run, "sh", KIT])
+        .current_dir(bench.path())
+        .env("TMPDIR", &bench.cases)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("not ok 1 - nests read v1/ihdr-002-"),
+        "{output:?}"
+    );
+    nothing_is_left(&bench);
+}
+
+#[test]
+fn a_folder_that_cannot_be_removed_is_a_note_and_costs_no_case() {
+    let mut bench = Bench::new();
+    // So long that the testee's own folder has a path that is longer than a path can be.
+    while bench.cases.as_os_str().len() < 3830 {
+        bench.cases.push("l".repeat(100));
+    }
+    fs::create_dir_all(&bench.cases).unwrap();
+    let name = "n".repeat(255);
+    let document = document();
+    let rude = bench.reader("rude", &format!("mkdir {name}; echo '{document}'"));
+    let good = bench.says("good", &document, 0);
+    let results = bench.run(&[rude, good], vec![crate::support::case("v1/one")]);
+    let notes: Vec<_> = results.cases.iter().map(|case| &*case.notes).collect();
+    let [[note], []] = notes[..] else {
+        panic!("{results:?}")
+    };
+    let expected = format!("its folder cannot be removed: {name}: ");
+    assert!(note.text.starts_with(&expected), "{note}");
+    assert!(
+        results
+            .cases
+            .iter()
+            .all(|case| case.outcome == Outcome::Passed)
+    );
+}
+
+/// A reader's script that answers as it should what is fine, as in the smoke test, and then goes
+/// another way.
+fn after_the_smoke_test(script: &str) -> String {
+    format!("{KIT} testee read \"$1\" >answer && exec cat answer; {script}")
+}
+
+#[test]
 fn its_folder_is_empty_its_input_is_closed_and_its_group_is_its_own() {
     let bench = Bench::new();
     let script = "[ -z \"$(ls -A)\" ] || exit 10\n\
@@ -209,10 +264,10 @@ fn a_testee_that_ends_its_warden_harms_no_other() {
 #[test]
 fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
     let bench = Bench::new();
-    let work = bench.cases().join("work");
+    let work = bench.cases.join("work");
     fs::create_dir(&work).unwrap();
-    let kit = Path::new(env!("CARGO_BIN_EXE_atf-conformance"));
-    let mut warden = Warden::start(kit, &bench.cases()).unwrap();
+    let kit = Path::new(KIT);
+    let mut warden = Warden::start(kit, &bench.cases).unwrap();
     let command = ["true".to_owned()];
     let ended = warden.run(&command, &work, &bench.limits).unwrap();
     assert_eq!(ended.end, End::Exited(0));
@@ -232,10 +287,10 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
     };
     let ended = warden.run(&["yes".to_owned()], &work, &limits).unwrap();
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
-    assert_eq!(processes_told(&bench.cases()), 1);
+    assert_eq!(processes_told(&bench.cases), 1);
     drop(warden);
     // It has ended by now, and has not removed them, as it does where the kit is gone.
-    assert_eq!(processes_told(&bench.cases()), 0);
+    assert_eq!(processes_told(&bench.cases), 0);
     assert!(work.is_dir());
 }
 
@@ -256,9 +311,9 @@ fn processes_told(folder: &Path) -> usize {
 #[test]
 fn a_warden_has_no_child_left_once_it_has_answered() {
     let bench = Bench::new();
-    let mut warden = Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
+    let mut warden = Command::new(KIT)
         .arg("warden")
-        .arg(bench.cases())
+        .arg(&bench.cases)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -266,7 +321,7 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     let mut kit = warden.stdin.take().unwrap();
     let job = json!({
         "command": ["sh", "-c", "sleep 1000 & setsid sleep 1000 & exit 3"],
-        "folder": bench.cases(),
+        "folder": &bench.cases,
         "time": {"secs": 1000, "nanos": 0},
         "memory": 1 << 30,
         "output": 1 << 20,
@@ -289,16 +344,16 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     // An empty line: there are no more jobs, and the kit goes on.
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());
-    assert!(bench.cases().is_dir());
+    assert!(bench.cases.is_dir());
 }
 
 #[test]
 fn when_the_kit_is_gone_its_testees_end_and_its_folders_go() {
     let bench = Bench::new();
-    let cases = bench.cases().join("run");
+    let cases = bench.cases.join("run");
     let work = cases.join("0/work");
     fs::create_dir_all(&work).unwrap();
-    let mut warden = Command::new(env!("CARGO_BIN_EXE_atf-conformance"))
+    let mut warden = Command::new(KIT)
         .arg("warden")
         .arg(&cases)
         .stdin(Stdio::piped())

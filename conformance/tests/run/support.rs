@@ -95,28 +95,30 @@ pub(crate) fn case(name: &str) -> Case {
 /// A folder for testees, and one that their cases are made in.
 pub(crate) struct Bench {
     folder: TempDir,
+    /// Where folders of cases are made.
+    pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
-        fs::create_dir(folder.path().join("cases")).unwrap();
+        let cases = folder.path().join("cases");
+        fs::create_dir(&cases).unwrap();
         let limits = Limits {
             time: LONG,
             ..Limits::default()
         };
-        Self { folder, limits }
+        Self {
+            folder,
+            cases,
+            limits,
+        }
     }
 
     /// The folder of manifests.
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// Where folders of cases are made.
-    pub(crate) fn cases(&self) -> PathBuf {
-        self.folder.path().join("cases")
     }
 
     /// A reader that is a shell script; `$1` is the path.
@@ -151,7 +153,7 @@ impl Bench {
     pub(crate) fn run(&self, candidates: &[Candidate], cases: Vec<Case>) -> Results {
         let options = Options {
             kit: env!("CARGO_BIN_EXE_atf-conformance").into(),
-            folder: self.cases(),
+            folder: self.cases.clone(),
             jobs: NonZero::new(2).unwrap(),
             limits: self.limits,
         };
