@@ -161,7 +161,7 @@ impl Testees {
 }
 
 /// The program that is running, to be started again: also where its file was replaced meanwhile.
-fn kit() -> io::Result<PathBuf> {
+pub(super) fn kit() -> io::Result<PathBuf> {
     let own = Path::new("/proc/self/exe");
     match own.exists() {
         true => Ok(own.to_owned()),

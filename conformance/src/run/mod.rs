@@ -44,6 +44,8 @@ pub use crate::written::Graded;
 pub struct Limits {
     /// How long it may run.
     pub time: Duration,
+    /// How much longer the process that watches over it may take to answer.
+    pub margin: Duration,
     /// Bytes of memory that it and its children may have resident.
     pub memory: u64,
     /// Bytes that it may write to standard output.
@@ -56,6 +58,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             time: Duration::from_secs(5),
+            margin: Duration::from_secs(30),
             memory: 1 << 30,
             output: 64 << 20,
             file_size: None,

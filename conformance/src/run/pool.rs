@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::cross::Keep;
 use super::folder::{self, Cases};
@@ -214,17 +214,17 @@ impl<'a> Pool<'a> {
             Some(warden) => warden,
             None => Warden::start(&self.options.kit, self.cases.path())?,
         };
+        let start = Instant::now();
         match warden.run(command, work, limits) {
             Ok(ended) => {
                 idle().push(warden);
                 Ok(ended)
             }
-            // A testee that ends processes at random has ended its warden.
-            Err(_) => Ok(Ended {
-                end: End::Killed(9),
+            Err(error) => Ok(Ended {
+                end: End::Unwatched(error.to_string()),
                 output: Vec::new(),
-                stderr: "[the process that watched over it is gone]\n".to_owned(),
-                elapsed: Duration::ZERO,
+                stderr: String::new(),
+                elapsed: start.elapsed(),
                 opened: Ok(Vec::new()),
             }),
         }

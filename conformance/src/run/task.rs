@@ -125,6 +125,7 @@ impl Ended {
                 broken(Failure::Garbage, message)
             }
             End::NotStarted(why) => broken(Failure::Crash, format!("cannot be started: {why}")),
+            End::Unwatched(why) => broken(Failure::Crash, why.clone()),
         }
     }
 }

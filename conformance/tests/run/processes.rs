@@ -245,20 +245,44 @@ fn a_program_that_somebody_still_writes_is_started_once_that_is_done() {
 }
 
 #[test]
-fn a_testee_that_ends_its_warden_harms_no_other() {
-    let bench = Bench::new();
-    let rude = bench.reader("rude", "kill -9 $PPID; sleep 0.2");
-    let good = bench.says("good", &document(), 0);
-    let cases = (0..4)
-        .map(|n| crate::support::case(&format!("v1/{n}")))
-        .collect();
-    let results = bench.run(&[rude, good], cases);
-    for result in &results.cases {
-        match result.testee {
-            0 => assert_eq!(failure(result).0, Failure::Crash),
-            _ => assert_eq!(result.outcome, Outcome::Passed, "{result:?}"),
+fn a_testee_that_stops_or_kills_its_warden_fails_alone_and_leaves_nothing() {
+    for signal in ["STOP", "KILL"] {
+        let bench = Bench::new();
+        // No other process on the machine sleeps as long.
+        let time = format!("1000.{}", std::process::id());
+        // One is in a session of its own, away from the folder and without its environment.
+        let rude = format!(
+            "cd /; env -i setsid sleep {time} &\n\
+             until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
+             kill -{signal} $PPID; sleep {time}"
+        );
+        let rude = bench.reader("rude", &rude);
+        let good = bench.says("good", &document(), 0);
+        let cases = (0..3).map(|n| crate::support::case(&format!("v1/{n}")));
+        let message = "it stopped or killed the process that watches over it";
+        let results = bench.run(&[rude, good], cases.collect());
+        for result in &results.cases {
+            match result.testee {
+                0 => assert_eq!(failure(result), (Failure::Crash, message)),
+                _ => assert_eq!(result.outcome, Outcome::Passed, "{result:?}"),
+            }
         }
+        assert_eq!(sleeps(&time), 0, "{signal}");
+        nothing_is_left(&bench);
     }
+}
+
+#[test]
+fn a_warden_whose_keeper_is_stopped_too_is_waited_for_no_longer_than_it_may_take() {
+    let mut bench = Bench::new();
+    // Its answer to a time-out comes later than the kit waits.
+    bench.limits.time = Duration::from_secs(3);
+    bench.limits.margin = Duration::ZERO;
+    let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
+    let result = bench.one(&format!("kill -STOP {keeper} $PPID; sleep 1000"));
+    let message = "the process that watches over it does not answer";
+    assert_eq!(failure(&result), (Failure::Crash, message));
+    nothing_is_left(&bench);
 }
 
 #[test]
@@ -287,7 +311,8 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
     };
     let ended = warden.run(&["yes".to_owned()], &work, &limits).unwrap();
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
-    assert_eq!(processes_told(&bench.cases), 1);
+    // It and its keeper.
+    assert_eq!(processes_told(&bench.cases), 2);
     drop(warden);
     // It has ended by now, and has not removed them, as it does where the kit is gone.
     assert_eq!(processes_told(&bench.cases), 0);

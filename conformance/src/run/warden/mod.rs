@@ -6,25 +6,41 @@
 //! nothing is left. It is a process of the kit's own program, since one process cannot tell the
 //! orphans of several testees apart. It ends with the kit, however that ends: its standard input
 //! is closed then.
+//!
+//! A testee may stop its warden, or kill it. So each warden has a keeper, which is a subreaper as
+//! well: it ends what is left then. The kit waits for an answer only as long as one may take.
 
+#[cfg(unix)]
+mod keeper;
 #[cfg(target_os = "linux")]
 mod proc;
 #[cfg(unix)]
 mod serve;
 #[cfg(unix)]
 mod streams;
+#[cfg(unix)]
+mod tree;
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
+pub use keeper::keep;
+#[cfg(unix)]
 pub use serve::serve;
 
 use super::{Ended, Limits};
+
+/// The longest time between two looks at a warden.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long a warden may take to end once it is told to.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,6 +70,8 @@ pub enum End {
     Output(u64),
     /// It was never there.
     NotStarted(String),
+    /// Nobody knows: this became of its warden.
+    Unwatched(String),
 }
 
 /// A warden's answer; the output follows.
@@ -68,34 +86,42 @@ struct Report {
 /// A warden, seen from the kit.
 #[derive(Debug)]
 pub struct Warden {
+    /// Its keeper.
     process: Child,
     /// `None` once it is told to end.
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    /// Its answers; they end when the keeper has ended.
+    answers: Receiver<Ended>,
 }
 
 impl Warden {
-    /// Starts one: `kit warden CASES`. It removes the folder `cases` if the kit is gone before
-    /// the warden is dropped.
+    /// Starts one: `kit warden --keep CASES`. It removes the folder `cases` if the kit is gone
+    /// before the warden is dropped.
     ///
     /// # Errors
     ///
     /// Where the program cannot be started.
     pub fn start(kit: &Path, cases: &Path) -> io::Result<Self> {
         let mut command = Command::new(kit);
-        command.arg("warden").arg(cases);
+        command.args(["warden", "--keep"]).arg(cases);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // An interrupt from the terminal ends the kit alone; the warden cleans up behind it.
+        // An interrupt from the terminal ends the kit alone; the warden cleans up after it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
         let missing = || io::Error::other("a pipe is missing");
         let input = Some(process.stdin.take().ok_or_else(missing)?);
-        let output = BufReader::new(process.stdout.take().ok_or_else(missing)?);
+        let mut output = BufReader::new(process.stdout.take().ok_or_else(missing)?);
+        let (sender, answers) = channel();
+        thread::spawn(move || {
+            while let Ok(ended) = answer(&mut output)
+                && sender.send(ended).is_ok()
+            {}
+        });
         Ok(Self {
             process,
             input,
-            output,
+            answers,
         })
     }
 
@@ -103,7 +129,7 @@ impl Warden {
     ///
     /// # Errors
     ///
-    /// Where the warden itself is gone.
+    /// Where the warden is gone or does not answer. Drop it: then nothing is left either.
     pub fn run(&mut self, command: &[String], folder: &Path, limits: &Limits) -> io::Result<Ended> {
         let job = Job {
             command: command.to_vec(),
@@ -117,29 +143,76 @@ impl Warden {
         line.push(b'\n');
         let input = self.input.as_mut();
         input.ok_or(io::ErrorKind::BrokenPipe)?.write_all(&line)?;
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        if !line.ends_with('\n') {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+        let mut left = limits.time.saturating_add(limits.margin);
+        while !left.is_zero() {
+            match self.answers.recv_timeout(LOOK) {
+                Ok(ended) => return Ok(ended),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let message = "it stopped or killed the process that watches over it";
+                    return Err(io::Error::other(message));
+                }
+                // Looks are counted, not the clock: while the kit itself is stopped, none is due.
+                Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
+            }
         }
-        let report: Report = serde_json::from_str(&line)?;
-        let mut output = Vec::new();
-        let mut rest = self.output.by_ref().take(report.output_size);
-        rest.read_to_end(&mut output)?;
-        Ok(Ended {
-            end: report.end,
-            output,
-            stderr: report.stderr,
-            elapsed: report.elapsed,
-            opened: Ok(Vec::new()),
-        })
+        self.kill_descendants();
+        let message = "the process that watches over it does not answer";
+        Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
+
+    /// Kills all but the keeper, which ends what they leave.
+    fn kill_descendants(&self) {
+        #[cfg(unix)]
+        for process in tree::descendants(rustix::process::Pid::from_child(&self.process)) {
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Whether it runs, neither ended nor stopped.
+    fn runs(&self) -> bool {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, WaitIdOptions as Change};
+            let change = Change::EXITED | Change::STOPPED | Change::NOHANG;
+            matches!(tree::wait(Pid::from_child(&self.process), change), Ok(None))
+        }
+        #[cfg(not(unix))]
+        false
+    }
+}
+
+/// Reads a warden's next answer.
+fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
+    let mut line = String::new();
+    from.read_line(&mut line)?;
+    let report: Report = serde_json::from_str(&line)?;
+    let mut output = Vec::new();
+    let size = from.take(report.output_size).read_to_end(&mut output)?;
+    if size as u64 != report.output_size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(Ended {
+        end: report.end,
+        output,
+        stderr: report.stderr,
+        elapsed: report.elapsed,
+        opened: Ok(Vec::new()),
+    })
 }
 
 impl Drop for Warden {
     fn drop(&mut self) {
         // An empty line says that the kit goes on.
         let _ = self.input.take().map(|mut input| input.write_all(b"\n"));
+        let mut left = PATIENCE;
+        while !left.is_zero() && self.runs() {
+            thread::sleep(LOOK);
+            left = left.saturating_sub(LOOK);
+        }
+        if left.is_zero() {
+            self.kill_descendants();
+        }
+        let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }

@@ -1,6 +1,5 @@
 //! The warden's own work.
 
-use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -9,21 +8,19 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getrlimit, kill_process,
+    Pid, Resource, Rlimit, Signal, WaitIdOptions, WaitIdStatus, getpid, getrlimit, kill_process,
     kill_process_group, setrlimit,
 };
 
 use super::streams::{bounded, ends};
+use super::tree::{adopt_orphans, descendants, end_all, wait};
 use super::{End, Job, Report};
 
 /// How long a process may take to end by itself once it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
 /// The longest time between two looks at memory.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long to try to end what cannot be ended: a process that waits for a broken disk.
-const STUBBORN: Duration = Duration::from_secs(10);
 
 /// What a warden waits for.
 enum Event {
@@ -41,10 +38,7 @@ enum Event {
 /// Takes jobs from standard input and reports to standard output until the input ends; then
 /// removes the folder `cases`, unless it was told that the kit goes on.
 pub fn serve(cases: &Path) -> ExitCode {
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
-        eprintln!("atf-conformance: orphans cannot be found: {error}");
-    }
+    adopt_orphans();
     let (sender, events) = channel();
     let warden = Warden { sender, events };
     let jobs = warden.sender.clone();
@@ -115,7 +109,7 @@ impl Warden {
         let stderr = process.stderr.take().map(ends);
         let sender = self.sender.clone();
         thread::spawn(move || {
-            let _ = sender.send(Event::Ended(number, wait(leader)));
+            let _ = sender.send(Event::Ended(number, ended(leader)));
         });
         let end = self.watch(number, job, start);
         let elapsed = start.elapsed();
@@ -170,7 +164,7 @@ impl Warden {
     /// Asks a process and all that it has started to end, and gives it time to.
     fn ask_to_end(&self, number: u64, leader: Pid) {
         let _ = kill_process_group(leader, Signal::TERM);
-        for process in descendants() {
+        for process in descendants(getpid()) {
             let _ = kill_process(process, Signal::TERM);
         }
         let start = Instant::now();
@@ -256,68 +250,22 @@ impl Drop for FileSize {
 }
 
 /// Waits until a process ends, and leaves it to be reaped.
-fn wait(process: Pid) -> End {
-    let options = WaitIdOptions::EXITED.union(WaitIdOptions::NOWAIT);
-    loop {
-        match rustix::process::waitid(WaitId::Pid(process), options) {
-            Ok(Some(status)) => {
-                return match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => End::Exited(code),
-                    (None, signal) => End::Killed(signal.unwrap_or_default()),
-                };
-            }
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(error) => return End::NotStarted(error.to_string()),
+fn ended(process: Pid) -> End {
+    match wait(process, WaitIdOptions::EXITED) {
+        Err(error) => End::NotStarted(error.to_string()),
+        Ok(status) => {
+            let code = status.as_ref().and_then(WaitIdStatus::exit_status);
+            let signal = status.as_ref().and_then(WaitIdStatus::terminating_signal);
+            code.map_or(End::Killed(signal.unwrap_or_default()), End::Exited)
         }
     }
 }
 
-/// Ends a process, its group and all that they have started; says how many were still there
-/// besides the process itself. All children of the warden are reaped: none is left.
-fn end_all(leader: Pid) -> usize {
-    let start = Instant::now();
-    let mut left: HashSet<Pid> = HashSet::new();
-    let _ = kill_process_group(leader, Signal::KILL);
-    loop {
-        loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => break,
-                // No child at all.
-                Err(_) => {
-                    left.remove(&leader);
-                    return left.len();
-                }
-            }
-        }
-        let found = descendants();
-        // Stopped, they start no others while the rest is ended.
-        for signal in [Signal::STOP, Signal::KILL] {
-            for process in &found {
-                let _ = kill_process(*process, signal);
-            }
-        }
-        left.extend(found);
-        if start.elapsed() > STUBBORN {
-            eprintln!("atf-conformance: {} processes cannot be ended", left.len());
-            return left.len();
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Other systems than Linux have no orphans' parent and no `/proc`: what leaves its group is not found there.
-fn descendants() -> HashSet<Pid> {
-    #[cfg(target_os = "linux")]
-    return super::proc::descendants(rustix::process::getpid());
-    #[cfg(not(target_os = "linux"))]
-    return HashSet::new();
-}
-
-/// Nor can they say how much memory it has.
+/// Bytes that the testee and all that it has started have resident, if these are more than `limit`. Other
+/// systems than Linux do not tell.
 fn memory_above(limit: u64) -> Option<u64> {
     #[cfg(target_os = "linux")]
-    return super::proc::memory_above(limit, &descendants());
+    return super::proc::memory_above(limit, &descendants(getpid()));
     #[cfg(not(target_os = "linux"))]
     return (limit == 0).then_some(0);
 }

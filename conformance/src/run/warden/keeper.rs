@@ -1,0 +1,28 @@
+//! What watches over a warden: a testee may stop its parent, or kill it.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use rustix::process::{Pid, WaitIdOptions};
+
+use super::tree::{adopt_orphans, end_all, wait};
+
+/// Runs a warden of the program `kit`, which takes over this process's input and output. Once the
+/// warden has ended or is stopped, all that is left of it and of its testee is ended.
+pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
+    adopt_orphans();
+    let mut command = Command::new(kit);
+    // A signal to its group does not reach the keeper.
+    command.arg("warden").arg(cases).process_group(0);
+    let warden = match command.spawn() {
+        Ok(warden) => Pid::from_child(&warden),
+        Err(error) => {
+            eprintln!("atf-conformance: no process that watches: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let _ = wait(warden, WaitIdOptions::EXITED | WaitIdOptions::STOPPED);
+    end_all(warden);
+    ExitCode::SUCCESS
+}
