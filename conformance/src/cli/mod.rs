@@ -2,6 +2,7 @@
 
 mod check;
 mod corpus;
+mod interrupt;
 mod run;
 mod scripts;
 mod smoke;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +19,8 @@ use atf_conformance::run::{
     Candidate, Failures, Limits, Scope, Select, Smoke, exit_code, readings, writings,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::interrupt::Interrupt;
 
 const AFTER_HELP: &str = "\
 Without a testee the reference implementation that is built in is graded, through the same processes
@@ -155,6 +158,7 @@ impl Testees {
             folder: std::env::temp_dir(),
             jobs,
             limits,
+            interrupt: Arc::default(),
         };
         Ok((candidates, options))
     }
@@ -229,9 +233,12 @@ fn graded(options: &Options) -> Result<Results, String> {
         bar.set_length(count as u64);
         bar.set_position(done as u64);
     };
+    let words = |error: io::Error| error.to_string();
+    let interrupt = Interrupt::listen(&run_options.interrupt).map_err(words)?;
     let results = atf_conformance::run::run(&candidates, &tasks, &select, &run_options, &progress);
     bar.finish_and_clear();
-    let mut results = results.map_err(|error| error.to_string())?;
+    interrupt.settle();
+    let mut results = results.map_err(words)?;
     results.made = Some(made);
     if options.grade == Grade::Data {
         results.grade_data_only();

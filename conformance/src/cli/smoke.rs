@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use atf_conformance::run::{Candidate, Pool, smoke};
 
+use super::interrupt::Interrupt;
 use super::run::{Testees, failure, tasks};
 
 const AFTER_HELP: &str = "\
@@ -53,7 +54,13 @@ pub(super) fn run(options: &Options) -> ExitCode {
         out.flush()?;
         Ok(is_good)
     };
-    match all() {
+    let interrupt = match Interrupt::listen(&options.interrupt) {
+        Ok(interrupt) => interrupt,
+        Err(error) => return failure(&error.to_string()),
+    };
+    let all = all();
+    interrupt.settle();
+    match all {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(3),
         Err(error) => failure(&error.to_string()),

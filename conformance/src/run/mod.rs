@@ -20,6 +20,8 @@ mod writing;
 use std::io;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 pub use failures::{Failures, Scope};
@@ -77,6 +79,17 @@ pub struct Options {
     pub jobs: NonZero<usize>,
     /// What each of them may use.
     pub limits: Limits,
+    /// Ends the run early with an error once it is not 0: the number of a signal.
+    pub interrupt: Arc<AtomicUsize>,
+}
+
+impl Options {
+    fn check_interrupt(&self) -> io::Result<()> {
+        match self.interrupt.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            signal => Err(io::Error::other(format!("ended by signal {signal}"))),
+        }
+    }
 }
 
 /// A testee that was asked for.

@@ -181,6 +181,7 @@ impl<'a> Pool<'a> {
         task: &dyn Task,
         then: impl FnOnce(&Ended, &Path) -> R,
     ) -> io::Result<(R, io::Result<()>)> {
+        self.options.check_interrupt()?;
         let number = self.next_folder.fetch_add(1, Ordering::Relaxed);
         let folder = self.cases.path().join(number.to_string());
         let (input, work) = (folder.join("case"), folder.join("work"));
@@ -215,18 +216,21 @@ impl<'a> Pool<'a> {
             None => Warden::start(&self.options.kit, self.cases.path())?,
         };
         let start = Instant::now();
-        match warden.run(command, work, limits) {
+        match warden.run(command, work, limits, &self.options.interrupt) {
             Ok(ended) => {
                 idle().push(warden);
                 Ok(ended)
             }
-            Err(error) => Ok(Ended {
-                end: End::Unwatched(error.to_string()),
-                output: Vec::new(),
-                stderr: String::new(),
-                elapsed: start.elapsed(),
-                opened: Ok(Vec::new()),
-            }),
+            Err(error) => {
+                self.options.check_interrupt()?;
+                Ok(Ended {
+                    end: End::Unwatched(error.to_string()),
+                    output: Vec::new(),
+                    stderr: String::new(),
+                    elapsed: start.elapsed(),
+                    opened: Ok(Vec::new()),
+                })
+            }
         }
     }
 }

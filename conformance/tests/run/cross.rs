@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZero;
 use std::path::Path;
+use std::sync::Arc;
 
 use atf_conformance::protocol::Manifest;
 use atf_conformance::results::{CrossResult, Failure, Grading, Outcome, Results, Role};
@@ -69,6 +70,7 @@ fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
             time: LONG,
             ..Limits::default()
         },
+        interrupt: Arc::default(),
     };
     let select = Select::new(&[cases.to_owned()], &[], &[]).unwrap();
     run(candidates, &writings(), &select, &options, &|_, _| {}).unwrap()

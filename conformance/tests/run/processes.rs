@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use atf_conformance::protocol::Manifest;
@@ -11,6 +13,7 @@ use atf_conformance::results::{Failure, Outcome};
 use atf_conformance::run::warden::{End, Warden};
 use atf_conformance::run::{Candidate, Limits};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::support::{Bench, LONG, document, failure};
@@ -293,10 +296,14 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
     let kit = Path::new(KIT);
     let mut warden = Warden::start(kit, &bench.cases).unwrap();
     let command = ["true".to_owned()];
-    let ended = warden.run(&command, &work, &bench.limits).unwrap();
+    let mut run = |command: &[String], limits| {
+        let interrupt = AtomicUsize::new(0);
+        warden.run(command, &work, limits, &interrupt).unwrap()
+    };
+    let ended = run(&command, &bench.limits);
     assert_eq!(ended.end, End::Exited(0));
     let missing = ["./no-such-program".to_owned()];
-    let ended = warden.run(&missing, &work, &bench.limits).unwrap();
+    let ended = run(&missing, &bench.limits);
     let why = "No such file or directory (os error 2)".to_owned();
     assert_eq!(ended.end, End::NotStarted(why));
     assert!(
@@ -309,7 +316,7 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
         output: 1000,
         ..bench.limits
     };
-    let ended = warden.run(&["yes".to_owned()], &work, &limits).unwrap();
+    let ended = run(&["yes".to_owned()], &limits);
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
     // It and its keeper.
     assert_eq!(processes_told(&bench.cases), 2);
@@ -370,6 +377,36 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());
     assert!(bench.cases.is_dir());
+}
+
+#[test]
+fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let bench = Bench::new();
+        bench.reader("slow", &after_the_smoke_test("exec sleep 1000"));
+        let mut kit = Command::new(KIT)
+            .args([
+                "run",
+                "slow.toml",
+                "--case",
+                "v1/ihdr-00*",
+                "--time-limit",
+                "1000",
+            ])
+            .current_dir(bench.path())
+            .env("TMPDIR", &bench.cases)
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while !processes_of(&bench.cases).contains(&"sleep 1000 ".to_owned()) {
+            assert!(start.elapsed() < LONG, "the testee does not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        kill_process(Pid::from_child(&kit), signal).unwrap();
+        let status = kit.wait().unwrap();
+        assert_eq!(status.signal(), Some(signal.as_raw()));
+        nothing_is_left(&bench);
+    }
 }
 
 #[test]

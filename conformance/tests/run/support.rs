@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use atf_conformance::corpus::{Case, Class, Subject};
@@ -156,6 +157,7 @@ impl Bench {
             folder: self.cases.clone(),
             jobs: NonZero::new(2).unwrap(),
             limits: self.limits,
+            interrupt: Arc::default(),
         };
         let tasks = readings(cases);
         run(candidates, &tasks, &Select::default(), &options, &|_, _| {}).unwrap()

@@ -24,6 +24,7 @@ mod tree;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -129,8 +130,15 @@ impl Warden {
     ///
     /// # Errors
     ///
-    /// Where the warden is gone or does not answer. Drop it: then nothing is left either.
-    pub fn run(&mut self, command: &[String], folder: &Path, limits: &Limits) -> io::Result<Ended> {
+    /// Where the warden is gone or does not answer, and once `interrupt` is not 0. Drop it: then
+    /// nothing is left either.
+    pub fn run(
+        &mut self,
+        command: &[String],
+        folder: &Path,
+        limits: &Limits,
+        interrupt: &AtomicUsize,
+    ) -> io::Result<Ended> {
         let job = Job {
             command: command.to_vec(),
             folder: folder.to_owned(),
@@ -153,6 +161,9 @@ impl Warden {
                 }
                 // Looks are counted, not the clock: while the kit itself is stopped, none is due.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
+            }
+            if interrupt.load(Ordering::Relaxed) != 0 {
+                return Err(io::ErrorKind::Interrupted.into());
             }
         }
         self.kill_descendants();
