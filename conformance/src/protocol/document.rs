@@ -8,6 +8,11 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
+/// What an answer may have in bytes: this, and [`FACTOR`] times the expected document. So there is
+/// room for white space, keys of its own and surplus events, and none to fill the kit's memory.
+const MARGIN: u64 = 1 << 20;
+const FACTOR: u64 = 8;
+
 /// A reader's or validator's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
@@ -42,6 +47,13 @@ impl Broken {
 }
 
 impl Answer {
+    /// How many bytes an answer may have for which this document is expected, in whole MiB.
+    #[must_use]
+    pub fn limit(expected: &Value) -> u64 {
+        let size = FACTOR * expected.to_string().len() as u64;
+        size.next_multiple_of(1 << 20) + MARGIN
+    }
+
     /// Of a process that ended by itself with this exit code.
     ///
     /// # Errors

@@ -169,7 +169,7 @@ mod tests {
         symlink(&outside, cases.join("a/b/c/link")).unwrap();
         fs::write(cases.join("a/b/file"), "").unwrap();
         for path in ["a/b/c", "a/b", "a"] {
-            fs::set_permissions(cases.join(path), fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(cases.join(path), fs::Permissions::from_mode(0o000)).unwrap();
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());

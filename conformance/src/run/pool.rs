@@ -194,9 +194,11 @@ impl<'a> Pool<'a> {
             .map(|argument| fill_in(argument, &placeholders))
             .collect();
         let watch = Watch::on(task.decoys(&input));
+        let limits = self.options.limits;
         let limits = Limits {
             file_size: task.file_size(),
-            ..self.options.limits
+            output: task.output().unwrap_or(u64::MAX).min(limits.output),
+            ..limits
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();

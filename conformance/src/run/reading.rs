@@ -80,6 +80,10 @@ impl Task for Reading {
         Ok(vec![("path", self.subject(place))])
     }
 
+    fn output(&self) -> Option<u64> {
+        Some(Answer::limit(&self.case.expected))
+    }
+
     fn not_graded(&self, manifest: &Manifest) -> Vec<Lack> {
         let is_read = self.role == Role::Read;
         let lacks = manifest.lacks.iter().copied();

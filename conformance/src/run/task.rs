@@ -50,6 +50,11 @@ pub trait Task: Send + Sync {
         None
     }
 
+    /// How many bytes it may write to standard output, where that is parsed.
+    fn output(&self) -> Option<u64> {
+        None
+    }
+
     /// Files beside what is to be read, in the folder that [`prepare`](Self::prepare) filled, which
     /// nobody may open.
     fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
@@ -121,7 +126,7 @@ impl Ended {
             }
             End::Output(limit) => {
                 let mebibytes = limit >> 20;
-                let message = format!("more than {mebibytes} MiB on standard output");
+                let message = format!("too much on standard output: more than {mebibytes} MiB");
                 broken(Failure::Garbage, message)
             }
             End::NotStarted(why) => broken(Failure::Crash, format!("cannot be started: {why}")),

@@ -11,6 +11,7 @@ mod full;
 mod library;
 mod rules;
 mod settle;
+mod sizes;
 
 use std::path::Path;
 
@@ -39,10 +40,11 @@ pub struct Graded {
 /// Grades what a writer made of a script in the folder `out`. `features` are those that it claims.
 #[must_use]
 pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
-    if scripted.limit.is_some() {
+    let sized = sizes::check(&scripted.script, out);
+    if scripted.limit.is_some() && sized.is_ok() {
         return full::grade(scripted, out);
     }
-    let settled = match settle::settle(&scripted.script, out) {
+    let settled = match sized.and_then(|()| settle::settle(&scripted.script, out)) {
         Ok(settled) => settled,
         Err(wrong) => {
             return Graded {

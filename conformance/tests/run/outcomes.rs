@@ -287,7 +287,7 @@ fn a_limit_that_was_broken_is_told_in_its_unit() {
         told(End::Memory(300 << 20)),
         is(Failure::Memory, "300 MiB resident")
     );
-    let output = "more than 64 MiB on standard output";
+    let output = "too much on standard output: more than 64 MiB";
     assert_eq!(told(End::Output(64 << 20)), is(Failure::Garbage, output));
     let gone = End::NotStarted("gone".to_owned());
     assert_eq!(told(gone), is(Failure::Crash, "cannot be started: gone"));
@@ -321,12 +321,21 @@ fn output_that_is_no_document_is_garbage() {
 }
 
 #[test]
-fn endless_output_is_garbage_and_ends() {
-    let mut bench = Bench::new();
-    bench.limits.output = 10 << 20;
-    let result = bench.one("exec yes");
-    assert_eq!(failure(&result).0, Failure::Garbage);
-    assert!(failure(&result).1.contains("10 MiB"));
+fn an_answer_is_ended_and_not_parsed_once_it_is_larger_than_the_case_needs() {
+    for script in [
+        "exec yes",
+        "yes '{}' | head -c 60000000",
+        "echo '['; exec yes '{},'",
+    ] {
+        let message = "too much on standard output: more than 2 MiB";
+        fails(script, Failure::Garbage, message);
+    }
+    // There is room for keys of its own.
+    let document = document().to_string();
+    let (brace, rest) = document.split_at(1);
+    let script =
+        format!("echo '{brace}\"x_mine\": [0'; yes ', 0' | head -n 200000; echo '], {rest}'");
+    assert_eq!(Bench::new().one(&script).outcome, Outcome::Passed);
 }
 
 #[test]

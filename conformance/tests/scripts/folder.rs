@@ -1,8 +1,10 @@
 //! Which files a session must have.
 
 use std::fs;
+use std::path::Path;
 
 use atf_conformance::results::{Failure, Outcome};
+use atf_conformance::scripts::Scripted;
 use atf_conformance::written::grade;
 
 use super::{failure, graded, scripted, written};
@@ -65,6 +67,64 @@ fn files_and_threads_that_are_missing_or_too_many_are_named() {
         (class, message.as_str()),
         (Failure::WrongFile, "thread_3 was not asked for")
     );
+}
+
+#[test]
+fn more_than_a_script_can_need_is_refused_before_it_is_read() {
+    let open = scripted(&TWO.replace("finalize thread=1\nfinalize thread=2\n", "abort\n"));
+    // Its five files: 7 headers and footers, an event, a detail.
+    let most = (64_u64 << 20) + 2 * 4 * 64 + 32 + 24;
+    for (file, size, limit) in [
+        ("thread_1/index.atf", 4 << 40, most),
+        ("thread_1/detail.atf", 4 << 40, most),
+        ("thread_2/ring.atf", 4 << 40, most),
+        ("thread_3/a/index.atf", 4 << 40, most),
+        ("notes", 4 << 40, most),
+        ("manifest.json", 6 << 30, 16 << 20),
+    ] {
+        let out = written(&open.script);
+        let path = out.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // No byte of it is on the disk.
+        let sparse = fs::OpenOptions::new().create(true).append(true).open(&path);
+        sparse.unwrap().set_len(size).unwrap();
+        for limit_of_disk in [None, Some(1 << 20)] {
+            let scripted = Scripted {
+                limit: limit_of_disk,
+                ..open.clone()
+            };
+            let (class, message, _) = failure(graded(&scripted, out.path()));
+            assert_eq!(class, Failure::WrongFile);
+            let start = format!("{file} has {size} bytes; the limit ");
+            assert!(message.starts_with(&start), "{message}");
+            assert!(message.ends_with(&format!(" is {limit}")), "{message}");
+        }
+    }
+}
+
+#[test]
+fn folders_that_no_script_can_need_are_refused() {
+    let scripted = scripted(TWO);
+    let refused = |change: &dyn Fn(&Path)| {
+        let out = written(&scripted.script);
+        change(out.path());
+        failure(graded(&scripted, out.path())).1
+    };
+    let deep = refused(&|out| fs::create_dir_all(out.join("d/".repeat(17))).unwrap());
+    assert_eq!(
+        deep,
+        format!("{} is nested deeper than 16 folders", ["d"; 17].join("/"))
+    );
+    let many = refused(&|out| (0..1000).for_each(|n| drop(fs::write(out.join(n.to_string()), ""))));
+    assert_eq!(many, "{out} has more than 1000 files and folders");
+    #[cfg(unix)]
+    {
+        let elsewhere = refused(&|out| {
+            fs::remove_dir_all(out).unwrap();
+            std::os::unix::fs::symlink("/", out).unwrap();
+        });
+        assert_eq!(elsewhere, "{out} is not a folder");
+    }
 }
 
 #[test]

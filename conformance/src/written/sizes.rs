@@ -1,0 +1,72 @@
+//! How much a writer may leave, looked at before anything of it is read.
+
+use std::fs;
+use std::path::Path;
+
+use atf::session::MANIFEST_FILE;
+
+use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
+use crate::scripts::{Script, Thread};
+
+/// Bytes that all files may have beyond what the script makes: space that was set aside.
+const MARGIN: u64 = 64 << 20;
+/// Bytes that `manifest.json` may have: names of functions are the writer's own affair.
+const MANIFEST: u64 = 16 << 20;
+/// How many files and folders there may be.
+const ENTRIES: usize = 1000;
+/// How deep folders may be nested.
+const DEPTH: usize = 16;
+
+/// Refuses a folder `out` with more in it than a writer of the script can need.
+pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
+    // A symlink may lead to anything.
+    if fs::symlink_metadata(out).is_ok_and(|meta| !meta.is_dir()) {
+        return Err(Wrong::new("{out} is not a folder"));
+    }
+    let most = script.threads().values().map(size).sum::<u64>() + MARGIN;
+    let (mut total, mut count) = (0_u64, 0);
+    let refused = |message: String| Err(Wrong::new(message));
+    let mut left = vec![(out.to_owned(), 0)];
+    while let Some((folder, depth)) = left.pop() {
+        // What cannot be read is reported where it is needed.
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        for entry in entries.map_while(Result::ok) {
+            let path = entry.path();
+            let name = path.strip_prefix(out).unwrap_or(&path).display();
+            count += 1;
+            if count > ENTRIES {
+                return refused(format!("{{out}} has more than {ENTRIES} files and folders"));
+            }
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() && depth == DEPTH => {
+                    return refused(format!("{name} is nested deeper than {DEPTH} folders"));
+                }
+                Ok(meta) if meta.is_dir() => left.push((path, depth + 1)),
+                Ok(meta) if meta.is_file() => {
+                    let size = meta.len();
+                    total = total.saturating_add(size);
+                    if entry.file_name() == MANIFEST_FILE && size > MANIFEST {
+                        return refused(format!(
+                            "{name} has {size} bytes; the limit is {MANIFEST}"
+                        ));
+                    }
+                    if total > most {
+                        let all = "the limit for all files together is";
+                        return refused(format!("{name} has {size} bytes; {all} {most}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a thread's files.
+fn size(thread: &Thread<'_>) -> u64 {
+    let details = thread.details.iter();
+    let details: usize = details
+        .map(|detail| DETAIL_SIZE + detail.payload.len())
+        .sum();
+    (4 * END_SIZE + EVENT_SIZE * thread.events.len() + details) as u64
+}
