@@ -6,6 +6,7 @@
 //! | [`faults`] | each call of the operating system fails in turn, and the disk is full at each byte |
 //! | [`crashes`] | power is lost at each step of a writer, and any of what was not synchronized is missing |
 //! | [`hostile`] | counts, lengths, links, names that are made to cost much memory and time |
+//! | [`limits`] | few files may be open, small ones written, little memory taken; holes, deep folders, modes |
 //! | [`races`] | files are cut, overwritten and replaced while they are read |
 //!
 //! `docs/safety.md` has the counts, the times, and for each detector the planted bug that it caught.
@@ -16,4 +17,6 @@ pub mod crashes;
 pub mod exhaustive;
 pub mod faults;
 pub mod hostile;
+#[cfg(target_os = "linux")]
+pub mod limits;
 pub mod races;

@@ -267,6 +267,26 @@ fn recoveries_with_bugs_are_found_when_calls_fail() {
     }
 }
 
+/// What runs into each limit is found: by a signal that kills it, by an abort, by what does not hold.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_stand_limits_is_found() {
+    let run = |arguments: &[&str]| {
+        let mut command = Command::cargo_bin("atf-safety").unwrap();
+        let output = command.args(arguments).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), text)
+    };
+    let (status, text) = run(&["limits"]);
+    assert_eq!(status, Some(0), "{text}");
+    let (status, text) = run(&["limits", "--plant"]);
+    assert_eq!(status, Some(1), "{text}");
+    for case in atf_safety::limits::Case::ALL {
+        let name = format!("fault: {}: ", format!("{case:?}").to_lowercase());
+        assert!(text.contains(&name), "{name}{text}");
+    }
+}
+
 #[test]
 fn memory_as_a_file_asks_for_it_is_found() {
     let run = |more: &[&str]| {

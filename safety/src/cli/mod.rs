@@ -4,6 +4,8 @@ mod crashes;
 mod exhaustive;
 mod faults;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod limits;
 mod races;
 
 use std::process::ExitCode;
@@ -28,6 +30,9 @@ enum Command {
     Crashes(crashes::Options),
     /// Read traces that are made to cost much: memory, and instructions as they grow
     Hostile(hostile::Options),
+    /// Set limits on the process, and give it files and folders that are out of the ordinary
+    #[cfg(target_os = "linux")]
+    Limits(limits::Options),
     /// Cut, overwrite and replace files while they are read
     Races(races::Options),
 }
@@ -39,6 +44,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Faults(options) => faults::run(&options),
         Command::Crashes(options) => crashes::run(&options),
         Command::Hostile(options) => hostile::run(&options),
+        #[cfg(target_os = "linux")]
+        Command::Limits(options) => limits::run(&options),
         Command::Races(options) => races::run(&options),
     }
 }

@@ -1,0 +1,263 @@
+//! Limits of the process, and files and folders that are out of the ordinary.
+//!
+//! A process of its own has each [`Case`]: limits hold for a process, and what breaks one may be killed. Whatever
+//! the surroundings are, the library ends by itself, with what it read or with an error; it leaves nothing
+//! half made, and takes no more than it must.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use atf::ErrorKind;
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use atf::rewrite::{RecoverOptions, recover};
+use atf::session::{SessionReader, ThreadEntry};
+use atf_conformance::corpus::files::{DetailFile, IndexFile};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Events of each thread.
+const EVENTS: u64 = 1000;
+/// Bytes that may be read of files that are all holes.
+const READ: u64 = 64 << 20;
+
+/// What is out of the ordinary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Case {
+    /// More threads than files may be open (`ulimit -n`).
+    Files,
+    /// What is written is larger than files may be (`ulimit -f`).
+    Size,
+    /// Files that ask for more memory than there is (`ulimit -v`).
+    Memory,
+    /// Files of 1 TiB that are holes.
+    Holes,
+    /// A folder whose copy would have too long a path.
+    Deep,
+    /// Files that only their owner may read.
+    Modes,
+}
+
+impl Case {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Files,
+        Self::Size,
+        Self::Memory,
+        Self::Holes,
+        Self::Deep,
+        Self::Modes,
+    ];
+
+    /// Does all of it in a folder; for a detector's own test with a bug.
+    ///
+    /// # Errors
+    ///
+    /// What did not hold, or that the place for it cannot be made.
+    pub fn run(self, folder: &Path, has_bug: bool) -> io::Result<()> {
+        let (session, out) = (folder.join("in"), folder.join("out"));
+        thread(&session, 0)?;
+        match self {
+            Self::Files => files(&session, &out, has_bug),
+            Self::Size => size(&session, &out, has_bug),
+            Self::Memory => memory(&session, has_bug),
+            Self::Holes => holes(&session, &out, has_bug),
+            Self::Deep => deep(&session, &out, has_bug),
+            Self::Modes => modes(&session, &out, has_bug),
+        }
+    }
+}
+
+fn holds(is_so: bool, what: impl Into<String>) -> io::Result<()> {
+    match is_so {
+        true => Ok(()),
+        false => Err(io::Error::other(what.into())),
+    }
+}
+
+/// Writes a thread that was not finalized.
+fn thread(session: &Path, id: u32) -> io::Result<()> {
+    let folder = session.join(format!("thread_{id}"));
+    fs::create_dir_all(&folder)?;
+    let index = IndexFile::finalized(1, EVENTS).placeholder();
+    fs::write(folder.join("index.atf"), index.without_footer())
+}
+
+fn limit(resource: Resource, to: u64) -> io::Result<()> {
+    let current = Some(to);
+    setrlimit(
+        resource,
+        Rlimit {
+            current,
+            ..getrlimit(resource)
+        },
+    )
+    .map_err(Into::into)
+}
+
+fn recovered(session: &Path, out: &Path) -> io::Result<u64> {
+    let report = recover(session, out, &RecoverOptions::default());
+    Ok(report.map_err(io::Error::other)?.events())
+}
+
+fn files(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    const THREADS: u64 = 300;
+    for id in 1..300 {
+        thread(session, id)?;
+    }
+    limit(Resource::Nofile, 64)?;
+    let opened = SessionReader::open(session).map_err(io::Error::other)?;
+    if has_bug {
+        let all: Result<Vec<_>, _> = opened.threads().iter().map(ThreadEntry::open).collect();
+        all.map_err(io::Error::other)?;
+    }
+    let merge = opened.merge();
+    let count = merge.events().filter(Result::is_ok).count() as u64;
+    holds(
+        count == THREADS * EVENTS,
+        format!("{count} events are merged"),
+    )?;
+    let count = recovered(session, out)?;
+    holds(
+        count == THREADS * EVENTS,
+        format!("{count} events are recovered"),
+    )
+}
+
+fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    limit(Resource::Fsize, 10_000)?;
+    if has_bug {
+        fs::copy(session.join("thread_0/index.atf"), session.join("copy"))?;
+    }
+    let error = recover(session, out, &RecoverOptions::default()).err();
+    let kind = error.map(|error| error.kind().clone());
+    let expected = ErrorKind::Io(io::ErrorKind::FileTooLarge);
+    holds(kind == Some(expected), format!("recover says {kind:?}"))?;
+    holds(!out.exists(), "something is left")
+}
+
+fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
+    let manifest = session.join("manifest.json");
+    // Each of 12 million values takes 16 bytes.
+    let mut file = io::BufWriter::new(File::create(&manifest)?);
+    write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
+    file.flush()?;
+    // One detail with a payload of almost 4 GiB, which is a hole.
+    let detail = DetailFile::finalized(1, 1).placeholder().without_footer();
+    let mut file = File::create(session.join("thread_0/detail.atf"))?;
+    file.write_all(detail.get(..64).unwrap_or_default())?;
+    file.write_all(&u32::MAX.to_le_bytes())?;
+    file.set_len(64 + u64::from(u32::MAX))?;
+    drop(file);
+    limit(Resource::As, 256 << 20)?;
+    if has_bug {
+        let size = usize::try_from(fs::metadata(&manifest)?.len()).unwrap_or(usize::MAX);
+        std::hint::black_box(vec![0_u128; size]);
+    }
+    let opened = SessionReader::open(session).map_err(io::Error::other)?;
+    let problem = opened
+        .manifest()
+        .and_then(|manifest| manifest.problems.first().cloned());
+    let kind = problem.map(|problem| problem.kind().clone());
+    let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
+    holds(
+        kind == Some(expected.clone()),
+        format!("of the manifest {kind:?}"),
+    )?;
+    let count = opened.summary().index_events;
+    holds(count == EVENTS, format!("{count} events"))?;
+    let detail = DetailReader::open(session.join("thread_0/detail.atf"));
+    let detail = detail.map_err(io::Error::other)?;
+    let event = detail.get(0).map_err(io::Error::other)?;
+    let event = event.ok_or_else(|| io::Error::other("the detail is not found"))?;
+    let kind = detail
+        .payload(&event, usize::MAX)
+        .err()
+        .map(|error| error.kind().clone());
+    holds(kind == Some(expected), format!("of the payload {kind:?}"))
+}
+
+/// Bytes that this process has read.
+fn read_so_far() -> io::Result<u64> {
+    let text = fs::read_to_string("/proc/self/io")?;
+    let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
+    line.and_then(|number| number.parse().ok())
+        .ok_or_else(|| io::Error::other("the system does not count what is read"))
+}
+
+fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    let before = read_so_far()?;
+    let index = session.join("thread_0/index.atf");
+    File::options().write(true).open(&index)?.set_len(1 << 40)?;
+    let detail = DetailFile::finalized(1, 3).placeholder().without_footer();
+    fs::write(session.join("thread_0/detail.atf"), detail)?;
+    let detail = File::options()
+        .write(true)
+        .open(session.join("thread_0/detail.atf"));
+    detail?.set_len(1 << 40)?;
+    File::create(session.join("manifest.json"))?.set_len(1 << 40)?;
+    // One that cannot be read, with bytes at its end.
+    fs::create_dir(session.join("thread_1"))?;
+    let mut other = File::create(session.join("thread_1/index.atf"))?;
+    other.seek(SeekFrom::Start((1 << 40) - 1))?;
+    other.write_all(b"x")?;
+    if has_bug {
+        let file = File::open(&index)?;
+        io::copy(&mut file.take(2 * READ), &mut io::sink())?;
+    }
+    let reader = IndexReader::open(&index).map_err(io::Error::other)?;
+    let count = reader.event_count();
+    holds(count == EVENTS, format!("{count} events"))?;
+    let opened = SessionReader::open(session).map_err(io::Error::other)?;
+    let count = opened.summary().index_events;
+    holds(count == EVENTS, format!("{count} events of the session"))?;
+    let count = recovered(session, out)?;
+    holds(count == EVENTS, format!("{count} events are recovered"))?;
+    let read = read_so_far()?.saturating_sub(before);
+    holds(read <= READ, format!("{read} bytes are read"))?;
+    let copy = fs::metadata(out.join("unreadable/thread_1/index.atf"))?;
+    holds(copy.len() == 1 << 40, "the copy has another size")?;
+    holds(copy.blocks() * 512 <= READ, "the copy has no hole")
+}
+
+fn deep(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    const LONGEST: usize = 4090;
+    fs::create_dir(session.join("thread_1"))?;
+    fs::write(session.join("thread_1/index.atf"), "what cannot be read")?;
+    let mut deep = session.join("thread_1");
+    while deep.as_os_str().len() + 2 < LONGEST {
+        let left = LONGEST - deep.as_os_str().len() - 1;
+        deep.push("d".repeat(left.min(200)));
+        fs::create_dir(&deep)?;
+    }
+    if has_bug {
+        fs::create_dir_all(
+            out.join("unreadable")
+                .join(deep.strip_prefix(session).unwrap_or(&deep)),
+        )?;
+    }
+    let count = recovered(session, out)?;
+    holds(count == EVENTS, format!("{count} events are recovered"))
+}
+
+fn modes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
+    let index = Path::new("thread_0/index.atf");
+    fs::set_permissions(session.join(index), PermissionsExt::from_mode(0o600))?;
+    recovered(session, out)?;
+    if has_bug {
+        fs::set_permissions(out.join(index), PermissionsExt::from_mode(0o644))?;
+    }
+    for name in [
+        index,
+        Path::new("manifest.json"),
+        Path::new("recovery.json"),
+    ] {
+        let mode = fs::metadata(out.join(name))?.mode() & 0o777;
+        holds(
+            mode == 0o600,
+            format!("{} has mode {mode:o}", name.display()),
+        )?;
+    }
+    Ok(())
+}
