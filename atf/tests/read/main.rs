@@ -15,6 +15,7 @@ mod index;
 mod index_tail;
 mod manifest;
 mod many_events;
+mod memory;
 mod problems;
 mod session;
 mod source;

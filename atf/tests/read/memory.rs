@@ -1,0 +1,159 @@
+//! The promises of `docs/safety.md` for events and payloads that look like the format's own parts: both are
+//! whatever the traced program has in its memory, which may be a trace.
+
+use atf::Completeness;
+use atf::detail::DetailReader;
+use atf::index::IndexReader;
+use proptest::prelude::*;
+
+use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
+use crate::{details, events, expected};
+
+/// A part of a file, or a part of that: magics, headers, footers with numbers that may fit, zeros.
+fn part() -> impl Strategy<Value = Vec<u8>> {
+    let whole = (1..3_u8, 0..4_u64, any::<bool>(), 0..8_usize).prop_map(
+        |(version, count, is_last, what)| {
+            let mut index = IndexFile::finalized(version, count);
+            let mut detail = DetailFile::finalized(version, count);
+            if is_last {
+                (index, detail) = (index.placeholder(), detail.placeholder());
+            }
+            match what {
+                0 => index.header(),
+                1 => index.section(),
+                2 => index.footer(),
+                3 => detail.header(),
+                4 => detail.section(),
+                5 => detail.footer(),
+                6 => [b"2DTA".to_vec(), vec![0; 60]].concat(),
+                _ => vec![0; 64],
+            }
+        },
+    );
+    (whole, 0..64_usize, 0..130_usize).prop_map(|(bytes, start, size)| {
+        let start = start.min(bytes.len());
+        let end = bytes.len().min(start + size);
+        bytes[start..end].to_vec()
+    })
+}
+
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    let any = prop::collection::vec(any::<u8>(), 0..20);
+    prop::collection::vec(prop_oneof![3 => part(), 1 => any], 0..4).prop_map(|parts| parts.concat())
+}
+
+fn detail_file() -> impl Strategy<Value = DetailFile> {
+    let events = prop::collection::vec(payload(), 0..4);
+    (1..3_u8, events, any::<bool>()).prop_map(|(version, payloads, is_finalized)| {
+        let event = |(seq, payload): (u64, _)| DetailRecord {
+            event_type: 3,
+            index_seq: 3 * seq,
+            timestamp: 1000 + seq,
+            payload,
+        };
+        let file = DetailFile::of(version, (0..).zip(payloads).map(event).collect());
+        match is_finalized {
+            true => file,
+            false => file.placeholder(),
+        }
+    })
+}
+
+/// A number of eight bytes of a part.
+fn number() -> impl Strategy<Value = u64> {
+    part().prop_map(|bytes| {
+        bytes
+            .first_chunk()
+            .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    })
+}
+
+fn index_file() -> impl Strategy<Value = IndexFile> {
+    let event = (number(), number(), 1..4_u8, any::<bool>());
+    let events = prop::collection::vec(event, 0..8);
+    (1..3_u8, events, any::<bool>()).prop_map(|(version, mut events, is_finalized)| {
+        events.sort_unstable();
+        let event = |(timestamp_ns, function_id, kind, has_link)| EventRecord {
+            timestamp_ns,
+            function_id,
+            kind,
+            depth: 1,
+            detail_seq: if has_link { Some(0x4154_4432) } else { None },
+        };
+        let file = IndexFile::of(version, events.into_iter().map(event).collect());
+        match is_finalized {
+            true => file,
+            false => file.placeholder(),
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A file cut at any byte has the events that are whole in it, and none besides.
+    #[test]
+    fn a_cut_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
+        let (bytes, places) = (file.bytes(), file.places());
+        for size in 64..bytes.len() {
+            let cut = DetailReader::from_bytes(&bytes[..size]).unwrap();
+            let whole = places[1..].iter().filter(|end| **end <= size as u64).count();
+            prop_assert_eq!(details(&cut, &file), &file.events[..whole], "{} bytes", size);
+            prop_assert!(!matches!(cut.completeness(), Completeness::Finalized), "{} bytes", size);
+        }
+    }
+
+    #[test]
+    fn a_cut_index_file_has_its_whole_events_whatever_they_hold(file in index_file()) {
+        let bytes = file.bytes();
+        for size in 64..bytes.len() {
+            let cut = IndexReader::from_bytes(&bytes[..size]).unwrap();
+            let whole = ((size - 64) / 32).min(file.events.len());
+            prop_assert_eq!(events(&cut), &expected(&file)[..whole], "{} bytes", size);
+            prop_assert!(!matches!(cut.completeness(), Completeness::Finalized), "{} bytes", size);
+        }
+    }
+
+    /// Zeros behind a cut, as of space that was set aside, hide no event; a torn one may be taken for whole.
+    #[test]
+    fn zeros_behind_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
+        let (bytes, places) = (file.without_footer(), file.places());
+        for size in 64..=bytes.len() {
+            let cut = DetailReader::from_bytes(padded(&bytes[..size], 1024)).unwrap();
+            let whole = places[1..].iter().filter(|end| **end <= size as u64).count();
+            let read = cut.event_count() as usize;
+            prop_assert!(read >= whole, "{} of {} at {} bytes", read, whole, size);
+            prop_assert!(read <= whole + 1, "{} of {} at {} bytes", read, whole, size);
+        }
+    }
+
+    /// A flipped bit of the events changes nothing unseen where a checksum stands.
+    #[test]
+    fn a_flipped_bit_is_told_whatever_the_events_hold(
+        detail in detail_file(),
+        index in index_file(),
+        place in any::<prop::sample::Index>(),
+        bit in 0..8_u8,
+    ) {
+        let flipped = |mut bytes: Vec<u8>, size: usize| {
+            (size > 0).then(|| {
+                bytes[64 + place.index(size)] ^= 1 << bit;
+                bytes
+            })
+        };
+        if let Some(bytes) = flipped(detail.bytes(), detail.section().len()) {
+            let told = match DetailReader::from_bytes(bytes) {
+                Ok(reader) => reader.events().any(|event| event.is_err()),
+                Err(_) => true,
+            };
+            prop_assert!(told);
+        }
+        if let Some(bytes) = flipped(index.bytes(), index.section().len()) {
+            let told = match IndexReader::from_bytes(bytes) {
+                Ok(reader) => reader.events().any(|event| event.is_err()),
+                Err(_) => true,
+            };
+            prop_assert!(told);
+        }
+    }
+}
