@@ -255,3 +255,66 @@ fn events_from_a_ring_are_converted_and_scrubbed_as_all_others() {
     assert!(found["thread_7/index.atf"] == IndexFile::finalized(1, EVENTS).bytes());
     assert!(found.keys().all(|name| !name.contains("ring")));
 }
+
+/// The last payload of a killed writer ends as a footer does, with numbers that fit or without: nothing of it is
+/// lost, whatever holds it and however it is recovered.
+#[test]
+fn a_payload_that_ends_as_a_footer_survives_in_the_ring_and_in_the_file() {
+    for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]
+        .into_iter()
+        .flat_map(|wire| (0..8).map(move |bits| (wire, bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)))
+    {
+        let places = Places::new();
+        let options = atf::write::WriteOptions {
+            wire,
+            survive_kill,
+            ..Default::default()
+        };
+        let thread = places.path("in/thread_7");
+        let mut writer = atf::write::ThreadWriter::create(&thread, 7, &options).unwrap();
+        let mut payloads = vec![vec![7; 100], Vec::new()];
+        let section = 2 * 24 + 100 + 40;
+        let mut footer = b"2DTA\0\0\0\0".to_vec();
+        for number in [2, section - 40, 1, 2] {
+            footer.extend(u64::to_le_bytes(if fits { number } else { 0 }));
+        }
+        footer.extend([0; 24]);
+        payloads[1] = [vec![9; 40], footer].concat();
+        for (seq, payload) in (0..).zip(&payloads) {
+            let event = atf::write::Event {
+                timestamp_ns: seq + 1,
+                function_id: 1,
+                event_kind: atf::EventKind::CALL,
+                call_depth: 1,
+            };
+            let detail = atf::write::Detail {
+                event_type: atf::DetailEventType(3),
+                flags: 0,
+                payload,
+            };
+            writer.write_with_detail(&event, &detail).unwrap();
+        }
+        if !survive_kill {
+            writer.flush().unwrap();
+        }
+        // As a process that is killed leaves it.
+        std::mem::forget(writer);
+        let options = RecoverOptions {
+            salvage,
+            ..RecoverOptions::default()
+        };
+        let report = recover(places.path("in"), places.path("out"), &options).unwrap();
+        let thread = report.threads().next().unwrap();
+        assert_eq!(
+            (thread.events.kept, thread.details.kept),
+            (2, 2),
+            "{report}"
+        );
+        assert_eq!(report.losses(), 0, "{report}");
+        let detail = atf::detail::DetailReader::open(places.path("out/thread_7/detail.atf"));
+        let detail = detail.unwrap();
+        for (event, payload) in detail.events().zip(&payloads) {
+            assert_eq!(detail.payload(&event.unwrap(), 1000).unwrap(), *payload);
+        }
+    }
+}
