@@ -121,7 +121,8 @@ proptest! {
         for size in 64..=bytes.len() {
             let cut = DetailReader::from_bytes(padded(&bytes[..size], 1024)).unwrap();
             let whole = places[1..].iter().filter(|end| **end <= size as u64).count();
-            let read = cut.event_count() as usize;
+            let read = cut.event_count();
+            let whole = whole as u64;
             prop_assert!(read >= whole, "{} of {} at {} bytes", read, whole, size);
             prop_assert!(read <= whole + 1, "{} of {} at {} bytes", read, whole, size);
         }
