@@ -68,7 +68,7 @@ impl Error {
         this
     }
 
-    /// There is no memory for as much as a file has.
+    /// Not enough memory for the content of a file.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
@@ -115,8 +115,7 @@ impl Error {
     }
 }
 
-/// One more value of as many as a file has: no memory for them is an error, and does not end the
-/// process.
+/// Appends one of the values of a file; running out of memory is an error instead of an abort.
 #[inline]
 pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() && values.try_reserve(1).is_err() {

@@ -380,8 +380,8 @@ impl Folders {
     }
 }
 
-/// Whether what is written to `path` would be taken for a part of a trace that is there: it has the name of
-/// a manifest, a thread's file or a thread's folder, and stands in a folder with threads or their files.
+/// Whether a file or folder written to `path` would become part of an existing trace: it has the name of a
+/// manifest, a thread's file or a thread's folder, in a folder that holds threads or their files.
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
     const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];

@@ -1,4 +1,4 @@
-//! What a program under test prints, as the conformance kit takes it.
+//! Output of programs under test, as the conformance kit grades it.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -18,10 +18,10 @@ use serde_json::Value;
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
-/// What is changed in the answer that is right.
+/// A change of the right answer.
 #[derive(Debug, Arbitrary)]
 struct Change<'a> {
-    /// Which step is taken at each level, until there is none.
+    /// The step to take at each level of the document.
     path: [u8; 4],
     to: To<'a>,
 }

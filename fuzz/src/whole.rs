@@ -1,4 +1,4 @@
-//! A whole session, read in every way that there is: all say the same.
+//! A whole session, read in every possible way: the results must agree.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -44,7 +44,7 @@ pub fn session(data: &[u8]) {
     converted(&folder, scratch.path());
 }
 
-/// All that a reader says of a thread.
+/// Everything a reader reports about a thread.
 #[derive(Debug, PartialEq)]
 struct Said {
     events: Vec<Result<IndexEvent, String>>,
@@ -260,7 +260,7 @@ fn checked(session: &SessionReader, folder: &Path) {
     }
 }
 
-/// What survives both wire versions: all but depths and, in version 2, the thread of an event.
+/// The parts of an event that both wire versions have: no depth, no thread.
 #[derive(Debug, PartialEq)]
 struct Kept {
     time: u64,

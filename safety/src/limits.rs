@@ -1,4 +1,4 @@
-//! Limits of the process, and files and folders that are out of the ordinary.
+//! Limits of the process, and unusual files and folders.
 //!
 //! A process of its own has each [`Case`]: limits hold for a process, and what breaks one may be killed. Whatever
 //! the surroundings are, the library ends by itself, with what it read or with an error; it leaves nothing
@@ -22,7 +22,7 @@ const EVENTS: u64 = 1000;
 /// Bytes that may be read of files that are all holes.
 const READ: u64 = 64 << 20;
 
-/// What is out of the ordinary.
+/// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
     /// More threads than files may be open (`ulimit -n`).

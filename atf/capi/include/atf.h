@@ -728,6 +728,13 @@ typedef struct AtfThreadInfo {
     uint8_t reserved[2];
 } AtfThreadInfo;
 
+/**
+ * Bytes of the largest manifest.json that sessions opened from now on read, in all threads; by default
+ * 256 MiB. A larger one counts as unreadable: the events are there, the names are not, and
+ * atf_session_problem says why. Reading a manifest takes up to 64 times its size in memory.
+ */
+void atf_set_manifest_limit(uint64_t bytes);
+
 /** Looks at a session's folder without opening its threads; works without a manifest too. */
 AtfStatus atf_session_open(const char *folder, uint32_t flags, AtfSessionReader **session);
 

@@ -204,8 +204,7 @@ fn check_array<T>(data: *const T, count: usize) -> Outcome<()> {
     }
 }
 
-/// Refuses members that are to be 0 and are not: a caller who sets them counts on what this version does not
-/// know, or left them as they were.
+/// Refuses reserved members that are not 0: the caller expects a later version, or did not initialize them.
 pub(crate) fn reserved_are_0(are: bool) -> Outcome<()> {
     match are {
         true => Ok(()),

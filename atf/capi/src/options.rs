@@ -1,8 +1,10 @@
 //! How files are written and opened.
 
 use std::mem::size_of;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use atf::manifest::Manifest;
 use atf::write::{Durability, WriteOptions};
 use atf::{Arch, Clock, OpenOptions, Os, Wire};
 
@@ -126,6 +128,15 @@ pub(crate) fn default_options() -> WriteOptions {
 /// More than a buffer can be of use; a length without a check would abort the program.
 const MOST_BUFFER: usize = 1 << 30;
 
+/// Bytes of the largest manifest that sessions opened from now on read.
+static MANIFEST_LIMIT: AtomicU64 = AtomicU64::new(Manifest::LIMIT);
+
+/// Sets the size in bytes of the largest manifest that is read from now on.
+#[unsafe(no_mangle)]
+pub extern "C" fn atf_set_manifest_limit(bytes: u64) {
+    MANIFEST_LIMIT.store(bytes, Ordering::Relaxed);
+}
+
 /// Files are mapped.
 const OPEN_MAPPED: u32 = 1;
 /// Symbolic links inside a session are followed.
@@ -140,7 +151,9 @@ pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
     if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
         return Err(argument("a flag is no ATF_OPEN_*"));
     }
-    let options = OpenOptions::new().follow_links(flags & OPEN_FOLLOW_LINKS != 0);
+    let options = OpenOptions::new()
+        .follow_links(flags & OPEN_FOLLOW_LINKS != 0)
+        .manifest_limit(MANIFEST_LIMIT.load(Ordering::Relaxed));
     match flags & OPEN_MAPPED {
         0 => Ok(options),
         // SAFETY: as this function's.

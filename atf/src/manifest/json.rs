@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, push};
 const MOST_PROBLEMS: usize = 100;
 /// How many characters of a wrong value are shown.
 const SHOWN: usize = 40;
-/// The message of an error that is not the text's.
+/// The message of an error that is not about the text.
 const NO_MEMORY: &str = "no memory for so many values";
 
 /// The way from the root to a value: `threads[2].id`.
@@ -56,7 +56,7 @@ pub(super) struct Reader<'a> {
     start: u64,
     pub(super) problems: Vec<Error>,
     pub(super) problem_count: u64,
-    /// Whether there was no memory for all that the text says, so that what was read lacks some of it.
+    /// Whether memory ran out, so that some values are missing.
     pub(super) is_out_of_memory: bool,
 }
 
@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
         Some(list.0)
     }
 
-    /// Goes on where there was memory; notes that there was none.
+    /// Continues if memory could be reserved; otherwise records that it could not.
     pub(super) fn has_memory(&mut self, reserved: Result<(), TryReserveError>) -> Option<()> {
         self.is_out_of_memory |= reserved.is_err();
         reserved.ok()

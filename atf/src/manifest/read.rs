@@ -74,7 +74,7 @@ impl Manifest {
         Self::of(&Input::open(path, options)?, options)
     }
 
-    /// Reads the manifest of a session; `None` where there is none.
+    /// Reads the manifest of a session; `None` if the session has no manifest.
     pub(crate) fn in_session(path: &Path, options: OpenOptions) -> Option<Self> {
         // Read once: a mapping would be of no use.
         let options = OpenOptions {

@@ -8,7 +8,7 @@ pub(crate) fn set_aside(_file: &File, _size: u64) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Takes every byte for stored.
+/// Treats every byte as stored.
 pub(crate) fn next_data(_file: &File, offset: u64) -> io::Result<Option<u64>> {
     Ok(Some(offset))
 }

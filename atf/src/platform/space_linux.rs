@@ -18,7 +18,7 @@ pub(crate) fn set_aside(file: &File, size: u64) -> io::Result<bool> {
     }
 }
 
-/// Where bytes are stored from `offset` on: there, or behind a hole. `None` behind the last of them.
+/// The offset of the next stored byte at or after `offset`, past any hole. `None` after the last one.
 pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
     match seek(file, SeekFrom::Data(offset)) {
         Ok(data) => Ok(Some(data)),

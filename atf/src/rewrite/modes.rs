@@ -1,4 +1,4 @@
-//! Who may look at a new trace: nobody who may not look at the one that was read.
+//! Permissions of a new trace: nobody can read it who could not read the original.
 
 use std::fs;
 use std::io;
@@ -9,13 +9,13 @@ use super::tree;
 use crate::error::Result;
 use crate::platform::Mode;
 
-/// Limits the modes in a new session's folder, or a thread's, to those in the one that was read. A file
-/// that was not there, a report or events that were set aside, gets what all of the others allow.
+/// Limits the modes in a new session's or thread's folder to those of the original. A file without an
+/// original (a report, events set aside) gets the permissions that all other files share.
 pub(super) fn keep(from: &Path, to: &Path) -> Result<()> {
     folder(from, to).map(drop)
 }
 
-/// Says what all files that were read allow.
+/// Returns the permissions that all original files share.
 fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
     let mut of_all = None;
     let mut new = Vec::new();
@@ -24,7 +24,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
         let mode = match what.is_dir() {
             true if tree::thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
-            // What was copied has its modes.
+            // Copies have their modes already.
             true => continue,
             false => match Mode::of(&source) {
                 Ok(mode) => {

@@ -13,16 +13,16 @@ use crate::write::{Disk, Durability, Storage};
 
 /// How many names for the unfinished folder are tried, where others rewrite beside it.
 const ATTEMPTS: u32 = 1000;
-/// What the name of the unfinished folder begins with; the process and a number follow.
+/// Prefix of the unfinished folder's name; the process id and a number follow.
 const UNFINISHED: &str = ".atf-";
 /// Bytes of each buffer when files are compared.
 const BUFFER_SIZE: usize = 0x4_0000;
 /// Bytes of each piece when files are copied: one of zeros becomes a hole.
 const PIECE_SIZE: usize = 0x1_0000;
 
-/// Whether a folder has the name of a new trace that is not complete: one that is being written, or that
-/// a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub) left. Its
-/// events are those of the trace that was read, so whoever looks for sessions passes over it.
+/// Whether a folder has the name of an incomplete new trace: one that is still being written, or was left
+/// by a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub). Its
+/// events are duplicates of the original's, so searches for sessions must skip it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
@@ -75,7 +75,7 @@ impl Stage {
                         mode: Mode::ANY,
                         is_published: false,
                     };
-                    // Files get the modes of what was read at the end: nobody else may look till then.
+                    // Files get the original modes at the end; until then only the owner has access.
                     this.close().map_err(at(parent))?;
                     return Ok(this);
                 }
@@ -96,7 +96,7 @@ impl Stage {
         &self.folder
     }
 
-    /// Puts the folder in its place, for everybody who may look at `path`.
+    /// Puts the folder in its place, with the mode of `path`.
     pub(super) fn publish(mut self, path: &Path, durability: Durability) -> Result<()> {
         let mode = Mode::of(path).map_err(at(path))?;
         let mode = self.mode.limited_to(mode);
@@ -207,11 +207,11 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     Ok(left)
 }
 
-/// Why something was not copied and all else can be; an error where nothing more can be written.
+/// Why one entry was not copied although the others can be; an error if nothing more can be written.
 fn not_copied(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
-        // A path that is longer than the one that was read.
+        // The new path is longer than the original.
         Failure::Write(error) => match error.kind() {
             ErrorKind::Io(io::ErrorKind::InvalidFilename) => {
                 Ok("cannot be copied: the new path would be too long".to_owned())
@@ -221,7 +221,7 @@ fn not_copied(failure: Failure) -> Result<String> {
     }
 }
 
-/// Makes a folder like the one at `from`, and says what is to be copied into it.
+/// Makes a folder with the mode of the one at `from`, and returns the names to copy into it.
 fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
     create_folder(to).map_err(Failure::Write)?;
     keep_mode(from, to).map_err(Failure::Write)?;
@@ -262,7 +262,7 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
     sync(to, durability).map_err(Failure::Write)
 }
 
-/// Reads the next piece from `offset` on that is no hole, and says where it begins; `None` at the end.
+/// Reads the next stored piece at or after `offset` and returns its offset; `None` at the end.
 fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
     buffer.clear();
     let Some(start) = platform::next_data(file, offset)? else {
@@ -273,7 +273,7 @@ fn read_piece(file: &mut File, offset: u64, buffer: &mut Vec<u8>) -> io::Result<
     Ok((read > 0).then_some(start))
 }
 
-/// Lets nobody look at `to` who may not look at `from`.
+/// Limits the mode of `to` to that of `from`.
 fn keep_mode(from: &Path, to: &Path) -> Result<()> {
     let [from, own] = [
         Mode::of(from).map_err(at(from))?,

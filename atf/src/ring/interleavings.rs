@@ -1,4 +1,4 @@
-//! Every way in which a reader's looks can fall between a living writer's stores.
+//! Every interleaving of a reader's reads with a living writer's stores.
 //!
 //! Both are the code that users run. The writer is a [`ThreadWriter`] that shows its ring between any two stores
 //! ([`watch`]); the reader is [`look`], which reads five times: header, index area, header, detail area, header. So
@@ -31,7 +31,7 @@ const DETAIL: usize = 2048;
 const INDEX_AT: usize = RingHeader::SIZE;
 const DETAIL_AT: usize = INDEX_AT + AREA;
 
-/// The ring after one store, and what is beside it then.
+/// The ring after one store, and the state of the files at that time.
 #[derive(Clone, PartialEq, Eq)]
 struct Moment {
     image: Vec<u8>,
@@ -41,7 +41,7 @@ struct Moment {
     written: [usize; 2],
 }
 
-/// What a writer did: the ring at each moment, and what it wrote in all.
+/// One run of a writer: the ring at each moment, and all bytes it wrote.
 struct Course {
     moments: Vec<Moment>,
     streams: [Vec<u8>; 2],
@@ -122,7 +122,7 @@ fn course() -> Course {
     Course { moments, streams }
 }
 
-/// The same, but what stands in these bytes of the ring is that of `shift` moments later, or earlier.
+/// The same run, but these bytes of the ring are taken from `shift` moments later (or earlier).
 fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
     let images: Vec<_> = course
         .moments

@@ -156,8 +156,7 @@ impl Input {
         Ok(record)
     }
 
-    /// The end of what is stored between `start` and `end`: behind it is a hole, or data of another
-    /// section. Some 64 KiB too far at most.
+    /// The offset between `start` and `end` after which only a hole follows; at most 64 KiB too large.
     pub(crate) fn stored_end(&self, start: u64, end: u64) -> Result<u64> {
         const NEAR: u64 = 64 << 10;
         let Source::Other(source) = &self.source else {

@@ -35,12 +35,12 @@ pub trait ReadAt: Send + Sync {
     /// What the operating system says. A reader repeats an interrupted read.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Where bytes are stored from `offset` on: what lies before is a hole, and reads as zeros. `None`
-    /// where nothing is stored from there on. Saves readers a scan of what a sparse file does not have.
+    /// The offset of the next stored byte at or after `offset`; bytes in between are a hole and read as
+    /// zeros. `None` if nothing more is stored. Spares readers the holes of a sparse file.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn next_data(&self, offset: u64) -> io::Result<Option<u64>> {
         Ok(Some(offset))
     }

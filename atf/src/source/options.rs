@@ -54,9 +54,9 @@ impl OpenOptions {
     }
 
     /// Bytes of the largest `manifest.json` that is read; [`Manifest::LIMIT`] by default. A larger one
-    /// is as one that cannot be read: the events are there without it, and
-    /// [`Manifest::problems`] has [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading one
-    /// takes up to 64 times its size in memory.
+    /// counts as unreadable: events are read without it, and [`Manifest::problems`] has
+    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64 times
+    /// its size in memory.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
         self.manifest_limit = bytes;

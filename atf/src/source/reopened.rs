@@ -29,7 +29,7 @@ impl Reopened {
         })
     }
 
-    /// The file that was opened, if it still stands there.
+    /// The same file again, unless another one has replaced it.
     fn again(&self) -> io::Result<FileSource> {
         let file = FileSource::open(&self.path).map_err(io::Error::other)?;
         if Identity::of(&file.file.metadata()?) != self.identity {

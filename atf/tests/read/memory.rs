@@ -91,7 +91,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file cut at any byte has the events that are whole in it, and none besides.
+    /// A file cut at any byte has exactly the events that are whole in it.
     #[test]
     fn a_cut_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
         let (bytes, places) = (file.bytes(), file.places());
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// Zeros behind a cut, as of space that was set aside, hide no event; a torn one may be taken for whole.
+    /// Zeros after a cut, as in preallocated space, hide no event; a torn event may be taken for a whole one.
     #[test]
     fn zeros_behind_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());

@@ -1,4 +1,4 @@
-//! What copies keep of the files that they are copies of, and what a killed run leaves.
+//! Modes, holes and long paths of copies, and the leftovers of a killed run.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -30,7 +30,7 @@ fn nobody_may_read_a_copy_who_may_not_read_the_trace() {
     let places = Places::new();
     let unfinished = IndexFile::finalized(1, 9).placeholder().without_footer();
     places.put("in/a/thread_7/index.atf", &unfinished);
-    // Three details, of which the index knows none: they are set aside.
+    // Three details without index events: they are set aside.
     places.put(
         "in/a/thread_7/detail.atf",
         DetailFile::finalized(1, 3).bytes(),
@@ -60,7 +60,7 @@ fn nobody_may_read_a_copy_who_may_not_read_the_trace() {
     }
     assert_eq!(mode(&out.join("a")), 0o700);
     assert_eq!(mode(&out.join("a/thread_7")) & 0o027, 0);
-    // What everybody may read stays so, as far as the process lets it.
+    // Files readable by everybody stay so, as far as the umask allows.
     assert_eq!(mode(&out), mode(&places.path("in")));
 }
 

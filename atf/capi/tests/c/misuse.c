@@ -286,6 +286,13 @@ static void reading(const char *folder, const char *sample) {
     size_t count = 9;
     SAYS(ATF_ERROR_NOT_FOUND, atf_session_open(in(folder, "nowhere"), 0, &session));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_open(sample, 4, &session));
+    atf_set_manifest_limit(10);
+    SAYS(ATF_OK, atf_session_open(sample, 0, &session));
+    TRUE(atf_session_symbol_count(session) == 0 && atf_session_problem_count(session) == 1);
+    TRUE(strstr(atf_session_problem(session, 0), "limit of 10 for a manifest") != NULL);
+    TRUE(atf_session_thread_count(session) > 0);
+    SAYS(ATF_OK, atf_session_close(session));
+    atf_set_manifest_limit(256u << 20);
     SAYS(ATF_OK, atf_session_open(sample, 0, &session));
     SAYS(ATF_NONE, atf_session_open_thread(session, 99, &thread));
     SAYS(ATF_OK, atf_session_open_thread(session, 0, &thread));
