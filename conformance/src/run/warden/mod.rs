@@ -174,9 +174,7 @@ impl Warden {
     /// Kills all but the keeper, which ends what they leave.
     fn kill_descendants(&self) {
         #[cfg(unix)]
-        for process in tree::descendants(rustix::process::Pid::from_child(&self.process)) {
-            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
-        }
+        tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
     }
 
     /// Whether it runs, neither ended nor stopped.

@@ -46,10 +46,20 @@ fn children_by_parent(of: Pid) -> Vec<Pid> {
 }
 
 fn parent(of: Pid) -> Option<Pid> {
+    pid(stat(of)?.split_whitespace().nth(1)?)
+}
+
+/// Whether a process has not ended; one that ended and was not reaped has.
+pub(super) fn is_running(process: Pid) -> bool {
+    stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
+}
+
+/// What `/proc` says of a process, from its state on.
+fn stat(of: Pid) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
     // The name in parentheses may hold anything.
     let (_, fields) = stat.rsplit_once(')')?;
-    pid(fields.split_whitespace().nth(1)?)
+    Some(fields.to_owned())
 }
 
 fn pid(text: &str) -> Option<Pid> {

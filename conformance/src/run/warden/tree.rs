@@ -68,6 +68,41 @@ pub(super) fn end_all(leader: Pid) -> usize {
     }
 }
 
+/// Kills all processes that descend from one. They are stopped first, until a search finds no new one: a
+/// process that is stopped starts no other. Returns once they have ended.
+pub(super) fn kill_descendants(of: Pid) {
+    let mut stopped = HashSet::new();
+    loop {
+        let found = descendants(of);
+        let before = stopped.len();
+        for process in found {
+            if stopped.insert(process) {
+                let _ = kill_process(process, Signal::STOP);
+            }
+        }
+        if stopped.len() == before {
+            break;
+        }
+    }
+    for process in &stopped {
+        let _ = kill_process(*process, Signal::KILL);
+    }
+    let start = Instant::now();
+    while stopped.iter().any(|process| is_running(*process)) && start.elapsed() < STUBBORN {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn is_running(process: Pid) -> bool {
+    #[cfg(target_os = "linux")]
+    return super::proc::is_running(process);
+    #[cfg(not(target_os = "linux"))]
+    return {
+        let _ = process;
+        false
+    };
+}
+
 /// All processes that descend from one. Other systems than Linux have no orphans' parent and no
 /// `/proc`: what leaves its group is not found there.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
