@@ -268,7 +268,12 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        false => assert!(detail.event_count() <= places),
+        // The last events may be zeros, which an unfinished file does not have, and their details are there.
+        false => {
+            let links = { &written.events }.iter();
+            let links = links.filter(|(_, link)| !matches!(link, Link::None));
+            assert!(detail.event_count() <= links.count() as u64);
+        }
     }
     // A detail that was dropped when its event was in the file already has a place and no payload.
     let mut found_details = Vec::new();
