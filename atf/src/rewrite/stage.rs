@@ -193,11 +193,11 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
                     open.extend(names.into_iter().map(path));
                     continue;
                 }
-                Err(failure) => not_copied(failure)?,
+                Err(failure) => reason(failure)?,
             },
             Ok(file_type) if file_type.is_file() => match copy_file(&from, &to, durability) {
                 Ok(()) => continue,
-                Err(failure) => not_copied(failure)?,
+                Err(failure) => reason(failure)?,
             },
             Ok(_) => "neither a regular file nor a folder".to_owned(),
             Err(error) => unreadable(&Error::io(error)),
@@ -208,7 +208,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
 }
 
 /// Why one entry was not copied although the others can be; an error if nothing more can be written.
-fn not_copied(failure: Failure) -> Result<String> {
+fn reason(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
         // The new path is longer than the original.
@@ -234,6 +234,10 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
     let writing = |error| Failure::Write(at(to)(error));
     let mut source = File::open(from).map_err(reading)?;
     let mut target = File::create_new(to).map(Output).map_err(writing)?;
+    let give_up = |error| {
+        fs::remove_file(to).map_err(writing)?;
+        Err(reading(error))
+    };
     let mut buffer = Vec::new();
     let mut end = 0_u64;
     loop {
@@ -247,14 +251,13 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
                 }
             }
             Ok(None) => break,
-            Err(error) => {
-                fs::remove_file(to).map_err(writing)?;
-                return Err(reading(error));
-            }
+            Err(error) => return give_up(error),
         }
     }
-    let size = source.seek(SeekFrom::End(0)).map_err(reading)?;
-    let size = end.max(size);
+    let size = match source.seek(SeekFrom::End(0)) {
+        Ok(size) => end.max(size),
+        Err(error) => return give_up(error),
+    };
     // A hole is written by its end.
     let set = platform::check_size(size).and_then(|_| target.0.set_len(size));
     set.map_err(writing)?;
