@@ -187,7 +187,8 @@ impl Hop {
                 crc.update(chunk);
                 crc_end = crc_end.saturating_add(chunk.len() as u64);
             }
-            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)?;
+            hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)
+                .map_err(|error| error.with_path(input.path()))?;
             // One event the long way: it is cut by a block's end, or something is wrong with it.
             if hop.end >= end {
                 break;
@@ -220,7 +221,7 @@ impl Hop {
                 hop.problem = Some(hop.problem(input, kind, ".total_length"));
                 break;
             }
-            push(&mut hop.offsets, hop.end)?;
+            push(&mut hop.offsets, hop.end).map_err(|error| error.with_path(input.path()))?;
             hop.end = hop.end.saturating_add(found.into());
         }
         if !look_for_footer && hop.problem.is_none() {

@@ -53,7 +53,7 @@ impl SalvagedDetails {
                 offset,
                 header,
             };
-            push(&mut found, event)?;
+            push(&mut found, event).map_err(|error| error.with_path(detail.input.path()))?;
             offset = offset.saturating_add(size);
             next = seq.saturating_add(1);
         }

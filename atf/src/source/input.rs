@@ -173,7 +173,8 @@ impl Input {
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
             match is_stored(middle)? {
-                Some(data) => stored = data,
+                // No source is trusted to go on: the range gets smaller each time.
+                Some(data) => stored = data.max(middle),
                 None => end = middle,
             }
         }

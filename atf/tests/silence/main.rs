@@ -692,7 +692,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
     (
         "session.rs",
         "return false;",
-        "a path without a name is a folder that is there",
+        "a path without a name is no file of a trace",
     ),
     (
         "session.rs",

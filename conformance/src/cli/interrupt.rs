@@ -37,7 +37,7 @@ impl Interrupt {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]
         if let number @ 1.. = self.signal.load(Ordering::Relaxed) {
-            // If it fails, what the run says of it is printed.
+            // If it fails, the error of the run is printed instead.
             let _ = signal_hook::low_level::emulate_default_handler(
                 i32::try_from(number).unwrap_or_default(),
             );

@@ -237,7 +237,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// What the kit could not do with a testee's files, which fails nothing.
+/// A problem of the kit with a testee's files; it fails nothing.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,

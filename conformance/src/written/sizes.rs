@@ -28,7 +28,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     let refused = |message: String| Err(Wrong::new(message));
     let mut left = vec![(out.to_owned(), 0)];
     while let Some((folder, depth)) = left.pop() {
-        // What cannot be read is reported where it is needed.
+        // An unreadable folder is reported by whatever needs it.
         let entries = fs::read_dir(&folder).into_iter().flatten();
         for entry in entries.map_while(Result::ok) {
             let path = entry.path();

@@ -1,4 +1,4 @@
-//! What watches over a warden: a testee may stop its parent, or kill it.
+//! Watches a warden, because a testee may stop or kill its parent.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -8,8 +8,8 @@ use rustix::process::{Pid, WaitIdOptions};
 
 use super::tree::{adopt_orphans, end_all, wait};
 
-/// Runs a warden of the program `kit`, which takes over this process's input and output. Once the
-/// warden has ended or is stopped, all that is left of it and of its testee is ended.
+/// Runs a warden of the program `kit`, which takes over this process's input and output. When the
+/// warden ends or is stopped, ends its remaining processes and those of its testee.
 pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     adopt_orphans();
     let mut command = Command::new(kit);

@@ -8,7 +8,7 @@
 //! is closed then.
 //!
 //! A testee may stop its warden, or kill it. So each warden has a keeper, which is a subreaper as
-//! well: it ends what is left then. The kit waits for an answer only as long as one may take.
+//! well: it ends the remaining processes then. The kit waits no longer than an answer can take.
 
 #[cfg(unix)]
 mod keeper;

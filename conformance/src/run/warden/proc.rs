@@ -54,7 +54,7 @@ pub(super) fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
 
-/// What `/proc` says of a process, from its state on.
+/// The fields of a process in `/proc`, from its state on.
 fn stat(of: Pid) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
     // The name in parentheses may hold anything.
