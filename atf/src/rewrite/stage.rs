@@ -17,7 +17,7 @@ const ATTEMPTS: u32 = 1000;
 const UNFINISHED: &str = ".atf-";
 /// Bytes of each buffer when files are compared.
 const BUFFER_SIZE: usize = 0x4_0000;
-/// Bytes of each piece when files are copied: one of zeros becomes a hole.
+/// Bytes of each piece when files are copied.
 const PIECE_SIZE: usize = 0x1_0000;
 
 /// Whether a folder has the name of an incomplete new trace: one that is still being written, or was left
@@ -244,11 +244,9 @@ fn copy_file(from: &Path, to: &Path, durability: Durability) -> Result<(), Failu
         match read_piece(&mut source, end, &mut buffer) {
             Ok(Some(start)) => {
                 end = start.saturating_add(buffer.len() as u64);
-                if buffer.iter().any(|byte| *byte != 0) {
-                    let written = target.seek(SeekFrom::Start(start));
-                    let written = written.and_then(|_| target.write_all(&buffer));
-                    written.map_err(writing)?;
-                }
+                let written = target.seek(SeekFrom::Start(start));
+                let written = written.and_then(|_| target.write_all(&buffer));
+                written.map_err(writing)?;
             }
             Ok(None) => break,
             Err(error) => return give_up(error),

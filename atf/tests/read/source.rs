@@ -370,6 +370,10 @@ impl ReadAt for Shared {
         self.0
             .read
             .fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        let read = self.0.read.load(Ordering::Relaxed);
+        if read > 8 << 20 {
+            return Err(io::Error::other("it reads the hole"));
+        }
         buffer.fill(0);
         (&self.0.header[..]).read_at(offset, buffer)?;
         Ok(buffer.len())
