@@ -73,7 +73,7 @@ const LAYOUTS: &[(&str, &str)] = &[
     ),
     // Tools that look at the library from outside.
     (
-        "bench/src/rows/write.rs",
+        "atf/bench/src/rows/write.rs",
         "the baseline writes packed structs itself",
     ),
     ("fuzz/src/follow.rs", "damages a field"),
@@ -92,7 +92,7 @@ const BY_HAND: &[&str] = &[
 
 /// Where damage is made byte by byte: a recipe that took its places from the spec would move with
 /// a mistake in it.
-const RECIPES: [&str; 2] = ["conformance/src/corpus/", "safety/src/"];
+const RECIPES: [&str; 2] = ["conformance/src/corpus/", "fuzz/safety/src/"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -113,12 +113,11 @@ fn production() -> BTreeMap<String, String> {
         "atf/capi",
         "atf/cli",
         "atf/synth",
-        "bench",
+        "atf/bench",
         "conformance",
         "docs",
         "fuzz",
-        "mutants",
-        "safety",
+        "fuzz/safety",
     ] {
         collect(&format!("{package}/src"), &mut files);
     }

@@ -14,7 +14,7 @@ pub enum Hold<'a> {
         /// Its function.
         name: &'a str,
     },
-    /// `bench/PATH.rs::WORK`: a row of the benchmarks.
+    /// `atf/bench/PATH.rs::WORK`: a row of the benchmarks.
     Benchmark {
         /// The file that makes the row.
         path: &'a str,
@@ -42,7 +42,7 @@ impl<'a> Hold<'a> {
         let is_name = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
         match path {
             _ if !path.ends_with(".rs") || name.is_empty() => None,
-            _ if path.starts_with("bench/") => Some(Self::Benchmark { path, work: name }),
+            _ if path.starts_with("atf/bench/") => Some(Self::Benchmark { path, work: name }),
             _ => is_name(name).then_some(Self::Test { path, name }),
         }
     }
@@ -154,8 +154,8 @@ mod tests {
             Hold::parse("atf/tests/x.rs::a_b"),
             Some(Hold::Test { path, name })
         );
-        let (path, work) = ("bench/src/rows/x.rs", "write, and more");
-        let row = Hold::parse("bench/src/rows/x.rs::write, and more");
+        let (path, work) = ("atf/bench/src/rows/x.rs", "write, and more");
+        let row = Hold::parse("atf/bench/src/rows/x.rs::write, and more");
         assert_eq!(row, Some(Hold::Benchmark { path, work }));
         let (path, anchor) = ("docs/x.md", "a-b");
         assert_eq!(

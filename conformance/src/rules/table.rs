@@ -7,7 +7,7 @@ use crate::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "e0f6e7a074f1e372f33920a02f41253aa979a668f614112908b37744a6056931",
+    digest: "18af298a4067c11c1ac93a174e86459f3053d16ab42850a09b266bee698d632c",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

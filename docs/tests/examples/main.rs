@@ -180,7 +180,7 @@ fn is_bench_or_group(span: &str) -> bool {
     assert!(
         group.is_empty()
             || group.starts_with("--")
-            || text("bench/src/main.rs")
+            || text("atf/bench/src/main.rs")
                 .to_lowercase()
                 .contains(&format!("self::{group} =>")),
         "{span}"

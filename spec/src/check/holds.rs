@@ -5,7 +5,7 @@ use crate::holds::{Held, Hold};
 use crate::load::Spec;
 
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
-    let help = "name a test as PATH.rs::NAME, a row as bench/PATH.rs::WORK, or a section as PATH.md#ANCHOR";
+    let help = "name a test as PATH.rs::NAME, a row as atf/bench/PATH.rs::WORK, or a section as PATH.md#ANCHOR";
     for topic in &spec.topics {
         for hold in topic
             .held_by
