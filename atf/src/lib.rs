@@ -10,7 +10,7 @@
 //!
 //! [`merge`] brings the events of all threads into one order, [`spans`] pairs calls with their
 //! returns, [`symbols`] names functions, [`follow`] reads files and sessions while they are being
-//! written, [`manifest`] reads and writes `manifest.json`, [`rewrite`] recovers crashed traces,
+//! written, [`check`] judges files by the rules, [`manifest`] reads and writes `manifest.json`, [`rewrite`] recovers crashed traces,
 //! converts them and strips what is secret, [`record`] takes events from a traced thread to the one
 //! that writes, [`clock`] gives the timestamps.
 //!
@@ -44,6 +44,7 @@
     clippy::unwrap_used
 )]
 
+pub mod check;
 mod checksum;
 pub mod clock;
 mod completeness;

@@ -1,10 +1,11 @@
 //! A traced process: its threads and its manifest.
 
-mod below;
+mod nested;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -20,7 +21,7 @@ use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// What the names of thread folders begin with; the id in decimal follows.
-pub(crate) const THREAD_FOLDER: &str = "thread_";
+pub const THREAD_FOLDER: &str = "thread_";
 /// What the names of process folders begin with; the process id in decimal follows.
 const PROCESS_FOLDER: &str = "pid_";
 /// How many process folders an error names.
@@ -330,7 +331,7 @@ impl Folders {
         let error = |kind, path| Err(Error::new(kind).with_path(Some(path)));
         let mut processes = self.processes.into_iter();
         let Some(((_, first), is_link)) = processes.next() else {
-            let folders = below::sessions_below(session, MOST_NAMED);
+            let folders = nested::sessions_below(session, MOST_NAMED);
             return match folders.is_empty() {
                 true => error(ErrorKind::NotASession, session),
                 false => error(ErrorKind::SessionsBelow { folders }, session),
@@ -361,10 +362,10 @@ impl Folders {
                 }
                 continue;
             }
-            let Some(id) = name.strip_prefix(THREAD_FOLDER) else {
+            if !name.starts_with(THREAD_FOLDER) {
                 continue;
-            };
-            let Some(id) = number(id) else {
+            }
+            let Some(id) = thread_id(&name) else {
                 this.unrecognized.push(name);
                 continue;
             };
@@ -398,6 +399,27 @@ pub fn is_part_of_trace(path: &Path) -> bool {
             || Folders::list(folder).is_ok_and(|folders| !folders.threads.is_empty())
     };
     (FILES.contains(&&*name) || name.starts_with(THREAD_FOLDER)) && is_trace()
+}
+
+/// Returns the thread's id in the name of its folder: 42 for `thread_42`.
+#[must_use]
+pub fn thread_id(folder_name: &str) -> Option<u32> {
+    folder_name.strip_prefix(THREAD_FOLDER).and_then(number)
+}
+
+/// Returns whether a folder holds a manifest, readable or not, or a thread's folder.
+///
+/// # Errors
+///
+/// The folder cannot be listed.
+pub fn is_session(folder: &Path) -> io::Result<bool> {
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if name == MANIFEST_FILE || thread_id(&name.to_string_lossy()).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The id in a folder's name: decimal digits and nothing else.

@@ -53,16 +53,16 @@ const LAYOUTS: &[(&str, &str)] = &[
     ),
     // Where a finding is, byte for byte.
     (
-        "conformance/src/check/index.rs",
+        "atf/src/check/index.rs",
         "where a finding is; reserved bytes, which readers drop",
     ),
     (
-        "conformance/src/check/events.rs",
+        "atf/src/check/events.rs",
         "where a finding is; reserved bytes, which readers drop",
     ),
-    ("conformance/src/check/detail.rs", "where a finding is"),
-    ("conformance/src/check/link.rs", "where a finding is"),
-    ("conformance/src/check/thread.rs", "where a finding is"),
+    ("atf/src/check/detail.rs", "where a finding is"),
+    ("atf/src/check/link.rs", "where a finding is"),
+    ("atf/src/check/thread.rs", "where a finding is"),
     (
         "conformance/src/protocol/field.rs",
         "names the field at a byte",

@@ -1,42 +1,19 @@
-//! Grades ATF v2 traces against the rules of the format.
+//! Grades writers, readers and validators of ATF v2, and reports on captured traces.
 //!
-//! [`check`](check::check) takes a path to a session, to a thread's folder, to a file, or to a
-//! folder with such things below it, and gives each file a [`Verdict`]: what a reader must do
-//! about it. What it rests on are [`Finding`]s, broken [`rules`] with the place in the file.
-//! Files are read by the crate `atf`; what a rule asks for is judged here.
-//!
-//! ```
-//! use atf_conformance::{FileReport, Output, Verdict, check::check};
-//!
-//! struct Verdicts(Vec<Verdict>);
-//! impl Output for Verdicts {
-//!     fn file(&mut self, report: FileReport) {
-//!         self.0.push(report.verdict());
-//!     }
-//!     fn unreadable(&mut self, _path: &std::path::Path, why: &str) {
-//!         panic!("{why}");
-//!     }
-//! }
-//!
-//! let mut verdicts = Verdicts(Vec::new());
-//! check("../samples/sample-small".as_ref(), &mut verdicts);
-//! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
-//! ```
+//! The rules and the judge are in [`atf::check`]. This crate has what an implementation is graded with:
+//! the [`corpus`] of test cases, the [`scripts`] that writers carry out, the [`reference`] answers, the
+//! runner in [`run`], and the [`report`]s.
 
 #![forbid(unsafe_code)]
 
 pub mod cause;
-pub mod check;
 pub mod corpus;
-mod finding;
 pub mod protocol;
 pub mod reference;
 pub mod report;
 pub mod results;
-pub mod rules;
 pub mod run;
 pub mod scripts;
 pub mod written;
 
-pub use check::Output;
-pub use finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
+pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Verdict, rules};

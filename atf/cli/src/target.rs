@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use atf::FileKind;
 use atf::rewrite::is_unfinished;
-use atf::session::MANIFEST_FILE;
+use atf::session::is_session;
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use crate::output::Failure;
@@ -44,7 +44,7 @@ impl Target {
         if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
             return Ok(Self::Thread(path.to_owned()));
         }
-        if is_session(path)? {
+        if is_session(path).map_err(failed)? {
             return Ok(Self::Session(path.to_owned()));
         }
         let mut sessions = Vec::new();
@@ -81,22 +81,6 @@ fn has_file(folder: &Path, name: &str) -> bool {
     fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
-/// Whether a folder is a session: with a manifest, be it readable or not, or with a thread.
-fn is_session(path: &Path) -> Result<bool, Failure> {
-    if has_file(path, MANIFEST_FILE) {
-        return Ok(true);
-    }
-    let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix("thread_"));
-        if id.is_some_and(|id| id.parse::<u32>().is_ok()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 /// Adds the sessions below a folder, by their names. Symbolic links are not followed.
 fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
@@ -109,7 +93,7 @@ fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Res
     }
     folders.sort();
     for folder in folders {
-        if is_session(&folder)? {
+        if is_session(&folder).map_err(failed)? {
             sessions.push(folder);
         } else if depth > 1 {
             sessions_below(&folder, depth - 1, sessions)?;

@@ -416,6 +416,16 @@ impl IndexReader {
         Holes::new(self)
     }
 
+    /// Returns whether an event with these bytes is in a hole: all zeros, and no checksum proves that zeros
+    /// were written.
+    ///
+    /// # Errors
+    ///
+    /// As [`checksum`](Self::checksum), which the first event of zeros asks for.
+    pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
+        Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
+    }
+
     /// Compares all events with the footer's checksum: by [`scan`](Self::scan), where there is one
     /// to compare with.
     ///

@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 
 use super::stage::{at, names};
-use super::tree;
 use crate::error::Result;
 use crate::platform::Mode;
+use crate::session::thread_id;
 
 /// Limits the modes in a new session's or thread's folder to those of the original. A file without an
 /// original (a report, events set aside) gets the permissions that all other files share.
@@ -23,7 +23,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
         let [source, target] = [from, to].map(|folder| folder.join(&name));
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
         let mode = match what.is_dir() {
-            true if tree::thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
+            true if thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
             // Copies have their modes already.
             true => continue,
             false => match Mode::of(&source) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::report::LeftBehind;
 use super::stage::{is_unfinished, names, unreadable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::session::MANIFEST_FILE;
+use crate::session::{MANIFEST_FILE, thread_id};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// How many folders deep sessions are looked for: `traces/session_…/pid_…` is two.
@@ -114,11 +114,4 @@ pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
 /// Whether a folder with a file of this name is a thread's.
 pub(super) fn is_thread_file(name: &OsStr) -> bool {
     name == INDEX_FILE || name == DETAIL_FILE
-}
-
-/// The id in the name of a thread's folder.
-pub(super) fn thread_id(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix("thread_")?;
-    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_decimal)
 }

@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use crate::{GENERATED, GeneratedFile};
 
-/// `conformance/src/rules/table.rs`.
+/// `atf/src/check/rules/table.rs`.
 ///
 /// # Panics
 ///
@@ -33,7 +33,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let editions = spec.editions.all().map(|(of, spec)| edition(of, spec));
     let tokens = quote! {
         use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
-        use crate::Verdict;
+        use crate::check::Verdict;
 
         #(#editions)*
 
@@ -58,7 +58,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         prettyplease::unparse(&file)
     );
     GeneratedFile {
-        path: "conformance/src/rules/table.rs".to_owned(),
+        path: "atf/src/check/rules/table.rs".to_owned(),
         text,
     }
 }

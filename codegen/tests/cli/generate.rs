@@ -14,7 +14,7 @@ fn generate_writes_every_target_once_and_again_nothing() {
         "atf/include/atf_v1.h",
         "atf-derive/layout.json",
         "atf-derive/expanded/index_event.v2.rs",
-        "conformance/src/rules/table.rs",
+        "atf/src/check/rules/table.rs",
         "docs/reference/index_event.md",
         "spec/schema/manifest.schema.json",
     ];

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::file::{self, text};
 use super::{Verdicts, rejected};
 use crate::Verdict;
-use crate::check::Holes;
 
 /// The document of a session's folder.
 pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
@@ -169,11 +168,10 @@ fn index_document(
     let document = match reader {
         Ok(reader) => file::of_index(reader, verdict).and_then(|document| {
             if verdict != Verdict::Reject {
-                let holes = Holes::of(reader);
                 for (seq, event) in (0..).zip(reader.events_in(..)) {
                     let event = event?;
                     // A hole: bytes that never reached the disk.
-                    let is_hole = holes.has(&event.encode(reader.wire())?)?;
+                    let is_hole = reader.is_hole(&event.encode(reader.wire())?)?;
                     if !is_hole {
                         totals.merged.push((event.timestamp_ns, entry.id(), seq));
                     }

@@ -169,7 +169,7 @@ fn thread(case: &Case, steps: &[Step]) -> Option<u64> {
 
 fn thread_id(folder: &str) -> Option<u64> {
     folder
-        .strip_prefix(crate::check::THREAD_FOLDER)?
+        .strip_prefix(atf::session::THREAD_FOLDER)?
         .parse()
         .ok()
 }

@@ -12,6 +12,7 @@ use super::report::Report;
 use super::stage::{self, Stage, names};
 use super::tree::{self, Tree};
 use crate::error::Result;
+use crate::session::thread_id;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 /// Does the job on what is at `path`, and puts the result at `out`.
@@ -73,7 +74,7 @@ fn size(folder: &Path) -> u64 {
         index.saturating_add(detail)
     };
     let threads = names(folder).unwrap_or_default().into_iter();
-    let threads = threads.filter(|name| tree::thread_id(&name.to_string_lossy()).is_some());
+    let threads = threads.filter(|name| thread_id(&name.to_string_lossy()).is_some());
     threads
         .map(|name| thread(&folder.join(name)))
         .fold(thread(folder), u64::saturating_add)

@@ -15,7 +15,7 @@ use crate::rewrite::report::loss;
 use crate::rewrite::report::{Action, LeftBehind, Place, SessionReport, ThreadReport};
 use crate::rewrite::stage::{self, Left, at, free_path, is_numbered, names};
 use crate::rewrite::tree::{self, Item, left_behind};
-use crate::session::{MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
+use crate::session::{self, MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
 use crate::thread::INDEX_FILE;
 
 /// The name of the report in a session that was changed.
@@ -101,7 +101,7 @@ impl Engine<'_> {
             from: path,
             to: out,
             unreadable: &out.join(UNREADABLE),
-            id: tree::thread_id(&name),
+            id: session::thread_id(&name),
         };
         let mut thread = ThreadReport::default();
         match self.thread(&route, &mut thread, report)? {

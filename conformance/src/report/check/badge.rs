@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Sink;
-use crate::finding::{FileReport, Summary};
+use crate::check::{FileReport, Summary};
 use crate::report::badge::{self, Mood};
 use crate::report::printable::counted;
 use crate::rules::Severity;

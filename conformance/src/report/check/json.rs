@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::Sink;
-use crate::finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
+use crate::check::{FileReport, Finding, Kind, Place, Summary, Verdict};
 use crate::report::spool::Spool;
 use crate::rules::{ReaderDoes, Severity};
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Sink, session, words};
-use crate::finding::{FileReport, Summary};
+use crate::check::{FileReport, Summary};
 use crate::report::junit::{self, Counts};
 use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};

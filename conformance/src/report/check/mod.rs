@@ -18,7 +18,7 @@ use std::path::Path;
 
 use super::target::{Form, Target};
 use crate::Output;
-use crate::finding::{FileReport, Summary};
+use crate::check::{FileReport, Summary};
 use crate::rules::Severity;
 
 use badge::Badge;

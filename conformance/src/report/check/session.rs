@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::check::THREAD_FOLDER;
-use crate::finding::{FileReport, Kind};
+use crate::check::{FileReport, Kind};
 use crate::rules::Severity;
+use atf::session::THREAD_FOLDER;
 
 /// The folder of the session: the one that holds the thread's folder, or, of a thread alone, that itself.
 pub(super) fn of(report: &FileReport) -> &Path {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::{Sink, json, session};
-use crate::finding::{FileReport, Summary};
+use crate::check::{FileReport, Summary};
 use crate::report::{Printable, tap};
 use crate::results::Editions;
 use crate::rules::Severity;

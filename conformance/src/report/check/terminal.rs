@@ -6,7 +6,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 
 use super::{Sink, words};
-use crate::finding::{FileReport, Finding, Summary, Verdict};
+use crate::check::{FileReport, Finding, Summary, Verdict};
 use crate::report::printable::{Printable, counted};
 use crate::rules::Severity;
 

@@ -1,6 +1,6 @@
 //! What several forms say about a finding, in plain text.
 
-use crate::finding::{Finding, Place};
+use crate::check::{Finding, Place};
 use crate::report::Printable;
 
 /// `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at events[3].depth`.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::Sink;
 use super::session::of;
-use crate::finding::{FileReport, Summary};
+use crate::check::{FileReport, Summary};
 use crate::report::html;
 use crate::report::page::shown;
 use crate::rules::Severity;
@@ -131,7 +131,7 @@ impl<W: Write> Sink for Html<W> {
 mod tests {
     use super::*;
     use crate::Place;
-    use crate::finding::Kind;
+    use crate::check::Kind;
     use crate::rules::table;
 
     /// What is thought of these reports' size, and what they take.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::session::{Cell, FindingView, Session};
 use super::{Html, RuleTotal};
-use crate::finding::Summary;
+use crate::check::Summary;
 use crate::report::page::shown;
 use crate::report::printable::counted;
 use crate::results::Editions;

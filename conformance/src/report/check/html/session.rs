@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::finding::{FileReport, Finding, Verdict};
+use crate::check::{FileReport, Finding, Verdict};
 use crate::report::check::session::{name, within};
 use crate::report::page::{escaped, shown, shown_value};
 use crate::rules::Severity;

@@ -2,29 +2,23 @@
 
 use std::mem::offset_of;
 
-use atf::detail::{DetailEvent, DetailEventHeader, DetailReader};
-use atf::index::{IndexCursor, IndexEvent, IndexReader};
-use atf::wire::{self, v1, v2};
-use atf::{DetailEventType, Error, EventKind, Wire};
+use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
+use crate::index::{IndexCursor, IndexEvent, IndexReader};
+use crate::wire::{self, v1, v2};
+use crate::{DetailEventType, Error, EventKind, Wire};
 
-use super::events::Holes;
-use crate::finding::{FileReport, Place};
-use crate::rules::{Rule, table as rules};
+use crate::check::finding::{FileReport, Place};
+use crate::check::rules::{Rule, table as rules};
 
 /// The two files of a thread, both open and of one wire version.
 pub(super) struct Pair<'a> {
     pub(super) index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
-    holes: Holes<'a>,
 }
 
 impl<'a> Pair<'a> {
     pub(super) const fn of(index: &'a IndexReader, detail: Option<&'a DetailReader>) -> Self {
-        Self {
-            index,
-            detail,
-            holes: Holes::of(index),
-        }
+        Self { index, detail }
     }
 
     /// Whether a link may lead nowhere: its other end can be lost.
@@ -74,7 +68,7 @@ impl<'a> Pair<'a> {
     fn event(&self, index: &mut IndexCursor<'_>, seq: u64) -> Result<Option<IndexEvent>, Error> {
         let thread_id = self.index.header().thread_id;
         match index.bytes(seq)? {
-            Some(bytes) if !self.holes.has(&bytes)? => Ok(Some(IndexEvent::decode(
+            Some(bytes) if !self.index.is_hole(&bytes)? => Ok(Some(IndexEvent::decode(
                 self.index.wire(),
                 thread_id,
                 &bytes,
@@ -145,11 +139,11 @@ impl<'a> Pair<'a> {
             Wire::V1 => offset_of!(v1::IndexEvent, detail_seq),
             Wire::V2 => offset_of!(v2::IndexEvent, detail_seq),
         };
-        let start = self.index.event_offset(seq).unwrap_or_default();
-        Place::at(
-            format!("events[{seq}].detail_seq"),
-            start.saturating_add(field as u64),
-        )
+        let start = self.index.event_offset(seq);
+        Place {
+            field: format!("events[{seq}].detail_seq"),
+            offset: start.map(|start| start.saturating_add(field as u64)),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::rules::{ReaderDoes, Rule, Severity};
+use crate::check::rules::{ReaderDoes, Rule, Severity};
 
 /// What a reader must do about a file: the worst thing that any of its findings asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -143,7 +143,7 @@ impl FileReport {
         }
         match self.findings.get_mut(rule.id) {
             Some(finding) => {
-                finding.count += 1;
+                finding.count = finding.count.saturating_add(1);
                 if finding.more.len() < MORE_PLACES {
                     finding.more.push(place);
                 }
@@ -209,20 +209,21 @@ pub struct Summary {
 impl Summary {
     /// Adds a report.
     pub fn add(&mut self, report: &FileReport) {
-        self.files += 1;
-        *match report.verdict() {
+        let count = |counter: &mut u64| *counter = counter.saturating_add(1);
+        count(&mut self.files);
+        count(match report.verdict() {
             Verdict::Accept => &mut self.accept,
             Verdict::Recover => &mut self.recover,
             Verdict::Reject => &mut self.reject,
-        } += 1;
+        });
         self.events = self.events.saturating_add(report.events.unwrap_or(0));
         self.details = self.details.saturating_add(report.details.unwrap_or(0));
         for finding in report.findings.values() {
-            *match finding.rule.severity {
+            count(match finding.rule.severity {
                 Severity::Must => &mut self.must,
                 Severity::Should => &mut self.should,
                 Severity::Advice => &mut self.advice,
-            } += 1;
+            });
         }
     }
 
@@ -232,8 +233,11 @@ impl Summary {
     pub const fn exit_status(&self, deny: Severity) -> u8 {
         let broken = match deny {
             Severity::Must => self.must,
-            Severity::Should => self.must + self.should,
-            Severity::Advice => self.must + self.should + self.advice,
+            Severity::Should => self.must.saturating_add(self.should),
+            Severity::Advice => self
+                .must
+                .saturating_add(self.should)
+                .saturating_add(self.advice),
         };
         match (self.unreadable, broken) {
             (0, 0) => 0,

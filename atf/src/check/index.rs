@@ -3,14 +3,14 @@
 use std::mem::offset_of;
 use std::path::Path;
 
-use atf::index::IndexReader;
-use atf::wire::{self, v1, v2};
-use atf::{Clock, Error, ErrorKind, IndexFlags, Os, Wire};
+use crate::index::IndexReader;
+use crate::wire::{self, v1, v2};
+use crate::{Clock, Error, ErrorKind, IndexFlags, Os, Wire};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{Output, events, is_unreadable, place_of, without_path};
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::{Rule, table as rules};
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::{Rule, table as rules};
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_IFTR_001,
@@ -201,7 +201,7 @@ fn reserved(index: &IndexReader, report: &mut FileReport) {
 
 /// What the header of a finalized file repeats.
 fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) {
-    if !matches!(index.completeness(), atf::Completeness::Finalized) {
+    if !matches!(index.completeness(), crate::Completeness::Finalized) {
         return;
     }
     for problem in index.disagreements() {

@@ -1,10 +1,10 @@
 //! How a file ends: the same questions for both files, each with rules of its own.
 
-use atf::{Checksum, Completeness, Error, ErrorKind};
+use crate::{Checksum, Completeness, Error, ErrorKind};
 
 use super::place_of;
-use crate::finding::{FileReport, Place};
-use crate::rules::Rule;
+use crate::check::finding::{FileReport, Place};
+use crate::check::rules::Rule;
 
 /// The rules on a file's end, those of the index file or those of the detail file.
 pub(super) struct EndRules {

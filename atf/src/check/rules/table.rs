@@ -3,7 +3,7 @@
 //! All rules of the format, one static for each id.
 
 use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
-use crate::Verdict;
+use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",

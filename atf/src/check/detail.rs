@@ -3,14 +3,14 @@
 use std::mem::offset_of;
 use std::path::Path;
 
-use atf::detail::{DetailEvent, DetailReader};
-use atf::wire::{self, v1};
-use atf::{Completeness, Error, ErrorKind};
+use crate::detail::{DetailEvent, DetailReader};
+use crate::wire::{self, v1};
+use crate::{Completeness, Error, ErrorKind};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{Output, is_unreadable, place_of, without_path};
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::{Rule, table as rules};
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::{Rule, table as rules};
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_DFTR_001,

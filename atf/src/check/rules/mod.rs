@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::Verdict;
+use crate::check::Verdict;
 
 /// A rule of the format.
 #[derive(Debug)]

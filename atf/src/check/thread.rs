@@ -4,20 +4,18 @@ use std::fs;
 use std::mem::offset_of;
 use std::path::Path;
 
-use atf::detail::DetailReader;
-use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
-use atf::wire::v1::IndexHeader;
-use atf::{Completeness, Error, ErrorKind};
+use crate::detail::DetailReader;
+use crate::session::thread_id;
+use crate::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use crate::wire::v1::IndexHeader;
+use crate::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
 use super::link::{Pair, agreement_rule};
 use super::{Output, detail, index, place_of, ring, without_path};
-use crate::Verdict;
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::table as rules;
-
-/// What the names of thread folders begin with; the id in decimal follows.
-pub(crate) const FOLDER: &str = "thread_";
+use crate::check::Verdict;
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::table as rules;
 
 /// What a session needs to know of a thread.
 #[derive(Debug)]
@@ -44,17 +42,10 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
     let own = Expected {
-        id: name.as_deref().and_then(id),
+        id: name.as_deref().and_then(thread_id),
         clock: None,
     };
     check(path, &own, output);
-}
-
-/// The thread's id in the name of its folder.
-pub(super) fn id(name: &str) -> Option<u32> {
-    let digits = name.strip_prefix(FOLDER)?;
-    let is_decimal = digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_decimal)
 }
 
 /// What the index header must say of what its surroundings know.

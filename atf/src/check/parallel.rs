@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::{Output, Unit, units};
-use crate::finding::FileReport;
+use super::Output;
+use super::walk::{Unit, units};
+use crate::check::finding::FileReport;
 
 /// How many reports of one thing may wait for their turn.
 const WAITING: usize = 64;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use atf::session::{Presence, SessionReader, ThreadEntry};
+use crate::session::{Presence, SessionReader, ThreadEntry};
 
 use super::manifest::{self, SessionFacts};
 use super::thread::{self, linked};
 use super::{Output, without_path};
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::table as rules;
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::table as rules;
 
 /// Checks a session's folder.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {

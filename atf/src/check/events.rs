@@ -1,28 +1,26 @@
 //! The events of `index.atf`, one by one, in constant memory.
 
-use std::cell::OnceCell;
 use std::mem::offset_of;
 
-use atf::index::{IndexEvent, IndexReader};
-use atf::wire::{v1, v2};
-use atf::{Checksum, Error, EventKind, Wire};
+use crate::index::{IndexEvent, IndexReader};
+use crate::wire::{v1, v2};
+use crate::{Error, EventKind, Wire};
 
 use super::end::Times;
-use crate::finding::{FileReport, Place};
-use crate::rules::table as rules;
+use crate::check::finding::{FileReport, Place};
+use crate::check::rules::table as rules;
 
 /// Checks the events and gives the first and the last one's timestamps.
 pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
     let mut cursor = index.cursor();
     let mut before: Option<IndexEvent> = None;
     let (mut first, mut last) = (None, None);
-    let holes = Holes::of(index);
     for seq in 0..index.event_count() {
         let Some(bytes) = cursor.bytes(seq)? else {
             break;
         };
-        let offset = index.event_offset(seq).unwrap_or_default();
-        if holes.has(&bytes)? {
+        let offset = event_offset(index, seq)?;
+        if index.is_hole(&bytes)? {
             let place = Place::at(format!("events[{seq}]"), offset);
             report.add(&rules::ATF_IEVT_006, place, || {
                 "all zeros: a hole".to_owned()
@@ -65,36 +63,13 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     })
 }
 
-/// Which events of a file are holes: blocks that never reached the disk. They are all zeros, and no
-/// checksum that holds proves that they were written.
-pub(crate) struct Holes<'a> {
-    index: &'a IndexReader,
-    /// Looked at where there are zeros.
-    is_proven: OnceCell<bool>,
+/// The offset of an event that was read.
+fn event_offset(index: &IndexReader, seq: u64) -> Result<u64, Error> {
+    let offset = index.event_offset(seq);
+    offset.ok_or_else(|| Error::internal("an event that was read has an offset"))
 }
 
-impl<'a> Holes<'a> {
-    pub(crate) const fn of(index: &'a IndexReader) -> Self {
-        Self {
-            index,
-            is_proven: OnceCell::new(),
-        }
-    }
-
-    /// Whether an event with these bytes is one.
-    pub(crate) fn has(&self, bytes: &[u8; IndexEvent::SIZE]) -> Result<bool, Error> {
-        if *bytes != [0; IndexEvent::SIZE] {
-            return Ok(false);
-        }
-        if let Some(is_proven) = self.is_proven.get() {
-            return Ok(!is_proven);
-        }
-        let is_proven = self.index.checksum()? == Checksum::Good;
-        Ok(!*self.is_proven.get_or_init(|| is_proven))
-    }
-}
-
-/// Where an event stands.
+/// An event's position.
 struct At {
     wire: Wire,
     seq: u64,

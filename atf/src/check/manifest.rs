@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use atf::ErrorKind;
-use atf::manifest::{Manifest, ManifestThread};
-use atf::session::MANIFEST_FILE;
+use crate::ErrorKind;
+use crate::manifest::{Manifest, ManifestThread};
+use crate::session::MANIFEST_FILE;
 
 use super::end::{self, Times};
 use super::thread::{Facts, linked};
 use super::{Output, is_unreadable, place_of, without_path};
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::{Rule, table as rules};
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::{Rule, table as rules};
 
 /// What the session's folders say of what the manifest repeats.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(super) fn check(
         });
         return output.file(report);
     };
-    let is_link = |problem: &atf::Error| *problem.kind() == ErrorKind::SymbolicLink;
+    let is_link = |problem: &crate::Error| *problem.kind() == ErrorKind::SymbolicLink;
     if manifest.problems.iter().any(is_link) {
         return linked(&path, Kind::Manifest, output);
     }
@@ -128,7 +128,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
 
 /// Which version it must give depends on whether there are symbols.
 fn format_version(manifest: &Manifest, report: &mut FileReport) {
-    let of_symbols = |problem: &atf::Error| {
+    let of_symbols = |problem: &crate::Error| {
         let field = problem.field().unwrap_or_default();
         field.is_empty() || field.starts_with("symbols")
     };
@@ -200,7 +200,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
 
 /// Whether the list of threads could be read: otherwise nothing can be missing in it.
 fn has_list(manifest: &Manifest) -> bool {
-    let hides_list = |problem: &atf::Error| match problem.kind() {
+    let hides_list = |problem: &crate::Error| match problem.kind() {
         ErrorKind::Empty | ErrorKind::NotUtf8 => true,
         ErrorKind::NotJson(_) | ErrorKind::WrongType { .. } | ErrorKind::MissingKey => {
             matches!(problem.field(), None | Some("threads"))

@@ -1,9 +1,9 @@
-//! Sessions below a folder that is none itself, for the error that says so.
+//! Finds sessions below a folder that is not a session, for the error message.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Folders, MANIFEST_FILE};
+use super::is_session;
 use crate::rewrite::is_unfinished;
 
 /// How far below: `NAME/session_…/pid_N`.
@@ -25,9 +25,10 @@ pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
                 if looked_at > MOST_LOOKED_AT || sessions.len() >= most {
                     return sessions;
                 }
-                match is_session(&folder.join(&path)) {
-                    true => sessions.push(path.display().to_string()),
-                    false => next.push(path),
+                if is_session(&folder.join(&path)).unwrap_or(false) {
+                    sessions.push(path.display().to_string());
+                } else {
+                    next.push(path);
                 }
             }
         }
@@ -47,9 +48,4 @@ fn folders_in(root: &Path, path: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<_> = folders.take(MOST_LOOKED_AT).collect();
     folders.sort();
     folders
-}
-
-fn is_session(path: &Path) -> bool {
-    fs::symlink_metadata(path.join(MANIFEST_FILE)).is_ok()
-        || Folders::list(path).is_ok_and(|folders| !folders.threads.is_empty())
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use atf::thread::{RING_FILE, ThreadReader};
-use atf::{Completeness, ErrorKind};
+use crate::thread::{RING_FILE, ThreadReader};
+use crate::{Completeness, ErrorKind};
 
 use super::thread::linked;
 use super::{Output, place_of, without_path};
-use crate::finding::{FileReport, Kind, Place};
-use crate::rules::table as rules;
+use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::rules::table as rules;
 
 /// Checks the ring in a thread's folder, if there is one. Its events are counted with the files'.
 pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {

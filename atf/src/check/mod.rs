@@ -1,0 +1,119 @@
+//! Judges traces by the format's [`rules`].
+//!
+//! [`check`] takes a path to a session, a thread's folder, a file, or a folder with any of these below it, and
+//! gives each file a [`Verdict`]: what a reader must do about it. It rests on [`Finding`]s: broken rules with
+//! their places in the file.
+//!
+//! ```
+//! use atf::check::{FileReport, Output, Verdict, check};
+//!
+//! struct Verdicts(Vec<Verdict>);
+//! impl Output for Verdicts {
+//!     fn file(&mut self, report: FileReport) {
+//!         self.0.push(report.verdict());
+//!     }
+//!     fn unreadable(&mut self, _path: &std::path::Path, why: &str) {
+//!         panic!("{why}");
+//!     }
+//! }
+//!
+//! let mut verdicts = Verdicts(Vec::new());
+//! check("../samples/sample-small".as_ref(), &mut verdicts);
+//! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
+//! ```
+
+mod detail;
+mod end;
+mod events;
+mod finding;
+mod index;
+mod link;
+mod manifest;
+mod parallel;
+mod ring;
+pub mod rules;
+mod session;
+mod thread;
+mod walk;
+
+use std::path::Path;
+
+use crate::detail::DetailReader;
+use crate::index::IndexReader;
+use crate::{Error, ErrorKind, FileKind};
+pub use finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
+pub use parallel::check_all;
+pub use walk::has_extension;
+
+/// Receives the results of a check one by one, so memory does not grow with the number of files.
+pub trait Output {
+    /// Takes the report of a file.
+    fn file(&mut self, report: FileReport);
+
+    /// Takes a path that could not be read, and why.
+    fn unreadable(&mut self, path: &Path, why: &str);
+
+    /// Returns whether no more results are wanted, for example because they cannot be written.
+    fn is_done(&self) -> bool {
+        false
+    }
+}
+
+/// Checks what is at a path: a file, a thread's folder, a session, or a folder with any of these
+/// below it. The results go to `output`. No file's damage hides another file.
+pub fn check(path: &Path, output: &mut dyn Output) {
+    walk::units(path, &mut |unit| {
+        unit.check(output);
+        !output.is_done()
+    });
+}
+
+/// Checks the bytes of one index or detail file, as if they were read from `path`, which need not exist.
+pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn Output) {
+    match kind {
+        FileKind::Index => index::file(path, IndexReader::from_bytes(bytes), output),
+        FileKind::Detail => detail::file(path, DetailReader::from_bytes(bytes), output),
+    }
+}
+
+/// Whether an error means that a file cannot be read, rather than that it is wrong.
+fn is_unreadable(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Io(_)
+            | ErrorKind::NotRegular { .. }
+            | ErrorKind::ManifestTooLarge { .. }
+            | ErrorKind::UnexpectedEnd { .. }
+    )
+}
+
+/// An error's text without the path, which every report prints first.
+fn without_path(error: &Error) -> String {
+    match (error.kind(), std::error::Error::source(error)) {
+        (ErrorKind::Io(_), Some(source)) => source.to_string(),
+        _ => error.kind().to_string(),
+    }
+}
+
+/// The place of an error.
+fn place_of(error: &Error) -> Place {
+    let field = error.field().unwrap_or_default().to_owned();
+    Place {
+        field,
+        offset: error.offset(),
+    }
+}
+
+/// Reports on a file. An error while `fill` runs makes it an unreadable path.
+fn report(
+    path: &Path,
+    kind: Kind,
+    output: &mut dyn Output,
+    fill: impl FnOnce(&mut FileReport) -> Result<(), Error>,
+) {
+    let mut report = FileReport::new(path, kind);
+    match fill(&mut report) {
+        Ok(()) => output.file(report),
+        Err(error) => output.unreadable(path, &without_path(&error)),
+    }
+}

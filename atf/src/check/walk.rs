@@ -1,0 +1,167 @@
+//! Finds what to check at a path: sessions, threads and files, in the order of their names.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Output, detail, index, manifest, session, thread, without_path};
+use crate::FileKind;
+use crate::detail::DetailReader;
+use crate::index::IndexReader;
+use crate::rewrite::is_unfinished;
+use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
+use crate::thread::{DETAIL_FILE, INDEX_FILE};
+
+/// One thing to check on its own, without looking at anything else.
+#[derive(Debug)]
+pub(super) enum Unit {
+    Thread(PathBuf),
+    Session(PathBuf),
+    File(PathBuf),
+    Unreadable(PathBuf, String),
+}
+
+impl Unit {
+    pub(super) fn check(&self, output: &mut dyn Output) {
+        match self {
+            Self::Thread(path) => thread::folder(path, output),
+            Self::Session(path) => session::folder(path, output),
+            Self::File(path) => file(path, output),
+            Self::Unreadable(path, why) => output.unreadable(path, why),
+        }
+    }
+}
+
+/// Passes each unit at a path to `take` until it returns `false`; returns what it returned last.
+pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
+    let own = || path.to_owned();
+    match fs::metadata(path) {
+        Err(error) => take(Unit::Unreadable(own(), why_missing(path, &error))),
+        Ok(meta) if meta.is_dir() => folder(path, take),
+        Ok(meta) if meta.is_file() => take(Unit::File(own())),
+        Ok(_) => {
+            let why = "neither a regular file nor a folder";
+            take(Unit::Unreadable(own(), why.to_owned()))
+        }
+    }
+}
+
+fn why_missing(path: &Path, error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound && path.is_symlink() {
+        "a symbolic link to nothing".to_owned()
+    } else {
+        error.to_string()
+    }
+}
+
+fn file(path: &Path, output: &mut dyn Output) {
+    if path.file_name().is_some_and(|name| name == MANIFEST_FILE) {
+        return manifest::file(path, output);
+    }
+    let named = |name| path.file_name().is_some_and(|own| own == name);
+    match FileKind::of(path) {
+        Err(error) => output.unreadable(path, &without_path(&error)),
+        Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
+        Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
+        Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
+        Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
+        Ok(None) => output.unreadable(
+            path,
+            "no ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",
+        ),
+    }
+}
+
+/// A folder or file still to visit.
+struct Entry {
+    path: PathBuf,
+    file_type: io::Result<fs::FileType>,
+    /// Whether the folder it lies in is a session.
+    in_session: bool,
+}
+
+/// Visits a folder and everything below it. Symbolic links are not followed.
+fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
+    let mut found = false;
+    let mut pending = Vec::new();
+    let mut is_wanted = visit(path, &mut pending, &mut found, take);
+    while is_wanted && let Some(entry) = pending.pop() {
+        is_wanted = match entry.file_type {
+            Err(error) => {
+                found = true;
+                take(Unit::Unreadable(entry.path, error.to_string()))
+            }
+            Ok(file_type) if file_type.is_dir() => {
+                is_elsewhere(&entry.path, entry.in_session)
+                    || visit(&entry.path, &mut pending, &mut found, take)
+            }
+            Ok(file_type) if file_type.is_file() && has_extension(&entry.path) => {
+                found = true;
+                take(Unit::File(entry.path))
+            }
+            Ok(_) => true,
+        };
+    }
+    let why = "no thread folder, no manifest.json and no ATF file in it or below";
+    is_wanted && (found || take(Unit::Unreadable(path.to_owned(), why.to_owned())))
+}
+
+/// Takes what a folder is, and adds its entries to `pending` unless they are a thread's.
+fn visit(
+    path: &Path,
+    pending: &mut Vec<Entry>,
+    found: &mut bool,
+    take: &mut dyn FnMut(Unit) -> bool,
+) -> bool {
+    let (is_thread, is_session) = (is_thread(path), is_session(path).unwrap_or(false));
+    *found |= is_thread || is_session;
+    if is_thread && !take(Unit::Thread(path.to_owned())) {
+        return false;
+    }
+    if is_session && !take(Unit::Session(path.to_owned())) {
+        return false;
+    }
+    if is_thread {
+        return true;
+    }
+    let listed = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let mut entries = match listed {
+        Ok(entries) => entries,
+        Err(error) => {
+            *found = true;
+            return take(Unit::Unreadable(path.to_owned(), error.to_string()));
+        }
+    };
+    // The last entry is the next to be visited.
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+    pending.extend(entries.into_iter().map(|entry| Entry {
+        path: entry.path(),
+        file_type: entry.file_type(),
+        in_session: is_session,
+    }));
+    true
+}
+
+/// Whether a folder holds a thread's files itself.
+fn is_thread(path: &Path) -> bool {
+    [INDEX_FILE, DETAIL_FILE]
+        .iter()
+        .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
+}
+
+/// Whether a folder is not visited: its session reports it, or a recovery set it aside or left it unfinished.
+fn is_elsewhere(path: &Path, in_session: bool) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);
+    let is_set_aside = || name == "unreadable" && path.with_file_name("recovery.json").is_file();
+    is_reported || is_set_aside() || is_unfinished(name)
+}
+
+/// Returns whether a path has one of the extensions that the sources give to files.
+#[must_use]
+pub fn has_extension(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["atf", "ati2", "atd2"]
+        .iter()
+        .any(|known| extension == *known)
+}
