@@ -2,18 +2,29 @@
 //!
 //! The rules and the judge are in [`atf::check`]. This crate has what an implementation is graded with:
 //! the [`corpus`] of test cases, the [`scripts`] that writers carry out, the [`reference`] answers, the
-//! runner in [`run`], and the [`report`]s.
+//! runner in [`run`], and the [`report`]s. Without the feature `kit` it has only the reports of checks and
+//! their [`command`], which `atf` shares.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "kit")]
 pub mod cause;
+pub mod command;
+#[cfg(feature = "kit")]
 pub mod corpus;
+pub mod editions;
+#[cfg(feature = "kit")]
 pub mod protocol;
+#[cfg(feature = "kit")]
 pub mod reference;
 pub mod report;
+#[cfg(feature = "kit")]
 pub mod results;
+#[cfg(feature = "kit")]
 pub mod run;
+#[cfg(feature = "kit")]
 pub mod scripts;
+#[cfg(feature = "kit")]
 pub mod written;
 
 pub use atf::check::{self, FileReport, Finding, Kind, Output, Place, Summary, Verdict, rules};

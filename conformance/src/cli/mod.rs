@@ -1,6 +1,5 @@
 //! One file for each subcommand.
 
-mod check;
 mod corpus;
 mod interrupt;
 mod run;
@@ -12,6 +11,7 @@ mod warden;
 use std::io;
 use std::process::ExitCode;
 
+use atf_conformance::command;
 use clap::{Parser, Subcommand};
 
 /// Grades ATF v2 traces against the rules of the format.
@@ -25,7 +25,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Give each file of a trace a verdict, and say what it rests on
-    Check(check::Options),
+    Check(command::check::Options),
     /// Write, verify, list, show or copy the golden corpus: traces with what a reader must make of them
     Corpus(corpus::Options),
     /// Grade implementations on the corpus: writers, readers, validators
@@ -45,7 +45,10 @@ enum Command {
 /// Reads the command line and runs the command.
 pub(crate) fn run() -> ExitCode {
     match Cli::try_parse().map(|cli| cli.command) {
-        Ok(Command::Check(options)) => check::run(&options),
+        Ok(Command::Check(options)) => match command::check::run(&options) {
+            Ok(status) => ExitCode::from(status),
+            Err(message) => run::failure(&message),
+        },
         Ok(Command::Corpus(options)) => corpus::run(&options),
         Ok(Command::Run(options)) => run::run(&options),
         Ok(Command::Scripts(options)) => scripts::run(&options),

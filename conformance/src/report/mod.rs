@@ -3,11 +3,13 @@
 
 mod badge;
 pub mod check;
+#[cfg(feature = "kit")]
 mod hexdump;
 mod html;
 mod junit;
 mod page;
 mod printable;
+#[cfg(feature = "kit")]
 pub mod run;
 mod spool;
 mod tap;

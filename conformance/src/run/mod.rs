@@ -35,10 +35,9 @@ pub use writing::{Writing, writings};
 
 use cross::Crossed;
 
+use crate::editions::Editions;
 use crate::protocol::{Manifest, ManifestError};
-use crate::results::{
-    CaseResult, Editions, Failure, Grading, Outcome, Results, Role, State, Testee,
-};
+use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
 
 /// What a process may use.

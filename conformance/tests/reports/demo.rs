@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use atf_conformance::editions::Editions;
 use atf_conformance::results::{
-    CaseResult, CrossResult, Difference, Editions, Failure, Grade, Grading, Hexdump, Note, Outcome,
-    Results, Role, Testee,
+    CaseResult, CrossResult, Difference, Failure, Grade, Grading, Hexdump, Note, Outcome, Results,
+    Role, Testee,
 };
 use atf_conformance::rules::Severity;
 

@@ -309,7 +309,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         RUNS,
     ),
     (
-        "atf-conformance check samples/sample-crashed --report html=report.html",
+        "atf check samples/sample-crashed --report html=report.html",
         RUNS,
     ),
     (

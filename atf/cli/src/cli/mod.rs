@@ -13,6 +13,7 @@ mod synth;
 use std::io;
 use std::process::ExitCode;
 
+use atf_conformance::command::check;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer};
@@ -34,6 +35,8 @@ enum Command {
     Info(info::Options),
     /// Write the events of a trace, merged by time
     Dump(dump::Options),
+    /// Judge each file of a trace by the rules of the format
+    Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
     Explain(explain::Options),
     /// Make a finalized trace of one that was cut off or damaged
@@ -52,6 +55,10 @@ enum Command {
 pub(crate) fn run() -> ExitCode {
     let outcome = match Cli::try_parse().map(|cli| cli.command) {
         Ok(Command::Info(options)) => info::run(&options),
+        Ok(Command::Check(options)) => match check::run(&options) {
+            Ok(status) => return ExitCode::from(status),
+            Err(message) => Err(Failure::Usage(message)),
+        },
         Ok(Command::Dump(options)) => dump::run(&options),
         Ok(Command::Explain(options)) => explain::run(&options),
         Ok(Command::Recover(options)) => recover::run(&options),

@@ -6,6 +6,7 @@
 mod files;
 
 mod bad_input;
+mod check;
 mod dump;
 mod explain;
 mod follow;

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::{Sink, session, words};
 use crate::check::{FileReport, Summary};
+use crate::editions::Editions;
 use crate::report::junit::{self, Counts};
 use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
-use crate::results::Editions;
 use crate::rules::Severity;
 
 /// A suite says how many test cases it has before the first of them, and so does the whole: both wait.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{Sink, json, session};
 use crate::check::{FileReport, Summary};
+use crate::editions::Editions;
 use crate::report::{Printable, tap};
-use crate::results::Editions;
 use crate::rules::Severity;
 
 pub(super) struct Tap<W> {

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::session::{Cell, FindingView, Session};
 use super::{Html, RuleTotal};
 use crate::check::Summary;
+use crate::editions::Editions;
 use crate::report::page::shown;
 use crate::report::printable::counted;
-use crate::results::Editions;
 use crate::rules::{self, ReaderDoes, Severity};
 
 #[derive(Serialize)]

@@ -1,18 +1,15 @@
-//! `check`: verdicts on captured sessions.
+//! `check`: verdicts on captured traces.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
-use atf_conformance::report::check::Reports;
-use atf_conformance::report::{Form, Printable, Target};
-use atf_conformance::rules::Severity;
-use atf_conformance::{FileReport, Output, check::check_all};
+use crate::report::check::Reports;
+use crate::report::{Form, Printable, Target};
+use crate::rules::Severity;
+use crate::{FileReport, Output, check::check_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use super::run::failure;
 
 const AFTER_HELP: &str = "\
 Each file gets a verdict, the worst thing that a reader must do about it:
@@ -30,12 +27,12 @@ too: a file that was not finalized, a checksum of 0.
 What a rule asks for stands under its id in docs/reference/rules.md.
 
 Example:
-  $ atf-conformance check samples/sample-crashed --report html=report.html";
+  $ atf check samples/sample-crashed --report html=report.html";
 
 /// Options of `check`.
-#[derive(clap::Args)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
-pub(super) struct Options {
+pub struct Options {
     /// Sessions, thread folders, files, or folders with such things below them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -55,7 +52,7 @@ pub(super) struct Options {
 }
 
 /// A severity, on the command line.
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum Deny {
     Must,
     Should,
@@ -72,34 +69,30 @@ impl From<Deny> for Severity {
     }
 }
 
-pub(super) fn run(options: &Options) -> ExitCode {
+/// Checks the paths and writes the reports. Returns the exit status.
+///
+/// # Errors
+///
+/// Two reports go to one place, or one cannot be written; the text is for standard error.
+pub fn run(options: &Options) -> Result<u8, String> {
     let deny = options.deny.into();
     let mut targets = options.reports.clone();
     if options.json {
         let (form, file) = (Form::Json, None);
         targets.push(Target { form, file });
     }
-    let reports = match Target::chosen(&targets, Form::Text) {
-        Ok(targets) => Reports::open(targets, deny).map_err(|error| error.to_string()),
-        Err(error) => Err(error.to_string()),
-    };
-    let mut run = match reports {
-        Ok(reports) => Run::new(reports),
-        Err(message) => return failure(&message),
-    };
-    let jobs = options
-        .jobs
-        .or_else(|| thread::available_parallelism().ok());
+    let targets = Target::chosen(&targets, Form::Text).map_err(|error| error.to_string())?;
+    let reports = Reports::open(targets, deny).map_err(|error| error.to_string())?;
+    let mut run = Run::new(reports);
+    let available = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     check_all(
         &options.paths,
-        jobs.unwrap_or(NonZero::<usize>::MIN),
+        options.jobs.unwrap_or_else(available),
         &mut run,
     );
     run.progress.finish_and_clear();
-    match run.reports.finish() {
-        Ok(summary) => ExitCode::from(summary.exit_status(deny)),
-        Err(error) => failure(&error.to_string()),
-    }
+    let summary = run.reports.finish().map_err(|error| error.to_string())?;
+    Ok(summary.exit_status(deny))
 }
 
 /// Writes reports as they come, and shows how far it is.

@@ -1,0 +1,3 @@
+//! Commands that `atf` and `atf-conformance` share.
+
+pub mod check;
