@@ -1,4 +1,4 @@
-//! `corpus`: the golden corpus, as a folder and on the terminal.
+//! `corpus`: writes, verifies, lists and shows the golden corpus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,9 +12,9 @@ use atf_conformance::corpus::{Case, Class, FLAGS, cases, edition};
 use globset::{GlobBuilder, GlobMatcher};
 
 const AFTER_HELP: &str = "\
-The cases are part of this program: all of this works without a checkout.
+The test cases are built into this program; no checkout is needed.
 
-Exit status: 0 done; 1 `verify` found a difference; 2 usage, or a file that could not be read or written.
+Exit status: 0 success; 1 `verify` found a difference; 2 usage error, or a file could not be read or written.
 
 Example:
   $ atf-conformance corpus list --rule ATF-IFTR-002 --wire 1
@@ -22,7 +22,7 @@ Example:
   $ atf-conformance corpus show v1/iftr-002-one-too-many
   $ atf-conformance corpus copy /tmp/cases 'v1/iftr-*'";
 
-/// Where the corpus is committed, from the root of the checkout.
+/// The committed corpus, relative to the root of the checkout.
 const FOLDER: &str = "conformance/corpus";
 
 /// Options of `corpus`.
@@ -37,31 +37,31 @@ pub(super) struct Options {
 enum Action {
     /// Write the corpus into a folder
     Generate {
-        /// The folder; what an older corpus had there and this one has not is removed
+        /// The folder; files left by an older corpus are removed
         #[arg(default_value = FOLDER)]
         folder: PathBuf,
     },
-    /// Hold a folder against the corpus, byte by byte
+    /// Compare a folder with the corpus, byte by byte
     Verify {
         /// The folder
         #[arg(default_value = FOLDER)]
         folder: PathBuf,
     },
-    /// Name the cases: class, verdicts that are right, rules
+    /// List the test cases with class, expected verdicts and rules
     List {
-        /// Instead of class and rules, say why the cases must be refused that must be, and count
-        /// the cases by their verdicts
+        /// Instead of class and rules, print why a case must be rejected, and count the cases by
+        /// verdict
         #[arg(long)]
         verdicts: bool,
         #[command(flatten)]
         filter: Filter,
     },
-    /// Say what a case is about, what a reader must make of it, and what each of its bytes is
+    /// Show a test case: its purpose, the expected result, and its annotated bytes
     Show {
-        /// Its name: v1/iftr-002-one-too-many
+        /// The test case's name, such as v1/iftr-002-one-too-many
         case: String,
     },
-    /// Write cases into a folder, with their links and empty folders, ready to be read
+    /// Write test cases into a folder, including symlinks and empty folders
     Copy {
         /// The folder
         out: PathBuf,
@@ -70,22 +70,22 @@ enum Action {
     },
 }
 
-/// Some of the cases.
+/// Selects test cases.
 #[derive(clap::Args)]
 struct Filter {
-    /// Those whose names match this glob
+    /// Only cases whose names match this glob
     #[arg(value_name = "GLOB")]
     name: Option<String>,
-    /// Those about a rule: ATF-IFTR-002, or ATF-IFTR for all of a record
+    /// Only cases about this rule: ATF-IFTR-002, or ATF-IFTR for a whole record
     #[arg(long)]
     rule: Option<String>,
-    /// Those of a class
+    /// Only cases of this class
     #[arg(long)]
     class: Option<ClassName>,
-    /// Those that find a known mistake
+    /// Only cases that catch this known mistake
     #[arg(long)]
     flag: Option<String>,
-    /// Those of a wire version
+    /// Only cases of this wire version
     #[arg(long)]
     wire: Option<u8>,
 }
@@ -114,9 +114,12 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let done = match &options.action {
         Action::Generate { folder } => edition::generate(folder, &cases()).map(|()| 0),
         Action::Verify { folder } => verify(folder),
-        Action::List { verdicts, filter } => filter.cases().and_then(|cases| match verdicts {
-            true => print(&list_verdicts(&cases)),
-            false => print(&list(&cases)),
+        Action::List { verdicts, filter } => filter.cases().and_then(|cases| {
+            if *verdicts {
+                print(&list_verdicts(&cases))
+            } else {
+                print(&list(&cases))
+            }
         }),
         Action::Show { case } => show(case),
         Action::Copy { out, filter } => {
@@ -139,7 +142,7 @@ fn verify(folder: &std::path::Path) -> io::Result<u8> {
     let Some(first) = differences.first() else {
         let count = cases.len();
         return print(&format!(
-            "{}: {count} cases, all as they must be\n",
+            "{}: {count} cases, all match\n",
             folder.display()
         ));
     };
@@ -160,7 +163,7 @@ impl Filter {
             let known: Vec<_> = FLAGS.iter().map(|flag| flag.name).collect();
             let known = known.join(", ");
             return Err(io::Error::other(format!(
-                "{flag}: no flag; there are {known}"
+                "unknown flag {flag}; known flags: {known}"
             )));
         }
         let is_wanted = |case: &Case| {
@@ -171,9 +174,10 @@ impl Filter {
                 && self.wire.is_none_or(|wire| case.wire == wire)
         };
         let cases: Vec<_> = cases().into_iter().filter(is_wanted).collect();
-        match cases.is_empty() {
-            true => Err(io::Error::other("no case is like that")),
-            false => Ok(cases),
+        if cases.is_empty() {
+            Err(io::Error::other("no case matches"))
+        } else {
+            Ok(cases)
         }
     }
 }
@@ -194,7 +198,7 @@ fn verdicts(case: &Case, between: &str) -> String {
     names.join(between)
 }
 
-/// Each case with the verdicts that are right, and how many cases have the same.
+/// Lists each case with its expected verdicts, then the number of cases by verdicts.
 fn list_verdicts(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -217,7 +221,7 @@ fn list(cases: &[Case]) -> String {
     let width = cases.iter().map(|case| case.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for case in cases {
-        // A clean case is about most rules.
+        // A clean case covers most rules.
         let shown = case
             .rules
             .iter()
@@ -240,7 +244,7 @@ fn list(cases: &[Case]) -> String {
 
 fn show(name: &str) -> io::Result<u8> {
     let Some(case) = cases().into_iter().find(|case| case.name == name) else {
-        return Err(io::Error::other(format!("{name}: no case of this name")));
+        return Err(io::Error::other(format!("{name}: no such case")));
     };
     let mut text = format!(
         "{name}: {}, to {}\n",
@@ -267,12 +271,12 @@ fn show(name: &str) -> io::Result<u8> {
         let _ = writeln!(text, "sources  {}", case.sources.join(" "));
     }
     for (path, target) in &case.symlinks {
-        let _ = writeln!(text, "link     {path} to {target}");
+        let _ = writeln!(text, "symlink  {path} to {target}");
     }
     for path in &case.folders {
         let _ = writeln!(text, "folder   {path}");
     }
-    let _ = writeln!(text, "\nA reader gives\n{}", edition::text(&case.expected));
-    let _ = write!(text, "Its bytes\n{}", case.dump);
+    let _ = writeln!(text, "\nExpected result\n{}", edition::text(&case.expected));
+    let _ = write!(text, "Bytes\n{}", case.dump);
     print(&text)
 }

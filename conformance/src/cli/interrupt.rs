@@ -1,10 +1,10 @@
-//! SIGINT and SIGTERM: the first ends a run in order, its folders removed, the second at once.
+//! SIGINT and SIGTERM: the first ends a run cleanly and removes its folders, the second at once.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The signals that came since a run began.
+/// Signals received since the run began.
 #[derive(Default)]
 pub(super) struct Interrupt {
     signal: Arc<AtomicUsize>,
@@ -13,7 +13,7 @@ pub(super) struct Interrupt {
 }
 
 impl Interrupt {
-    /// Listens for signals, which `signal` tells a run.
+    /// Listens for signals and stores them in `signal`, which the run polls.
     pub(super) fn listen(signal: &Arc<AtomicUsize>) -> io::Result<Self> {
         let this = Self {
             signal: Arc::clone(signal),
@@ -22,7 +22,7 @@ impl Interrupt {
         #[cfg(unix)]
         for number in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             use signal_hook::flag;
-            // In this order: the first signal finds the flag as it was before.
+            // Order matters: the first signal must see the flag still unset.
             flag::register_conditional_default(number, Arc::clone(&this.is_last))?;
             flag::register(number, Arc::clone(&this.is_last))?;
             let code = usize::try_from(number).unwrap_or_default();
@@ -31,13 +31,13 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// After the run: ends this process as the signal would have done that came meanwhile. From
-    /// here on the next one does.
+    /// Ends this process the way a signal received during the run would have. From here on, the
+    /// next signal ends it at once.
     pub(super) fn settle(&self) {
         self.is_last.store(true, Ordering::Relaxed);
         #[cfg(unix)]
         if let number @ 1.. = self.signal.load(Ordering::Relaxed) {
-            // If it fails, the error of the run is printed instead.
+            // If this fails, the run's own error is printed.
             let _ = signal_hook::low_level::emulate_default_handler(
                 i32::try_from(number).unwrap_or_default(),
             );

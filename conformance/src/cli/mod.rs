@@ -24,20 +24,20 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Give each file of a trace a verdict, and say what it rests on
+    /// Check captured traces: a verdict for each file, with the rules it breaks
     Check(command::check::Options),
-    /// Write, verify, list, show or copy the golden corpus: traces with what a reader must make of them
+    /// Write, verify, list, show or copy the golden corpus: traces with their expected results
     Corpus(corpus::Options),
-    /// Grade implementations on the corpus: writers, readers, validators
+    /// Grade writers, readers and validators with the corpus
     Run(run::Options),
-    /// List, show or copy the scripts that writers are graded with
+    /// List, show or copy the scripts that grade writers
     Scripts(scripts::Options),
-    /// See whether testees speak the protocol
+    /// Check that implementations speak the protocol
     Smoke(smoke::Options),
-    /// The reference implementation, as a testee
+    /// Run the reference implementation as an implementation under test
     #[command(hide = true)]
     Testee(testee::Options),
-    /// The process that watches over testees
+    /// Supervise the processes of implementations under test
     #[command(hide = true)]
     Warden(warden::Options),
 }
@@ -55,16 +55,16 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Smoke(options)) => smoke::run(&options),
         Ok(Command::Testee(options)) => testee::run(&options),
         Ok(Command::Warden(options)) => warden::run(&options),
-        // Help that was asked for, or what is wrong with the command line.
+        // Requested help, or a usage error.
         Err(text) => ended(text.print().map(|()| if text.use_stderr() { 2 } else { 0 })),
     }
 }
 
-/// The exit status of a command that writes to standard output.
+/// Returns the exit status of a command that writes to standard output.
 fn ended(done: io::Result<u8>) -> ExitCode {
     match done {
         Ok(status) => ExitCode::from(status),
-        // Whoever reads the output has seen enough.
+        // A closed stdout is not an error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => run::failure(&error.to_string()),
     }

@@ -1,4 +1,4 @@
-//! `run`: grades testees on the corpus.
+//! `run`: grades implementations with the corpus.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,12 +23,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::interrupt::Interrupt;
 
 const AFTER_HELP: &str = "\
-Without a testee the reference implementation that is built in is graded, through the same processes
-as any other. How a testee is made and what TESTEE.toml holds stands in docs/conformance.
+Without a TESTEE.toml, grades the built-in reference implementation, through the same processes as
+any other. docs/conformance explains how to connect an implementation and what TESTEE.toml contains.
 
-Exit status: 0 all as expected; 1 something unexpected; 2 usage; 3 a testee cannot be started, or
-fails its smoke test (the report of the others is whole); 4 a failure list is stale. Where several
-apply: 3, then 4, then 1.
+Exit status: 0 all results as expected; 1 unexpected results; 2 usage error; 3 an implementation
+cannot be started or fails its smoke test (the others are reported in full); 4 a failure list is
+stale. If several apply: 3, then 4, then 1.
 
 Example:
   $ atf-conformance run my-reader/TESTEE.toml --rule ATF-IFTR-004";
@@ -39,7 +39,7 @@ Example:
 pub(super) struct Options {
     #[command(flatten)]
     testees: Testees,
-    /// Only cases whose names match; * goes over /, too
+    /// Only cases whose names match; * also matches /
     #[arg(long = "case", value_name = "GLOB")]
     cases: Vec<String>,
     /// Only cases about this rule
@@ -48,45 +48,46 @@ pub(super) struct Options {
     /// Only this role
     #[arg(long = "role", value_name = "ROLE")]
     roles: Vec<Role>,
-    /// What counts: data and labels, or data alone (events and their values, not what is said of them)
+    /// Grade data and labels, or only data (events and their values, without what a reader reports
+    /// about them)
     #[arg(long, value_name = "GRADE", default_value = "all")]
     grade: Grade,
-    /// Write a report: summary, text, tap, junit, json, html or badge, to a file or, without one, to standard output
+    /// Write a report to a file, or to standard output: summary, text, tap, junit, json, html or badge
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
-    /// Print every failure in full, not only scores and causes
+    /// Print every failure in full, not just scores and causes
     #[arg(long)]
     details: bool,
-    /// Count what writers should do otherwise as failures
+    /// Count a writer's broken SHOULDs as failures
     #[arg(long, value_name = "WHAT")]
     deny: Option<Deny>,
-    /// Write the testees' failure lists anew: what does not hold any more goes, with its comments;
-    /// new failures come. Their reasons are yours to write, unless you give one
+    /// Rewrite the failure lists: remove entries that no longer apply, with their comments, and add
+    /// new failures, with --reason or an empty reason for you to fill in
     #[arg(long)]
     update: bool,
-    /// The reason of the failures that come
+    /// The reason for added failures
     #[arg(long, value_name = "TEXT", requires = "update")]
     reason: Option<String>,
 }
 
-/// Testees and what they may use: the same for `run` and `smoke`.
+/// The implementations under test and their limits, shared by `run` and `smoke`.
 #[derive(clap::Args)]
 pub(super) struct Testees {
-    /// Manifests of testees
+    /// Manifests of the implementations under test
     #[arg(value_name = "TESTEE.toml")]
     manifests: Vec<PathBuf>,
-    /// How long a testee may take for a case
+    /// Time limit for each case
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
     time_limit: Duration,
-    /// How much memory a testee may have resident
+    /// Limit on resident memory
     #[arg(long, value_name = "MIB", default_value = "1024")]
     memory_limit: NonZero<u32>,
-    /// How many cases run side by side [default: as many as there are processors]
+    /// Run this many cases in parallel [default: number of processors]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 }
 
-/// What of a writer's notes fails a run.
+/// Which of a writer's notes fail a run.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Deny {
     /// A broken SHOULD
@@ -101,7 +102,7 @@ enum Role {
     Validate,
 }
 
-/// What counts, on the command line.
+/// What is graded, on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Grade {
     All,
@@ -119,21 +120,21 @@ impl From<Role> for results::Role {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|limit| !limit.is_zero())
-        .ok_or_else(|| "not more than 0".to_owned())
+        .ok_or_else(|| "must be greater than 0".to_owned())
 }
 
 impl Testees {
-    /// The testees, and how they are run.
+    /// Opens the manifests; returns the candidates and the options of the run.
     ///
     /// # Errors
     ///
-    /// In words, what is wrong with the command line.
+    /// What is wrong with the command line, as text.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
-        let kit = kit().map_err(|error| format!("no program: {error}"))?;
+        let kit = kit().map_err(|error| format!("cannot find this program: {error}"))?;
         let candidates = match self.manifests.as_slice() {
             [] => vec![Candidate::Manifest(Box::new(Manifest::reference(&kit)))],
             paths => paths.iter().map(|path| candidate(path)).collect(),
@@ -143,7 +144,7 @@ impl Testees {
             if let Candidate::Manifest(manifest) = candidate
                 && !names.insert(manifest.name.as_str())
             {
-                return Err(format!("two testees are named {}", manifest.name));
+                return Err(format!("two implementations are named {}", manifest.name));
             }
         }
         let limits = Limits {
@@ -164,12 +165,13 @@ impl Testees {
     }
 }
 
-/// The program that is running, to be started again: also where its file was replaced meanwhile.
+/// Returns the path of the running program, even if its file was replaced meanwhile.
 pub(super) fn kit() -> io::Result<PathBuf> {
     let own = Path::new("/proc/self/exe");
-    match own.exists() {
-        true => Ok(own.to_owned()),
-        false => std::env::current_exe(),
+    if own.exists() {
+        Ok(own.to_owned())
+    } else {
+        std::env::current_exe()
     }
 }
 
@@ -186,7 +188,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     } else {
         Form::Summary
     };
-    // Before anything is run, which may take long.
+    // Checked first, since a run may take long.
     let targets = match Target::chosen(&options.reports, form) {
         Ok(targets) => targets,
         Err(error) => return failure(&error.to_string()),
@@ -204,7 +206,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
 }
 
 pub(super) fn failure(message: &str) -> ExitCode {
-    // Nothing can be done where stderr is gone too.
+    // Nothing can be done if stderr is closed too.
     let _ = writeln!(io::stderr(), "atf-conformance: {message}");
     ExitCode::from(2)
 }
@@ -218,7 +220,7 @@ fn graded(options: &Options) -> Result<Results, String> {
         if options.update && manifest.failures.is_none() {
             let name = &manifest.name;
             return Err(format!(
-                "{name}: its TESTEE.toml names no list to update: failures"
+                "{name}: nothing to update: its TESTEE.toml has no key `failures`"
             ));
         }
     }
@@ -254,12 +256,12 @@ fn graded(options: &Options) -> Result<Results, String> {
     Ok(results)
 }
 
-/// Why no case matches: for a rule without any, the reason that the spec gives.
+/// Explains why no case matches: for a rule without cases, with the spec's reason.
 fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     let has_cases = |id: &String| tasks.iter().any(|task| task.rules().contains(id));
     let mut reasons = wanted.iter().filter(|id| !has_cases(id)).map(|id| {
         let why = rules::find(id).and_then(|rule| rule.untestable);
-        format!("{id} has no case: {}", why.unwrap_or("nothing shows it"))
+        format!("{id} has no case: {}", why.unwrap_or("no test can show it"))
     });
     let roles = || {
         let about = tasks
@@ -280,7 +282,7 @@ fn nothing_matches(wanted: &[String], tasks: &[Box<dyn Smoke>]) -> String {
     }
 }
 
-/// When, where and with which command the run is made. The program's own path is left out.
+/// Returns the time, system and command line of the run, without the program's own path.
 fn made(now: SystemTime) -> Made {
     let arguments = std::env::args_os().skip(1);
     let arguments = arguments.map(|word| word.to_string_lossy().into_owned());
@@ -293,23 +295,24 @@ fn made(now: SystemTime) -> Made {
     }
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_=./:,@%+".contains(letter);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 
-/// Everything that testees can be asked for.
+/// Returns all tasks: every script and every case of the corpus.
 pub(super) fn tasks() -> Vec<Box<dyn Smoke>> {
     let mut tasks = writings();
     tasks.extend(readings(corpus::cases()));
     tasks
 }
 
-/// Holds a testee's results against its failure list.
+/// Applies an implementation's failure list to its results.
 fn lists(
     testee: usize,
     candidate: &Candidate,

@@ -1,4 +1,4 @@
-//! `scripts`: what writers are asked to write.
+//! `scripts`: lists, shows and copies the scripts for writers.
 
 use std::fs;
 use std::io::{self, Write};
@@ -10,9 +10,9 @@ use atf_conformance::scripts::{self, Scripted};
 use super::ended;
 
 const AFTER_HELP: &str = "\
-A script's operations are explained in docs/conformance/protocol.md.
+docs/conformance/protocol.md explains a script's operations.
 
-Exit status: 0 done; 2 usage, or a file that could not be written.
+Exit status: 0 success; 2 usage error, or a file could not be written.
 
 Example:
   $ atf-conformance scripts show v1/write-one-detail";
@@ -27,7 +27,7 @@ pub(super) struct Options {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Name all scripts, with the rules that they are about and what each is for
+    /// List all scripts with their purpose and rules
     List,
     /// Write one script to standard output
     Show {
@@ -36,7 +36,7 @@ enum Action {
     },
     /// Write all scripts into a folder, each as NAME.txt
     Copy {
-        /// The folder; it is made where it is not there
+        /// The folder; created if missing
         folder: PathBuf,
     },
 }
@@ -48,7 +48,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         Action::List => list(all, &mut out),
         Action::Show { name } => match all.into_iter().find(|scripted| scripted.name == *name) {
             Some(scripted) => write!(out, "{scripted}").and_then(|()| out.flush()),
-            None => Err(io::Error::other(format!("{name}: no script of this name"))),
+            None => Err(io::Error::other(format!("{name}: no such script"))),
         },
         Action::Copy { folder } => copy(all, folder),
     };

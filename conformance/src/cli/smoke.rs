@@ -1,4 +1,4 @@
-//! `smoke`: whether a testee speaks the protocol, before anything is graded.
+//! `smoke`: checks that an implementation speaks the protocol, before anything is graded.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use super::interrupt::Interrupt;
 use super::run::{Testees, failure, tasks};
 
 const AFTER_HELP: &str = "\
-Asks each testee for one simple case of each role, feature and wire version that it has, and holds
-the answers against the protocol's JSON Schemas. `run` does so, too, before it grades.
+Runs one simple case for each role, feature and wire version that an implementation claims, and
+validates the answers against the protocol's JSON Schemas. `run` does this too before it grades.
 
-Exit status: 0 all speak the protocol; 2 usage; 3 one does not, or cannot be started.";
+Exit status: 0 all speak the protocol; 2 usage error; 3 one does not, or cannot be started.";
 
 /// Options of `smoke`.
 #[derive(clap::Args)]

@@ -1,4 +1,4 @@
-//! `testee`: the reference implementation behind the protocol that testees speak.
+//! `testee`: the reference implementation, driven through the kit's protocol.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,21 +17,21 @@ pub(super) struct Options {
 
 #[derive(clap::Subcommand)]
 enum Role {
-    /// Write the document of a file or a session's folder
+    /// Print the document of a file or a session folder
     Read {
-        /// A file or a session's folder
+        /// A file or a session folder
         path: PathBuf,
     },
-    /// Carry out a script
+    /// Execute a script
     Write {
-        /// Operations, one a line
+        /// Operations, one per line
         script: PathBuf,
         /// An empty folder
         out: PathBuf,
     },
-    /// Write the verdict on a file or a session's folder
+    /// Print the verdict on a file or a session folder
     Validate {
-        /// A file or a session's folder
+        /// A file or a session folder
         path: PathBuf,
     },
 }

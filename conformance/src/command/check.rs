@@ -12,19 +12,19 @@ use crate::{FileReport, Output, check::check_all};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const AFTER_HELP: &str = "\
-Each file gets a verdict, the worst thing that a reader must do about it:
+Each file gets a verdict, which says what a reader must do with it:
   accept   read it
-  recover  read what survived: the file was not finalized, or lost something
+  recover  read the events that can be recovered: the file is unfinalized or lost data
   reject   refuse it
 
-The verdict is about reading, the exit status about conforming: a reader accepts a file whose
-header disagrees with its footer, though its writer broke a MUST.
+The verdict is about reading; the exit status is about conformance. A reader accepts a file whose
+header disagrees with its footer, but its writer broke a MUST.
 
-Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage, or a path that
-could not be read (it outranks 1). With --deny should, as for a tracer's CI, a broken SHOULD is 1
-too: a file that was not finalized, a checksum of 0.
+Exit status: 0 no MUST is broken (accept or recover); 1 a MUST is broken; 2 usage error, or a path
+could not be read (overrides 1). With --deny should, meant for a tracer's CI, a broken SHOULD also
+exits with 1: an unfinalized file, a checksum of 0.
 
-What a rule asks for stands under its id in docs/reference/rules.md.
+Rules are described by id in docs/reference/rules.md.
 
 Example:
   $ atf check samples/sample-crashed --report html=report.html";
@@ -33,20 +33,20 @@ Example:
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Options {
-    /// Sessions, thread folders, files, or folders with such things below them
+    /// Sessions, thread folders, files, or folders that contain them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Write a report: text, tap, junit, json, html or badge, to a file or, without one, to standard output
+    /// Write a report to a file, or to standard output: text, tap, junit, json, html or badge
     #[arg(long = "report", value_name = "FORM[=FILE]")]
     reports: Vec<Target>,
-    /// The same as --report json
+    /// Same as --report json
     #[arg(long)]
     json: bool,
-    /// Exit with status 1, and call it a failure, for broken rules of this severity and stricter ones
+    /// Fail with exit status 1 on broken rules of this severity or stricter
     #[arg(long, value_name = "SEVERITY", default_value = "must")]
     deny: Deny,
-    /// How many sessions are checked side by side; the report is the same [default: as many as there
-    /// are processors]
+    /// Check this many sessions in parallel; does not affect the report [default: number of
+    /// processors]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,
 }
@@ -95,7 +95,7 @@ pub fn run(options: &Options) -> Result<u8, String> {
     Ok(summary.exit_status(deny))
 }
 
-/// Writes reports as they come, and shows how far it is.
+/// Writes reports as they arrive and shows progress.
 struct Run {
     reports: Reports,
     progress: ProgressBar,
@@ -106,7 +106,7 @@ impl Run {
         let progress = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} {pos} files checked, {elapsed}: {msg}");
         progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        // Drawn on a terminal only, and only for work that takes a while.
+        // Drawn only on a terminal, and only if the work takes a while.
         progress.enable_steady_tick(Duration::from_millis(500));
         Self { reports, progress }
     }

@@ -114,7 +114,7 @@ fn the_command_verifies_a_folder_and_names_the_first_difference() {
         (output.status.code(), text)
     };
     let count = CASES.len();
-    let good = format!("FOLDER: {count} cases, all as they must be\n");
+    let good = format!("FOLDER: {count} cases, all match\n");
     assert_eq!(verify(&committed()), (Some(0), good));
     let folder = TempDir::new().unwrap();
     edition::generate(folder.path(), &CASES).unwrap();
@@ -233,7 +233,7 @@ fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
     let expected =
         fs::read_to_string(committed().join("v1/iftr-002-one-too-many/expected.json")).unwrap();
     assert!(
-        text.contains(&format!("\nA reader gives\n{expected}")),
+        text.contains(&format!("\nExpected result\n{expected}")),
         "{text}"
     );
     assert_eq!(command(&["show", "v1/none"]).status.code(), Some(2));

@@ -19,7 +19,7 @@ fn what_is_shown_is_the_script() {
     assert_eq!(text.parse::<Script>().unwrap(), first.script);
     let unknown = scripts_command(&["show", "v1/none"]).assert().code(2);
     let error = String::from_utf8_lossy(&unknown.get_output().stderr).into_owned();
-    assert_eq!(error, "atf-conformance: v1/none: no script of this name\n");
+    assert_eq!(error, "atf-conformance: v1/none: no such script\n");
 }
 
 #[test]
