@@ -1,11 +1,11 @@
-//! Where a program crashed, as its standard error tells.
+//! Finds where a program crashed from its standard error.
 
-/// The ends of names of source files.
+/// Extensions of source files.
 const SOURCES: [&str; 12] = [
     "c", "cc", "cpp", "cxx", "go", "h", "hpp", "java", "js", "py", "rs", "swift",
 ];
 
-/// How it ended, in a word or two: `SIGSEGV` of `killed by signal 11 (SIGSEGV)`.
+/// Shortens how a program ended to a word or two: `SIGSEGV` of `killed by signal 11 (SIGSEGV)`.
 pub(super) fn how(message: &str) -> &str {
     let message = message.split(", ").next().unwrap_or(message);
     match message.split_once('(') {
@@ -14,8 +14,8 @@ pub(super) fn how(message: &str) -> &str {
     }
 }
 
-/// The file and line of the source where it crashed: the last that a Python traceback names, the
-/// first of any other message.
+/// Returns the source file and line of the crash: the last in a Python traceback, otherwise the
+/// first in the text.
 pub(super) fn place(stderr: &str) -> Option<String> {
     let mut lines = stderr.lines().rev();
     let of_python = lines.find_map(|line| {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crash_is_placed_by_what_each_language_prints() {
+    fn a_crash_is_located_in_the_output_of_each_language() {
         let python = "Traceback (most recent call last):\n  File \"/a/testee.py\", line 70, in main\n    \
                       main()\n  File \"/a/index.py\", line 12, in read\n    x[5]\nIndexError: out of range\n";
         let rust = "\nthread 'main' (12) panicked at src/read.rs:120:9:\nindex out of bounds\n";

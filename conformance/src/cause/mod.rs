@@ -1,4 +1,4 @@
-//! Why results fail: failures that look alike share a cause, which has a name.
+//! Causes of failures: failures that look alike share a named cause.
 
 mod crash;
 mod table;
@@ -13,27 +13,27 @@ use crate::results::{CaseResult, Difference, Failure, Grade, Outcome, Results, S
 use crate::rules;
 use table::{KNOWN, Known};
 
-/// What a failure comes from, judged by what the kit can see of it.
+/// The cause of a failure, inferred from what the kit can observe.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Cause {
-    /// Its name for programs: `checksum-unnoticed`, `crash:SIGSEGV:read.c:120`.
+    /// The id for programs: `checksum-unnoticed`, `crash:SIGSEGV:read.c:120`.
     pub id: String,
-    /// Its name for people: `checksum mismatch not noticed`.
+    /// The title for people: `checksum mismatch not noticed`.
     pub title: String,
 }
 
 /// The failures of one cause.
 #[derive(Debug, Clone)]
 pub struct Group<'a> {
-    /// Their cause.
+    /// The cause they share.
     pub cause: Cause,
-    /// The failures with their positions in [`Results::cases`]: unexpected ones first.
+    /// The failures with their positions in [`Results::cases`], unexpected ones first.
     pub cases: Vec<(usize, &'a CaseResult)>,
-    /// How many of them no failure list has.
+    /// The number of failures that are on no failure list.
     pub failed: usize,
 }
 
-/// The failures of a run by their causes, the cause of most unexpected failures first.
+/// Groups the failures of a run by cause, the cause with the most unexpected failures first.
 #[must_use]
 pub fn groups(results: &Results) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -66,7 +66,7 @@ pub fn groups(results: &Results) -> Vec<Group<'_>> {
 }
 
 impl Cause {
-    /// The cause of a failure; `None` of a result that is none.
+    /// Returns the cause of a failure, or `None` if the result is not a failure.
     #[must_use]
     pub fn of(case: &CaseResult) -> Option<Self> {
         let Outcome::Failed {
@@ -84,7 +84,7 @@ impl Cause {
         Some(match class {
             Failure::Crash => Self::crash(message, &case.stderr, rule),
             Failure::Timeout => Self::new("timeout", rule, "does not end at"),
-            Failure::Memory => Self::new("memory", rule, "takes too much memory at"),
+            Failure::Memory => Self::new("memory", rule, "uses too much memory at"),
             Failure::Garbage => Self::garbage(message),
             Failure::Outside => Self::new("outside", rule, "reads outside the session at"),
             Failure::Rule => Self::new("writes", rule, "breaks"),
@@ -93,7 +93,7 @@ impl Cause {
                 None => Self::new(
                     "wrong-file",
                     rule,
-                    "writes what the script does not say, at",
+                    "differs from the script at",
                 ),
             },
             _ => match first {
@@ -107,16 +107,16 @@ impl Cause {
         })
     }
 
-    /// What a writer wrote into a field that no rule speaks of there.
+    /// Returns the cause of a wrong value in a field that no rule constrains there.
     fn unasked(field: &str) -> Self {
         Self {
             id: format!("wrong-file:{field}"),
-            title: format!("writes what the script does not say: {field}"),
+            title: format!("differs from the script: {field}"),
         }
     }
 
-    /// Where all values that are wrong are those of one field, the field is misread, whatever rule the
-    /// case is about.
+    /// Returns the cause "field misread" if all wrong values belong to one field, whatever the case's
+    /// rules.
     fn misread(differences: &[Difference]) -> Option<Self> {
         let is_shown = |it: &&Difference| !it.place.ends_with(" more]");
         let data = differences.iter().filter(|it| it.grade == Grade::Data);
@@ -137,8 +137,8 @@ impl Cause {
         }
     }
 
-    /// Crashes at one place of the testee's code have one cause; those whose place is not known have
-    /// the same cause if they end alike on files that break rules of one group.
+    /// Groups crashes by the line of source where they occur. Without a known line, crashes share a
+    /// cause if they end the same way on files that break rules of one group.
     fn crash(message: &str, stderr: &str, rule: &str) -> Self {
         let how = crash::how(message);
         match crash::place(stderr) {
@@ -158,7 +158,7 @@ impl Cause {
         }
     }
 
-    /// What is wrong with an output, without what it says.
+    /// Returns the cause of unusable output, from its kind and not its content.
     fn garbage(message: &str) -> Self {
         let kind = message.split(": ").next().unwrap_or(message);
         Self {
@@ -180,7 +180,7 @@ impl Cause {
         match difference.grade {
             Grade::Data if clues.turn == Turn::Refused => Self {
                 id: "refused".to_owned(),
-                title: "file refused, though its events can be read".to_owned(),
+                title: "readable file rejected".to_owned(),
             },
             Grade::Label => Self {
                 id: format!("label:{field}"),
@@ -194,10 +194,10 @@ impl Cause {
     }
 }
 
-/// The record and the field that a difference is in, if a value of it is wrong and nothing else.
+/// Returns the record and field of a difference, if only a value is wrong.
 fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     let is_nothing = |text: &str| text == "nothing";
-    // A writer's places begin with a file.
+    // A writer's places start with a file.
     let place = difference.place.rsplit(": ").next()?;
     let (above, field) = place.rsplit_once('.')?;
     let record = above.rsplit('.').next()?;
@@ -207,7 +207,7 @@ fn field_of_record(difference: &Difference) -> Option<(&str, &str)> {
     (is_value && is_record).then_some((record, field))
 }
 
-/// The rule's id with its sentence, if the spec has it.
+/// Returns the rule's id, with its sentence if the spec has the rule.
 fn named(rule: &str) -> String {
     match rules::find(rule) {
         Some(known) => format!("{rule}: {}", known.rule),
@@ -215,29 +215,29 @@ fn named(rule: &str) -> String {
     }
 }
 
-/// What a difference says about its cause.
+/// The parts of a difference that point to its cause.
 #[derive(Debug)]
 struct Clues<'a> {
     grade: Grade,
     rule: &'a str,
-    /// The place's last name: `detail_seq` of `threads[0].index.events[3].detail_seq`.
+    /// The last name in the place: `detail_seq` of `threads[0].index.events[3].detail_seq`.
     field: &'a str,
     turn: Turn,
     expected: &'a str,
 }
 
-/// In which direction an answer is wrong.
+/// The direction in which an answer is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// What is good was refused.
+    /// A readable file was rejected.
     Refused,
-    /// What must be refused was read.
+    /// A file that must be rejected was read.
     Believed,
-    /// Something was given that is not there.
+    /// The answer contains something that is not in the file.
     Extra,
-    /// Something that is there was not given.
+    /// Something in the file is missing from the answer.
     Lost,
-    /// Another value.
+    /// A wrong value.
     Other,
 }
 
@@ -255,7 +255,7 @@ impl Turn {
 
 impl<'a> Clues<'a> {
     fn of(difference: &'a Difference, rule: &'a str) -> Self {
-        // A writer's places begin with a file; values of documents are JSON.
+        // A writer's places start with a file; values in documents are JSON.
         let place = difference.place.rsplit(": ").next().unwrap_or_default();
         let field = place.rsplit('.').next().unwrap_or_default();
         let field = field.split('[').next().unwrap_or_default();

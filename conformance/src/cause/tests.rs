@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::*;
 use crate::results::Role;
 
-/// A failure with these differences: grade, place, expected, got, rule.
+/// Makes a failure with these differences: grade, place, expected, got, rule.
 fn result(class: Failure, differences: &[(Grade, &str, &str, &str, &str)]) -> CaseResult {
     let difference =
         |(grade, place, expected, got, rule): &(Grade, &str, &str, &str, &str)| Difference {
@@ -106,7 +106,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
             (Data, "events[3].call_depth", "1", "2", "ATF-XXXX-001"),
             "misread:events.call_depth",
         ),
-        // One field alone: whatever the case is about.
+        // One field alone, whatever the case's rules.
         (
             WrongDecode,
             (
@@ -167,7 +167,7 @@ fn a_cause_follows_from_the_rule_the_field_and_the_direction() {
 }
 
 #[test]
-fn data_comes_before_labels_and_crashes_go_by_their_place() {
+fn data_outranks_labels_and_crashes_are_grouped_by_line() {
     let data = (Grade::Data, "verdict", "reject", "accept", "ATF-IFTR-002");
     let label = (
         Grade::Label,

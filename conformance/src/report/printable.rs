@@ -1,23 +1,24 @@
-//! Text from files, names and programs, as a report may show it.
+//! Text from files, names and programs, made safe for reports.
 
-/// Text that may come from a file or its name, without what could steer a terminal: control
-/// characters, breaks of a line, marks that turn the direction of writing, and what XML has no way to write.
+/// Text that may come from a file or its name. Escapes everything that could control a terminal
+/// (control characters, line breaks, bidirectional marks) and everything that XML cannot represent.
 #[derive(Debug)]
 pub struct Printable<T>(pub T);
 
 impl<T: std::fmt::Display> std::fmt::Display for Printable<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for letter in self.0.to_string().chars() {
-            match steers(letter) {
-                true => write!(f, "{}", letter.escape_unicode())?,
-                false => write!(f, "{letter}")?,
+            if steers(letter) {
+                write!(f, "{}", letter.escape_unicode())?;
+            } else {
+                write!(f, "{letter}")?;
             }
         }
         Ok(())
     }
 }
 
-/// Whether a letter could do more than be read.
+/// Returns whether a character must be escaped.
 fn steers(letter: char) -> bool {
     letter.is_control()
         || matches!(
@@ -26,19 +27,19 @@ fn steers(letter: char) -> bool {
         )
 }
 
-/// `1 file`, `2 files`.
+/// Returns a count with its noun: `1 file`, `2 files`.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A text's beginning, where it is longer than a line should be.
+/// Returns the text, cut to so many characters with a note of how many bytes follow.
 pub(super) fn clipped(text: &str, letters: usize) -> String {
     match text.char_indices().nth(letters) {
         None => text.to_owned(),
         Some((end, _)) => {
             let rest = text.len().saturating_sub(end);
             format!(
-                "{}… ({rest} bytes more)",
+                "{}… ({rest} more bytes)",
                 text.get(..end).unwrap_or_default()
             )
         }

@@ -1,4 +1,4 @@
-//! Where a report goes, and in which form.
+//! The form and destination of a report.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,21 +12,21 @@ use atf::session;
 use super::Printable;
 use crate::check::has_extension;
 
-/// A report that was asked for: `html=report.html`, or `tap` for standard output.
+/// A requested report: `html=report.html`, or `tap` for standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// In which form.
+    /// The form.
     pub form: Form,
-    /// The file; `None` is standard output.
+    /// The file; `None` means standard output.
     pub file: Option<PathBuf>,
 }
 
 impl Target {
-    /// The reports that were asked for, and `default` on standard output if nothing else goes there.
+    /// Returns the requested reports, plus `default` on standard output if no other goes there.
     ///
     /// # Errors
     ///
-    /// Two reports that would overwrite one another.
+    /// If two reports would overwrite each other.
     pub fn chosen(asked: &[Self], default: Form) -> Result<Vec<Self>, BadTarget> {
         let mut targets = asked.to_vec();
         if targets.iter().all(|target| target.file.is_some()) {
@@ -49,7 +49,7 @@ impl Target {
         Ok(targets)
     }
 
-    /// Where it goes, in words.
+    /// Returns the destination as text.
     fn place(&self) -> String {
         match &self.file {
             None => "standard output".to_owned(),
@@ -57,16 +57,16 @@ impl Target {
         }
     }
 
-    /// Opens the file, which is made anew, or standard output. Colours stay where a terminal shows them.
+    /// Creates the file, or opens standard output. Colours are kept only on a terminal.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be made, with its name.
+    /// If the file cannot be created; the error names it.
     pub(super) fn open(&self) -> io::Result<Box<dyn Write>> {
         let Some(path) = &self.file else {
             let out = io::stdout().lock();
             return Ok(match self.form {
-                // Line by line, as they come.
+                // Flushed line by line.
                 Form::Summary | Form::Text => Box::new(AutoStream::auto(out)),
                 _ => Box::new(BufWriter::new(out)),
             });
@@ -80,11 +80,11 @@ impl Target {
         })
     }
 
-    /// Asks, before long work, whether the file can be written. One that is there stays as it is.
+    /// Checks, before long work, that the file can be written. An existing file is not changed.
     ///
     /// # Errors
     ///
-    /// Where it cannot, with its name.
+    /// If the file cannot be written; the error names it.
     pub fn probe(&self) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -95,19 +95,19 @@ impl Target {
         file.map(drop).map_err(|error| self.failure(&error))
     }
 
-    /// Refuses to write over a part of a trace.
+    /// Refuses to overwrite part of a trace.
     fn check_place(&self, path: &Path) -> io::Result<()> {
         if has_extension(path) || session::is_part_of_trace(path) {
             let error = io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "a report must not change a trace",
+                "refusing to write a report over part of a trace",
             );
             return Err(self.failure(&error));
         }
         Ok(())
     }
 
-    /// An error with the file's name. A reader of standard output who has seen enough is none.
+    /// Adds the file's name to an error. A closed stdout is not an error.
     pub(super) fn settled(&self, written: io::Result<()>) -> io::Result<()> {
         match written {
             Err(error) if self.file.is_none() && error.kind() == io::ErrorKind::BrokenPipe => {
@@ -117,7 +117,7 @@ impl Target {
         }
     }
 
-    /// The error with the name of where the report goes.
+    /// Returns the error, prefixed with the destination.
     pub(super) fn failure(&self, error: &io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.place()))
     }
@@ -126,24 +126,24 @@ impl Target {
 /// The forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A screen of text: scores and causes. Of a check, the same as `Text`.
+    /// One screen of text: scores and causes. For a check, the same as `Text`.
     Summary,
-    /// Text with every failure in full, with colours on a terminal.
+    /// Text with every failure in full; coloured on a terminal.
     Text,
     /// The Test Anything Protocol, version 14.
     Tap,
-    /// JUnit's XML, as CI services read it.
+    /// JUnit XML, for CI services.
     Junit,
     /// One JSON object.
     Json,
-    /// One page for a browser, without any other file.
+    /// One self-contained page for a browser.
     Html,
-    /// A small picture for a README, SVG.
+    /// A small SVG image for a README.
     Badge,
 }
 
 impl Form {
-    /// All forms with the words that ask for them.
+    /// All forms with their names on the command line.
     const ALL: [(&'static str, Self); 7] = [
         ("summary", Self::Summary),
         ("text", Self::Text),
@@ -155,7 +155,7 @@ impl Form {
     ];
 }
 
-/// Why a text asks for no report.
+/// Why a report option is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadTarget(String);
 
@@ -172,7 +172,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, BadTarget> {
         let (word, file) = match text.split_once('=') {
-            Some((_, "")) => return Err(BadTarget(format!("{text} names no file"))),
+            Some((_, "")) => return Err(BadTarget(format!("{text}: file name missing"))),
             Some((word, "-")) => (word, None),
             Some((word, file)) => (word, Some(Path::new(file).to_owned())),
             None => (text, None),
@@ -183,7 +183,7 @@ impl FromStr for Target {
                 let names: Vec<_> = Form::ALL.iter().map(|(name, _)| *name).collect();
                 let names = names.join(", ");
                 Err(BadTarget(format!(
-                    "{word:?} is no form of a report: {names}"
+                    "unknown report form {word:?}; known forms: {names}"
                 )))
             }
         }

@@ -90,7 +90,7 @@ fn reports_that_would_overwrite_one_another_or_cannot_be_made_are_usage_errors()
         &["--report", "html=nowhere/at/all.html"],
         "nowhere/at/all.html: ",
     );
-    refused(&["--report", "pdf=a"], "\"pdf\" is no form of a report");
+    refused(&["--report", "pdf=a"], "unknown report form \"pdf\"");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_report_does_not_take_the_place_of_a_part_of_a_trace() {
         let output = check(folder.path(), &["trace", "--report", &report]);
         let (status, _, messages) = texts(&output);
         assert_eq!(status, 2, "{report}");
-        let why = format!("{}: a report must not change a trace", file.display());
+        let why = format!("{}: refusing to write a report over part of a trace", file.display());
         assert!(messages.contains(&why), "{messages}");
     }
     assert_eq!(fs::read(&index).unwrap(), before);

@@ -389,7 +389,7 @@ fn a_pair_that_has_nothing_in_common_is_skipped_in_each_form() {
             .find(|point| point.title == "ada-c reads what ada-c writes");
         let pair = pair.unwrap();
         assert!(pair.ok);
-        let skip = ("SKIP".to_owned(), "nothing that both support".to_owned());
+        let skip = ("SKIP".to_owned(), "nothing supported by both".to_owned());
         assert_eq!(pair.directive, is_skipped.then_some(skip));
         let text = report(&results, Form::Junit);
         let document = roxmltree::Document::parse(&text).unwrap();

@@ -69,7 +69,7 @@ fn the_matrix_of_writers_and_readers_has_a_cell_for_each_pair() {
     (third.writer, third.passed) = (1, 7);
     results.cross.push(third);
     let text = plain(&results, Form::Text);
-    let (_, matrix) = text.split_once("writers, by their readers").unwrap();
+    let (_, matrix) = text.split_once("writers by readers").unwrap();
     let rows: Vec<Vec<_>> = { matrix.lines().take(3) }
         .map(|line| line.split_whitespace().collect())
         .collect();
@@ -143,7 +143,7 @@ fn of_many_messages_the_last_are_shown_and_the_others_counted() {
     let lines = shown(&results);
     assert!((2..50).contains(&lines.len()), "{lines:?}");
     let first = 101 - lines.len();
-    assert_eq!(lines[0], format!("… ({first} lines before)"));
+    assert_eq!(lines[0], format!("… ({first} earlier lines)"));
     let last: Vec<_> = (first..100)
         .map(|number| format!("line {number}"))
         .collect();

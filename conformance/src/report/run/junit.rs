@@ -164,7 +164,7 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
             r#"    <testcase classname="writers and readers" name="{name}">"#
         )?;
         if is_skipped(cross) {
-            write!(out, r#"<skipped message="nothing that both support"/>"#)?;
+            write!(out, r#"<skipped message="nothing supported by both"/>"#)?;
         } else if !cross.failed.is_empty() {
             let lines = cross
                 .failed

@@ -1,4 +1,5 @@
-//! A screen for a terminal: the scores of each testee, then the causes of failures, largest first.
+//! One screen for a terminal: the scores of each implementation, then the causes of failures, largest
+//! first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -14,11 +15,11 @@ use crate::report::printable::{clipped, counted};
 use crate::results::{CaseResult, Grading, Results, State};
 use crate::rules;
 
-/// How wide a line may be.
+/// The maximum width of a line.
 const WIDTH: usize = 100;
-/// How many causes a screen has room for.
+/// The maximum number of causes on a screen.
 const MOST_CAUSES: usize = 28;
-/// How many testees have a column of their own beside the causes.
+/// The maximum number of implementations with their own column beside the causes.
 const MOST_COLUMNS: usize = 8;
 const CAUSE_LETTERS: usize = 46;
 const NAME_LETTERS: usize = 24;
@@ -31,9 +32,10 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     shoulds(results, out)?;
     cross(results, out)?;
     terminal::notices(results, out)?;
-    let style = match verdict::is_good(results) {
-        true => GREEN,
-        false => RED,
+    let style = if verdict::is_good(results) {
+        GREEN
+    } else {
+        RED
     };
     let elapsed = results.elapsed.as_secs_f64();
     let headline = verdict::headline(results);
@@ -42,7 +44,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     legend(results, &groups, out)
 }
 
-/// A letter for each testee, which heads its column beside the causes.
+/// Returns the letter that heads an implementation's column beside the causes.
 fn letter(testee: usize) -> char {
     u8::try_from(testee).map_or('?', |seq| char::from(b'A'.saturating_add(seq)))
 }
@@ -59,9 +61,10 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         let cases = || results.cases.iter().filter(|case| case.testee == seq);
         let (tally, scores) = (Tally::of(cases()), Scores::of(cases()));
         let name = clipped(&words::name(results, seq), NAME_LETTERS);
-        let name = match has_columns(results) {
-            true => format!("{}  {name}", letter(seq)),
-            false => name,
+        let name = if has_columns(results) {
+            format!("{}  {name}", letter(seq))
+        } else {
+            name
         };
         let labels = match results.grading {
             Grading::Data => "not graded".to_owned(),
@@ -93,7 +96,7 @@ fn testees(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// The style of a number that should be 0.
+/// Returns the style of a number that should be 0.
 const fn bad(number: u64, style: anstyle::Style) -> anstyle::Style {
     match number {
         0 => FAINT,
@@ -111,18 +114,20 @@ fn causes(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         counted(failures as u64, "failure"),
         counted(groups.len() as u64, "cause")
     );
-    let columns = match has_columns(results) {
-        true => results.testees.len(),
-        false => 0,
+    let columns = if has_columns(results) {
+        results.testees.len()
+    } else {
+        0
     };
     let heads: String = (0..columns)
         .map(|seq| format!("{:>4}", letter(seq)))
         .collect();
     writeln!(out, "{RED}{FAINT:#} all{heads}  {RED}{title}{RED:#}")?;
-    // Where all but one fit, that one fits in place of the line that counts it.
-    let shown = match groups.len() > MOST_CAUSES {
-        true => MOST_CAUSES - 1,
-        false => groups.len(),
+    // A last cause takes no more room than a line that counts it.
+    let shown = if groups.len() > MOST_CAUSES {
+        MOST_CAUSES - 1
+    } else {
+        groups.len()
     };
     for group in groups.iter().take(shown) {
         cause(group, columns, out)?;
@@ -171,7 +176,7 @@ fn cause(group: &Group<'_>, columns: usize, out: &mut dyn Write) -> io::Result<(
     )
 }
 
-/// The SHOULDs that writers' files break, those of most scripts first: they fail nothing.
+/// Writes the SHOULDs that writers' files break, the most frequent first. They are not failures.
 fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut by_rule: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
     for case in results
@@ -210,7 +215,7 @@ fn shoulds(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// The text, or as much of it as fits with a mark at its end.
+/// Returns the text, cut to the width with a mark at its end.
 fn shortened(text: &str, width: usize, mark: char) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -226,7 +231,7 @@ fn shortened(text: &str, width: usize, mark: char) -> String {
     short
 }
 
-/// One line for each pair of a writer and a reader that do not understand one another.
+/// Writes a line for each pair of a writer and a reader that failed.
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let failing = results.cross.iter().filter(|pair| !pair.failed.is_empty());
     let pairs: Vec<_> = failing.collect();
@@ -255,13 +260,13 @@ fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
     let marks: BTreeSet<_> = results.cases.iter().map(CaseResult::state).collect();
     writeln!(
         out,
-        "{FAINT}data: events and their values; labels: what is said of them"
+        "{FAINT}data: events and their values; labels: what a reader reports about them"
     )?;
     let is_crowded = has_columns(results) && !groups.is_empty();
     let terms = [
         (marks.contains(&State::Known), "known: on a failure list"),
         (marks.contains(&State::Skipped), "skipped: not claimed"),
-        (is_crowded, "A, B, …: the testees above; .: none"),
+        (is_crowded, "A, B, …: the implementations above; .: none"),
     ];
     let terms = terms.into_iter().filter(|(is_used, _)| *is_used);
     let terms: Vec<_> = terms.map(|(_, term)| term).collect();
@@ -269,13 +274,13 @@ fn legend(results: &Results, groups: &[Group<'_>], out: &mut dyn Write) -> io::R
         writeln!(out, "{}", terms.join("; "))?;
     }
     if let Some((_, case)) = groups.first().and_then(|group| group.cases.first()) {
-        let command = "one in full: --details --case";
+        let command = "show one in full: --details --case";
         let room = WIDTH.saturating_sub(command.len() + 3);
         let name = shortened(&Printable(&case.case).to_string(), room, '*');
         writeln!(out, "{command} '{name}'")?;
         writeln!(
             out,
-            "all in full: --details; as a page: --report html=FILE; a case that ends in * is a pattern"
+            "show all in full: --details; as a page: --report html=FILE; a case ending in * is a pattern"
         )?;
     }
     write!(out, "{FAINT:#}")

@@ -36,7 +36,7 @@ pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
         );
         let title = format!("{reader} reads what {writer} writes");
         let directive = match (cross.passed, cross.failed.len()) {
-            (0, 0) => Some(("SKIP", "nothing that both support")),
+            (0, 0) => Some(("SKIP", "nothing supported by both")),
             _ => None,
         };
         tap.point(cross.failed.is_empty(), &title, directive)?;

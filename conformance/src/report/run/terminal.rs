@@ -1,4 +1,4 @@
-//! Text for a terminal: each failure in full, then the matrices, then the totals, where the eye ends.
+//! Text for a terminal: each failure in full, then the matrices, then the totals, which stay visible.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ pub(super) const YELLOW: Style =
     Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// How wide a testee's name may be in a matrix.
+/// The maximum width of an implementation's name in a matrix.
 const NAME_LETTERS: usize = 32;
 
 pub(super) fn write(results: &Results, out: &mut dyn Write) -> io::Result<()> {
@@ -76,7 +76,7 @@ fn known(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Resul
     )
 }
 
-/// What a writer should have done otherwise, where nothing failed.
+/// Writes the notes on a writer that passed.
 fn notes(results: &Results, case: &CaseResult, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -108,7 +108,7 @@ fn cross_failures(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// What is wrong with testees and failure lists, rather than with a case.
+/// Writes problems of implementations and failure lists, rather than of single cases.
 pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut any = false;
     for testee in &results.testees {
@@ -125,7 +125,7 @@ pub(super) fn notices(results: &Results, out: &mut dyn Write) -> io::Result<()> 
     if any { writeln!(out) } else { Ok(()) }
 }
 
-/// Testees against what the rules are about.
+/// Writes the matrix of implementations by rule groups.
 fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let by_group = matrix(results, |case| {
         let mut groups = BTreeMap::new();
@@ -160,7 +160,7 @@ fn groups(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     table.write(out)
 }
 
-/// `12` where all passed, `10/12` where not.
+/// Returns `12` if all passed, `10/12` if not.
 fn cell(tally: Tally) -> (String, Style) {
     let Tally { passed, .. } = tally;
     let graded = tally.graded();
@@ -173,7 +173,7 @@ fn cell(tally: Tally) -> (String, Style) {
     }
 }
 
-/// Writers against readers.
+/// Writes the matrix of writers by readers.
 fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     if results.cross.is_empty() {
         return Ok(());
@@ -183,7 +183,7 @@ fn cross(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let short = |testee| clipped(&words::name(results, testee), NAME_LETTERS);
     let mut table = Table::new();
     let heads = readers.iter().map(|reader| (short(*reader), FAINT));
-    table.row("writers, by their readers", heads.collect());
+    table.row("writers by readers", heads.collect());
     for writer in writers {
         let cells = readers.iter().map(|reader| {
             let is_it = |pair: &&crate::results::CrossResult| {
@@ -229,7 +229,7 @@ fn totals(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     editions(results, out)
 }
 
-/// What was graded by, when, where and with which command.
+/// Writes the editions graded with, and the time, system and command of the run.
 pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let editions = &results.editions;
     let (kit, spec) = (Printable(&editions.kit), Printable(&editions.spec));
@@ -250,7 +250,7 @@ pub(super) fn editions(results: &Results, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// Both scores of each testee that has any.
+/// Writes both scores of each graded implementation.
 fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     for testee in 0..results.testees.len() {
         let cases: Vec<_> = results
@@ -266,7 +266,7 @@ fn scores(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Rows of cells below one another, the first to the left, the others to the right.
+/// A table of cells; the first column is left-aligned, the others right-aligned.
 pub(super) struct Table {
     rows: Vec<(String, Vec<(String, Style)>)>,
 }

@@ -1,4 +1,4 @@
-//! What all forms say about a failure, in plain text.
+//! Plain text about failures, shared by all forms.
 
 use crate::cause::Cause;
 use crate::report::hexdump;
@@ -6,13 +6,13 @@ use crate::report::printable::{Printable, clipped};
 use crate::results::{CaseResult, Difference, Hexdump, Note, Outcome, Results};
 use crate::rules::{self, Severity};
 
-/// How much of a value is shown; JSON has all.
+/// The shown length of a value; JSON has all of it.
 const VALUE_LETTERS: usize = 200;
-/// How much of what a testee wrote to standard error is shown: its last lines.
+/// The shown part of standard error: its last lines.
 const STDERR_LINES: usize = 20;
 const STDERR_LETTERS: usize = 300;
 
-/// The testee's name, made harmless.
+/// Returns the implementation's name, made printable.
 pub(super) fn name(results: &Results, testee: usize) -> String {
     match results.testees.get(testee) {
         Some(testee) => Printable(&testee.name).to_string(),
@@ -37,7 +37,7 @@ pub(super) fn failure(case: &CaseResult) -> Option<String> {
     }
 }
 
-/// Why it matters, where it differs, every place of it, and what the testee said about it.
+/// Returns the lines of a failure: cause, purpose, rules, differences, notes and standard error.
 pub(super) fn details(case: &CaseResult) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(Cause { id, title }) = Cause::of(case) {
@@ -55,7 +55,7 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     if let Outcome::Failed { differences, .. } = &case.outcome {
         for (seq, difference) in differences.iter().enumerate() {
             self::difference(difference, &mut lines);
-            // The bytes of one place are a page; JSON has those of all.
+            // Only the first hexdump fits; JSON has all of them.
             if let Some(dump) = difference.hexdump.as_ref().filter(|_| seq == 0) {
                 bytes(dump, &mut lines);
             }
@@ -66,7 +66,7 @@ pub(super) fn details(case: &CaseResult) -> Vec<String> {
     lines
 }
 
-/// The SHOULDs that a writer's files break, and what else is worth knowing.
+/// Returns the SHOULDs that a writer's files break, and other notes.
 pub(super) fn notes(case: &CaseResult) -> Vec<String> {
     let short = |note: &Note| {
         let kind = match note.severity {
@@ -110,7 +110,7 @@ fn stderr(text: &str) -> Vec<String> {
     let first = all.len().saturating_sub(STDERR_LINES);
     let mut lines = Vec::new();
     if first > 0 {
-        lines.push(format!("stderr: … ({first} lines before)"));
+        lines.push(format!("stderr: … ({first} earlier lines)"));
     }
     for line in all.iter().skip(first) {
         lines.push(format!(

@@ -86,7 +86,7 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
         groups.push(((*title).to_owned(), ids));
     }
     groups.push((
-        "Rules that the spec does not have".to_owned(),
+        "Rules not in the spec".to_owned(),
         rest.into_iter().collect(),
     ));
     groups.retain(|(_, ids)| !ids.is_empty());
