@@ -4,7 +4,7 @@
   root.classList.add("js");
   const id = (name) => document.getElementById(name);
 
-  // Colours: as the system has them, or as chosen here.
+  // Colours: the system's, or chosen here.
   const theme = id("theme");
   const themes = ["automatic", "light", "dark"];
   const stored = () => { try { return localStorage.getItem("atf-theme"); } catch { return null; } };
@@ -18,20 +18,20 @@
     setTheme(themes[(themes.indexOf(root.dataset.theme) + 1) % themes.length]);
   });
 
-  // Filters: what is left of results and failures. They stand in the address, so that a view can be sent.
+  // Filters of results and failures, kept in the URL so a view can be shared.
   const form = id("filters");
   if (!form) return;
   const letters = { state: "s", testee: "t", role: "r", wire: "c", rule: "u", verdict: "v" };
   const names = [...form.elements].map((control) => control.name).filter((name) => name);
   const words = (text) => (text ?? "").split(" ");
-  // What is filtered are the children of lists; each says in its data what it is, in words.
+  // Filters apply to the children of lists; their data attributes hold the words to match.
   const lists = new Map();
   for (const list of document.querySelectorAll("[data-list]")) {
     const all = lists.get(list.dataset.list) ?? [];
     lists.set(list.dataset.list, all);
     for (const element of list.children) all.push({ element, text: element.textContent.toLowerCase() });
   }
-  // What lists are folded into: hidden if nothing is left in it, opened if it holds what is looked for.
+  // Folded sections: hidden if no child is left, opened if one matches a filter.
   const folds = [...document.querySelectorAll("details:has([data-list])")];
   const fits = (one, want) => names.every((name) => {
     if (!want[name]) return true;
@@ -75,7 +75,7 @@
   form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
   form.addEventListener("reset", () => setTimeout(apply));
 
-  // A cell of the matrix shows its results; its failure, if it has one, is opened.
+  // A matrix cell filters by its results and opens its failure, if any.
   id("matrix")?.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-u]");
     if (!link) return;
@@ -97,7 +97,7 @@
     }
   };
   addEventListener("hashchange", open);
-  // A second click on the same link changes no address.
+  // A second click on the same link does not change the URL.
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (link && link.hash === location.hash) open();
@@ -110,7 +110,7 @@
   id("open-all")?.addEventListener("click", () => toggle(true));
   id("close-all")?.addEventListener("click", () => toggle(false));
   addEventListener("beforeprint", () => toggle(true));
-  // Filters in the address come before the form's, which are empty.
+  // Filters in the URL take precedence over the empty form.
   if (!location.hash.startsWith("#?")) apply();
   open();
 })();

@@ -90,11 +90,7 @@ impl Cause {
             Failure::Rule => Self::new("writes", rule, "breaks"),
             Failure::WrongFile => match first.filter(|first| first.rule.is_none()) {
                 Some(first) => Self::unasked(Clues::of(first, rule).field),
-                None => Self::new(
-                    "wrong-file",
-                    rule,
-                    "differs from the script at",
-                ),
+                None => Self::new("wrong-file", rule, "differs from the script at"),
             },
             _ => match first {
                 Some(first) => {

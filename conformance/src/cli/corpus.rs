@@ -141,10 +141,7 @@ fn verify(folder: &std::path::Path) -> io::Result<u8> {
     let differences = edition::verify(folder, &cases);
     let Some(first) = differences.first() else {
         let count = cases.len();
-        return print(&format!(
-            "{}: {count} cases, all match\n",
-            folder.display()
-        ));
+        return print(&format!("{}: {count} cases, all match\n", folder.display()));
     };
     let more = match differences.len() - 1 {
         0 => String::new(),

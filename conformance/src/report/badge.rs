@@ -1,10 +1,10 @@
-//! A badge: a small picture with what was graded and how it went. All its words are ours.
+//! A badge: a small image with the subject and the outcome. It contains only our own text.
 
 use std::io::{self, Write};
 
 use super::xml::Attribute;
 
-/// White letters stand out from each of these by 4.5 or more.
+/// Backgrounds with a contrast of at least 4.5 to white.
 const LABEL_PAPER: &str = "#3a414b";
 const GOOD: &str = "#0f5e27";
 const KNOWN: &str = "#734900";
@@ -14,20 +14,20 @@ const NOTHING: &str = "#545b64";
 /// Space on each side of a text, in pixels.
 const MARGIN: u32 = 6;
 
-/// How it went, as far as a colour can say it.
+/// The outcome that a colour shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mood {
     /// Nothing is wrong.
     Good,
-    /// Something is, and it is known or allowed.
+    /// Known or allowed problems only.
     Known,
-    /// Something is.
+    /// Something is wrong.
     Bad,
-    /// There was nothing to grade.
+    /// Nothing was graded.
     Nothing,
 }
 
-/// Writes what was graded and the words about it.
+/// Writes a badge with a label and a text.
 pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -> io::Result<()> {
     let paper = match mood {
         Mood::Good => GOOD,
@@ -59,7 +59,7 @@ pub(super) fn write(label: &str, words: &str, mood: Mood, out: &mut dyn Write) -
     )
 }
 
-/// About how wide a text is, in pixels, at 11 pixels of Verdana; `textLength` makes it so in any other.
+/// Estimates a text's width in pixels, in Verdana at 11 pixels; `textLength` forces it in other fonts.
 fn width(text: &str) -> u32 {
     let tenths: u32 = text.chars().map(tenths).sum();
     tenths.div_ceil(10)
@@ -81,7 +81,7 @@ const fn tenths(letter: char) -> u32 {
 mod tests {
     use super::width;
 
-    /// Verdana's own widths, in thousandths of its size.
+    /// Verdana's widths, in thousandths of its size.
     const VERDANA: [(char, u32); 26] = [
         ('i', 274),
         ('l', 274),
@@ -112,14 +112,14 @@ mod tests {
     ];
 
     #[test]
-    fn no_text_is_drawn_much_wider_or_narrower_than_its_letters_are() {
+    fn estimated_text_widths_are_close_to_verdana() {
         for (letter, thousandths) in VERDANA {
             let drawn = width(&letter.to_string().repeat(100));
             let own = thousandths * 11 / 10;
             let range = own * 82 / 100..own * 118 / 100;
             assert!(
                 range.contains(&drawn),
-                "{letter}: {drawn}, in Verdana {own}"
+                "{letter}: estimated {drawn}, Verdana {own}"
             );
         }
     }

@@ -1,10 +1,10 @@
-//! Bytes of a file, sixteen a line, with a field marked.
+//! Bytes of a file, sixteen per line, with a field marked.
 
 use crate::results::Hexdump;
 
-/// How many bytes stand in a line.
+/// Bytes per line.
 const WIDTH: u64 = 16;
-/// How many lines are shown before the field's first and behind its last, and how many in all.
+/// Lines before the field, lines after it, and the maximum number of lines.
 const BEFORE: u64 = 3;
 const BEHIND: u64 = 2;
 const LINES: usize = 12;
@@ -12,20 +12,21 @@ const LINES: usize = 12;
 /// A line of a hexdump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Where it begins, a multiple of 16, in bytes from the start of the file.
+    /// The offset, a multiple of 16, in bytes from the start of the file.
     pub(super) offset: u64,
-    /// Its sixteen bytes, as far as they are known; whether each is the field's.
+    /// The sixteen bytes, `None` if unknown, and whether each belongs to the field.
     pub(super) bytes: [Option<(u8, bool)>; 16],
 }
 
-/// The lines around the field.
+/// Returns the lines around the field.
 pub(super) fn lines(dump: &Hexdump) -> Vec<Line> {
     let end = (dump.bytes.len() as u64).saturating_add(dump.offset);
     let is_inside = |offset| (dump.offset..end).contains(&offset);
-    // A field that is not among the bytes, past the end of the file, say, is not waited for.
-    let around = match is_inside(dump.field_offset) {
-        true => dump.field_offset,
-        false => dump.offset,
+    // The field may be outside the bytes, for example past the end of the file.
+    let around = if is_inside(dump.field_offset) {
+        dump.field_offset
+    } else {
+        dump.offset
     };
     let first = (around - around % WIDTH).saturating_sub(BEFORE * WIDTH);
     let first = first.max(dump.offset - dump.offset % WIDTH);
@@ -50,7 +51,7 @@ fn line(dump: &Hexdump, offset: u64) -> Line {
 }
 
 impl Line {
-    /// The byte as a letter, as a hexdump shows it beside the numbers.
+    /// Returns the byte as a character for the text column.
     pub(super) const fn letter(byte: u8) -> char {
         match byte {
             0x20..=0x7e => byte as char,
@@ -58,13 +59,13 @@ impl Line {
         }
     }
 
-    /// Whether a byte of the field stands in it.
+    /// Returns whether the line contains a byte of the field.
     pub(super) fn is_marked(&self) -> bool {
         self.bytes.iter().flatten().any(|(_, marked)| *marked)
     }
 }
 
-/// The dump as plain text; the field's bytes have carets below.
+/// Formats the dump as plain text, with carets below the field's bytes.
 pub(super) fn text(dump: &Hexdump) -> Vec<String> {
     let mut out = Vec::new();
     for line in lines(dump) {

@@ -1,5 +1,5 @@
-//! Pages that need nothing else: no network, no other file. They are whole without JavaScript, which
-//! adds filters and the choice of colours.
+//! Self-contained pages: no network, no other file. They are complete without JavaScript, which adds
+//! filters and a choice of colours.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// What all pages begin and end with, and the pages.
+/// The base template and the pages.
 const TEMPLATES: [(&str, &str); 3] = [
     ("page.html", include_str!("../../templates/page.html")),
     ("run.html", include_str!("../../templates/run.html")),
@@ -20,7 +20,7 @@ const TEMPLATES: [(&str, &str); 3] = [
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
 
-/// A page and what is the same on each.
+/// A page with the parts shared by all pages.
 #[derive(Serialize)]
 struct Whole<T> {
     #[serde(flatten)]
@@ -30,7 +30,7 @@ struct Whole<T> {
     script: &'static str,
 }
 
-/// Writes a page by its template.
+/// Renders a page's template.
 pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let environment = environment().map_err(io::Error::other)?;
     let template = environment
@@ -47,8 +47,8 @@ pub(super) fn write(template: &str, page: impl Serialize, out: &mut dyn Write) -
     Ok(())
 }
 
-/// What a browser may load and run: our style and our script, known by their sums, and nothing else,
-/// whatever a text of a testee or a file says.
+/// Returns the content security policy. It allows only our own style and script, by hash, so text from an
+/// implementation or a file cannot run anything.
 fn policy() -> String {
     let sum = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
     let (style, script) = (sum(STYLE), sum(SCRIPT));
@@ -65,9 +65,12 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         .build()?;
     let mut environment = Environment::new();
     environment.set_syntax(syntax);
-    environment.set_auto_escape_callback(|name| match name.ends_with(".html") {
-        true => AutoEscape::Html,
-        false => AutoEscape::None,
+    environment.set_auto_escape_callback(|name| {
+        if name.ends_with(".html") {
+            AutoEscape::Html
+        } else {
+            AutoEscape::None
+        }
     });
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     for (name, text) in TEMPLATES {

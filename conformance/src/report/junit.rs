@@ -1,10 +1,10 @@
-//! JUnit's XML, as CI services read it: what all reports of that form are made of.
+//! JUnit XML, as CI services read it: the parts shared by all JUnit reports.
 
 use std::io::{self, Write};
 
 use super::xml::Attribute;
 
-/// What a suite's attributes count.
+/// The counts in a suite's attributes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) tests: usize,
@@ -30,7 +30,7 @@ impl std::fmt::Display for Counts {
     }
 }
 
-/// Begins the document.
+/// Starts the document.
 pub(super) fn start(counts: Counts, seconds: Option<f64>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
     write!(out, r#"<testsuites name="atf-conformance" {counts}"#)?;
@@ -40,12 +40,12 @@ pub(super) fn start(counts: Counts, seconds: Option<f64>, out: &mut dyn Write) -
     writeln!(out, ">")
 }
 
-/// Ends it.
+/// Ends the document.
 pub(super) fn end(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-/// Versions of what is graded and of what it is graded by, with an `atf.` before the latter.
+/// Writes the version of the implementation, and the editions it is graded by with the prefix `atf.`.
 pub(super) fn properties(
     version: Option<&str>,
     editions: &[(&str, &str)],

@@ -1,5 +1,5 @@
-//! The forms of a report: text for a terminal, TAP and JUnit for a CI, JSON for programs, a page and a
-//! badge for people. Those of a run and of a check are made of the same parts.
+//! The forms of a report: text for a terminal, TAP and JUnit for CI, JSON for programs, a page and a
+//! badge for people. Reports of a run and of a check share their parts.
 
 mod badge;
 pub mod check;

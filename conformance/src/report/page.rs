@@ -1,22 +1,22 @@
-//! Texts on a page: harmless, and no longer than anyone reads.
+//! Text on a page: made printable and limited in length.
 
 use super::printable::{Printable, clipped};
 
-/// How much of a name and of a value is shown; JSON has all.
+/// The maximum length of a name and of a value; JSON has all of it.
 const NAME_LETTERS: usize = 160;
 const VALUE_LETTERS: usize = 1000;
 
-/// A name, a path or a short message.
+/// Prepares a name, a path or a short message.
 pub(super) fn shown(text: &str) -> String {
     Printable(clipped(text, NAME_LETTERS)).to_string()
 }
 
-/// A value, or a message that holds one.
+/// Prepares a value, or a message that contains one.
 pub(super) fn shown_value(text: &str) -> String {
     Printable(clipped(text, VALUE_LETTERS)).to_string()
 }
 
-/// How long a text is once HTML has escaped it, in bytes.
+/// Returns the length of the text after HTML escaping, in bytes.
 pub(super) fn escaped(text: &str) -> usize {
     let long = |letter: char| match letter {
         '<' | '>' | '&' | '"' | '\'' | '/' => 6,

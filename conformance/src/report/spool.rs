@@ -1,13 +1,13 @@
-//! What a report has to say later than it is known.
+//! Data that a report needs later than it arrives.
 
 use std::io::{self, BufWriter, Seek, Write};
 
 use tempfile::{SpooledTempFile, spooled_tempfile};
 
-/// How many bytes stay in memory; more go to an unnamed file, so that memory is bounded.
+/// The maximum number of bytes in memory; the rest goes to an unnamed file.
 const IN_MEMORY: usize = 64 << 10;
 
-/// Bytes that wait for their place in a report.
+/// Bytes that are written to a report later.
 #[derive(Debug)]
 pub(super) struct Spool(BufWriter<SpooledTempFile>);
 
@@ -16,7 +16,7 @@ impl Spool {
         Self(BufWriter::new(spooled_tempfile(IN_MEMORY)))
     }
 
-    /// Gives `out` all that was written, and is empty again.
+    /// Moves everything written so far to `out`.
     pub(super) fn pour(&mut self, out: &mut dyn Write) -> io::Result<()> {
         self.0.flush()?;
         let file = self.0.get_mut();

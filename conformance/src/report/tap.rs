@@ -1,4 +1,4 @@
-//! The Test Anything Protocol, version 14: what all reports of that form are made of.
+//! The Test Anything Protocol, version 14: the parts shared by all TAP reports.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use serde_json::Value;
 
 use super::Printable;
 
-/// Test points, numbered as they are written.
+/// Test points, numbered in the order written.
 pub(super) struct Tap<W> {
     out: W,
     seq: u64,
 }
 
 impl<W: Write> Tap<W> {
-    /// Writes the first line, and the versions of what is graded by as comments.
+    /// Writes the first line, and the editions as comments.
     pub(super) fn new(mut out: W, editions: &[(&str, &str)]) -> io::Result<Self> {
         writeln!(out, "TAP version 14")?;
         for (what, edition) in editions {
@@ -28,19 +28,19 @@ impl<W: Write> Tap<W> {
         writeln!(self.out, "# {}", Printable(text))
     }
 
-    /// Says how many points come in all, before the first of them.
+    /// Writes the number of points before the first of them.
     #[cfg(feature = "kit")]
     pub(super) fn plan(&mut self, count: usize) -> io::Result<()> {
         writeln!(self.out, "1..{count}")
     }
 
-    /// Says how many points there were, and ends the report.
+    /// Writes the number of points and ends the report.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         writeln!(self.out, "1..{}", self.seq)?;
         self.out.flush()
     }
 
-    /// Writes a point. A directive is `SKIP` or `TODO` with its reason.
+    /// Writes a point. The directive is `SKIP` or `TODO` with its reason.
     pub(super) fn point(
         &mut self,
         is_ok: bool,
@@ -60,8 +60,7 @@ impl<W: Write> Tap<W> {
         }
     }
 
-    /// Writes what there is to say about the last point: a block of YAML, whose values are JSON, which is
-    /// YAML too.
+    /// Writes the details of the last point: a YAML block with JSON values, which are valid YAML.
     pub(super) fn diagnostics(&mut self, values: &[(&str, Value)]) -> io::Result<()> {
         writeln!(self.out, "  ---")?;
         for (key, value) in values {
@@ -71,19 +70,20 @@ impl<W: Write> Tap<W> {
     }
 }
 
-/// In a description `#` begins a directive, and `\` escapes.
+/// Escapes a description, in which `#` starts a directive and `\` escapes.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('#', "\\#")
 }
 
-/// JSON in one line, where what could steer a terminal is written as JSON escapes it.
+/// Formats JSON in one line, with terminal control characters as JSON escapes.
 fn harmless(value: &Value) -> String {
     let mut out = String::new();
     for letter in value.to_string().chars() {
         let text = Printable(letter).to_string();
-        match text.starts_with("\\u{") {
-            true => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            false => out.push_str(&text),
+        if text.starts_with("\\u{") {
+            out.push_str(&format!("\\u{:04x}", u32::from(letter)));
+        } else {
+            out.push_str(&text);
         }
     }
     out

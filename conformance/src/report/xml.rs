@@ -1,14 +1,14 @@
-//! Text in XML: JUnit's and a badge's.
+//! Escaped text in XML, for JUnit and badges.
 
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::printable::Printable;
 
-/// Text between tags, of one line or several; what steers a terminal or XML forbids is spelt out.
+/// Text between tags, of one or more lines. Escapes terminal controls and characters that XML forbids.
 #[derive(Debug)]
 pub(super) struct Text<'a>(pub(super) &'a str);
 
-/// An attribute's value, of one line.
+/// An attribute's value, on one line.
 #[derive(Debug)]
 pub(super) struct Attribute<T>(pub(super) T);
 

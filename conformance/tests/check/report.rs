@@ -115,7 +115,10 @@ fn a_report_does_not_take_the_place_of_a_part_of_a_trace() {
         let output = check(folder.path(), &["trace", "--report", &report]);
         let (status, _, messages) = texts(&output);
         assert_eq!(status, 2, "{report}");
-        let why = format!("{}: refusing to write a report over part of a trace", file.display());
+        let why = format!(
+            "{}: refusing to write a report over part of a trace",
+            file.display()
+        );
         assert!(messages.contains(&why), "{messages}");
     }
     assert_eq!(fs::read(&index).unwrap(), before);

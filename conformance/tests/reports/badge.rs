@@ -1,4 +1,4 @@
-//! The badge: its words, and room for them.
+//! The badge: its text and layout.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Results};
@@ -21,7 +21,7 @@ fn words(results: &Results) -> String {
         .filter(|node| node.has_tag_name("rect") && node.attribute("fill").is_some())
         .collect();
     assert_eq!((texts.len(), papers.len()), (2, 2));
-    // Each text stands on its own paper, and the papers fill the picture.
+    // Each text is centred on its own background, and the backgrounds fill the image.
     let start = |node: Node<'_, '_>| node.attribute("x").map_or(0, |x| x.parse().unwrap());
     let end = |node, length| start(node) + number(node, length);
     for (text, paper) in texts.iter().zip(&papers) {
@@ -29,7 +29,7 @@ fn words(results: &Results) -> String {
         let behind = end(*paper, "width") - end(*text, "textLength");
         assert!(
             before > 0 && before == behind,
-            "{before} in front, {behind} behind"
+            "{before} before, {behind} after"
         );
     }
     assert_eq!(end(papers[0], "width"), start(papers[1]));
@@ -41,7 +41,7 @@ fn words(results: &Results) -> String {
 }
 
 #[test]
-fn a_badge_says_how_it_went() {
+fn a_badge_reports_the_outcome() {
     let mut results = empty();
     assert_eq!(words(&results), "nothing graded");
     results.cases = vec![case("v1/a", &[], Outcome::Passed); 412];
@@ -58,7 +58,7 @@ fn a_badge_says_how_it_went() {
 }
 
 #[test]
-fn a_badge_holds_no_text_of_a_testee() {
+fn a_badge_contains_no_text_from_an_implementation() {
     assert_eq!(
         report(&hostile(), Form::Badge),
         report(&demo(), Form::Badge)

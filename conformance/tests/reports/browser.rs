@@ -1,6 +1,6 @@
-//! The page in a browser: Chromium, where it is installed, without a window.
+//! The page in headless Chromium, if installed.
 //!
-//! Where it is missing that is said; with `ATF_REQUIRE_TOOLS=1` in the environment it is a failure.
+//! Without Chromium the tests print SKIPPED, or fail if `ATF_REQUIRE_TOOLS=1` is set.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::demo::{demo, hostile};
 use crate::html::{many, markup};
 use crate::report;
 
-/// Debian's name of it, and others'.
+/// Finds Chromium by its names on Debian and elsewhere.
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let path = std::env::var_os("PATH")?;
@@ -25,14 +25,14 @@ fn chromium() -> Option<PathBuf> {
     let program = found.next();
     if program.is_none() {
         let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
-        assert!(!required, "chromium is missing and required");
-        eprintln!("SKIPPED: no chromium, so the page was not opened in a browser");
+        assert!(!required, "chromium is required but missing");
+        eprintln!("SKIPPED: no chromium to open the page with");
     }
     program
 }
 
-/// A page as the browser has it after its script ran, and what it has to say about it: what a script throws
-/// and what the page's policy forbids. `None` without a browser.
+/// Returns the DOM after the page's script ran, and the console messages: exceptions and policy
+/// violations. `None` without a browser.
 fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
     let chromium = chromium()?;
     let folder = TempDir::new().unwrap();
@@ -62,7 +62,7 @@ fn opened(page: &str, fragment: &str) -> Option<(String, Vec<String>)> {
     Some((String::from_utf8(output.stdout).unwrap(), said))
 }
 
-/// A page of which the browser has nothing to say.
+/// Opens a page and asserts that the console stays empty.
 fn quiet(page: &str, fragment: &str) -> Option<String> {
     let (page, said) = opened(page, fragment)?;
     assert_eq!(said, [""; 0]);
@@ -80,7 +80,7 @@ fn count(page: &str) -> &str {
     rest.split_once("</output>").unwrap().0
 }
 
-/// The ids of failures that are shown, and whether each is open.
+/// Returns the ids of the visible failures and whether each is open.
 fn shown(page: &str) -> Vec<(&str, bool)> {
     let failures = page.split("<details id=\"").skip(1);
     let tags = failures.map(|rest| rest.split_once('>').unwrap().0);
@@ -91,7 +91,7 @@ fn shown(page: &str) -> Vec<(&str, bool)> {
 }
 
 #[test]
-fn a_browser_filters_what_the_address_asks_for() {
+fn a_browser_applies_the_filters_in_the_url() {
     for (fragment, text, failures) in [
         (
             "#?state=failed&role=write",
@@ -108,7 +108,7 @@ fn a_browser_filters_what_the_address_asks_for() {
             return;
         };
         assert_eq!(count(&page), text, "{fragment}");
-        // Each is its cause's example, which is open.
+        // Each is the example of its cause, which is open.
         let open: Vec<_> = failures.iter().map(|id| (*id, true)).collect();
         assert_eq!(shown(&page), open, "{fragment}");
     }
@@ -116,7 +116,7 @@ fn a_browser_filters_what_the_address_asks_for() {
 
 #[test]
 fn a_browser_opens_the_failure_that_a_link_names() {
-    // Two more failures of the same cause as that of f4.
+    // Two more failures with the cause of f4.
     let mut results = demo();
     for name in ["v1/second", "v1/third"] {
         let mut again = results.cases[4].clone();
@@ -131,7 +131,7 @@ fn a_browser_opens_the_failure_that_a_link_names() {
         [states["f4"], states["f12"], states["f13"]],
         [true, false, true]
     );
-    // What it is folded into is open as well.
+    // The fold around it is open too.
     let tag = page.split("<details class=\"rest\"").nth(1).unwrap();
     assert!(
         tag.split_once('>').unwrap().0.contains(" open="),
@@ -140,11 +140,11 @@ fn a_browser_opens_the_failure_that_a_link_names() {
 }
 
 #[test]
-fn a_browser_runs_no_text_of_a_testee() {
+fn a_browser_runs_no_text_from_an_implementation() {
     let Some(page) = quiet(&run(&hostile()), "") else {
         return;
     };
-    // What the browser made of it has no element that the page had not.
+    // The DOM has no elements that the page did not have.
     let ours = markup(&report(&hostile(), Form::Html));
     for tag in ["<script", "<img", "<a "] {
         let count = |page: &str| page.matches(tag).count();
@@ -161,12 +161,12 @@ fn a_browser_opens_ten_thousand_results() {
     let Some(page) = quiet(&run(&many(1_000)), "#?text=name-77&state=failed") else {
         return;
     };
-    // 77, and 770 to 779: those that failed.
+    // The failures 77 and 770 to 779.
     assert_eq!(count(&page), "11 of 1000 failures, 11 of 10000 results");
 }
 
 #[test]
-fn a_browser_takes_no_script_and_no_style_but_ours() {
+fn a_browser_runs_only_our_script_and_style() {
     let forged =
         "<script>document.title = 'forged'</script><style>h1 { display: none; }</style></main>";
     let page = run(&demo()).replace("</main>", forged);
@@ -185,7 +185,7 @@ fn a_browser_takes_no_script_and_no_style_but_ours() {
 }
 
 #[test]
-fn a_browser_opens_the_finding_of_a_check_that_a_cell_leads_to_and_filters_sessions() {
+fn a_browser_opens_the_finding_that_a_cell_links_to_and_filters_sessions() {
     let page = check::page();
     let Some(opened) = quiet(&page, "#s0-ATF-IFTR-004") else {
         return;

@@ -1,4 +1,4 @@
-//! The reports of a check, from findings that were typed by hand.
+//! The reports of a check, from findings written by hand.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::demo::HOSTILE;
 use crate::forms::{counted, counts, parse_tap};
 use crate::html::{assert_links_within, markup, of, spoken};
 
-/// All forms of a check, written side by side.
+/// All forms of a check's report.
 struct Written {
     folder: TempDir,
     summary: Summary,
@@ -63,8 +63,8 @@ fn file(path: &str, kind: Kind, broken: &[(&'static Rule, &str, u64, &str)]) -> 
     report
 }
 
-/// A clean session; one that breaks a MUST and, twice, advice; one that breaks a SHOULD; a path that could
-/// not be read. `suffix` stands behind each text that comes from a file.
+/// Reports a clean session; one that breaks a MUST and, twice, advice; one that breaks a SHOULD; and an
+/// unreadable path. Appends `suffix` to each text that comes from a file.
 fn fill(reports: &mut Reports, suffix: &str) {
     let path = |path: &str| path.replace('$', suffix);
     reports.file(file("clean/thread_1/index.atf", Kind::Index, &[]));
@@ -91,7 +91,7 @@ fn written(deny: Severity) -> Written {
     Written::new(deny, |reports| fill(reports, ""))
 }
 
-/// The page of it, whole.
+/// Returns the complete page.
 pub(crate) fn page() -> String {
     written(Severity::Must).read("html")
 }
@@ -102,7 +102,7 @@ fn hostile() -> Written {
 }
 
 #[test]
-fn tap_has_a_point_for_each_file_and_says_what_is_wrong_also_where_that_fails_nothing() {
+fn tap_has_a_point_for_each_file_with_all_its_findings() {
     let points = parse_tap(&written(Severity::Must).read("tap"));
     let lines: Vec<_> = { points.iter() }
         .map(|point| (point.ok, point.title.as_str(), point.diagnostics.len()))
@@ -132,7 +132,7 @@ fn tap_has_a_point_for_each_file_and_says_what_is_wrong_also_where_that_fails_no
 }
 
 #[test]
-fn what_is_denied_fails_in_each_form_and_nothing_else_does() {
+fn only_denied_rules_fail_in_each_form() {
     for (deny, failed) in [(Severity::Must, 2), (Severity::Should, 3)] {
         let written = written(deny);
         let points = parse_tap(&written.read("tap"));
@@ -145,7 +145,7 @@ fn what_is_denied_fails_in_each_form_and_nothing_else_does() {
 }
 
 #[test]
-fn junit_has_a_suite_for_each_session_whose_counts_are_those_of_its_files() {
+fn junit_has_a_suite_for_each_session_with_matching_counts() {
     for written in [written(Severity::Must), hostile()] {
         let text = written.read("xml");
         let document = Document::parse(&text).unwrap();
@@ -172,7 +172,7 @@ fn junit_has_a_suite_for_each_session_whose_counts_are_those_of_its_files() {
 }
 
 #[test]
-fn each_form_says_by_which_editions_was_judged() {
+fn tap_names_the_editions() {
     let written = written(Severity::Must);
     let [kit, spec, rules] = [
         env!("CARGO_PKG_VERSION"),
@@ -190,7 +190,7 @@ fn each_form_says_by_which_editions_was_judged() {
 }
 
 #[test]
-fn a_path_that_could_not_be_read_stands_with_the_session_that_it_is_in() {
+fn an_unreadable_path_is_listed_with_its_session() {
     let written = Written::new(Severity::Must, |reports| {
         reports.file(file("one/thread_1/index.atf", Kind::Index, &[]));
         reports.unreadable(Path::new("one/thread_1/detail.atf"), "gone");
@@ -214,7 +214,7 @@ fn a_path_that_could_not_be_read_stands_with_the_session_that_it_is_in() {
 }
 
 #[test]
-fn a_cell_leads_to_its_finding_where_that_is_shown_and_nowhere_else() {
+fn a_cell_links_to_its_finding_only_if_that_is_shown() {
     let links = |findings: usize| {
         let written = Written::new(Severity::Must, |reports| {
             for thread in 0..findings {
@@ -243,7 +243,7 @@ fn a_cell_leads_to_its_finding_where_that_is_shown_and_nowhere_else() {
 }
 
 #[test]
-fn the_text_sums_up_what_there_is() {
+fn the_text_ends_with_a_summary() {
     let text = |fill: &dyn Fn(&mut Reports)| {
         let written = Written::new(Severity::Must, |reports| fill(reports));
         anstream::adapter::strip_str(&written.read("text")).to_string()
@@ -263,7 +263,7 @@ fn the_text_sums_up_what_there_is() {
 }
 
 #[test]
-fn a_badge_counts_what_is_broken() {
+fn a_badge_counts_broken_rules() {
     let words = |written: &Written| {
         let text = written.read("svg");
         let document = Document::parse(&text).unwrap();
@@ -291,7 +291,7 @@ fn a_badge_counts_what_is_broken() {
         "1 must, 0 should broken"
     );
     assert_eq!(words(&rule(&table::ATF_LINK_002)), "2 files good");
-    // What fails nothing has another colour than what does, and than what is good.
+    // Allowed, denied and good have different colours.
     let colour = |written: &Written| {
         let text = written.read("svg");
         let document = Document::parse(&text).unwrap();
@@ -308,7 +308,7 @@ fn a_badge_counts_what_is_broken() {
 }
 
 #[test]
-fn the_page_has_each_finding_with_its_file_field_byte_and_words() {
+fn the_page_has_each_finding_with_file_field_byte_and_message() {
     let page = written(Severity::Must).page();
     let document = Document::parse(&page).unwrap();
     let text = spoken(document.root_element());
@@ -366,7 +366,7 @@ fn the_page_has_each_finding_with_its_file_field_byte_and_words() {
 }
 
 #[test]
-fn each_page_of_a_check_is_well_formed_and_every_link_within_it_leads_somewhere() {
+fn each_page_of_a_check_is_well_formed_and_its_links_resolve() {
     for written in [
         written(Severity::Must),
         hostile(),
@@ -385,10 +385,10 @@ fn each_page_of_a_check_is_well_formed_and_every_link_within_it_leads_somewhere(
 }
 
 #[test]
-fn what_is_said_of_a_folder_stands_with_its_session() {
+fn findings_on_a_folder_are_listed_with_its_session() {
     let written = Written::new(Severity::Must, |reports| {
         let broken = (&table::ATF_SESS_002, "", 0, "no index.atf");
-        // A thread of a session, and one that was checked alone, whatever its name.
+        // A thread in a session, and one checked alone, whatever its name.
         for (folder, file_path) in [
             ("session/thread_1", "session/thread_1/detail.atf"),
             ("alone", "alone/detail.atf"),
@@ -414,14 +414,15 @@ fn what_is_said_of_a_folder_stands_with_its_session() {
     assert!(written.page().contains("2 of 2 sessions break a MUST"));
 }
 
-/// Many sessions, each of which breaks a SHOULD; one in the middle and the last break a MUST, too.
+/// Reports many sessions that break a SHOULD; one in the middle and the last also break a MUST.
 fn many(reports: &mut Reports, count: usize) {
     for seq in 0..count {
         let lax = (&table::ATF_DFTR_006, "footer.checksum", 100, "0");
         let wrong = (&table::ATF_DFTR_004, "footer.magic", 99, "wrong");
-        let broken = match seq == count / 2 || seq + 1 == count {
-            true => &[lax, wrong][..],
-            false => &[lax],
+        let broken = if seq == count / 2 || seq + 1 == count {
+            &[lax, wrong][..]
+        } else {
+            &[lax]
         };
         let path = format!("session_{seq}/thread_0/detail.atf");
         reports.file(file(&path, Kind::Detail, broken));
@@ -434,7 +435,7 @@ fn many(reports: &mut Reports, count: usize) {
 }
 
 #[test]
-fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
+fn a_page_of_many_sessions_shows_the_worst_and_counts_all() {
     let written = Written::new(Severity::Must, |reports| many(reports, 1_500));
     assert_eq!(
         (written.summary.files, written.summary.should),
@@ -448,7 +449,7 @@ fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
     let text = spoken(document.root_element());
     for part in [
         "✗ 2 of 1500 sessions break a MUST",
-        "This page holds 1000 of 1500 sessions",
+        "This page shows the worst 1000 of 1500 sessions",
         "500 sessions whose strictest broken rule is a SHOULD",
     ] {
         assert!(text.contains(part), "{part}");
@@ -468,7 +469,7 @@ fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
         .map(spoken)
         .collect();
     assert_eq!(cells[3..], ["1500", "1500", "1500"]);
-    // The others have all of them.
+    // The other forms have all of them.
     assert_eq!(parse_tap(&written.read("tap")).len(), 3_000);
     let json: serde_json::Value = serde_json::from_str(&written.read("json")).unwrap();
     assert_eq!(json["files"].as_array().unwrap().len(), 3_000);
@@ -477,8 +478,8 @@ fn a_page_of_many_sessions_holds_the_worst_and_the_numbers_of_all() {
 }
 
 #[test]
-fn a_page_of_long_findings_holds_as_many_sessions_as_anyone_can_open() {
-    // Each of these sessions takes more than a megabyte: letters that HTML spells out.
+fn a_page_of_long_findings_is_limited_in_size() {
+    // Each session takes more than a megabyte, since HTML escapes its characters.
     let long = "&".repeat(1_000);
     let written = Written::new(Severity::Must, |reports| {
         for session in 0..8 {
@@ -501,7 +502,7 @@ fn a_page_of_long_findings_holds_as_many_sessions_as_anyone_can_open() {
         "{}",
         &text[..300]
     );
-    let (_, held) = text.split_once("This page holds ").unwrap();
+    let (_, held) = text.split_once("This page shows the worst ").unwrap();
     let (held, rest) = held.split_once(' ').unwrap();
     assert!(rest.starts_with("of 8 sessions"), "{}", &rest[..50]);
     let held: usize = held.parse().unwrap();
@@ -511,7 +512,7 @@ fn a_page_of_long_findings_holds_as_many_sessions_as_anyone_can_open() {
 }
 
 #[test]
-fn a_page_names_some_of_many_paths_that_could_not_be_read_and_counts_all() {
+fn a_page_names_some_unreadable_paths_and_counts_all() {
     for (count, named) in [(199, 199), (200, 200), (201, 200), (500, 200)] {
         let written = Written::new(Severity::Must, |reports| {
             for seq in 0..count {
@@ -529,7 +530,7 @@ fn a_page_names_some_of_many_paths_that_could_not_be_read_and_counts_all() {
 }
 
 #[test]
-fn one_session_with_more_than_a_page_holds_does_not_keep_the_others_from_it() {
+fn one_large_session_does_not_crowd_out_the_others() {
     let long = "&".repeat(1_200);
     let written = Written::new(Severity::Must, |reports| {
         for seq in 0..300 {
@@ -543,7 +544,7 @@ fn one_session_with_more_than_a_page_holds_does_not_keep_the_others_from_it() {
     assert!(whole.len() < 2_000_000, "{}", whole.len());
     let text = spoken(Document::parse(&markup(&whole)).unwrap().root_element());
     for part in [
-        "100 findings more",
+        "100 more findings",
         "2 of 4 sessions break a MUST",
         "1, expected 0x2a",
     ] {
@@ -552,7 +553,7 @@ fn one_session_with_more_than_a_page_holds_does_not_keep_the_others_from_it() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_does_not_keep_the_others_from_being() {
+fn a_failed_report_does_not_stop_the_others() {
     let folder = TempDir::new().unwrap();
     let good = folder.path().join("tap");
     let target = |form, path: &Path| Target {
@@ -574,5 +575,5 @@ fn a_report_that_cannot_be_written_does_not_keep_the_others_from_being() {
     let targets = vec![target(Form::Json, full)];
     let mut reports = Reports::open(targets, Severity::Must).unwrap();
     many(&mut reports, 1_000);
-    assert!(reports.is_done(), "nobody takes anything any more");
+    assert!(reports.is_done(), "no report is left to write");
 }

@@ -1,5 +1,5 @@
-//! Results of a run that never was: several testees, each class of failure, a testee that was
-//! refused, texts that mean harm.
+//! Invented results: several implementations, each class of failure, a refused implementation and
+//! hostile texts.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use atf_conformance::results::{
 };
 use atf_conformance::rules::Severity;
 
-/// Classes of failure, in the model's order.
+/// Classes of failure, in the order of the enum.
 pub(crate) const CLASSES: [Failure; 9] = [
     Failure::Crash,
     Failure::Timeout,
@@ -35,7 +35,7 @@ pub(crate) const HOSTILE: [&str; 8] = [
     "{{ 7 * 7 }}{% raw %}",
 ];
 
-/// A testee that reads and validates.
+/// Makes an implementation with these roles.
 pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
     Testee {
         name: name.to_owned(),
@@ -49,7 +49,7 @@ pub(crate) fn testee(name: &str, roles: &[Role]) -> Testee {
     }
 }
 
-/// A result of the first testee as a reader.
+/// Makes a result of the first implementation as a reader.
 pub(crate) fn case(name: &str, rules: &[&str], outcome: Outcome) -> CaseResult {
     CaseResult {
         testee: 0,
@@ -83,7 +83,7 @@ pub(crate) fn failed(class: Failure) -> Outcome {
     }
 }
 
-/// A footer that begins at 96; its checksum stands at 100.
+/// A wrong checksum at 100, in a footer at 96.
 pub(crate) fn difference() -> Difference {
     let mut bytes = vec![0_u8; 80];
     bytes[16..24].copy_from_slice(&[0x32, 0x49, 0x54, 0x41, 0xde, 0xad, 0xbe, 0xef]);
@@ -103,7 +103,7 @@ pub(crate) fn difference() -> Difference {
     }
 }
 
-/// A label.
+/// A wrong label.
 fn label() -> Difference {
     Difference {
         grade: Grade::Label,
@@ -115,7 +115,7 @@ fn label() -> Difference {
     }
 }
 
-/// No testee, no case.
+/// No implementations and no cases.
 pub(crate) fn empty() -> Results {
     Results {
         editions: Editions {
@@ -134,8 +134,8 @@ pub(crate) fn empty() -> Results {
     }
 }
 
-/// Three testees, one refused; each class of failure once, one of them known; one case skipped, two
-/// passed; a pair of a writer and a reader that do not understand one another.
+/// Three implementations, one refused; each class of failure once, one of them known; one case skipped,
+/// two passed; and a writer and a reader that disagree.
 pub(crate) fn demo() -> Results {
     let mut results = empty();
     let mut broken = testee("no-such-program", &[Role::Validate]);
@@ -211,7 +211,7 @@ pub(crate) fn demo() -> Results {
     results
 }
 
-/// Every text of the model is one that means harm.
+/// The demo with every text replaced by hostile text.
 pub(crate) fn hostile() -> Results {
     let mut results = demo();
     let all = HOSTILE.join(" ");

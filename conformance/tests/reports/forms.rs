@@ -19,7 +19,7 @@ pub(crate) struct Point {
     pub(crate) diagnostics: Vec<(String, Value)>,
 }
 
-/// Reads TAP 14; panics where a line is none of it.
+/// Parses TAP 14; panics on an invalid line.
 pub(crate) fn parse_tap(text: &str) -> Vec<Point> {
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("TAP version 14"));
@@ -72,7 +72,7 @@ fn point(line: &str, seq: usize) -> Point {
 }
 
 #[test]
-fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
+fn tap_has_a_point_for_each_result_and_problem() {
     let points = parse_tap(&report(&demo(), Form::Tap));
     let lines: Vec<_> = points
         .iter()
@@ -123,13 +123,13 @@ fn tap_has_a_point_for_each_result_and_each_fault_of_the_run() {
     assert_eq!(points[14].diagnostics, [("failed".to_owned(), failed)]);
 }
 
-/// What a node says that it holds.
+/// Returns the counts in a node's attributes.
 pub(crate) fn counts(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
     ["tests", "failures", "errors", "skipped"]
         .map(|key| node.attribute(key).unwrap().parse().unwrap())
 }
 
-/// What the test cases below a node add up to.
+/// Counts the test cases below a node.
 pub(crate) fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
     let count = |tag: &str| {
         node.descendants()
@@ -140,7 +140,7 @@ pub(crate) fn counted(node: roxmltree::Node<'_, '_>) -> [usize; 4] {
 }
 
 #[test]
-fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
+fn junit_counts_match_and_errors_differ_from_failures() {
     let mut only_good = demo();
     only_good.cross.truncate(1);
     let mut only_bad = demo();
@@ -158,7 +158,7 @@ fn junit_counts_what_it_holds_and_tells_errors_from_failures() {
     }
     let text = report(&demo(), Form::Junit);
     let document = roxmltree::Document::parse(&text).unwrap();
-    // 12 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refused one are errors.
+    // 12 results, 2 pairs, 1 refused, 1 stale; crash, memory, garbage and the refusal are errors.
     assert_eq!(counts(document.root_element()), [16, 7, 4, 2]);
     let verdict = document
         .descendants()
@@ -190,7 +190,7 @@ fn schema() -> jsonschema::Validator {
 }
 
 #[test]
-fn junit_gives_texts_back_as_they_were() {
+fn junit_round_trips_texts() {
     let mut results = demo();
     let text = r#"<a href="b">c & d &amp; e</a>"#;
     results.testees[0].name = text.to_owned();
@@ -215,7 +215,7 @@ fn junit_gives_texts_back_as_they_were() {
 }
 
 #[test]
-fn json_is_what_its_schema_says_and_nothing_more() {
+fn json_matches_its_schema() {
     let schema = schema();
     for results in [demo(), hostile(), empty()] {
         let value: Value = serde_json::from_str(&report(&results, Form::Json)).unwrap();
@@ -272,7 +272,7 @@ fn a_target_is_a_form_and_a_file() {
     }
 }
 
-/// The editions that the demo was graded by, as it has them.
+/// The editions in the demo.
 const EDITIONS: [(&str, &str); 4] = [
     ("kit", "0.1.0"),
     ("spec", "2.0"),
@@ -281,7 +281,7 @@ const EDITIONS: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn each_form_says_by_which_editions_was_graded() {
+fn each_form_names_the_editions() {
     let tap = report(&demo(), Form::Tap);
     let comments: Vec<_> = tap.lines().filter(|line| line.starts_with("# ")).collect();
     let editions = EDITIONS.map(|(what, edition)| format!("# {what} {edition}"));
@@ -318,18 +318,19 @@ fn each_form_says_by_which_editions_was_graded() {
 }
 
 #[test]
-fn a_failure_between_a_writer_and_a_reader_is_known_where_the_readers_list_has_it() {
+fn a_cross_failure_is_known_if_the_readers_list_has_it() {
     let result = |testee, role, script: &str, fails: bool, listed: bool| {
-        let outcome = match fails {
-            true => failed(Failure::WrongDecode),
-            false => Outcome::Passed,
+        let outcome = if fails {
+            failed(Failure::WrongDecode)
+        } else {
+            Outcome::Passed
         };
         let mut result = case(script, &[], outcome);
         (result.testee, result.role) = (testee, role);
         result.listed = listed.then(|| "#1".to_owned());
         result
     };
-    // Of the reader, which is the second testee, and what else might be taken for it.
+    // The reader is the second implementation; the other results must not count.
     for (cases, is_known) in [
         (vec![result(1, Role::Read, "two-threads", true, true)], true),
         (
@@ -379,7 +380,7 @@ fn a_failure_between_a_writer_and_a_reader_is_known_where_the_readers_list_has_i
 }
 
 #[test]
-fn a_pair_that_has_nothing_in_common_is_skipped_in_each_form() {
+fn a_pair_with_nothing_in_common_is_skipped_in_each_form() {
     let mut results = demo();
     for (passed, skipped, is_skipped) in [(0, 3, true), (1, 3, false)] {
         (results.cross[0].passed, results.cross[0].skipped) = (passed, skipped);
@@ -410,7 +411,7 @@ fn a_pair_that_has_nothing_in_common_is_skipped_in_each_form() {
 }
 
 #[test]
-fn a_should_that_is_denied_is_a_failure_of_its_own_class_and_a_note_is_none() {
+fn a_denied_should_fails_with_its_own_class_and_a_note_does_not() {
     let mut results = demo();
     let state = |results: &Results, case: usize| {
         (

@@ -1,4 +1,4 @@
-//! Texts from testees and files steer neither a terminal nor the form of a report.
+//! Text from implementations and files controls neither a terminal nor the structure of a report.
 
 use atf_conformance::report::Form;
 
@@ -14,10 +14,10 @@ fn steers(letter: char) -> bool {
 }
 
 #[test]
-fn no_text_form_holds_a_letter_that_steers_a_terminal() {
+fn no_text_form_contains_terminal_control_characters() {
     let results = hostile();
     for form in [Form::Text, Form::Tap, Form::Junit] {
-        // Text has escapes of its own for colours, which `plain` takes out.
+        // `plain` removes the report's own colour escapes.
         let text = match form {
             Form::Text => plain(&results, form),
             _ => report(&results, form),
@@ -32,7 +32,7 @@ fn no_text_form_holds_a_letter_that_steers_a_terminal() {
 }
 
 #[test]
-fn a_name_forges_no_line() {
+fn a_name_cannot_forge_a_line() {
     let (tap, honest) = (report(&hostile(), Form::Tap), report(&demo(), Form::Tap));
     let outline = |text: &str| {
         let points = parse_tap(text).into_iter();

@@ -1,4 +1,4 @@
-//! The page: well-formed, harmless, readable by those who see, those who do not, and on paper.
+//! The page: well-formed, safe, accessible and printable.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use roxmltree::{Document, Node};
 use crate::demo::{CLASSES, HOSTILE, case, demo, difference, empty, failed, hostile};
 use crate::report;
 
-/// The page without its style and its script, which makes it XML.
+/// Returns the page without its style and script, as XML.
 pub(crate) fn markup(page: &str) -> String {
     let page = page.strip_prefix("<!DOCTYPE html>\n").unwrap();
     let (page, style) = without(page, "style");
@@ -19,7 +19,7 @@ pub(crate) fn markup(page: &str) -> String {
     page
 }
 
-/// Takes out the one element of that name.
+/// Removes the only element of that name.
 fn without(page: &str, tag: &str) -> (String, String) {
     let (start, rest) = page.split_once(&format!("<{tag}>")).unwrap();
     let (content, end) = rest.split_once(&format!("</{tag}>")).unwrap();
@@ -31,7 +31,7 @@ fn page(results: &Results) -> String {
     markup(&report(results, Form::Html))
 }
 
-/// What is said aloud of an element: its label or its text.
+/// Returns what a screen reader says for an element: its label or its text.
 pub(crate) fn spoken(node: Node<'_, '_>) -> String {
     match node.attribute("aria-label") {
         Some(label) => label.to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn of<'a, 'i>(
         .filter(move |node| node.has_tag_name(tag))
 }
 
-/// No id stands twice, and each link to a part of the page has one to lead to.
+/// Asserts that ids are unique and every internal link has a target.
 pub(crate) fn assert_links_within(document: &Document<'_>) {
     let mut ids = BTreeMap::new();
     for node in document.descendants() {
@@ -72,14 +72,14 @@ pub(crate) fn assert_links_within(document: &Document<'_>) {
 }
 
 #[test]
-fn the_page_is_well_formed_and_every_link_within_it_leads_somewhere() {
+fn the_page_is_well_formed_and_its_links_resolve() {
     for results in [demo(), hostile(), empty()] {
         assert_links_within(&Document::parse(&page(&results)).unwrap());
     }
 }
 
 #[test]
-fn the_page_needs_and_runs_nothing_from_elsewhere() {
+fn the_page_is_self_contained() {
     for results in [demo(), hostile()] {
         let page = page(&results);
         let document = Document::parse(&page).unwrap();
@@ -113,7 +113,7 @@ fn the_page_needs_and_runs_nothing_from_elsewhere() {
 }
 
 #[test]
-fn texts_that_mean_harm_are_shown_as_texts() {
+fn hostile_text_is_shown_as_text() {
     let page = page(&hostile());
     let document = Document::parse(&page).unwrap();
     let text: String = document
@@ -135,7 +135,7 @@ fn texts_that_mean_harm_are_shown_as_texts() {
 }
 
 #[test]
-fn a_failure_leads_to_its_rule_with_decision_and_sources() {
+fn a_failure_links_to_its_rule_with_decision_and_sources() {
     let mut results = demo();
     results.made = Some(Made {
         at: "2026-01-05T10:15:00Z".to_owned(),
@@ -174,7 +174,7 @@ fn a_failure_leads_to_its_rule_with_decision_and_sources() {
 }
 
 #[test]
-fn causes_come_largest_first_with_an_example_open_and_the_rest_folded() {
+fn causes_come_largest_first_with_one_example_open() {
     let mut results = demo();
     for seq in 0..3 {
         let mut again = results.cases[4].clone();
@@ -217,7 +217,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
         let all = of(&document, "a").filter(move |node| node.attribute("href") == Some(target));
         all.map(spoken).collect::<Vec<_>>()
     };
-    // It broke the rule of the failure before it as well, which its cell leads to.
+    // It also broke the rule of the failure before it, which the cell links to.
     assert_eq!(links("#f4"), ["v1/iftr-004-off"]);
     let cell = "ada-c read, ATF-IFTR-004: 2 failed of 2";
     assert_eq!(links("#f3"), [cell, "v1/iftr-003-off"]);
@@ -247,7 +247,7 @@ fn a_failure_is_one_click_from_its_result_and_from_its_cell() {
 }
 
 #[test]
-fn the_headline_says_how_it_went() {
+fn the_headline_reports_the_outcome() {
     let headline = |results: &Results| {
         let page = page(results);
         let document = Document::parse(&page).unwrap();
@@ -266,7 +266,7 @@ fn the_headline_says_how_it_went() {
 }
 
 #[test]
-fn a_testees_link_leads_to_a_page_or_is_none() {
+fn only_web_addresses_become_links() {
     for (url, is_link) in [
         ("https://example.org/ada", true),
         ("http://example.org/ada", true),
@@ -287,7 +287,7 @@ fn a_testees_link_leads_to_a_page_or_is_none() {
 }
 
 #[test]
-fn results_can_be_filtered_by_what_they_have() {
+fn results_can_be_filtered() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
     let options = |name| {
@@ -314,7 +314,7 @@ fn results_can_be_filtered_by_what_they_have() {
 }
 
 #[test]
-fn what_is_known_skipped_refused_and_stale_is_said_in_words() {
+fn known_skipped_refused_and_stale_are_named_in_words() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
     let text = spoken(document.root_element());
@@ -334,7 +334,7 @@ fn what_is_known_skipped_refused_and_stale_is_said_in_words() {
 }
 
 #[test]
-fn whoever_hears_the_page_hears_what_each_thing_is() {
+fn a_screen_reader_can_name_every_element() {
     let page = page(&demo());
     let document = Document::parse(&page).unwrap();
     let html = document.root_element();
@@ -361,7 +361,7 @@ fn whoever_hears_the_page_hears_what_each_thing_is() {
             scopes.contains(&"col") && scopes.contains(&"row"),
             "{scopes:?}"
         );
-        // What scrolls can be reached without a mouse, and has a name.
+        // Scrollable regions are reachable by keyboard and have a name.
         let region = table.parent().unwrap();
         assert_eq!(
             (region.attribute("tabindex"), region.attribute("role")),
@@ -374,7 +374,7 @@ fn whoever_hears_the_page_hears_what_each_thing_is() {
                 .any(|node| node.attribute("id") == Some(name))
         );
     }
-    // No outcome is told by its colour alone.
+    // No outcome is shown by colour alone.
     for cell in of(&document, "td") {
         if let Some("failed" | "known" | "passed" | "skipped") = cell.attribute("class") {
             assert!(
@@ -387,7 +387,7 @@ fn whoever_hears_the_page_hears_what_each_thing_is() {
     }
 }
 
-/// The two colours of each name in the style: light, dark.
+/// Returns the light and dark colour of each name in the style.
 fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
     let mut colours = BTreeMap::new();
     for line in include_str!("../../templates/report.css").lines() {
@@ -406,9 +406,12 @@ fn colours() -> BTreeMap<String, [[f64; 3]; 2]> {
 
 /// WCAG 2.2's relative luminance.
 fn luminance(rgb: [f64; 3]) -> f64 {
-    let linear = rgb.map(|part| match part <= 0.04045 {
-        true => part / 12.92,
-        false => ((part + 0.055) / 1.055).powf(2.4),
+    let linear = rgb.map(|part| {
+        if part <= 0.04045 {
+            part / 12.92
+        } else {
+            ((part + 0.055) / 1.055).powf(2.4)
+        }
     });
     0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 }
@@ -419,7 +422,7 @@ fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn every_text_stands_out_from_its_paper_in_light_and_in_dark() {
+fn every_text_has_enough_contrast_in_light_and_dark() {
     assert!((contrast([1.0; 3], [0.0; 3]) - 21.0).abs() < 1e-9);
     let colours = colours();
     let pairs = [
@@ -432,7 +435,7 @@ fn every_text_stands_out_from_its_paper_in_light_and_in_dark() {
         ("failed", "failed-paper", 4.5),
         ("known", "known-paper", 4.5),
         ("ink", "field", 4.5),
-        // The edges of controls, and what has the focus.
+        // The edges of controls, and focus.
         ("edge", "paper", 3.0),
         ("link", "panel", 3.0),
     ];
@@ -445,15 +448,16 @@ fn every_text_stands_out_from_its_paper_in_light_and_in_dark() {
     }
 }
 
-/// Ten thousand results; the first ones fail, with all that a failure can have.
+/// Makes ten thousand results; the first `failing` fail with full details.
 pub(crate) fn many(failing: usize) -> Results {
     let mut results = demo();
     results.cases = (0..10_000)
         .map(|seq: usize| {
             let class = CLASSES[seq % CLASSES.len()];
-            let outcome = match seq < failing {
-                true => with_difference(class),
-                false => Outcome::Passed,
+            let outcome = if seq < failing {
+                with_difference(class)
+            } else {
+                Outcome::Passed
             };
             let rule = ["ATF-IHDR-001", "ATF-IFTR-004", "ATF-LINK-002"][seq % 3];
             let mut case = case(
@@ -481,10 +485,10 @@ fn with_difference(class: Failure) -> Outcome {
 }
 
 #[test]
-fn ten_thousand_failures_make_a_page_below_ten_megabytes() {
+fn a_page_of_ten_thousand_failures_stays_below_ten_megabytes() {
     let page = report(&many(10_000), Form::Html);
     assert!(page.len() < 10_000_000, "{}", page.len());
     Document::parse(&markup(&page)).unwrap();
-    assert!(page.contains("Left out for the page's size"));
+    assert!(page.contains("Left out to limit the page's size"));
     assert_eq!(page.matches("<details id=\"f").count(), 10_000);
 }

@@ -1,4 +1,4 @@
-//! The reports of a run, from results that were typed by hand.
+//! The reports of a run, from results written by hand.
 
 mod badge;
 mod browser;
@@ -13,23 +13,23 @@ mod terminal;
 use atf_conformance::report::{Form, run};
 use atf_conformance::results::Results;
 
-/// A report as it goes to a file that keeps colours.
+/// Returns a report with its colours.
 fn report(results: &Results, form: Form) -> String {
     let mut out = Vec::new();
     run::write(results, form, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
-/// The same without colours.
+/// Returns a report without colours.
 fn plain(results: &Results, form: Form) -> String {
     anstream::adapter::strip_str(&report(results, form)).to_string()
 }
 
-/// `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test reports -- --ignored` writes them there.
+/// Writes sample reports: `ATF_REPORTS=FOLDER cargo test -p atf-conformance --test reports -- --ignored`.
 #[test]
-#[ignore = "writes reports for someone to look at"]
+#[ignore = "writes sample reports for manual inspection"]
 fn reports_to_look_at() {
-    let folder = std::env::var_os("ATF_REPORTS").expect("ATF_REPORTS names a folder");
+    let folder = std::env::var_os("ATF_REPORTS").expect("ATF_REPORTS must name a folder");
     let folder = std::path::Path::new(&folder);
     std::fs::create_dir_all(folder).unwrap();
     for (name, results) in [

@@ -29,7 +29,7 @@ fn a_summary_has_scores_causes_and_a_legend() {
     assert_eq!(text, SUMMARY);
 }
 
-/// Five testees, each of whose cases fails in a way of its own.
+/// Five implementations; all cases fail, with many causes.
 fn five() -> Results {
     let mut results = demo();
     results.testees = (0..5)
@@ -50,7 +50,7 @@ fn five() -> Results {
 }
 
 #[test]
-fn a_summary_of_five_testees_fits_on_a_screen() {
+fn a_summary_of_five_implementations_fits_on_a_screen() {
     let mut results = five();
     results.made = Some(made());
     let text = plain(&results, Form::Summary);
@@ -59,7 +59,7 @@ fn a_summary_of_five_testees_fits_on_a_screen() {
     for line in lines {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    // What has no room is counted: all failures are there.
+    // Causes that do not fit are counted, so no failure is missing.
     let counts = text.lines().skip_while(|line| !line.starts_with(" all"));
     let counts = counts.skip(1).take_while(|line| !line.is_empty());
     let count = |line: &str| line.split_whitespace().next()?.parse::<usize>().ok();
@@ -67,7 +67,7 @@ fn a_summary_of_five_testees_fits_on_a_screen() {
 }
 
 #[test]
-fn the_guide_shows_a_summary_as_it_is() {
+fn the_guide_shows_the_current_summary() {
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conformance/README.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     assert!(
@@ -77,7 +77,7 @@ fn the_guide_shows_a_summary_as_it_is() {
 }
 
 #[test]
-fn shoulds_are_listed_by_rule_and_fail_nothing() {
+fn shoulds_are_listed_by_rule_and_do_not_fail() {
     let mut results = demo();
     for case in &mut results.cases[10..12] {
         case.outcome = Outcome::Passed;
@@ -110,7 +110,7 @@ fn shoulds_are_listed_by_rule_and_fail_nothing() {
 }
 
 #[test]
-fn what_a_list_knows_is_counted_and_is_no_cause() {
+fn known_failures_are_counted_but_list_no_cause() {
     let mut results = demo();
     results.cases.retain(|case| case.listed.is_some());
     assert_eq!(results.cases.len(), 1);
@@ -120,7 +120,7 @@ fn what_a_list_knows_is_counted_and_is_no_cause() {
 }
 
 #[test]
-fn a_summary_shows_no_text_of_a_testee_as_it_came() {
+fn a_summary_escapes_text_from_implementations() {
     let mut results = demo();
     let case = &mut results.cases[0];
     case.case = "v1/\u{1b}[31mred".to_owned();

@@ -1,4 +1,4 @@
-//! The text for a terminal, against what was typed by hand.
+//! The text for a terminal, compared with text written by hand.
 
 use atf_conformance::report::Form;
 use atf_conformance::results::{Failure, Outcome, Role};
@@ -37,7 +37,7 @@ fn a_failure_names_its_field_and_marks_its_bytes() {
 }
 
 #[test]
-fn the_matrix_counts_each_testee_and_group_of_rules() {
+fn the_matrix_counts_each_implementation_and_group_of_rules() {
     let text = plain(&demo(), Form::Text);
     let matrix = "\
               IEVT  IFTR  IHDR  all  skipped
@@ -108,7 +108,7 @@ kit 0.1.0, spec 2.0, rules 1, corpus 1\n";
 }
 
 #[test]
-fn where_all_was_left_out_the_matrix_has_a_dash() {
+fn the_matrix_shows_a_dash_where_all_was_skipped() {
     let mut results = empty();
     results.testees = vec![testee("a", &[Role::Read])];
     let why = "feature detail".to_owned();
@@ -123,13 +123,13 @@ fn where_all_was_left_out_the_matrix_has_a_dash() {
         .lines()
         .find(|line| line.starts_with("a read "))
         .unwrap();
-    // DHDR, IHDR, LINK with a failure that is known, all, skipped.
+    // DHDR, IHDR, LINK with a known failure, all, skipped.
     let words: Vec<_> = row.split_whitespace().skip(2).collect();
     assert_eq!(words, ["-", "1", "0/1", "1/2", "1"], "{text}");
 }
 
 #[test]
-fn of_many_messages_the_last_are_shown_and_the_others_counted() {
+fn the_last_messages_are_shown_and_the_others_counted() {
     let mut results = demo();
     let shown = |results: &atf_conformance::results::Results| {
         let text = plain(results, Form::Text);
@@ -151,7 +151,7 @@ fn of_many_messages_the_last_are_shown_and_the_others_counted() {
 }
 
 #[test]
-fn what_did_not_happen_is_not_told() {
+fn empty_sections_are_omitted() {
     let mut results = empty();
     results.testees = vec![testee("a", &[Role::Read])];
     results.cases = vec![case("v1/a", &["ATF-IHDR-001"], Outcome::Passed)];
@@ -173,7 +173,7 @@ fn what_did_not_happen_is_not_told() {
 }
 
 #[test]
-fn only_a_run_without_a_fault_is_green() {
+fn only_a_run_without_problems_is_green() {
     const GREEN: &str = "\u{1b}[32m";
     let totals = |results| {
         let text = report(&results, Form::Text);
@@ -202,7 +202,7 @@ fn only_a_run_without_a_fault_is_green() {
 }
 
 #[test]
-fn a_hexdump_at_the_edges_of_what_numbers_can_say_is_a_hexdump() {
+fn a_hexdump_handles_extreme_offsets() {
     for (offset, field_offset, size, length) in [
         (u64::MAX, u64::MAX, u64::MAX, 40),
         (u64::MAX - 20, u64::MAX - 3, 8, 40),
@@ -250,7 +250,7 @@ fn each_line_of_a_hexdump_begins_at_a_multiple_of_16() {
 }
 
 #[test]
-fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
+fn a_field_in_a_large_file_is_shown_with_its_surroundings() {
     let mut results = demo();
     let mut difference = difference();
     let dump = difference.hexdump.as_mut().unwrap();
@@ -271,7 +271,7 @@ fn a_field_in_the_middle_of_much_is_shown_with_what_stands_around_it() {
 }
 
 #[test]
-fn what_a_passing_writer_should_do_otherwise_is_said() {
+fn notes_on_a_passing_writer_are_shown() {
     let mut results = demo();
     results.cases[11].notes = vec![note(Severity::Should, "ATF-IFTR-006", "checksum 0")];
     let text = plain(&results, Form::Text);
@@ -279,14 +279,14 @@ fn what_a_passing_writer_should_do_otherwise_is_said() {
         "passed ada-py read v1/ihdr-001-good, with notes\n  should: ATF-IFTR-006 checksum 0\n\n";
     assert!(text.contains(lines), "{text}");
     assert!(report(&results, Form::Html).contains("should: ATF-IFTR-006 checksum 0"));
-    // Also where that is all there is to say.
+    // Also without other lines.
     results.cases.drain(..11);
     let text = plain(&results, Form::Text);
     assert!(text.contains(lines) && !text.contains("known  "), "{text}");
 }
 
 #[test]
-fn where_data_alone_is_graded_a_label_fails_nothing_and_that_is_said() {
+fn with_data_only_labels_do_not_fail_and_the_text_says_so() {
     let mut results = demo();
     results.grade_data_only();
     let text = plain(&results, Form::Text);
@@ -299,7 +299,7 @@ fn where_data_alone_is_graded_a_label_fails_nothing_and_that_is_said() {
         text.contains("\nada-c: data 2 of 10, labels not graded\n"),
         "{text}"
     );
-    // The verdict that lost events stays what it was.
+    // The wrong verdict still fails.
     assert!(
         text.contains("wrong-accept: accept, expected reject"),
         "{text}"

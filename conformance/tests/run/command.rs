@@ -154,7 +154,10 @@ fn two_testees_of_one_name_are_a_usage_error() {
     let path = path.to_str().unwrap();
     let (code, _, error) = texts(&mut run(&[path, path]));
     assert_eq!(code, Some(2));
-    assert!(error.contains("two implementations are named same"), "{error}");
+    assert!(
+        error.contains("two implementations are named same"),
+        "{error}"
+    );
 }
 
 #[test]

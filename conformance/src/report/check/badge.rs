@@ -11,7 +11,7 @@ use crate::rules::Severity;
 
 const LABEL: &str = "ATF v2 traces";
 
-/// Nothing but a sum.
+/// Writes only the summary.
 pub(super) struct Badge<W> {
     deny: Severity,
     out: W,

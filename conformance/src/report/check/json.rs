@@ -1,4 +1,4 @@
-//! JSON: one object, written file by file as the check goes on.
+//! JSON: one object, written file by file while the check runs.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::rules::{ReaderDoes, Severity};
 pub(super) struct Json<W> {
     out: W,
     has_files: bool,
-    /// They come behind the files.
+    /// Written after the files.
     unreadable: Spool,
     has_unreadable: bool,
 }
@@ -49,7 +49,7 @@ pub(super) struct FindingJson<'a> {
 }
 
 impl<W: Write> Json<W> {
-    /// A report that goes to `out`.
+    /// Makes a report that writes to `out`.
     pub(super) fn new(out: W) -> Self {
         Self {
             out,
@@ -107,7 +107,7 @@ impl<W: Write> Sink for Json<W> {
     }
 }
 
-/// A file's findings as data, the strictest first.
+/// Returns a file's findings as data, the strictest first.
 pub(super) fn findings(report: &FileReport) -> Vec<FindingJson<'_>> {
     report.findings().into_iter().map(finding).collect()
 }

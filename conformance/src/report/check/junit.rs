@@ -1,7 +1,6 @@
-//! JUnit's XML: a suite for each session, a test case for each of its files.
+//! JUnit XML: a suite for each session, a test case for each file.
 //!
-//! A broken rule is a failure, a path that could not be read an error. Broken rules that fail nothing are
-//! standard output.
+//! A denied rule is a failure, an unreadable path an error. Other broken rules go to `system-out`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +13,14 @@ use crate::report::spool::Spool;
 use crate::report::xml::{Attribute, Text};
 use crate::rules::Severity;
 
-/// A suite says how many test cases it has before the first of them, and so does the whole: both wait.
+/// Spools suites and test cases, since the counts come before them.
 pub(super) struct Junit<W> {
     deny: Severity,
     out: W,
     editions: Editions,
     all: Counts,
     suites: Spool,
-    /// The session whose files come now.
+    /// The session whose files are arriving.
     session: Option<PathBuf>,
     counts: Counts,
     cases: Spool,

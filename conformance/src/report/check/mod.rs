@@ -1,8 +1,7 @@
-//! The forms of a check's report, all written as the check goes on.
+//! The forms of a check's report, written while the check runs.
 //!
-//! No form needs memory for all that is checked. What comes first in a form and is known last waits in
-//! an unnamed file; the page, which nobody could open with all of it, holds the worst and says how much it
-//! leaves out.
+//! No form keeps everything in memory. Parts that must follow later data wait in an unnamed file. The page
+//! shows only the worst sessions and says how much it leaves out.
 
 mod badge;
 mod html;
@@ -28,12 +27,12 @@ use junit::Junit;
 use tap::Tap;
 use terminal::Terminal;
 
-/// A report as it is being written.
+/// A report being written.
 trait Sink {
-    /// Takes a file's report.
+    /// Adds a file's report.
     fn file(&mut self, report: &FileReport) -> io::Result<()>;
 
-    /// Takes a path that could not be read.
+    /// Adds an unreadable path.
     fn unreadable(&mut self, path: &Path, why: &str) -> io::Result<()>;
 
     /// Writes the rest.
@@ -51,9 +50,9 @@ fn sink(form: Form, deny: Severity, out: Box<dyn Write>) -> io::Result<Box<dyn S
     })
 }
 
-/// The reports of one check, side by side, and their sum.
+/// The reports of one check and its summary.
 ///
-/// One that cannot be written does not keep the others from being.
+/// If one cannot be written, the others still are.
 pub struct Reports {
     sinks: Vec<Open>,
     summary: Summary,
@@ -62,17 +61,16 @@ pub struct Reports {
 
 struct Open {
     target: Target,
-    /// `None` once it could not be written.
+    /// `None` after a write error.
     sink: Option<Box<dyn Sink>>,
 }
 
 impl Reports {
-    /// Opens all reports. Those that tell what passed from what failed take a broken rule of the severity
-    /// `deny`, or of a stricter one, for a failure.
+    /// Opens all reports. A broken rule of severity `deny` or stricter counts as a failure.
     ///
     /// # Errors
     ///
-    /// Which file cannot be made, and why.
+    /// If a file cannot be created; the error names it.
     pub fn open(targets: Vec<Target>, deny: Severity) -> io::Result<Self> {
         let open = |target: Target| {
             let sink = sink(target.form, deny, target.open()?);
@@ -100,12 +98,11 @@ impl Reports {
         }
     }
 
-    /// Writes the rest of each, and gives the sum.
+    /// Writes the rest of each report and returns the summary.
     ///
     /// # Errors
     ///
-    /// Which report could not be written, and why: the first one. A reader of standard output that has
-    /// seen enough is none.
+    /// The first report that could not be written, and why. A closed stdout is not an error.
     pub fn finish(mut self) -> io::Result<Summary> {
         let summary = self.summary;
         self.each(|sink| sink.finish(&summary));

@@ -1,4 +1,4 @@
-//! Which session a file is of.
+//! Finds the session of a file.
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use crate::check::{FileReport, Kind};
 use crate::rules::Severity;
 use atf::session::THREAD_FOLDER;
 
-/// The folder of the session: the one that holds the thread's folder, or, of a thread alone, that itself.
+/// Returns the session folder: the parent of the thread's folder, or the folder itself if a thread was
+/// checked alone.
 pub(super) fn of(report: &FileReport) -> &Path {
     let folder = match report.kind {
         Kind::Folder => report.path.as_path(),
@@ -14,9 +15,10 @@ pub(super) fn of(report: &FileReport) -> &Path {
     };
     let name = folder.file_name().unwrap_or_default();
     let is_thread = name.to_string_lossy().starts_with(THREAD_FOLDER);
-    match is_thread && report.kind != Kind::Manifest {
-        true => parent(folder),
-        false => folder,
+    if is_thread && report.kind != Kind::Manifest {
+        parent(folder)
+    } else {
+        folder
     }
 }
 
@@ -24,15 +26,16 @@ fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// The folder's name for people.
+/// Returns the folder's display name.
 pub(super) fn name(session: &Path) -> std::path::Display<'_> {
-    match session.as_os_str().is_empty() {
-        true => Path::new(".").display(),
-        false => session.display(),
+    if session.as_os_str().is_empty() {
+        Path::new(".").display()
+    } else {
+        session.display()
     }
 }
 
-/// The file's path within its session; `.` of the session itself.
+/// Returns the path within the session, `.` for the session itself.
 pub(super) fn within<'a>(session: &Path, path: &'a Path) -> &'a Path {
     match path.strip_prefix(session) {
         Ok(rest) if rest.as_os_str().is_empty() => Path::new("."),
@@ -41,7 +44,7 @@ pub(super) fn within<'a>(session: &Path, path: &'a Path) -> &'a Path {
     }
 }
 
-/// Whether a broken rule is one that fails the check.
+/// Returns whether a finding fails the check.
 pub(super) fn is_denied(report: &FileReport, deny: Severity) -> bool {
     let mut findings = report.findings().into_iter();
     findings.any(|finding| finding.rule.severity >= deny)

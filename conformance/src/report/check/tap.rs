@@ -1,4 +1,4 @@
-//! TAP 14: a test point for each file. What is wrong with it stands below, also where that fails nothing.
+//! TAP 14: a test point for each file, with its findings, including those that do not fail it.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Text: a line for each file, its findings below, a summary at the end.
+//! Text: a line for each file, its findings below it, a summary at the end.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,13 +10,13 @@ use crate::check::{FileReport, Finding, Summary, Verdict};
 use crate::report::printable::{Printable, counted};
 use crate::rules::Severity;
 
-/// Writes reports as text. Colours are for `out` to keep or to drop.
+/// Writes reports as coloured text; `out` may strip the colours.
 pub(super) struct Terminal<W> {
     out: W,
 }
 
 impl<W: Write> Terminal<W> {
-    /// A report that goes to `out`.
+    /// Makes a report that writes to `out`.
     pub(super) const fn new(out: W) -> Self {
         Self { out }
     }

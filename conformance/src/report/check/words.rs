@@ -1,9 +1,9 @@
-//! What several forms say about a finding, in plain text.
+//! Plain text about a finding, shared by several forms.
 
 use crate::check::{Finding, Place};
 use crate::report::Printable;
 
-/// `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at events[3].depth`.
+/// Formats `footer.checksum (at 0x70c4): 0, expected 1; 5 times in all, next at events[3].depth`.
 pub(super) fn what(finding: &Finding) -> String {
     let (place, message) = (place(&finding.place), Printable(&finding.message));
     let more = finding.more.first().map_or(String::new(), |next| {
@@ -13,13 +13,13 @@ pub(super) fn what(finding: &Finding) -> String {
     format!("{place}{message}{more}")
 }
 
-/// `must ATF-IFTR-004 footer.checksum (at 0x70c4): 0, expected 1`.
+/// Formats `must ATF-IFTR-004 footer.checksum (at 0x70c4): 0, expected 1`.
 pub(super) fn line(finding: &Finding) -> String {
     let (severity, id) = (finding.rule.severity.name(), finding.rule.id);
     format!("{severity} {id} {}", what(finding))
 }
 
-/// `footer.checksum (at 0x70c4): `, as much of it as there is.
+/// Formats `footer.checksum (at 0x70c4): `; either part may be missing.
 fn place(place: &Place) -> String {
     match (place.field.as_str(), place.offset) {
         ("", None) => String::new(),

@@ -1,4 +1,4 @@
-//! JSON: the whole model, with a summary in front. `schema/results.schema.json` describes it.
+//! JSON: the whole model after a summary. `schema/results.schema.json` describes it.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use super::tally::{Scores, Tally};
 use crate::cause::{self, Cause};
 use crate::results::Results;
 
-/// The version of this form: a key that goes or changes its meaning makes a new one.
+/// The version of this form. Removing a key or changing its meaning makes a new version.
 const FORMAT: u32 = 2;
 
 #[derive(Serialize)]
@@ -20,7 +20,7 @@ struct Report<'a> {
     results: &'a Results,
 }
 
-/// A cause and its failures, by their positions among the cases.
+/// A cause and the positions of its failures among the cases.
 #[derive(Serialize)]
 struct CauseView {
     #[serde(flatten)]

@@ -1,7 +1,7 @@
-//! JUnit's XML: a suite for each testee in a role, a test case for each result.
+//! JUnit XML: a suite for each implementation in a role, a test case for each result.
 //!
-//! A testee that gave no answer is an error, a wrong answer a failure. JUnit has no word for a failure
-//! that is known; as other tools do, it is skipped with its reason.
+//! No answer is an error, a wrong answer a failure. JUnit cannot express a known failure; as in other
+//! tools, it is skipped with its reason.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -206,7 +206,7 @@ fn stale(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </testsuite>")
 }
 
-/// What the results of a suite count.
+/// Counts the results of a suite.
 fn counts<'a>(cases: impl IntoIterator<Item = &'a CaseResult> + Clone) -> Counts {
     let broken = cases.clone().into_iter().filter(|case| {
         let is_broken = matches!(&case.outcome, Outcome::Failed { class, .. } if class.is_broken());

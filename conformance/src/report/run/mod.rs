@@ -18,11 +18,11 @@ use crate::results::Results;
 
 pub use tally::{Counted, Scores, Tally};
 
-/// Writes a run's report in one form. Text has colours, for `out` to keep or to drop.
+/// Writes a run's report in one form. Text is coloured; `out` may strip the colours.
 ///
 /// # Errors
 ///
-/// Where `out` fails.
+/// If writing to `out` fails.
 pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<()> {
     match form {
         Form::Summary => summary::write(results, out),
@@ -35,14 +35,13 @@ pub fn write(results: &Results, form: Form, out: &mut dyn Write) -> io::Result<(
     }
 }
 
-/// Writes all reports to where they go.
+/// Writes all reports to their targets.
 ///
-/// A report that cannot be written does not keep the others from being.
+/// If one cannot be written, the others still are.
 ///
 /// # Errors
 ///
-/// Which file could not be written, and why: the first one. A reader of standard output that has
-/// seen enough is none.
+/// The first file that could not be written, and why. A closed stdout is not an error.
 pub fn write_all(results: &Results, targets: &[Target]) -> io::Result<()> {
     let mut failure = None;
     for target in targets {

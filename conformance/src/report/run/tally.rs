@@ -1,4 +1,4 @@
-//! Results, counted.
+//! Counts of results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,16 +7,16 @@ use serde::Serialize;
 
 use crate::results::{CaseResult, Grade, Results, Role, Score, State};
 
-/// How many results there are of each kind.
+/// The number of results of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// As expected.
     pub passed: u64,
-    /// Failures that nobody expected.
+    /// Unexpected failures.
     pub failed: u64,
-    /// Failures that a failure list has.
+    /// Failures on a failure list.
     pub known: u64,
-    /// Left out, since the testee does not support them.
+    /// Skipped, since the implementation does not support them.
     pub skipped: u64,
 }
 
@@ -30,7 +30,7 @@ impl Tally {
         tally
     }
 
-    /// Counts one.
+    /// Counts one result.
     pub const fn add(&mut self, state: State) {
         match state {
             State::Passed => self.passed += 1,
@@ -40,13 +40,13 @@ impl Tally {
         }
     }
 
-    /// Those that were graded.
+    /// Returns the number of graded results.
     #[must_use]
     pub const fn graded(&self) -> u64 {
         self.passed + self.failed + self.known
     }
 
-    /// The worst of them; `None` of none.
+    /// Returns the worst state, or `None` without results.
     #[must_use]
     pub const fn worst(&self) -> Option<State> {
         match self {
@@ -59,16 +59,16 @@ impl Tally {
     }
 }
 
-/// How many answers were right in each grade, whatever failure lists say.
+/// The number of correct answers in each grade, regardless of failure lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Scores {
     /// Events and their values.
     pub data: Counted,
-    /// What is said of them.
+    /// What a reader reports about them.
     pub label: Counted,
 }
 
-/// How many were right, of how many.
+/// Passed and failed results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {
     /// As expected.
@@ -99,17 +99,17 @@ impl Counted {
     }
 }
 
-/// `290 of 327`.
+/// Formats `290 of 327`.
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.passed, self.passed + self.failed)
     }
 }
 
-/// One column of a matrix: a testee in a role.
+/// One column of a matrix: an implementation in a role.
 pub(super) type Column = (usize, Role);
 
-/// The testees in the roles that they were asked for, and all roles of those that were refused.
+/// Returns the implementations in their graded roles, and all roles of refused ones.
 pub(super) fn columns(results: &Results) -> Vec<Column> {
     let claimed = results.testees.iter().enumerate();
     let claimed = claimed.filter(|(_, testee)| testee.refused.is_some());
@@ -120,8 +120,8 @@ pub(super) fn columns(results: &Results) -> Vec<Column> {
     columns.into_iter().collect()
 }
 
-/// Counts by column and by what `keys` gives of a result; a result may have several keys, and mean
-/// something else for each.
+/// Counts results by column and by the keys that `keys` returns. A result may have several keys with
+/// different states.
 pub(super) fn matrix<'a, Key: Ord>(
     results: &'a Results,
     keys: impl Fn(&'a CaseResult) -> BTreeMap<Key, State>,
@@ -136,7 +136,7 @@ pub(super) fn matrix<'a, Key: Ord>(
     matrix
 }
 
-/// The middle of a rule's id, which stands for what it is about: `IFTR` of `ATF-IFTR-004`.
+/// Returns the group in a rule's id: `IFTR` of `ATF-IFTR-004`.
 pub(super) fn group(rule: &str) -> &str {
     rule.split('-').nth(1).unwrap_or(rule)
 }

@@ -1,7 +1,7 @@
-//! TAP 14: a test point for each result, each refused testee, each fault of a failure list and each
-//! pair of a writer and a reader.
+//! TAP 14: a test point for each result, each refused implementation, each pair of a writer and a reader
+//! and each problem in a failure list.
 //!
-//! A failure that a failure list has is TAP's TODO: not ok, and expected.
+//! A known failure is a TODO in TAP: not ok, but expected.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Whether a run was as expected, in a line.
+//! Summarizes in a line whether a run went as expected.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use crate::protocol::Lack;
 use crate::report::printable::counted;
 use crate::results::{CaseResult, Grading, Results};
 
-/// Whether everything was as expected.
+/// Returns whether everything was as expected.
 pub(super) fn is_good(results: &Results) -> bool {
     faults(results).is_empty()
 }
 
-/// What was not as expected, counted.
+/// Lists what was not as expected, with counts.
 fn faults(results: &Results) -> Vec<String> {
     let failed = Tally::of(&results.cases).failed;
     let cross: usize = results.cross.iter().map(|pair| pair.failed.len()).sum();
@@ -32,7 +32,7 @@ fn faults(results: &Results) -> Vec<String> {
         .collect()
 }
 
-/// The faults, or how many passed.
+/// Returns the faults, or how many results passed.
 pub(super) fn headline(results: &Results) -> String {
     let Tally { passed, known, .. } = Tally::of(&results.cases);
     let faults = faults(results);
@@ -44,7 +44,7 @@ pub(super) fn headline(results: &Results) -> String {
     }
 }
 
-/// Both scores: `data 290 of 327, labels 211 of 300`.
+/// Formats both scores: `data 290 of 327, labels 211 of 300`.
 pub(super) fn scores<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult>,
@@ -52,13 +52,13 @@ pub(super) fn scores<'a>(
     let Scores { data, label } = Scores::of(cases);
     match (results.grading, label.passed + label.failed) {
         (Grading::Data, _) => format!("data {data}, labels not graded"),
-        // Writers have none.
+        // Writers have no labels.
         (Grading::All, 0) => format!("data {data}"),
         (Grading::All, _) => format!("data {data}, labels {label}"),
     }
 }
 
-/// Both scores, and what was not graded: `…; not graded: footers (321 cases)`.
+/// Formats both scores and what was not graded: `…; not graded: footers (321 cases)`.
 pub(super) fn graded<'a>(
     results: &Results,
     cases: impl IntoIterator<Item = &'a CaseResult> + Clone,
@@ -70,7 +70,7 @@ pub(super) fn graded<'a>(
     }
 }
 
-/// What was not graded: `footers (321 cases)`.
+/// Formats what was not graded: `footers (321 cases)`.
 pub(super) fn gaps<'a>(cases: impl IntoIterator<Item = &'a CaseResult>) -> Option<String> {
     let mut counts: BTreeMap<Lack, u64> = BTreeMap::new();
     for lack in cases.into_iter().flat_map(|case| &case.not_graded) {

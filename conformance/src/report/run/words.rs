@@ -20,13 +20,13 @@ pub(super) fn name(results: &Results, testee: usize) -> String {
     }
 }
 
-/// `ada-c read v1/iftr-004-one-bit-off`.
+/// Formats `ada-c read v1/iftr-004-one-bit-off`.
 pub(super) fn title(results: &Results, case: &CaseResult) -> String {
     let name = name(results, case.testee);
     format!("{name} {} {}", case.role.name(), Printable(&case.case))
 }
 
-/// `wrong-accept: accept, expected reject`.
+/// Formats `wrong-accept: accept, expected reject`.
 pub(super) fn failure(case: &CaseResult) -> Option<String> {
     match &case.outcome {
         Outcome::Failed { class, message, .. } => {

@@ -1,7 +1,7 @@
 //! The page of a check: sessions by rules, and each finding.
 //!
-//! A page that nobody can open helps nobody, so it holds the worst of what was found, within a bound; the
-//! numbers are those of all, and what is left out is said.
+//! The page is limited in size so browsers can open it. It shows the worst sessions, counts all of them, and
+//! says what it leaves out.
 
 mod page;
 mod session;
@@ -20,32 +20,32 @@ use crate::rules::Severity;
 use page::Page;
 use session::Session;
 
-/// How many sessions a page shows, and how many paths that could not be read.
+/// The maximum number of sessions and of unreadable paths on a page.
 const SESSIONS: usize = 1000;
 const UNREADABLE: usize = 200;
-/// About how many bytes they take on it.
+/// The approximate limit on their size, in bytes.
 const BYTES: usize = 4_000_000;
 
-/// What the page is made of at the end.
+/// Collects what the page shows.
 pub(super) struct Html<W> {
     out: W,
     deny: Severity,
-    /// The session whose files come now.
+    /// The session whose files are arriving.
     current: Option<(PathBuf, Session)>,
-    /// The worst sessions so far, those that came first before their equals.
+    /// The worst sessions so far; equals in order of arrival.
     kept: BTreeMap<(Reverse<Option<Severity>>, u64), Session>,
     bytes: usize,
     totals: Totals,
     unreadable: Vec<(String, String)>,
 }
 
-/// What holds for all sessions, on the page or not.
+/// Totals of all sessions, on the page or not.
 #[derive(Default)]
 struct Totals {
     sessions: u64,
-    /// Those that fail the check.
+    /// Sessions that fail the check.
     denied: u64,
-    /// By the strictest rule that each breaks, those that the page leaves out.
+    /// Sessions left out of the page, by the strictest rule that each breaks.
     left_out: BTreeMap<Option<Severity>, u64>,
     rules: BTreeMap<&'static str, RuleTotal>,
 }
@@ -70,7 +70,7 @@ impl<W: Write> Html<W> {
         }
     }
 
-    /// Counts a session whose last file came, and keeps it if it is one of the worst.
+    /// Counts the finished session, and keeps it if it is one of the worst.
     fn end(&mut self) {
         let Some((_, session)) = self.current.take() else {
             return;
@@ -87,7 +87,7 @@ impl<W: Write> Html<W> {
         self.bytes += session.size();
         let key = (Reverse(session.worst()), totals.sessions);
         self.kept.insert(key, session);
-        // One session alone takes much less: it holds so many findings and no more.
+        // One session takes much less than the limit, since its findings are limited too.
         while self.kept.len() > SESSIONS || self.bytes > BYTES {
             let Some(((Reverse(worst), _), session)) = self.kept.pop_last() else {
                 return;
@@ -134,7 +134,7 @@ mod tests {
     use crate::check::Kind;
     use crate::rules::table;
 
-    /// What is thought of these reports' size, and what they take.
+    /// Returns the estimated and the real size of these reports.
     fn sizes(reports: &[FileReport]) -> (usize, usize) {
         let page = |reports: &[FileReport]| {
             let (mut out, mut summary) = (Vec::new(), Summary::default());
@@ -144,16 +144,16 @@ mod tests {
                 html.file(report).unwrap();
             }
             html.end();
-            let thought = html.bytes;
+            let estimate = html.bytes;
             html.finish(&summary).unwrap();
-            (thought, out.len())
+            (estimate, out.len())
         };
-        let (thought, taken) = page(reports);
-        (thought, taken - page(&[]).1)
+        let (estimate, size) = page(reports);
+        (estimate, size - page(&[]).1)
     }
 
     #[test]
-    fn sessions_are_thought_to_take_about_what_they_take() {
+    fn session_size_estimates_are_close() {
         let session = |seq: usize| format!("{}/{seq}", "session".repeat(20));
         let report = |session: &str, thread: usize| {
             let path = format!("{session}/thread_{thread}/detail.atf");
@@ -175,10 +175,10 @@ mod tests {
             many_rules.add(rule, Place::at("field", 100), || "wrong".to_owned());
         }
         for reports in [clean, one_rule.collect(), vec![many_rules]] {
-            let (thought, taken) = sizes(&reports);
+            let (estimate, size) = sizes(&reports);
             assert!(
-                (taken / 2..taken * 2).contains(&thought),
-                "{thought}, not {taken}"
+                (size / 2..size * 2).contains(&estimate),
+                "estimated {estimate}, real size {size}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! What the page shows, in the order in which it shows it.
+//! The content of the page, in order.
 
 use serde::Serialize;
 
@@ -17,14 +17,14 @@ pub(super) struct Page {
     summary: Summary,
     editions: Vec<(&'static str, String)>,
     session_count: u64,
-    /// What is not on the page, one line each.
+    /// Descriptions of what the page leaves out.
     left_out: Vec<String>,
     unreadable: Vec<(String, String)>,
     rules: Vec<RuleView>,
     sessions: Vec<SessionView>,
 }
 
-/// A rule that was broken, and how often in all.
+/// A broken rule with its totals.
 #[derive(Serialize)]
 struct RuleView {
     id: &'static str,
@@ -48,7 +48,7 @@ struct SessionView {
     details: String,
     /// For the filters.
     rules: String,
-    /// One for each of the rules that were broken.
+    /// A cell for each broken rule.
     cells: Vec<Option<CellView>>,
     findings: Vec<FindingView>,
     left_out: u64,
@@ -60,18 +60,18 @@ struct CellView {
     severity: &'static str,
     files: u64,
     label: String,
-    /// Whether the page shows a finding of the rule, to lead to.
+    /// Whether the page shows a finding of the rule to link to.
     is_shown: bool,
 }
 
 impl Page {
-    /// The page, with what was kept for it.
+    /// Makes the page from the collected sessions.
     pub(super) fn new<W>(html: &mut Html<W>, summary: &Summary) -> Self {
         let totals = std::mem::take(&mut html.totals);
         let kept = std::mem::take(&mut html.kept);
         let unreadable = std::mem::take(&mut html.unreadable);
         let mut rules: Vec<_> = totals.rules.iter().filter_map(rule).collect();
-        // The strictest first, each kind by id.
+        // The strictest first, then by id.
         rules.sort_by_key(|rule| rules::find(rule.id).map(|rule| std::cmp::Reverse(rule.severity)));
         let editions = Editions::current();
         let mut left_out: Vec<_> = totals
@@ -135,7 +135,7 @@ fn headline(sessions: u64, denied: u64, summary: &Summary, deny: Severity) -> St
     verdict + &unreadable
 }
 
-/// The severity as rules spell it.
+/// Returns the severity as rules spell it.
 const fn name(severity: Severity) -> &'static str {
     match severity {
         Severity::Must => "MUST",

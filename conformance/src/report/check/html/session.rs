@@ -1,4 +1,4 @@
-//! A session on the page: how often it breaks each rule, and where.
+//! A session on the page: where and how often it breaks each rule.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,12 +10,12 @@ use crate::report::check::session::{name, within};
 use crate::report::page::{escaped, shown, shown_value};
 use crate::rules::Severity;
 
-/// How many findings of one session a page shows.
+/// The maximum number of findings shown for one session.
 const FINDINGS: usize = 200;
-/// About how many bytes of markup surround what is shown.
+/// The approximate size of the markup around an item, in bytes.
 const MARKUP: usize = 250;
 
-/// A session, and what a page shows of it.
+/// A session as the page shows it.
 pub(super) struct Session {
     pub(super) path: String,
     pub(super) verdict: Verdict,
@@ -23,7 +23,7 @@ pub(super) struct Session {
     pub(super) events: u64,
     pub(super) details: u64,
     pub(super) findings: Vec<FindingView>,
-    /// Findings that are not among them.
+    /// The number of findings left out.
     pub(super) left_out: u64,
     worst: Option<Severity>,
     rules: BTreeMap<&'static str, Cell>,
@@ -33,9 +33,9 @@ pub(super) struct Session {
 /// How often a session breaks a rule.
 #[derive(Default, Clone, Copy)]
 pub(super) struct Cell {
-    /// In how many files.
+    /// The number of files.
     pub(super) files: u64,
-    /// In how many places.
+    /// The number of places.
     pub(super) times: u64,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct FindingView {
     message: String,
     times: u64,
     next: Option<String>,
-    /// Whether it is the session's first of the rule, which a cell leads to.
+    /// Whether it is the session's first finding of the rule, which a cell links to.
     pub(super) is_first: bool,
 }
 
@@ -94,17 +94,17 @@ impl Session {
         }
     }
 
-    /// The severity of the strictest rule that it breaks.
+    /// Returns the severity of the strictest broken rule.
     pub(super) const fn worst(&self) -> Option<Severity> {
         self.worst
     }
 
-    /// The rules that it breaks, by id.
+    /// Returns the broken rules, by id.
     pub(super) const fn rules(&self) -> &BTreeMap<&'static str, Cell> {
         &self.rules
     }
 
-    /// About how many bytes it takes on the page.
+    /// Returns the approximate size on the page, in bytes.
     pub(super) const fn size(&self) -> usize {
         self.size
     }

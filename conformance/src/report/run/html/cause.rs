@@ -1,4 +1,4 @@
-//! The failures of a run, by their causes.
+//! The failures of a run, grouped by cause.
 
 use serde::Serialize;
 
@@ -16,13 +16,13 @@ pub(super) struct CauseView {
     title: String,
     state: &'static str,
     count: usize,
-    /// How many failures each testee has of it: `ada-c 12, ada-py 3`.
+    /// The number of its failures in each implementation: `ada-c 12, ada-py 3`.
     testees: String,
     failures: Vec<FailureView>,
 }
 
-/// All causes, largest first. Details of examples come before those of other failures where a page
-/// has no room for all.
+/// Returns all causes, largest first. If the page has no room for all details, examples get theirs
+/// first.
 pub(super) fn causes(results: &Results) -> Vec<CauseView> {
     let groups = cause::groups(results);
     let mut budget = Budget::default();

@@ -1,4 +1,4 @@
-//! A failure: why it matters, where it differs, and what the testee said.
+//! A failure: its purpose, its differences and the implementation's standard error.
 
 use serde::Serialize;
 
@@ -10,10 +10,10 @@ use crate::report::printable::{Printable, clipped};
 use crate::report::run::words;
 use crate::results::{CaseResult, Difference, Outcome, Results, Role};
 
-/// How much of standard error is shown; JSON has all.
+/// The maximum length of standard error; JSON has all of it.
 const STDERR_LETTERS: usize = 4000;
 
-/// How many bytes of details a page holds; later failures go without, and say so.
+/// The bytes of details left on a page. Failures past the limit say that their details are left out.
 #[derive(Debug)]
 pub(super) struct Budget(usize);
 
@@ -24,7 +24,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// What a part takes on the page at most: markup, and letters that are spelt out.
+    /// Takes the estimated size of a part; returns whether it fits.
     fn take(&mut self, bytes: usize) -> bool {
         let rest = self.0.checked_sub(bytes);
         self.0 = rest.unwrap_or(0);
@@ -47,13 +47,13 @@ pub(super) struct FailureView {
     /// For the filters.
     rules: String,
     details: Option<Details>,
-    /// What shows its files, where the corpus has them.
+    /// Whether `corpus show` can show its files.
     is_in_corpus: bool,
 }
 
 #[derive(Serialize)]
 struct Details {
-    /// All of the message, where the failure's line has only its beginning.
+    /// The whole message, if the failure's line shows only its beginning.
     message: Option<String>,
     note: String,
     rules: Vec<RuleLink>,
@@ -80,7 +80,7 @@ struct DumpView {
     lines: Vec<LineView>,
 }
 
-/// A line in runs of bytes, each the field's or not.
+/// A line in runs of bytes, inside or outside the field.
 #[derive(Serialize)]
 struct LineView {
     offset: String,
@@ -161,8 +161,8 @@ fn line(line: &Line) -> LineView {
     }
 }
 
-/// The line's bytes as text, in runs that are the field's and runs that are not. What stands between two
-/// bytes is the field's where both are.
+/// Splits a line's bytes into runs inside and outside the field. A separator belongs to the field if the
+/// bytes on both sides do.
 fn runs(
     line: &Line,
     blank: &str,
@@ -184,7 +184,7 @@ fn runs(
 }
 
 impl Details {
-    /// About as many bytes as it takes on the page: each text as HTML has it, the lines of the dump, and markup.
+    /// Estimates the size on the page, in bytes: escaped texts, hexdump lines and markup.
     fn size(&self) -> usize {
         const MARKUP: usize = 20;
         const LINE: usize = 140;
@@ -208,7 +208,7 @@ impl Details {
 mod tests {
     use super::*;
 
-    /// Without any text.
+    /// Details without any text.
     const fn nothing() -> Details {
         Details {
             message: None,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn details_are_thought_to_take_about_what_they_take() {
+    fn detail_size_estimates_are_close() {
         let dump = crate::results::Hexdump {
             file: "index.atf".to_owned(),
             offset: 0,
@@ -271,7 +271,7 @@ mod tests {
             },
         ];
         for details in many {
-            // On the page stands what the template is given, each part with some markup.
+            // The page contains the template's input, each part with some markup.
             let given = serde_json::to_string(&details).unwrap().len();
             let size = details.size();
             let text = serde_json::to_string(&details).unwrap();

@@ -1,4 +1,4 @@
-//! Two tables: rules by testees, and writers by readers.
+//! Two tables: rules by implementation, and writers by readers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::report::run::words;
 use crate::results::{CaseResult, CrossResult, Results, State};
 use crate::rules;
 
-/// The rules that begin alike.
+/// A group of rules with a common prefix.
 #[derive(Serialize)]
 pub(super) struct GroupView {
     title: String,
@@ -29,11 +29,11 @@ struct RuleView {
 struct CellView {
     state: &'static str,
     text: String,
-    /// The same for those who do not see where the cell stands.
+    /// The cell's text for screen readers.
     label: String,
     testee: usize,
     role: &'static str,
-    /// The number of the first failure, which a click leads to.
+    /// The number of the first failure, which the cell links to.
     failure: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ struct CrossCell {
     state: &'static str,
     text: String,
     label: String,
-    /// The pair's place among those that failed.
+    /// The pair's position, if it failed.
     pair: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ struct PairView {
     scripts: Vec<(String, String)>,
 }
 
-/// The rules that cases are about, as the spec groups them; those that it does not know last.
+/// Returns the rules of the cases in the spec's groups, unknown rules last.
 pub(super) fn groups(results: &Results) -> Vec<GroupView> {
     let by_rule = matrix(results, CaseResult::by_rule);
     let failures = first_failures(results);
@@ -121,7 +121,7 @@ pub(super) fn groups(results: &Results) -> Vec<GroupView> {
         .collect()
 }
 
-/// Where the first failure of each rule and column stands; one that nobody expected, if there is one.
+/// Finds the first failure of each rule and column, preferring unexpected ones.
 fn first_failures(results: &Results) -> BTreeMap<(&str, Column), usize> {
     let mut first = BTreeMap::new();
     for state in [State::Failed, State::Known] {
@@ -157,7 +157,7 @@ fn cell(
     }
 }
 
-/// A cell's class, its text and what it says aloud.
+/// Returns a cell's class, its text and its label.
 fn texts(tally: Tally) -> (&'static str, String, String) {
     let Tally {
         passed,
@@ -185,7 +185,7 @@ fn texts(tally: Tally) -> (&'static str, String, String) {
     }
 }
 
-/// Every writer against every reader; `None` without a pair.
+/// Returns the matrix of writers by readers, or `None` without pairs.
 pub(super) fn cross(results: &Results) -> Option<CrossView> {
     let pairs = &results.cross;
     if pairs.is_empty() {

@@ -1,4 +1,4 @@
-//! What the page shows, in the order in which it shows it.
+//! The content of the page, in order.
 
 use std::collections::BTreeSet;
 
@@ -55,14 +55,14 @@ struct TesteeView {
     scores: Scores,
 }
 
-/// A testee in a role.
+/// An implementation in a role.
 #[derive(Serialize)]
 struct ColumnView {
     name: String,
     role: &'static str,
 }
 
-/// A line of the table of all results.
+/// A row of the table of all results.
 #[derive(Serialize)]
 struct ResultView {
     state: &'static str,
@@ -143,7 +143,7 @@ fn testees(results: &Results) -> Vec<TesteeView> {
 fn testee(testee: &Testee, tally: Tally, scores: Scores) -> TesteeView {
     let wires: Vec<_> = testee.wire.iter().map(ToString::to_string).collect();
     let roles: Vec<_> = testee.roles.iter().map(|role| role.name()).collect();
-    // A link from a manifest may lead to a page and do nothing else.
+    // A link from a manifest may only lead to a web page.
     let is_page = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     TesteeView {
         name: shown(&testee.name),
@@ -179,7 +179,7 @@ fn result(results: &Results, seq: usize, case: &CaseResult) -> ResultView {
     }
 }
 
-/// The wire version in a case's name: 1 of `v1/iftr-004-one-bit-off`.
+/// Returns the wire version in a case's name: 1 of `v1/iftr-004-one-bit-off`.
 pub(super) fn wire(case: &str) -> Option<String> {
     let (wire, _) = case.strip_prefix('v')?.split_once('/')?;
     wire.parse::<u8>().ok().map(|wire| wire.to_string())

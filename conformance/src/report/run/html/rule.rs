@@ -1,4 +1,4 @@
-//! The rules that failures name: what each asks for, and what that rests on.
+//! The rules that failures name: their requirements, decisions and sources.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl RuleLink {
         }
     }
 
-    /// About how many bytes its texts take.
+    /// Returns the approximate size of its texts, in bytes.
     pub(super) const fn size(&self) -> usize {
         self.id.len() + self.rule.len()
     }
@@ -61,7 +61,7 @@ struct DecisionText {
     sources: String,
 }
 
-/// The rules that failures name, in the spec's order.
+/// Returns the rules that failures name, in the spec's order.
 pub(super) fn named(results: &Results) -> Vec<RuleText> {
     let mut named = BTreeSet::new();
     for case in &results.cases {
