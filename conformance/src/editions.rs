@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::rules::table;
 
-/// Versions of what a run grades by.
+/// Versions of the kit and of the data it grades with.
 #[derive(Debug, Clone, Serialize)]
 pub struct Editions {
     /// Of the kit itself.
@@ -18,7 +18,7 @@ pub struct Editions {
 }
 
 impl Editions {
-    /// Each with what it is of.
+    /// Returns all versions with their names.
     #[must_use]
     pub fn all(&self) -> [(&'static str, &str); 4] {
         [
@@ -29,14 +29,14 @@ impl Editions {
         ]
     }
 
-    /// Those that say by what a captured session is judged.
+    /// Returns the versions that apply to a captured session.
     #[must_use]
     pub fn of_rules(&self) -> [(&'static str, &str); 3] {
         let [kit, spec, rules, _] = self.all();
         [kit, spec, rules]
     }
 
-    /// Those of this kit.
+    /// Returns the versions of this kit.
     #[must_use]
     pub fn current() -> Self {
         Self {

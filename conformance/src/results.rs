@@ -1,4 +1,4 @@
-//! What a run found: the model that all reports are written from.
+//! The results of a run: the model behind all reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,20 +16,20 @@ use crate::rules::Severity;
 pub struct Results {
     /// Versions of the spec, the rules and the corpus.
     pub editions: Editions,
-    /// The testees, in the order of the command line.
+    /// The implementations, in the order of the command line.
     pub testees: Vec<Testee>,
     /// What was graded.
     pub grading: Grading,
-    /// When, where and how the run was made; `None` of results that no command made.
+    /// When, where and how the run was made; `None` if no command made it.
     pub made: Option<Made>,
-    /// One for each testee, role and case.
+    /// One result for each implementation, role and case.
     #[serde(serialize_with = "scored")]
     pub cases: Vec<CaseResult>,
-    /// Every writer against every reader, where there are several.
+    /// Every writer against every reader.
     pub cross: Vec<CrossResult>,
-    /// What is wrong with failure lists, one line each.
+    /// Problems in failure lists, one per line.
     pub stale: Vec<String>,
-    /// How long it took.
+    /// The duration.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
 }
@@ -37,7 +37,7 @@ pub struct Results {
 /// When, where and how a run was made.
 #[derive(Debug, Clone, Serialize)]
 pub struct Made {
-    /// The time when it began, in UTC: `2026-01-05T10:15:00Z`.
+    /// The start time in UTC: `2026-01-05T10:15:00Z`.
     pub at: String,
     /// The operating system and the processor's architecture.
     pub system: String,
@@ -45,7 +45,7 @@ pub struct Made {
     pub command: String,
 }
 
-/// An implementation that was graded.
+/// An implementation under test.
 #[derive(Debug, Clone, Serialize)]
 pub struct Testee {
     /// As in its manifest.
@@ -54,32 +54,32 @@ pub struct Testee {
     pub version: String,
     /// As in its manifest.
     pub url: Option<String>,
-    /// What it can be.
+    /// Its roles.
     pub roles: Vec<Role>,
-    /// Wire versions.
+    /// The wire versions it supports.
     pub wire: Vec<u8>,
     /// As in its manifest.
     pub features: Vec<String>,
-    /// As in its manifest: what it does not do, and is not graded on.
+    /// As in its manifest: what it does not do and is not graded on.
     pub lacks: Vec<Lack>,
-    /// Why it was not graded, where it was not: it cannot be started, or failed its smoke test.
+    /// Why it was not graded, if so: it cannot be started, or it failed its smoke test.
     pub refused: Option<String>,
 }
 
-/// What a testee is asked for.
+/// The task of an implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Makes files of a script.
+    /// Writes the files of a script.
     Write,
-    /// Makes a document of files.
+    /// Reads files and returns a document.
     Read,
-    /// Makes a verdict of files.
+    /// Checks files and returns a verdict.
     Validate,
 }
 
 impl Role {
-    /// Its word, the manifest's key.
+    /// Returns its name, the key in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -90,38 +90,38 @@ impl Role {
     }
 }
 
-/// What a testee made of a case.
+/// The result of one case for one implementation.
 #[derive(Debug, Clone, Serialize)]
 pub struct CaseResult {
     /// The position in [`Results::testees`].
     pub testee: usize,
-    /// What it was asked for.
+    /// The role in which it was run.
     pub role: Role,
     /// The case's or script's name.
     pub case: String,
-    /// The rules that it is about.
+    /// The rules that the case is about.
     pub rules: Vec<String>,
     /// The note of the case.
     pub note: String,
-    /// How it went.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// SHOULDs that a writer's files break, and what else is worth knowing. They fail nothing, unless
-    /// SHOULDs are denied.
+    /// SHOULDs that a writer's files break, and other notes. They are not failures, unless SHOULDs are
+    /// denied.
     pub notes: Vec<Note>,
-    /// What of it was not graded, since the testee says that it does not do it.
+    /// What was not graded, since the implementation's manifest says it lacks it.
     pub not_graded: Vec<Lack>,
-    /// The reason of the failure list, where it lists this failure.
+    /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
-    /// How long it took.
+    /// The duration.
     #[serde(rename = "seconds", serialize_with = "seconds")]
     pub elapsed: Duration,
-    /// What it wrote to standard error, cut off.
+    /// Standard error, truncated.
     pub stderr: String,
 }
 
 impl Results {
-    /// Forgets all labels: a failure that is a label's alone is none any more.
+    /// Drops all labels: a failure in labels alone becomes a pass.
     pub fn grade_data_only(&mut self) {
         self.grading = Grading::Data;
         for case in &mut self.cases {
@@ -129,7 +129,7 @@ impl Results {
         }
     }
 
-    /// Makes a failure of each SHOULD that a writer's files break.
+    /// Turns broken SHOULDs in a writer's files into failures.
     pub fn deny_shoulds(&mut self) {
         for case in &mut self.cases {
             let first = case.shoulds().next().map(Note::to_string);
@@ -143,14 +143,14 @@ impl Results {
         }
     }
 
-    /// Counts the failures of the matrix that their reader's failure list has, and leaves them out.
+    /// Moves failures on the reader's failure list from failed to known in the matrix.
     pub fn settle_cross(&mut self) {
         for cell in &mut self.cross {
             let is_known = |script: &String| {
                 let of_reader = self.cases.iter().filter(|case| {
                     case.testee == cell.reader && case.role != Role::Write && case.case == *script
                 });
-                // Whoever reads and validates may fail in both roles.
+                // A reader that also validates may fail in both roles.
                 let states: Vec<_> = of_reader.map(CaseResult::state).collect();
                 states.contains(&State::Known) && !states.contains(&State::Failed)
             };
@@ -161,14 +161,14 @@ impl Results {
     }
 }
 
-/// What is worth knowing of a case, beside how it went.
+/// A note on a case besides its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// A SHOULD that a writer's files break, or no more than advice.
+    /// SHOULD for a rule that a writer's files break, otherwise advice.
     pub severity: Severity,
-    /// The rule that it is about.
+    /// The rule, if any.
     pub rule: Option<String>,
-    /// In words.
+    /// The text.
     pub text: String,
 }
 
@@ -183,14 +183,14 @@ impl fmt::Display for Note {
 }
 
 impl CaseResult {
-    /// The SHOULDs that a writer's files break.
+    /// Returns the SHOULDs that a writer's files break.
     pub fn shoulds(&self) -> impl Iterator<Item = &Note> {
         let notes = self.notes.iter();
         notes.filter(|note| note.severity == Severity::Should)
     }
 
-    /// The rules that a failed answer broke, which need not be those of the case; without an answer, the
-    /// first of the case.
+    /// Returns the rules that a failed answer broke, which may differ from the case's rules; without an
+    /// answer, the case's first rule.
     #[must_use]
     pub fn blamed(&self) -> BTreeSet<&str> {
         let Outcome::Failed { differences, .. } = &self.outcome else {
@@ -198,13 +198,14 @@ impl CaseResult {
         };
         let named = differences.iter().filter_map(|it| it.rule.as_deref());
         let named: BTreeSet<_> = named.collect();
-        match named.is_empty() {
-            true => self.rules.first().map(String::as_str).into_iter().collect(),
-            false => named,
+        if named.is_empty() {
+            self.rules.first().map(String::as_str).into_iter().collect()
+        } else {
+            named
         }
     }
 
-    /// What it means for each rule: a failure counts for the rules that the answer broke alone.
+    /// Returns the state of each rule. A failure counts only for the rules that the answer broke.
     #[must_use]
     pub fn by_rule(&self) -> BTreeMap<&str, State> {
         let blamed = self.blamed();
@@ -217,7 +218,7 @@ impl CaseResult {
         own.chain(blamed).collect()
     }
 
-    /// How it went in one grade.
+    /// Returns the score in one grade.
     #[must_use]
     pub fn score(&self, grade: Grade) -> Score {
         match grade {
@@ -226,7 +227,7 @@ impl CaseResult {
         }
     }
 
-    /// What it means for the run.
+    /// Returns the state that the run counts.
     #[must_use]
     pub const fn state(&self) -> State {
         match (&self.outcome, &self.listed) {
@@ -238,22 +239,22 @@ impl CaseResult {
     }
 }
 
-/// What a result means for the run, the best first.
+/// The state of a result in a run, the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// As expected.
     Passed,
-    /// Left out: the testee does not support it.
+    /// Skipped: the implementation does not support it.
     Skipped,
-    /// A failure that the failure list has.
+    /// A failure on the failure list.
     Known,
-    /// A failure that nobody expected.
+    /// An unexpected failure.
     Failed,
 }
 
 impl State {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -265,31 +266,31 @@ impl State {
     }
 }
 
-/// How a case went.
+/// The outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
     /// As expected.
     Passed,
-    /// The testee does not support it: exit code 77, a wire version or a feature that it lacks.
+    /// The implementation does not support it: exit code 77, or a wire version or feature that it lacks.
     Skipped {
-        /// Which of these.
+        /// The reason.
         why: String,
     },
     /// Not as expected.
     Failed {
-        /// In what way.
+        /// The class of the failure.
         class: Failure,
-        /// In words.
+        /// A message for people.
         message: String,
-        /// Where what it gave differs from what was expected: data first, then labels.
+        /// Where the answer differs from the expected result: data first, then labels.
         differences: Vec<Difference>,
     },
 }
 
 impl Outcome {
-    /// A failure with these differences, which it orders; none for one without a place. `class` is
-    /// that of differences in data, [`Failure::WrongLabel`] where there are none.
+    /// Makes the outcome for these differences, which it sorts: a pass if there are none. The class is
+    /// `class` if data differs, otherwise [`Failure::WrongLabel`].
     #[must_use]
     pub fn of_differences(
         class: Failure,
@@ -310,7 +311,7 @@ impl Outcome {
         }
     }
 
-    /// How it went in one grade, for readers and validators.
+    /// Returns the score in one grade, for readers and validators.
     fn score(&self, grade: Grade) -> Score {
         let Self::Failed {
             class, differences, ..
@@ -343,19 +344,19 @@ impl Outcome {
     }
 }
 
-/// What of an answer is graded apart.
+/// The two separately graded parts of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grade {
-    /// No crash, no event that is none, no event lost that is provably whole, right values,
-    /// nothing read outside the session.
+    /// No crash, no phantom event, no loss of a provably complete event, right values, nothing read
+    /// outside the session.
     Data,
-    /// Verdict, source of the count, state of checksum and manifest, trailing bytes.
+    /// Verdict, source of the count, checksum state, manifest state, trailing bytes.
     Label,
 }
 
 impl Grade {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -365,7 +366,7 @@ impl Grade {
     }
 }
 
-/// How a case went in one grade.
+/// The score of a case in one grade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Score {
@@ -373,12 +374,12 @@ pub enum Score {
     Passed,
     /// Not as expected.
     Failed,
-    /// Not graded: left out, without an answer, or a writer's, which has no labels.
+    /// Not graded: skipped, without an answer, or a writer's labels, which do not exist.
     None,
 }
 
 impl Score {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -389,49 +390,49 @@ impl Score {
     }
 }
 
-/// Which grades a run counts.
+/// The grades that a run counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grading {
     /// Data and labels.
     #[default]
     All,
-    /// Data alone.
+    /// Data only.
     Data,
 }
 
-/// The ways to fail, as failure lists name them.
+/// The classes of failure, as failure lists name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Failure {
-    /// A signal, or an exit code without meaning.
+    /// A signal, or an unknown exit code.
     Crash,
     /// Killed at the time limit.
     Timeout,
     /// Killed above the memory limit.
     Memory,
-    /// Output that is no document.
+    /// Output that is not a document.
     Garbage,
     /// Files outside the session were opened or read.
     Outside,
-    /// Accepted or recovered what must be refused: damaged events are given as good.
+    /// Accepted or recovered a file that must be rejected, so damaged events pass as good.
     WrongAccept,
-    /// Refused what must be read: its events are lost.
+    /// Rejected a file that must be read, so its events are lost.
     WrongReject,
-    /// The right verdict, other values.
+    /// The right verdict, but wrong values.
     WrongDecode,
-    /// The right data under a wrong label, its verdict among them.
+    /// The right data with a wrong label, such as the verdict.
     WrongLabel,
     /// A writer's file breaks a MUST.
     Rule,
-    /// A writer's file is not what was asked for.
+    /// A writer's file differs from the script.
     WrongFile,
-    /// A writer's file breaks a SHOULD, and the run denies that.
+    /// A writer's file breaks a SHOULD, and the run denies SHOULDs.
     Should,
 }
 
 impl Failure {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -450,7 +451,7 @@ impl Failure {
         }
     }
 
-    /// Whether the testee gave no answer at all, rather than a wrong one.
+    /// Returns whether there was no answer at all, rather than a wrong one.
     #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(
@@ -460,19 +461,19 @@ impl Failure {
     }
 }
 
-/// A difference between what a testee gave and what was expected.
+/// A difference between an answer and the expected result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Whether data or a label differs.
     pub grade: Grade,
-    /// Where: a field of a document (`events[3].detail_seq`) or of a file
+    /// The place: a field of a document (`events[3].detail_seq`) or of a file
     /// (`thread_0/index.atf: footer.checksum`).
     pub place: String,
-    /// What was expected there.
+    /// The expected value.
     pub expected: String,
-    /// What came.
+    /// The actual value.
     pub got: String,
-    /// The rule that it breaks, where one is named.
+    /// The broken rule, if known.
     pub rule: Option<String>,
     /// The bytes of the file around the place.
     pub hexdump: Option<Hexdump>,
@@ -483,35 +484,35 @@ pub struct Difference {
 pub struct Hexdump {
     /// The file.
     pub file: String,
-    /// Where `bytes` begin, from the start of the file.
+    /// The offset of `bytes`, in bytes from the start of the file.
     pub offset: u64,
-    /// Some bytes.
+    /// The bytes.
     #[serde(serialize_with = "hex")]
     pub bytes: Vec<u8>,
-    /// Where the field begins, from the start of the file.
+    /// The offset of the field, in bytes from the start of the file.
     pub field_offset: u64,
-    /// Its size in bytes.
+    /// The size of the field, in bytes.
     pub field_size: u64,
 }
 
-/// What a reader made of a writer's files.
+/// The results of one reader on one writer's files.
 #[derive(Debug, Clone, Serialize)]
 pub struct CrossResult {
     /// The position of the writer in [`Results::testees`].
     pub writer: usize,
     /// The position of the reader.
     pub reader: usize,
-    /// How many scripts' files it read as asked for.
+    /// The number of scripts whose files it read correctly.
     pub passed: usize,
-    /// The scripts where it did not, with the reason.
+    /// The scripts that failed, with the reason.
     pub failed: Vec<(String, String)>,
-    /// How many more failed as the reader's failure list says.
+    /// The number of further failures that are on the reader's failure list.
     pub known: usize,
-    /// How many it does not support.
+    /// The number of scripts it does not support.
     pub skipped: usize,
 }
 
-/// Each case with its score in both grades and its cause.
+/// Serializes each case with its score in both grades and its cause.
 fn scored<S: Serializer>(cases: &[CaseResult], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Scored<'a> {

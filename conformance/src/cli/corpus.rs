@@ -14,7 +14,7 @@ use globset::{GlobBuilder, GlobMatcher};
 const AFTER_HELP: &str = "\
 The test cases are built into this program; no checkout is needed.
 
-Exit status: 0 success; 1 `verify` found a difference; 2 usage error, or a file could not be read or written.
+Exit status: 0 success; 1 `verify` found a difference; 2 usage error, or a file error.
 
 Example:
   $ atf-conformance corpus list --rule ATF-IFTR-002 --wire 1

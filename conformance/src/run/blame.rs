@@ -1,18 +1,18 @@
-//! The rule that an answer broke: that of the place where it differs, before that of the case.
+//! Finds the rule that an answer broke: the rule of the differing place before the rule of the case.
 
 use crate::Verdict;
 use crate::corpus::{Case, Subject};
 use crate::protocol::Step;
 use crate::rules::{self, table};
 
-/// The rule that is broken by a verdict which the case does not allow.
+/// Returns the rule broken by a verdict that the case does not allow.
 pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> {
     if case.subject == Subject::Session && verdict == Verdict::Reject {
         let is_manifest = |(_, rule): &(String, &'static str)| rule.starts_with("ATF-MANI-");
         let of_files = case.broken.iter().filter(|broken| !is_manifest(broken));
         let mut files = case.file_verdicts.iter();
         let is_any_good = files.any(|file| file.verdicts.contains(&Verdict::Accept));
-        // What can be read was refused for what cannot.
+        // A readable file was rejected over an unreadable one.
         if of_files.count() > 0 && is_any_good {
             return Some(table::ATF_RDER_003.id);
         }
@@ -20,7 +20,7 @@ pub(super) fn of_verdict(case: &Case, verdict: Verdict) -> Option<&'static str> 
     first(case)
 }
 
-/// The rule that is broken by a difference in the document.
+/// Returns the rule broken by a difference in the document.
 pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
     let keys: Vec<&str> = steps.iter().filter_map(Step::key).collect();
     match (case.subject, keys.as_slice()) {
@@ -63,24 +63,26 @@ pub(super) fn of_place(case: &Case, steps: &[Step]) -> Option<&'static str> {
     }
 }
 
-/// The rule of a place in a file's document. `is_own` knows the paths of that file.
+/// Returns the rule of a place in a file's document. `is_own` accepts the paths of that file.
 fn of_file(
     case: &Case,
     is_detail: bool,
     keys: &[&str],
     is_own: impl Fn(&str) -> bool + Copy,
 ) -> Option<&'static str> {
-    let [header, event, footer] = match is_detail {
-        true => ["detail_header", "detail_event_header", "detail_footer"],
-        false => ["index_header", "index_event", "index_footer"],
+    let [header, event, footer] = if is_detail {
+        ["detail_header", "detail_event_header", "detail_footer"]
+    } else {
+        ["index_header", "index_event", "index_footer"]
     };
-    let end = match is_detail {
-        true => &table::ATF_DFTR_001,
-        false => &table::ATF_IFTR_001,
+    let end = if is_detail {
+        &table::ATF_DFTR_001
+    } else {
+        &table::ATF_IFTR_001
     };
     let own = || broken(case, is_own);
     match keys {
-        // A file without a fault was refused for another one.
+        // A good file was rejected over another one.
         ["verdict"] if case.subject == Subject::Session => own().or(Some(table::ATF_RDER_003.id)),
         ["header", field, ..] => of_field(case, header, field, is_own),
         ["footer", field, ..] => of_field(case, footer, field, is_own),
@@ -108,7 +110,7 @@ fn of_file(
     }
 }
 
-/// The rule about a field: one that is broken there, one that the case is about, or the first.
+/// Returns the rule about a field: one broken there, one of the case, or the first.
 fn of_field(
     case: &Case,
     record: &str,
@@ -119,7 +121,7 @@ fn of_field(
     let about = |id: &str| rules::find(id).map_or(&[][..], |rule| rule.about);
     let names = |id: &str| about(id).contains(&name.as_str());
     let is_about = |id: &&'static str| names(id) || about(id).contains(&record);
-    // Version 2 lacks it.
+    // Version 2 does not have this field.
     let is_derived = case.wire == 2 && ["thread_id", "call_depth"].contains(&field);
     if is_derived && record.contains("event") {
         return Some(table::ATF_RDER_012.id);
@@ -137,7 +139,7 @@ fn of_field(
         .or_else(|| first(case))
 }
 
-/// The first rule that is broken in a file, if the case is about what is broken there.
+/// Returns the first rule that the case breaks in a file.
 fn broken(case: &Case, is_own: impl Fn(&str) -> bool) -> Option<&'static str> {
     let mut broken = case.broken.iter();
     broken.find(|(path, _)| is_own(path)).map(|(_, rule)| *rule)
@@ -148,14 +150,14 @@ fn manifest(case: &Case) -> Option<&'static str> {
     broken.find(|rule| rule.starts_with("ATF-MANI-"))
 }
 
-/// The rule that is broken first, or the first that the case is about.
+/// Returns the first broken rule if the case is about it, otherwise the case's first rule.
 pub(super) fn first(case: &Case) -> Option<&'static str> {
     let broken = case.broken.first().map(|(_, rule)| *rule);
     let broken = broken.filter(|rule| case.rules.contains(rule));
     broken.or_else(|| case.rules.first().copied())
 }
 
-/// The thread that a place is about.
+/// Returns the thread of a place.
 fn thread(case: &Case, steps: &[Step]) -> Option<u64> {
     let [_, Step::Element(seq), ..] = steps else {
         return None;

@@ -1,5 +1,5 @@
-//! What is expected of a reader that has chosen: a file that may be refused may be read as well, and
-//! what a session's document derives from its events follows from that.
+//! Adapts the expected result to a reader's choices: if a file may be read or rejected, the derived parts
+//! of the session's document depend on the choice.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::protocol::lacks::{allows, breaks_checksum};
 use crate::protocol::{Lack, Mismatch, Step, holds_events};
 use crate::results::Grade;
 
-/// The document that is expected after a reader's choices, and the files of a session that it must
-/// not refuse and does.
+/// Returns the expected document after a reader's choices, and the files of a session that it wrongly
+/// rejected.
 pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mismatch>) {
     let mut expected = case.expected.clone();
     let mut refused = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn settle(case: &Case, lacks: &[Lack], got: &Value) -> (Value, Vec<Mi
     (expected, refused)
 }
 
-/// Takes over a verdict that is allowed; of one that loses events, says so.
+/// Adopts an allowed verdict into the expected document; returns a mismatch for a wrong rejection.
 fn choose(
     file: &FileVerdicts,
     expected: &mut Value,
@@ -79,7 +79,7 @@ fn choose(
         Some("accept") => Verdict::Accept,
         Some("recover") => Verdict::Recover,
         Some("reject") => Verdict::Reject,
-        // What cannot be read may as well be said not to be there.
+        // An unreadable file may be reported as absent.
         _ if given.is_null() && allowed(Verdict::Reject) => {
             *expected = Value::Null;
             return None;
@@ -101,9 +101,10 @@ fn choose(
     let right: Vec<_> = file.verdicts.iter().map(|verdict| verdict.name()).collect();
     Some(Mismatch {
         steps: Vec::new(),
-        grade: match holds_events {
-            true => Grade::Data,
-            false => Grade::Label,
+        grade: if holds_events {
+            Grade::Data
+        } else {
+            Grade::Label
         },
         expected: Some(right.join(" or ")),
         got: Some(verdict.name().to_owned()),

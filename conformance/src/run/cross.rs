@@ -1,5 +1,5 @@
-//! Every writer against every reader and validator: what one wrote, the other must read as it was
-//! asked for, and judge as it must be judged.
+//! Every writer against every reader and validator: a reader must read the content of the script, a
+//! validator must return the right verdict.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,7 +23,7 @@ use crate::results::{CaseResult, CrossResult, Difference, Failure, Grade, Outcom
 use crate::scripts::Scripted;
 use crate::written::Documents;
 
-/// Keeps what writers wrote and what passed its grading, until readers have read it.
+/// Keeps the sessions of writers that passed until readers have read them.
 #[derive(Debug)]
 pub(super) struct Keep {
     folder: PathBuf,
@@ -33,7 +33,7 @@ pub(super) struct Keep {
 /// A session that a writer wrote.
 #[derive(Debug)]
 struct Written {
-    /// The writer's position among the testees.
+    /// The writer's position among the implementations.
     writer: usize,
     scripted: Arc<Scripted>,
     rules: Vec<String>,
@@ -41,7 +41,7 @@ struct Written {
 }
 
 impl Keep {
-    /// A place for what is kept among the folders of the cases.
+    /// Creates the folder for kept sessions among the folders of the cases.
     pub(super) fn new(cases: &Path) -> io::Result<Self> {
         let folder = cases.join("written");
         fs::create_dir(&folder)?;
@@ -51,7 +51,7 @@ impl Keep {
         })
     }
 
-    /// Moves a session here.
+    /// Moves a session into the store.
     pub(super) fn take(
         &self,
         writer: usize,
@@ -59,7 +59,7 @@ impl Keep {
     ) -> io::Result<()> {
         let mut written = self.lock();
         let folder = self.folder.join(written.len().to_string());
-        // A folder without rights cannot be moved.
+        // A folder without permissions cannot be moved.
         open_up(&out);
         fs::rename(out, &folder)?;
         written.push(Arc::new(Written {
@@ -76,21 +76,21 @@ impl Keep {
     }
 }
 
-/// What readers made of what writers wrote.
+/// The results of readers on writers' files.
 #[derive(Debug, Default)]
 pub(super) struct Crossed {
-    /// One cell for each writer and reader.
+    /// A cell for each writer and reader.
     pub(super) matrix: Vec<CrossResult>,
-    /// One result for each reader and script, over all writers: so failure lists can name it.
+    /// A result for each reader and script, over all writers, so failure lists can name it.
     pub(super) cases: Vec<CaseResult>,
 }
 
-/// Lets all readers read what all writers wrote. `testees` are those that are graded, with their
+/// Runs all readers on all writers' files. `testees` are the graded implementations with their
 /// positions.
 ///
 /// # Errors
 ///
-/// Where the kit itself cannot go on.
+/// If the kit itself cannot continue.
 pub(super) fn cross(
     pool: &Pool<'_>,
     testees: &[(usize, &Manifest)],
@@ -115,7 +115,7 @@ pub(super) fn cross(
             task,
         })
         .collect();
-    // Of each script, the worst of its files.
+    // The worst result of each script's files.
     let mut pairs = Pairs::new();
     for ((reader, _, task), result) in tasks.iter().zip(pool.run(&work, progress)?) {
         let pair = (task.written.writer, *reader, task.role, result.case.clone());
@@ -135,11 +135,11 @@ pub(super) fn cross(
     })
 }
 
-/// By writer, reader, what that was asked for, and script.
+/// Results by writer, reader, role and script.
 type Pairs = BTreeMap<(usize, usize, Role, String), CaseResult>;
 
 fn matrix(pairs: &Pairs) -> Vec<CrossResult> {
-    // Who reads and validates a script passes where both are right.
+    // An implementation that reads and validates must pass in both roles.
     let mut worst: BTreeMap<(usize, usize, &str), &Outcome> = BTreeMap::new();
     for ((writer, reader, _, script), result) in pairs {
         let outcome = worst
@@ -187,8 +187,7 @@ fn cases<'a>(pairs: Pairs, name: impl Fn(usize) -> &'a str) -> Vec<CaseResult> {
 }
 
 impl CaseResult {
-    /// Adds what came of more of the same: the first failure counts, and what was left out does
-    /// not where something else was not.
+    /// Merges another result of the same case: the first failure wins, and a pass wins over a skip.
     fn add(&mut self, mut more: Self) {
         let elapsed = self.elapsed + more.elapsed;
         let mut notes = std::mem::take(&mut self.notes);
@@ -201,7 +200,7 @@ impl CaseResult {
     }
 }
 
-/// Whether an outcome hides another of the same.
+/// Returns whether an outcome replaces another one of the same case.
 fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
     match (than, outcome) {
         (Outcome::Failed { .. }, _) => false,
@@ -211,17 +210,17 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
     }
 }
 
-/// A part of a written session, to be read or validated.
+/// A task: read or validate a part of a written session.
 struct Crossing {
     role: Role,
     written: Arc<Written>,
     needs: [Feature; 1],
-    /// From the session's folder; empty for the folder itself.
+    /// The path within the session's folder; empty for the folder itself.
     path: String,
 }
 
 impl Crossing {
-    /// What a reader is given of a session: each file, and the folder if it reads any.
+    /// Returns the tasks for a session: each file, and the folder if the reader supports sessions.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
             role,
@@ -238,14 +237,14 @@ impl Crossing {
                 }
             }
         }
-        // Who reads folders reads files as well, and is asked for both.
+        // A reader of folders must read single files too.
         if reader.has(Feature::Session) && !files.is_empty() {
             files.push(part(Feature::Session, String::new()));
         }
         files
     }
 
-    /// The document that a reader must give.
+    /// Returns the expected document.
     fn expected(&self) -> Result<Option<Value>, String> {
         let Written {
             scripted, folder, ..
@@ -267,7 +266,7 @@ impl Crossing {
         };
         let mut expected = expected;
         leave_out(&mut expected, &manifest.lacks);
-        // Of a validator, only the verdict is asked.
+        // A validator returns only a verdict.
         let (expected, document) = match self.role {
             Role::Validate => (&expected["verdict"], &document["verdict"]),
             _ => (&expected, document),
@@ -284,7 +283,7 @@ impl Crossing {
         let difference = |mismatch: Mismatch| {
             let nothing = || "nothing".to_owned();
             Difference {
-                // A validator's verdict is all that its user has.
+                // The verdict is a validator's only data.
                 grade: match self.role {
                     Role::Validate => Grade::Data,
                     _ => mismatch.grade,
@@ -335,7 +334,7 @@ impl Task for Crossing {
         self.written.scripted.note
     }
 
-    /// Each reader gets files of its own: it may change them.
+    /// Copies the files for each reader, since it may change them.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>> {
         let out = place.join("out");
         fs::create_dir(&out)?;
@@ -378,11 +377,12 @@ impl Task for Crossing {
     }
 }
 
-/// Copies a file, if it is there. A symlink may lead to anything, and is not part of a session.
+/// Copies a file, if it exists. A symlink may lead anywhere and is not part of a session.
 fn copy(from: &Path, to: &Path, name: &str) -> io::Result<()> {
     let from = from.join(name);
-    match fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {
-        true => fs::copy(from, to.join(name)).map(drop),
-        false => Ok(()),
+    if fs::symlink_metadata(&from).is_ok_and(|meta| meta.is_file()) {
+        fs::copy(from, to.join(name)).map(drop)
+    } else {
+        Ok(())
     }
 }

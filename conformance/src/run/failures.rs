@@ -1,4 +1,4 @@
-//! Lists of failures that are known, and whether they still hold.
+//! Lists of known failures, checked for stale entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,9 +35,9 @@ pub struct Failures {
 
 #[derive(Debug, Clone)]
 enum Line {
-    /// Empty, or a comment.
+    /// An empty line or a comment.
     Other(String),
-    /// No entry: in words why not.
+    /// An invalid line and the reason.
     Wrong(String, String),
     Entry(Entry),
 }
@@ -50,14 +50,14 @@ struct Entry {
     reason: String,
 }
 
-/// What of a testee's list a run says something about.
+/// The part of a failure list that a run covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope {
-    /// Whether all roles ran; otherwise only what was run is held against the list.
+    /// Whether all roles ran; otherwise an entry that did not fail is not stale.
     pub all_roles: bool,
-    /// What was graded: where labels were not, lines about them say nothing wrong.
+    /// What was graded; without labels, lines about labels are not stale.
     pub grading: Grading,
-    /// Whether SHOULDs were denied: where they were not, the same goes for lines about them.
+    /// Whether SHOULDs were denied; otherwise lines about SHOULDs are not stale.
     pub denies_shoulds: bool,
 }
 
@@ -71,26 +71,26 @@ impl Scope {
     }
 }
 
-/// How one case went in the roles of a testee.
+/// The outcomes of one case over all roles.
 #[derive(Default)]
 struct Ways {
-    /// The classes in which it failed.
+    /// The classes of its failures.
     failed: BTreeSet<Failure>,
-    /// Whether it was run in any role.
+    /// Whether it ran in any role.
     ran: bool,
 }
 
 impl Failures {
-    /// Reads a list. What is wrong with its lines, [`apply`](Self::apply) says.
+    /// Reads a list. [`apply`](Self::apply) reports invalid lines.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read.
+    /// If the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self::parse(path, &fs::read_to_string(path)?))
     }
 
-    /// Reads a list's text; `path` names it.
+    /// Parses a list; `path` is its name in messages.
     #[must_use]
     pub fn parse(path: &Path, text: &str) -> Self {
         Self {
@@ -99,10 +99,10 @@ impl Failures {
         }
     }
 
-    /// Marks the failures of a testee that are listed, and says what of the list does not hold.
+    /// Marks an implementation's listed failures and returns the stale lines of the list.
     ///
-    /// `results` are those of the testee, `names` all cases that there are. A list is about cases
-    /// in all roles and both grades; `scope` says which of these ran.
+    /// `results` are the implementation's, `names` are all existing cases. A list covers all roles and both
+    /// grades; `scope` says which of them ran.
     pub fn apply(
         &self,
         results: &mut [&mut CaseResult],
@@ -131,9 +131,9 @@ impl Failures {
         stale
     }
 
-    /// The list as it would hold for these results: lines that do not hold are left out, failures
-    /// that are not listed stand at the end, with this reason; where it is empty somebody must write
-    /// one. A comment goes with the last of the lines right below it.
+    /// Returns the list updated to these results: without stale lines, and with unlisted failures at the end
+    /// with this reason. An empty reason has to be filled in later. A comment is removed with the last of the
+    /// lines right below it.
     #[must_use]
     pub fn updated(
         &self,
@@ -146,7 +146,7 @@ impl Failures {
         let mut text = String::new();
         let mut listed: BTreeSet<(Failure, &str)> = BTreeSet::new();
         let (mut comments, mut entries) = (String::new(), None::<String>);
-        // A comment, an empty line and the end close the group of a comment and its lines.
+        // A comment, an empty line or the end closes the group of a comment and its lines.
         for line in self.lines.iter().map(Some).chain([None]) {
             let is_entry = matches!(line, Some(Line::Entry(_)));
             if !is_entry && let Some(kept) = entries.take() {
@@ -168,9 +168,10 @@ impl Failures {
                 }
                 Some(Line::Entry(entry)) => {
                     let kept = entries.get_or_insert_default();
-                    match scope.grades(entry.class) {
-                        false => push(kept, &entry.text),
-                        true => entry.updated(&ways, names, &mut listed, kept),
+                    if scope.grades(entry.class) {
+                        entry.updated(&ways, names, &mut listed, kept);
+                    } else {
+                        push(kept, &entry.text);
                     }
                 }
                 None => text.push_str(&comments),
@@ -199,10 +200,13 @@ impl Line {
         let (cases, reason) = word(rest);
         let Some(class) = CLASSES.into_iter().find(|known| known.name() == class) else {
             let names = CLASSES.map(Failure::name).join(", ");
-            return Self::Wrong(text, format!("{class}: no class; they are {names}"));
+            return Self::Wrong(
+                text,
+                format!("unknown class {class}; known classes: {names}"),
+            );
         };
         if cases.is_empty() {
-            return Self::Wrong(text, "no cases".to_owned());
+            return Self::Wrong(text, "no case pattern".to_owned());
         }
         match Glob::new(cases) {
             Err(error) => Self::Wrong(text, error.to_string()),
@@ -243,7 +247,7 @@ impl Entry {
         }
         let matched = || ways.iter().filter(|(name, _)| self.cases.is_match(name));
         if matched().next().is_some() && matched().all(|(_, ways)| !ways.ran) {
-            return say(&format!("{cases} matches only cases that are left out"));
+            return say(&format!("{cases} matches only skipped cases"));
         }
         let class = self.class.name();
         for (name, ways) in matched().filter(|(_, ways)| ways.ran) {
@@ -295,7 +299,7 @@ impl Entry {
     }
 }
 
-/// How each case went, over all roles.
+/// Collects the outcomes of each case over all roles.
 fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a str, Ways> {
     let mut ways: BTreeMap<&str, Ways> = BTreeMap::new();
     for result in results {
@@ -312,7 +316,7 @@ fn ways<'a>(results: impl IntoIterator<Item = &'a CaseResult>) -> BTreeMap<&'a s
     ways
 }
 
-/// The first word of a text and what follows it.
+/// Splits off the first word.
 fn word(text: &str) -> (&str, &str) {
     match text.split_once(char::is_whitespace) {
         Some((word, rest)) => (word, rest.trim()),
@@ -322,7 +326,7 @@ fn word(text: &str) -> (&str, &str) {
 
 fn entry_line(class: Failure, case: &str, reason: &str) -> String {
     let mut line = String::new();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(
         line,
         "{:13} {} {reason}",

@@ -1,10 +1,10 @@
-//! Folders that cases run in.
+//! The folders of cases.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A fresh folder for the cases of a run; it is removed when this is dropped.
+/// A fresh folder for the cases of a run, removed on drop.
 #[derive(Debug)]
 pub(super) struct Cases(PathBuf);
 
@@ -24,24 +24,24 @@ impl Drop for Cases {
     fn drop(&mut self) {
         if let Err(error) = remove(&self.0) {
             let folder = self.0.display();
-            eprintln!("atf-conformance: {folder} is left, it cannot be removed: {error}");
+            eprintln!("atf-conformance: cannot remove {folder}: {error}");
         }
     }
 }
 
-/// Removes a folder and all that a testee left in it, also where that took away the right to.
+/// Removes a folder and everything an implementation left in it, even without permissions.
 ///
-/// Folders are moved up into `folder` and emptied there. However deep they are nested, one is open
-/// at a time, and no path grows.
+/// Nested folders are moved up into `folder` and emptied there, so only one is open at a time and paths
+/// stay short at any depth.
 ///
 /// # Errors
 ///
-/// The first thing that cannot be removed. Everything else is removed all the same.
+/// The first failure. Everything else is still removed.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
-        // A testee may have replaced it by a symlink to what is not ours.
+        // The implementation may have replaced it with a symlink to someone else's files.
         Ok(meta) if !meta.is_dir() => return fs::remove_file(folder),
         Ok(_) => {}
     }
@@ -61,7 +61,7 @@ pub(super) fn remove(folder: &Path) -> io::Result<()> {
     removal.failed.map_or(Ok(()), Err)
 }
 
-/// Gives its owner all rights to a folder. If that fails, so will what needs them.
+/// Gives the owner all permissions on a folder. If this fails, later operations report it.
 pub(super) fn open_up(folder: &Path) {
     #[cfg(unix)]
     let _ = fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700));
@@ -71,15 +71,15 @@ pub(super) fn open_up(folder: &Path) {
 
 struct Removal<'a> {
     folder: &'a Path,
-    /// Folders that are not empty yet, all in `folder`.
+    /// Folders still to be emptied, all in `folder`.
     left: Vec<PathBuf>,
-    /// How many names were tried for folders that were moved.
+    /// The number of names tried for moved folders.
     moved: u64,
     failed: Option<io::Error>,
 }
 
 impl Removal<'_> {
-    /// Removes a folder's files, and moves its folders up.
+    /// Removes a folder's files and moves its folders up.
     fn empty(&mut self, one: &Path) {
         open_up(one);
         let entries = match fs::read_dir(one) {
@@ -89,7 +89,7 @@ impl Removal<'_> {
         for entry in entries {
             let entry = match entry {
                 Ok(entry) => entry,
-                // The same error might come again without end.
+                // The same error might repeat forever.
                 Err(error) => return self.note(one, Err(error)),
             };
             let path = entry.path();
@@ -98,7 +98,7 @@ impl Removal<'_> {
             } else if one == self.folder {
                 self.left.push(path);
             } else {
-                // A folder without rights cannot be moved.
+                // A folder without permissions cannot be moved.
                 open_up(&path);
                 let to = self.fresh();
                 match fs::rename(&path, &to) {
@@ -109,10 +109,10 @@ impl Removal<'_> {
         }
     }
 
-    /// A path in the folder at which there is nothing.
+    /// Returns an unused path in the folder.
     fn fresh(&mut self) -> PathBuf {
         loop {
-            // Several wardens remove the same folder when the kit is gone.
+            // Several wardens remove the same folder if the kit is gone.
             let name = format!("left-{}-{}", std::process::id(), self.moved);
             self.moved += 1;
             let path = self.folder.join(name);
@@ -122,7 +122,7 @@ impl Removal<'_> {
         }
     }
 
-    /// Keeps the first failure. What is not there any more was removed by another process.
+    /// Keeps the first failure. A missing path was removed by another process.
     fn note(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done
             && error.kind() != io::ErrorKind::NotFound
@@ -145,7 +145,7 @@ mod tests {
     use super::remove;
 
     #[test]
-    fn folders_are_removed_that_are_nested_deeper_than_a_path_is_long() {
+    fn folders_nested_deeper_than_the_longest_path_are_removed() {
         let folder = TempDir::new().unwrap();
         let name = "n".repeat(200);
         let mut deepest = openat(CWD, folder.path(), OFlags::DIRECTORY, Mode::empty()).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rights_names_and_symlinks_do_not_matter() {
+    fn permissions_names_and_symlinks_do_not_matter() {
         let folder = TempDir::new().unwrap();
         let outside = folder.path().join("outside");
         let cases = folder.path().join("cases");
@@ -173,7 +173,7 @@ mod tests {
         }
         remove(&cases).unwrap();
         assert!(fs::symlink_metadata(&cases).is_err());
-        // Once more: it is not there. Then it is a symlink.
+        // Again, with a missing folder, then with a symlink.
         remove(&cases).unwrap();
         symlink(&outside, &cases).unwrap();
         remove(&cases).unwrap();
@@ -182,9 +182,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_removed_keeps_nothing_else() {
+    fn a_failure_does_not_keep_anything_else() {
         let folder = TempDir::new().unwrap();
-        // Its path is longer than a path can be, wherever it is moved.
+        // Its path is too long wherever it is moved.
         let mut long = folder.path().to_owned();
         while long.as_os_str().len() < 3830 {
             long.push("l".repeat(100));

@@ -1,7 +1,7 @@
-//! A run: every testee, every role, every case, each in a process of its own.
+//! A run: every implementation, role and case, each in its own process.
 //!
-//! [`Task`] is what a testee can be asked for, [`warden`] the processes that watch over testees,
-//! [`Failures`] the list of failures that are known.
+//! [`Task`] is a case or script to run, [`warden`] the supervising processes, [`Failures`] a list of known
+//! failures.
 
 mod blame;
 mod choices;
@@ -40,18 +40,18 @@ use crate::protocol::{Manifest, ManifestError};
 use crate::results::{CaseResult, Failure, Grading, Outcome, Results, Role, State, Testee};
 pub use crate::written::Graded;
 
-/// What a process may use.
+/// Limits of a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// How long it may run.
+    /// Run time.
     pub time: Duration,
-    /// How much longer the process that watches over it may take to answer.
+    /// Extra time for the supervising process to answer.
     pub margin: Duration,
-    /// Bytes of memory that it and its children may have resident.
+    /// Resident memory of the process and its children, in bytes.
     pub memory: u64,
-    /// Bytes that it may write to standard output.
+    /// Size of standard output, in bytes.
     pub output: u64,
-    /// Bytes that each of its files may have; a write beyond fails as on a full disk.
+    /// Size of each of its files, in bytes; a write past it fails as on a full disk.
     pub file_size: Option<u64>,
 }
 
@@ -67,18 +67,18 @@ impl Default for Limits {
     }
 }
 
-/// How a run is made.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The program `atf-conformance`, which is started again to watch over testees.
+    /// The program `atf-conformance`, started again as a supervising process.
     pub kit: PathBuf,
-    /// Where the folders of cases are made, and removed again.
+    /// The parent of the temporary folders of cases.
     pub folder: PathBuf,
-    /// How many processes run side by side.
+    /// The number of parallel processes.
     pub jobs: NonZero<usize>,
-    /// What each of them may use.
+    /// The limits of each process.
     pub limits: Limits,
-    /// Ends the run early with an error once it is not 0: the number of a signal.
+    /// A signal number; the run ends early with an error once it is not 0.
     pub interrupt: Arc<AtomicUsize>,
 }
 
@@ -91,17 +91,17 @@ impl Options {
     }
 }
 
-/// A testee that was asked for.
+/// A requested implementation.
 #[derive(Debug, Clone)]
 pub enum Candidate {
     /// Its manifest.
     Manifest(Box<Manifest>),
-    /// Its manifest cannot be used, so that all there is to say is why.
+    /// The reason why its manifest is unusable.
     Unusable(ManifestError),
 }
 
 impl Candidate {
-    /// Its manifest, where that can be used.
+    /// Returns its manifest, if usable.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         match self {
@@ -140,12 +140,12 @@ impl Candidate {
     }
 }
 
-/// Grades testees, which have passed their smoke test or are refused by it. `progress` hears how
-/// many of how many cases are done.
+/// Grades the implementations that pass their smoke test and refuses the others. Calls `progress` with the
+/// number of finished and of all cases.
 ///
 /// # Errors
 ///
-/// Where the kit itself cannot go on: no folder for the cases, no process that watches.
+/// If the kit itself cannot continue: no folder for the cases, no supervising process.
 pub fn run(
     candidates: &[Candidate],
     tasks: &[Box<dyn Smoke>],
@@ -186,9 +186,10 @@ pub fn run(
             let manifest = candidate.manifest().filter(|_| is_graded)?;
             Some((testee, manifest))
         });
-    let cross = match select.takes_role(Role::Read) {
-        true => cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?,
-        false => Crossed::default(),
+    let cross = if select.takes_role(Role::Read) {
+        cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?
+    } else {
+        Crossed::default()
     };
     cases.extend(cross.cases);
     Ok(Results {
@@ -203,10 +204,9 @@ pub fn run(
     })
 }
 
-/// The exit code of the kit for these results.
+/// Returns the kit's exit code for these results.
 ///
-/// Where several apply it is the one that hides most: a testee that was not graded, then a list
-/// that is stale, then failures.
+/// If several apply, an ungraded implementation comes first, then a stale list, then failures.
 #[must_use]
 pub fn exit_code(results: &Results) -> u8 {
     let is_unexpected = |case: &CaseResult| case.state() == State::Failed;
@@ -226,7 +226,7 @@ pub fn exit_code(results: &Results) -> u8 {
     }
 }
 
-/// A failure without a place.
+/// Makes a failure without a place.
 fn failed(class: Failure, message: impl Into<String>) -> Outcome {
     Outcome::Failed {
         class,

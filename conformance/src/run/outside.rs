@@ -1,9 +1,9 @@
-//! Proof that a reader stayed within the session that it was given.
+//! Detects reads outside the given session.
 //!
-//! Beside some sessions lie decoys. A decoy that was read shows in one of two ways: its events, which
-//! have functions of [`CANARY`](crate::corpus::trace::CANARY), are in the answer; or the system saw that it was opened. The latter is
-//! seen on Linux, of the decoys alone, whether they were then read, mapped or put aside. That someone only asked
-//! whether a file is there is not seen.
+//! Some cases have decoys next to the session. Reading a decoy is detected in two ways: its events, with
+//! functions of [`CANARY`](crate::corpus::trace::CANARY), appear in the answer; or the system reports that
+//! it was opened. The latter works on Linux, for decoys only, whether or not they are then read or mapped.
+//! A mere check for existence is not detected.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::corpus::trace::CANARY;
 
-/// Watches decoys while a testee runs.
+/// Watches decoys while an implementation runs.
 #[derive(Debug)]
 pub(super) struct Watch {
     #[cfg(target_os = "linux")]
     watch: rustix::io::Result<(rustix::fd::OwnedFd, Vec<(i32, PathBuf)>)>,
 }
 
-/// The decoys that a testee opened; an error where nobody could watch.
+/// The decoys that an implementation opened, or an error if they could not be watched.
 pub type Opened = Result<Vec<PathBuf>, String>;
 
 #[cfg(target_os = "linux")]
@@ -41,7 +41,7 @@ impl Watch {
         let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
         let mut events = Reader::new(queue, &mut buffer);
         let mut opened = Vec::new();
-        // It ends where no event is left.
+        // An error means that no event is left.
         while let Ok(event) = events.next() {
             let found = watched.iter().find(|(watch, _)| *watch == event.wd());
             opened.extend(found.map(|(_, path)| path.clone()));
@@ -59,11 +59,11 @@ impl Watch {
     }
 
     pub(super) fn opened(self) -> Opened {
-        Err("this system does not tell".to_owned())
+        Err("not supported on this system".to_owned())
     }
 }
 
-/// Whether a document has an event or a detail of a decoy.
+/// Returns whether a document contains an event or a detail of a decoy.
 pub(super) fn has_canary(document: &Value) -> bool {
     match document {
         Value::Object(members) => members.iter().any(|(key, value)| match value {
@@ -85,7 +85,8 @@ fn is_canary(function_id: &str) -> bool {
         .is_ok_and(|id: u64| id >> 32 == CANARY >> 32)
 }
 
-/// A function payload begins with the function, in little-endian order: its module is the last half.
+/// Returns whether a payload starts with a canary: the function comes first in little-endian order, so its
+/// module is the second half.
 fn begins_with_canary(payload: &str) -> bool {
     let module = u32::try_from(CANARY >> 32).map(u32::swap_bytes);
     payload.get(8..16) == module.ok().map(|it| format!("{it:08x}")).as_deref()
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_canary_is_found_in_events_and_in_details_and_nowhere_else() {
+    fn a_canary_is_found_only_in_events_and_details() {
         let function = (CANARY + 1).to_string();
         let other = (CANARY + (1 << 32)).to_string();
         let payload = "01000000fecaad0b00";
@@ -126,7 +127,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_decoy_that_is_opened_is_seen_also_by_another_name() {
+    fn opening_a_decoy_is_detected_even_through_a_symlink() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["one", "two"] {

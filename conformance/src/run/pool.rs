@@ -1,4 +1,4 @@
-//! Cases side by side, each with a warden; results in the order of the cases.
+//! Runs cases in parallel, each under a warden; results keep the order of the cases.
 
 use std::fs;
 use std::io;
@@ -17,35 +17,35 @@ use crate::protocol::Manifest;
 use crate::results::{CaseResult, Note, Outcome};
 use crate::rules::Severity;
 
-/// What one testee is asked for.
+/// A task for one implementation.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// Its position among the testees.
+    /// The implementation's position.
     pub testee: usize,
-    /// Its manifest.
+    /// The implementation's manifest.
     pub manifest: &'a Manifest,
-    /// What it is asked for.
+    /// The task.
     pub task: &'a dyn Task,
 }
 
-/// Where cases are run.
+/// Runs cases.
 #[derive(Debug)]
 pub struct Pool<'a> {
     options: &'a Options,
     next_folder: AtomicUsize,
-    // They end before the folder is removed.
+    // Dropped before the folder is removed.
     idle: Mutex<Vec<Warden>>,
     cases: Cases,
-    /// What writers wrote and what passed.
+    /// The sessions of writers that passed.
     pub(super) keep: Keep,
 }
 
 impl<'a> Pool<'a> {
-    /// An empty folder for the cases; wardens are started as they are needed.
+    /// Creates an empty folder for the cases. Wardens start on demand.
     ///
     /// # Errors
     ///
-    /// Where the folder cannot be made.
+    /// If the folder cannot be created.
     pub fn new(options: &'a Options) -> io::Result<Self> {
         let cases = Cases::new_in(&options.folder)?;
         Ok(Self {
@@ -57,11 +57,11 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs all of it. `progress` hears how many of how many are done.
+    /// Runs all tasks. Calls `progress` with the number of finished and of all tasks.
     ///
     /// # Errors
     ///
-    /// Where the kit itself cannot go on.
+    /// If the kit itself cannot continue.
     pub fn run(
         &self,
         work: &[Work<'_>],
@@ -76,13 +76,13 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Whether a testee is asked for a task at all.
+    /// Returns whether an implementation supports a task.
     #[must_use]
     pub fn asks(&self, manifest: &Manifest, task: &dyn Task) -> bool {
         manifest.command(task.role()).is_some() && unsupported(manifest, task).is_none()
     }
 
-    /// Applies `one` to all items, as many side by side as there are jobs, and keeps their order.
+    /// Applies `one` to all items, with as many parallel calls as jobs, and keeps their order.
     pub(super) fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -99,7 +99,7 @@ impl<'a> Pool<'a> {
                 };
                 let result = one(item);
                 if result.is_err() {
-                    // The kit cannot go on: no other item is begun.
+                    // The kit cannot continue; start no other item.
                     next.store(items.len(), Ordering::Relaxed);
                 }
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
@@ -117,7 +117,7 @@ impl<'a> Pool<'a> {
         taken.collect()
     }
 
-    /// Runs one case, or says why it is left out.
+    /// Runs one case, or returns why it is skipped.
     fn case(&self, work: &Work<'_>) -> io::Result<CaseResult> {
         let Work {
             testee,
@@ -140,13 +140,13 @@ impl<'a> Pool<'a> {
                     {
                         graded
                             .notes
-                            .push(advice("no reader gets its files", &error));
+                            .push(advice("its files cannot be passed to readers", &error));
                     }
                     (graded, ended.elapsed, ended.stderr.clone())
                 };
                 let (mut result, removed) = self.with(manifest, task, grade)?;
                 let failed = removed.err();
-                let note = failed.map(|error| advice("its folder cannot be removed", &error));
+                let note = failed.map(|error| advice("cannot remove its folder", &error));
                 result.0.notes.extend(note);
                 result
             }
@@ -169,12 +169,12 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Runs a testee's program for a task in a fresh folder, and hands on how it ended and the
-    /// folder. Gives what `then` makes of it, and whether the folder could be removed.
+    /// Runs an implementation's program for a task in a fresh folder and calls `then` with how it ended and
+    /// the folder. Returns the value of `then` and whether the folder could be removed.
     ///
     /// # Errors
     ///
-    /// Where the kit itself cannot go on.
+    /// If the kit itself cannot continue.
     pub(super) fn with<R>(
         &self,
         manifest: &Manifest,
@@ -202,7 +202,7 @@ impl<'a> Pool<'a> {
         };
         let mut ended = self.end(&command, &work, &limits)?;
         ended.opened = watch.opened();
-        // The folder's name differs from run to run, a report must not.
+        // Reports must not differ between runs, but the folder's name does.
         let name = folder.to_string_lossy();
         ended.stderr = ended.stderr.replace(name.as_ref(), "…");
         let result = then(&ended, &input);
@@ -237,7 +237,7 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// A problem of the kit with a testee's files; it fails nothing.
+/// Makes a note on a problem of the kit with an implementation's files; it is not a failure.
 fn advice(what: &str, error: &io::Error) -> Note {
     Note {
         severity: Severity::Advice,
@@ -246,7 +246,7 @@ fn advice(what: &str, error: &io::Error) -> Note {
     }
 }
 
-/// Why a testee is not asked for a task.
+/// Returns why an implementation does not support a task.
 fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
     if !manifest.wire.contains(&task.wire()) {
         return Some(format!("wire version {}", task.wire()));
@@ -256,7 +256,7 @@ fn unsupported(manifest: &Manifest, task: &dyn Task) -> Option<String> {
     Some(format!("feature {}", missing.name()))
 }
 
-/// An argument with its placeholders filled in.
+/// Replaces the placeholders in an argument.
 fn fill_in(argument: &str, placeholders: &[(&str, std::path::PathBuf)]) -> String {
     let mut filled = argument.to_owned();
     for (name, path) in placeholders {

@@ -1,4 +1,4 @@
-//! Cases for readers and validators.
+//! Corpus cases as tasks for readers and validators.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -23,10 +23,10 @@ use crate::results::{Difference, Failure, Grade, Note, Outcome, Role};
 use crate::rules::Severity;
 use crate::{Place, Verdict};
 
-/// The place of a verdict that is not allowed.
+/// The place of a wrong verdict.
 const VERDICT: &str = "verdict";
 
-/// A case of the corpus, to be read or validated.
+/// A task: read or validate a case of the corpus.
 #[derive(Debug)]
 pub struct Reading {
     role: Role,
@@ -35,7 +35,7 @@ pub struct Reading {
     needs: [Feature; 1],
 }
 
-/// Each case, for readers and for validators.
+/// Returns each case as a task for readers and one for validators.
 #[must_use]
 pub fn readings(cases: impl IntoIterator<Item = Case>) -> Vec<Box<dyn Smoke>> {
     let mut tasks: Vec<Box<dyn Smoke>> = Vec::new();
@@ -106,11 +106,9 @@ impl Task for Reading {
                 why: "exit code 77".to_owned(),
             },
             Ok(Answer::Document(verdict, document)) => match self.left(ended, &document, place) {
-                Some(message) => self.failed(
-                    Failure::Outside,
-                    message,
-                    "nothing outside the session is read",
-                ),
+                Some(message) => {
+                    self.failed(Failure::Outside, message, "no reads outside the session")
+                }
                 None => self.compare(manifest, verdict, &document),
             },
         };
@@ -123,7 +121,7 @@ impl Task for Reading {
                     severity: Severity::Advice,
                     rule: None,
                     text: format!(
-                        "nobody saw whether a file outside the session was opened: {why}"
+                        "could not detect whether a file outside the session was opened: {why}"
                     ),
                 })
                 .into_iter()
@@ -152,7 +150,7 @@ impl Smoke for Reading {
 }
 
 impl Reading {
-    /// A case, for readers or for validators.
+    /// Makes a task from a case.
     #[must_use]
     pub fn new(role: Role, case: Arc<Case>) -> Self {
         Self {
@@ -163,8 +161,7 @@ impl Reading {
         }
     }
 
-    /// A failure without an answer that can be compared: the bytes that the testee was to read are
-    /// worth seeing.
+    /// Makes a failure without a comparable answer; it shows the bytes of the case instead.
     fn failed(&self, class: Failure, message: String, expected: &str) -> Outcome {
         let broken = self.broken();
         let at_fault = broken.and_then(|(file, _, place)| {
@@ -184,7 +181,7 @@ impl Reading {
         }
     }
 
-    /// The path that the testee is given.
+    /// Returns the path that the implementation is given.
     fn subject(&self, place: &Path) -> PathBuf {
         match self.case.path.as_str() {
             "" => trace(place),
@@ -192,7 +189,7 @@ impl Reading {
         }
     }
 
-    /// How it shows that the testee left the session, if it did.
+    /// Returns the evidence that the implementation read outside the session, if any.
     fn left(&self, ended: &Ended, document: &Value, place: &Path) -> Option<String> {
         let trace = trace(place);
         let name = |path: &Path| {
@@ -209,14 +206,14 @@ impl Reading {
             .collect();
         let what = match (opened.as_slice(), has_canary(document)) {
             ([], false) => return None,
-            ([], true) => "its answer has events of another session".to_owned(),
-            (_, false) => format!("it opened {}", opened.join(", ")),
-            (_, true) => format!("its answer has events of {}", opened.join(", ")),
+            ([], true) => "the answer contains events of another session".to_owned(),
+            (_, false) => format!("opened {}", opened.join(", ")),
+            (_, true) => format!("the answer contains events of {}", opened.join(", ")),
         };
         Some(format!("read outside the session: {what}"))
     }
 
-    /// What an answer is worth that is a document with this verdict.
+    /// Grades an answer: a document with this verdict.
     #[must_use]
     pub fn compare(&self, manifest: &Manifest, verdict: Verdict, document: &Value) -> Outcome {
         let case = &self.case;
@@ -231,7 +228,7 @@ impl Reading {
         let mut differences: Vec<_> = wrong_verdict.into_iter().collect();
         let is_comparable = match verdict {
             Verdict::Reject => is_allowed,
-            // Which of several right verdicts it is does not matter.
+            // Any of several right verdicts will do.
             _ => case
                 .expected
                 .get("verdict")
@@ -247,8 +244,8 @@ impl Reading {
         let case = &self.case;
         let expected: Vec<_> = case.verdicts.iter().map(|verdict| verdict.name()).collect();
         let is_bad = |(_, rule): &(String, &str)| CHECKSUMS.contains(rule);
-        // What is refused is lost, and what must be refused is wrong if it is given, as are events that a
-        // checksum proves damaged if they are given as good. A validator's verdict is all that its user has.
+        // Wrong data: events lost by a rejection, events of a file that must be rejected, and events accepted
+        // as good despite a checksum mismatch. For a validator, the verdict is the data.
         let is_data = match (verdict, case.verdicts.as_slice()) {
             (Verdict::Reject, _) => holds_events(Some(&case.expected)),
             (_, [Verdict::Reject]) => self.role == Role::Validate || holds_events(Some(document)),
@@ -260,10 +257,7 @@ impl Reading {
             locate_field(case, file, &place.field, offset)
         });
         Difference {
-            grade: match is_data {
-                true => Grade::Data,
-                false => Grade::Label,
-            },
+            grade: if is_data { Grade::Data } else { Grade::Label },
             place: VERDICT.to_owned(),
             expected: expected.join(" or "),
             got: verdict.name().to_owned(),
@@ -272,8 +266,8 @@ impl Reading {
         }
     }
 
-    /// The file, the rule and the place of what is broken, if the case is about it: at a rule's limit
-    /// another one may be broken, which is beside the point.
+    /// Returns the file, rule and place that the case breaks, if the case is about that rule. A case at a
+    /// rule's limit may also break an unrelated one.
     fn broken(&self) -> Option<(&str, &'static str, &Place)> {
         let (file, rule) = self.case.broken.first()?;
         let place = self.case.place.as_ref()?;
@@ -295,7 +289,7 @@ impl Reading {
         }
         let mut message = format!("{got}, expected {expected}");
         if let Some((file, rule, place)) = self.broken() {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(message, ": {rule} is broken in {file}");
             if !place.field.is_empty() {
                 let _ = write!(message, " at {}", place.field);
@@ -314,7 +308,7 @@ impl Reading {
         let (mut expected, refused) = settle(&self.case, lacks, document);
         leave_out(&mut expected, lacks);
         let (expected, got) = match verdict {
-            // Of what is refused nothing else counts.
+            // For a rejected file nothing else counts.
             Verdict::Reject => (kind(&expected), kind(document)),
             _ => (without_verdict(&expected), without_verdict(document)),
         };
@@ -336,7 +330,7 @@ impl Reading {
     }
 }
 
-/// The class of a verdict that is wrong.
+/// Returns the class of a wrong verdict.
 pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
     match verdict {
         Verdict::Reject => Failure::WrongReject,
@@ -344,24 +338,24 @@ pub(super) fn wrong_verdict_class(verdict: Verdict) -> Failure {
     }
 }
 
-/// The keys that a testee's documents are not compared by.
+/// Returns the keys that are not compared in an implementation's documents.
 pub(super) fn ignored(manifest: &Manifest) -> Vec<&'static str> {
     let function = (!manifest.has(Feature::Function)).then_some("function");
     let verdict = manifest.lacks.contains(&Lack::Verdict).then_some("verdict");
     function.into_iter().chain(verdict).collect()
 }
 
-/// The folder of a case's files.
+/// Returns the folder of a case's files.
 fn trace(place: &Path) -> PathBuf {
     place.join("trace")
 }
 
-/// A document's kind alone.
+/// Returns only a document's kind.
 fn kind(document: &Value) -> Value {
     json!({"kind": document.get("kind")})
 }
 
-/// A document without its own verdict; those of a session's files stay.
+/// Returns a document without its own verdict; verdicts of a session's files stay.
 fn without_verdict(document: &Value) -> Value {
     let mut document = document.clone();
     if let Some(members) = document.as_object_mut() {

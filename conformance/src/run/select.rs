@@ -1,11 +1,11 @@
-//! Which cases a run takes.
+//! Selects the cases of a run.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::Task;
 use crate::results::Role;
 
-/// Which cases a run takes: all that meet each of the conditions that are given.
+/// A selection of cases: those that meet all given conditions.
 #[derive(Debug, Clone, Default)]
 pub struct Select {
     cases: Option<GlobSet>,
@@ -14,12 +14,12 @@ pub struct Select {
 }
 
 impl Select {
-    /// Those whose name matches one of the globs, if there are any; that are about one of the
-    /// rules; and that are of one of the roles.
+    /// Selects the cases that match one of the globs, one of the rules and one of the roles. An empty list
+    /// matches all.
     ///
     /// # Errors
     ///
-    /// Where a glob is none, or a rule is unknown.
+    /// If a glob is invalid or a rule is unknown.
     pub fn new(cases: &[String], rules: &[String], roles: &[Role]) -> Result<Self, String> {
         let mut globs = GlobSetBuilder::new();
         for case in cases {
@@ -36,13 +36,13 @@ impl Select {
         })
     }
 
-    /// Whether it takes a role.
+    /// Returns whether it includes a role.
     #[must_use]
     pub fn takes_role(&self, role: Role) -> bool {
         self.roles.is_empty() || self.roles.contains(&role)
     }
 
-    /// Whether it takes a task.
+    /// Returns whether it includes a task.
     #[must_use]
     pub fn takes(&self, task: &dyn Task) -> bool {
         let is_case = self

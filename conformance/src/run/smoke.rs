@@ -1,4 +1,4 @@
-//! Whether a testee speaks the protocol at all.
+//! Checks that an implementation speaks the protocol.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -10,15 +10,14 @@ use super::warden::End;
 use crate::protocol::Manifest;
 use crate::results::Failure;
 
-/// Asks a testee for one simple task of each role, feature and wire version that it has.
+/// Runs one simple task for each role, feature and wire version that an implementation claims.
 ///
-/// It fails where a program cannot be started; where an answer has not the form that the protocol
-/// gives it, since then no comparison would mean anything; and where a role answers nothing at
-/// all, since a run would find nothing. What an answer says is for the run to grade.
+/// Fails if a program cannot be started, if an answer does not have the protocol's form (comparing it
+/// would be meaningless), or if a role gives no answer at all. The run grades the content of answers.
 ///
 /// # Errors
 ///
-/// Where the kit itself cannot go on.
+/// If the kit itself cannot continue.
 pub fn smoke(
     pool: &Pool<'_>,
     manifest: &Manifest,
@@ -47,7 +46,7 @@ pub fn smoke(
                 answered.insert(role);
             }
             (_, Ok(false)) => {
-                let why = "exit code 77 for what its manifest says it supports";
+                let why = "exit code 77, but its manifest claims support";
                 silent.push((role, at(why)));
             }
             (_, Err(broken)) if broken.class == Failure::Garbage => {

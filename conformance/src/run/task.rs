@@ -1,4 +1,4 @@
-//! What a testee is asked for, and what came of it.
+//! A task for an implementation, and how its process ended.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,99 +12,98 @@ use crate::results::{Failure, Role};
 use crate::scripts::Scripted;
 use crate::written::Graded;
 
-/// One thing that a testee is asked for: a case to read, a script to write.
+/// A task for an implementation: a case to read or a script to write.
 pub trait Task: Send + Sync {
-    /// Which of its programs is started.
+    /// Returns the role whose program is started.
     fn role(&self) -> Role;
 
-    /// The case's or script's name.
+    /// Returns the name of the case or script.
     fn name(&self) -> &str;
 
-    /// The wire version of the files.
+    /// Returns the wire version of the files.
     fn wire(&self) -> u8;
 
-    /// The features without which it is not asked.
+    /// Returns the required features.
     fn needs(&self) -> &[Feature];
 
-    /// The rules that it is about.
+    /// Returns the rules that it is about.
     fn rules(&self) -> &[String];
 
-    /// What is special about it.
+    /// Returns a note on its purpose.
     fn note(&self) -> &str;
 
-    /// For writers: the script, and the folder that is filled. What passes is kept for readers.
+    /// For writers, returns the script and the written folder, which is kept for readers if it passes.
     fn writes(&self, _place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         None
     }
 
-    /// Makes its files in the empty folder `place`, and says what the placeholders of the
-    /// command stand for: `("path", …)`.
+    /// Creates its files in the empty folder `place` and returns the values of the command's placeholders:
+    /// `("path", …)`.
     ///
     /// # Errors
     ///
-    /// Where files cannot be made.
+    /// If files cannot be created.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
-    /// How many bytes each of its files may have, where its disk is full.
+    /// Returns the limit on the size of its files, in bytes, if its disk is to be full.
     fn file_size(&self) -> Option<u64> {
         None
     }
 
-    /// How many bytes it may write to standard output, where that is parsed.
+    /// Returns the limit on standard output, in bytes, if that is parsed.
     fn output(&self) -> Option<u64> {
         None
     }
 
-    /// Files beside what is to be read, in the folder that [`prepare`](Self::prepare) filled, which
-    /// nobody may open.
+    /// Returns the files, in the folder that [`prepare`](Self::prepare) filled, that must not be opened.
     fn decoys(&self, _place: &Path) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// What of it is not graded, since the testee says that it does not do it.
+    /// Returns what is not graded, since the manifest says that the implementation lacks it.
     fn not_graded(&self, _manifest: &Manifest) -> Vec<Lack> {
         Vec::new()
     }
 
-    /// What a testee made of it. `place` is the folder that [`prepare`](Self::prepare) filled.
+    /// Grades the result. `place` is the folder that [`prepare`](Self::prepare) filled.
     fn grade(&self, manifest: &Manifest, ended: &Ended, place: &Path) -> Graded;
 }
 
-/// A task of the corpus or of the scripts, of which some serve to see if a testee speaks the protocol at all.
+/// A task of the corpus or the scripts; some of them serve as smoke tests.
 pub trait Smoke: Task {
-    /// Whether every implementation should manage it.
+    /// Returns whether every implementation should pass it.
     fn is_smoke(&self) -> bool;
 
-    /// Whether an answer has the form that the protocol gives it, whatever it says. `Ok(false)`
-    /// for a task that the testee leaves out.
+    /// Checks the form of an answer, not its content. Returns `Ok(false)` if the implementation skips the
+    /// task.
     ///
     /// # Errors
     ///
-    /// Where it has not.
+    /// If the answer does not have the protocol's form.
     fn check_form(&self, manifest: &Manifest, ended: &Ended) -> Result<bool, Broken>;
 }
 
-/// A process that ended.
+/// An ended process.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// How.
+    /// How it ended.
     pub end: End,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub output: Vec<u8>,
-    /// What it wrote to standard error, cut off in the middle.
+    /// Standard error, with its middle left out if it is long.
     pub stderr: String,
-    /// How long it took.
+    /// The run time.
     pub elapsed: Duration,
-    /// Which of the task's [`decoys`](Task::decoys) it opened.
+    /// The [`decoys`](Task::decoys) it opened.
     pub opened: Opened,
 }
 
 impl Ended {
-    /// The exit code of a process that ended by itself.
+    /// Returns the exit code of a process that exited.
     ///
     /// # Errors
     ///
-    /// What it was otherwise, none of which satisfies any expectation.
+    /// How else it ended, which is always a failure.
     pub fn exit_code(&self) -> Result<i32, Broken> {
         let broken = |class, message: String| Err(Broken { class, message });
         match &self.end {
@@ -135,7 +134,7 @@ impl Ended {
     }
 }
 
-/// A signal's name and number.
+/// Formats a signal's number and name.
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         4 => "SIGILL",

@@ -1,4 +1,4 @@
-//! Scripts for writers.
+//! Scripts as tasks for writers.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::written;
 const SIGKILL: i32 = 9;
 const SCRIPT: &str = "script.txt";
 
-/// A script, to be written.
+/// A task: write a script.
 #[derive(Debug)]
 pub struct Writing {
     scripted: Arc<Scripted>,
@@ -25,7 +25,7 @@ pub struct Writing {
     needs: Vec<Feature>,
 }
 
-/// Each script of both wire versions.
+/// Returns each script of both wire versions as a task.
 #[must_use]
 pub fn writings() -> Vec<Box<dyn Smoke>> {
     let all = scripts::all().into_iter();
@@ -34,7 +34,7 @@ pub fn writings() -> Vec<Box<dyn Smoke>> {
 }
 
 impl Writing {
-    /// A script as something that a writer is asked for.
+    /// Makes a task from a script.
     #[must_use]
     pub fn new(scripted: Scripted) -> Self {
         let rules = scripted.rules.iter().map(|rule| (*rule).to_owned());
@@ -56,7 +56,7 @@ impl Writing {
 }
 
 impl Writing {
-    /// A failure without files to look at: the script is worth seeing.
+    /// Makes a failure without files; it shows the script instead.
     fn unwritten(&self, Broken { class, message }: Broken) -> Outcome {
         let script = self.scripted.to_string();
         Outcome::Failed {
@@ -64,7 +64,7 @@ impl Writing {
             differences: vec![Difference {
                 grade: Grade::Data,
                 place: SCRIPT.to_owned(),
-                expected: "all of it is written".to_owned(),
+                expected: "the whole script is written".to_owned(),
                 got: message.clone(),
                 rule: self.rules.first().cloned(),
                 hexdump: Some(beginning(SCRIPT, script.as_bytes())),
@@ -73,7 +73,7 @@ impl Writing {
         }
     }
 
-    /// Whether a writer ended as its script asks for, or says that it does not support it.
+    /// Returns whether a writer ended as its script requires; `Ok(false)` if it does not support the script.
     fn is_done(&self, ended: &Ended) -> Result<bool, Broken> {
         let Scripted { limit, script, .. } = &*self.scripted;
         if script.is_killed() && ended.end == End::Killed(SIGKILL) {
@@ -88,11 +88,11 @@ impl Writing {
         };
         match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => Ok(false),
-            _ if script.is_killed() => broken("the script ends by SIGKILL"),
-            // Whether it gives up on a full disk is its own affair.
+            _ if script.is_killed() => broken("the script ends with SIGKILL"),
+            // On a full disk a writer may give up or not.
             Ok(_) if limit.is_some() => Ok(true),
             Ok(exit::DONE) => Ok(true),
-            _ => broken("not all was written"),
+            _ => broken("the script was not fully written"),
         }
     }
 }
@@ -124,18 +124,19 @@ impl Task for Writing {
 
     fn writes(&self, place: &Path) -> Option<(Arc<Scripted>, PathBuf)> {
         let Scripted { limit, script, .. } = &*self.scripted;
-        // How much is there is the writer's own affair then, so nobody can say what it must read as.
+        // These scripts do not determine how much is written, so there is no expected result for readers.
         if limit.is_some() || script.is_killed() {
             return None;
         }
         let out = out(place);
         let script = written::settled(script, &out);
-        let scripted = match script == self.scripted.script {
-            true => Arc::clone(&self.scripted),
-            false => Arc::new(Scripted {
+        let scripted = if script == self.scripted.script {
+            Arc::clone(&self.scripted)
+        } else {
+            Arc::new(Scripted {
                 script,
                 ..Scripted::clone(&self.scripted)
-            }),
+            })
         };
         Some((scripted, out))
     }
@@ -181,7 +182,7 @@ impl Smoke for Writing {
     }
 }
 
-/// The folder that a writer fills.
+/// Returns the folder that a writer fills.
 fn out(place: &Path) -> PathBuf {
     place.join("out")
 }

@@ -354,11 +354,8 @@ fn a_writer_is_asked_for_what_it_supports_alone() {
 #[test]
 fn a_writer_that_writes_nothing_at_all_fails_the_smoke_test() {
     for (script, why) in [
-        ("exit 2", "exit code 2, not all was written"),
-        (
-            "exit 77",
-            "exit code 77 for what its manifest says it supports",
-        ),
+        ("exit 2", "exit code 2, the script was not fully written"),
+        ("exit 77", "exit code 77, but its manifest claims support"),
         ("kill -11 $$", "killed by signal 11 (SIGSEGV)"),
     ] {
         let results = asked("'index'", script, "v1/write-one-event");

@@ -162,10 +162,7 @@ fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
     valid.verdicts = vec![atf_conformance::Verdict::Accept];
     let answers = [
         ("kill -11 $$", "killed by signal 11 (SIGSEGV)"),
-        (
-            "exit 77",
-            "exit code 77 for what its manifest says it supports",
-        ),
+        ("exit 77", "exit code 77, but its manifest claims support"),
     ];
     for (script, why) in answers {
         let results = bench.run(&[bench.reader("silent", script)], vec![valid.clone()]);

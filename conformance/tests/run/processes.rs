@@ -67,7 +67,7 @@ fn what_it_starts_in_the_background_ends_with_it() {
     let result = bench.one(&format!("sleep 1000 & sleep 1000 & echo '{document}'"));
     assert_eq!(result.outcome, Outcome::Passed);
     assert!(
-        result.stderr.contains("2 more processes"),
+        result.stderr.contains("2 leftover processes"),
         "{}",
         result.stderr
     );
@@ -184,7 +184,7 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_costs_no_case() {
     let [[note], []] = notes[..] else {
         panic!("{results:?}")
     };
-    let expected = format!("its folder cannot be removed: {name}: ");
+    let expected = format!("cannot remove its folder: {name}: ");
     assert!(note.text.starts_with(&expected), "{note}");
     assert!(
         results
@@ -262,7 +262,7 @@ fn a_testee_that_stops_or_kills_its_warden_fails_alone_and_leaves_nothing() {
         let rude = bench.reader("rude", &rude);
         let good = bench.says("good", &document(), 0);
         let cases = (0..3).map(|n| crate::support::case(&format!("v1/{n}")));
-        let message = "it stopped or killed the process that watches over it";
+        let message = "it stopped or killed its supervising process";
         let results = bench.run(&[rude, good], cases.collect());
         for result in &results.cases {
             match result.testee {
@@ -283,7 +283,7 @@ fn a_warden_whose_keeper_is_stopped_too_is_waited_for_no_longer_than_it_may_take
     bench.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
     let result = bench.one(&format!("kill -STOP {keeper} $PPID; sleep 1000"));
-    let message = "the process that watches over it does not answer";
+    let message = "its supervising process does not answer";
     assert_eq!(failure(&result), (Failure::Crash, message));
     nothing_is_left(&bench);
 }
@@ -369,10 +369,7 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     let children = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap());
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
-    assert!(
-        answer.contains("[2 more processes were left and ended]"),
-        "{answer}"
-    );
+    assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");
     // An empty line: there are no more jobs, and the kit goes on.
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());

@@ -1,4 +1,4 @@
-//! Watches a warden, because a testee may stop or kill its parent.
+//! Supervises a warden, because an implementation may stop or kill its parent.
 
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -8,8 +8,8 @@ use rustix::process::{Pid, WaitIdOptions};
 
 use super::tree::{adopt_orphans, end_all, wait};
 
-/// Runs a warden of the program `kit`, which takes over this process's input and output. When the
-/// warden ends or is stopped, ends its remaining processes and those of its testee.
+/// Runs a warden of the program `kit`, which inherits this process's input and output. When the warden
+/// ends or is stopped, ends all remaining processes.
 pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     adopt_orphans();
     let mut command = Command::new(kit);
@@ -18,7 +18,7 @@ pub fn keep(kit: &Path, cases: &Path) -> ExitCode {
     let warden = match command.spawn() {
         Ok(warden) => Pid::from_child(&warden),
         Err(error) => {
-            eprintln!("atf-conformance: no process that watches: {error}");
+            eprintln!("atf-conformance: cannot start the supervising process: {error}");
             return ExitCode::FAILURE;
         }
     };

@@ -1,14 +1,13 @@
-//! Processes that watch over testees.
+//! Processes that supervise implementations under test.
 //!
-//! A warden starts one testee after the other, each in a process group of its own, and answers how
-//! it ended. It is a subreaper: whatever a testee leaves behind becomes the warden's child, also
-//! what has called `setsid`, so it can be found and ended, and once the warden has no child left
-//! nothing is left. It is a process of the kit's own program, since one process cannot tell the
-//! orphans of several testees apart. It ends with the kit, however that ends: its standard input
-//! is closed then.
+//! A warden runs one implementation at a time, each in its own process group, and reports how it ended. It
+//! is a subreaper: orphans become the warden's children, even after `setsid`, so it can find and end them.
+//! Once the warden has no children, nothing is left. It is a separate process of the kit's program, since one
+//! process could not tell the orphans of several implementations apart. It ends when the kit ends for any
+//! reason, because that closes its standard input.
 //!
-//! A testee may stop its warden, or kill it. So each warden has a keeper, which is a subreaper as
-//! well: it ends the remaining processes then. The kit waits no longer than an answer can take.
+//! An implementation may stop or kill its warden. Each warden therefore has a keeper, also a subreaper, which
+//! then ends the remaining processes. The kit waits no longer than an answer can take.
 
 #[cfg(unix)]
 mod keeper;
@@ -38,9 +37,9 @@ pub use serve::serve;
 
 use super::{Ended, Limits};
 
-/// The longest time between two looks at a warden.
+/// The poll interval for a warden.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a warden may take to end once it is told to.
+/// The time a warden may take to end once told to.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A process to start.
@@ -48,7 +47,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Job {
     /// The program and its arguments.
     command: Vec<String>,
-    /// Its working folder, which is its `TMPDIR`, too.
+    /// Its working folder and its `TMPDIR`.
     folder: PathBuf,
     time: Duration,
     memory: u64,
@@ -59,19 +58,19 @@ struct Job {
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// By itself, with this exit code.
+    /// It exited with this code.
     Exited(i32),
-    /// By a signal that the kit did not send.
+    /// It was killed by a signal that the kit did not send.
     Killed(i32),
-    /// It did not, up to the time limit.
+    /// It was still running at the time limit.
     Timeout,
-    /// It had more bytes resident than the limit allows, these.
+    /// Its resident memory, these bytes, exceeded the limit.
     Memory(u64),
     /// It wrote more than this many bytes to standard output.
     Output(u64),
-    /// It was never there.
+    /// It could not be started.
     NotStarted(String),
-    /// Nobody knows: this became of its warden.
+    /// Unknown, because its warden failed in this way.
     Unwatched(String),
 }
 
@@ -84,29 +83,29 @@ struct Report {
     output_size: u64,
 }
 
-/// A warden, seen from the kit.
+/// The kit's handle of a warden.
 #[derive(Debug)]
 pub struct Warden {
     /// Its keeper.
     process: Child,
-    /// `None` once it is told to end.
+    /// `None` once told to end.
     input: Option<ChildStdin>,
-    /// Its answers; they end when the keeper has ended.
+    /// Its answers, until the keeper ends.
     answers: Receiver<Ended>,
 }
 
 impl Warden {
-    /// Starts one: `kit warden --keep CASES`. It removes the folder `cases` if the kit is gone
-    /// before the warden is dropped.
+    /// Starts a warden: `kit warden --keep CASES`. It removes the folder `cases` if the kit ends before the
+    /// warden is dropped.
     ///
     /// # Errors
     ///
-    /// Where the program cannot be started.
+    /// If the program cannot be started.
     pub fn start(kit: &Path, cases: &Path) -> io::Result<Self> {
         let mut command = Command::new(kit);
         command.args(["warden", "--keep"]).arg(cases);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // An interrupt from the terminal ends the kit alone; the warden cleans up after it.
+        // An interrupt from the terminal ends only the kit; the warden cleans up after it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut process = command.spawn()?;
@@ -126,12 +125,12 @@ impl Warden {
         })
     }
 
-    /// Runs a command in a folder until it ends or breaks a limit. Nothing of it is left then.
+    /// Runs a command in a folder until it ends or exceeds a limit. None of its processes is left then.
     ///
     /// # Errors
     ///
-    /// Where the warden is gone or does not answer, and once `interrupt` is not 0. Drop it: then
-    /// nothing is left either.
+    /// If the warden is gone or does not answer, or once `interrupt` is not 0. Drop the warden then, which
+    /// also leaves no process.
     pub fn run(
         &mut self,
         command: &[String],
@@ -156,10 +155,10 @@ impl Warden {
             match self.answers.recv_timeout(LOOK) {
                 Ok(ended) => return Ok(ended),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = "it stopped or killed the process that watches over it";
+                    let message = "it stopped or killed its supervising process";
                     return Err(io::Error::other(message));
                 }
-                // Looks are counted, not the clock: while the kit itself is stopped, none is due.
+                // Counts polls instead of time, so that a stopped kit does not time out.
                 Err(RecvTimeoutError::Timeout) => left = left.saturating_sub(LOOK),
             }
             if interrupt.load(Ordering::Relaxed) != 0 {
@@ -167,17 +166,17 @@ impl Warden {
             }
         }
         self.kill_descendants();
-        let message = "the process that watches over it does not answer";
+        let message = "its supervising process does not answer";
         Err(io::Error::new(io::ErrorKind::TimedOut, message))
     }
 
-    /// Kills all but the keeper, which ends what they leave.
+    /// Kills everything but the keeper, which ends what they leave.
     fn kill_descendants(&self) {
         #[cfg(unix)]
         tree::kill_descendants(rustix::process::Pid::from_child(&self.process));
     }
 
-    /// Whether it runs, neither ended nor stopped.
+    /// Returns whether it is neither ended nor stopped.
     fn runs(&self) -> bool {
         #[cfg(unix)]
         {
@@ -211,7 +210,7 @@ fn answer(from: &mut BufReader<ChildStdout>) -> io::Result<Ended> {
 
 impl Drop for Warden {
     fn drop(&mut self) {
-        // An empty line says that the kit goes on.
+        // An empty line says that the kit continues.
         let _ = self.input.take().map(|mut input| input.write_all(b"\n"));
         let mut left = PATIENCE;
         while !left.is_zero() && self.runs() {

@@ -1,4 +1,4 @@
-//! Who descends from a process, and how much memory they have: `/proc`.
+//! Finds a process's descendants and their memory in `/proc`.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::process::Pid;
 
-/// All processes that descend from one, as they stood a moment ago.
+/// Returns all current descendants of a process.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     let mut found = HashSet::new();
     let mut left = vec![of];
@@ -20,14 +20,14 @@ pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     found
 }
 
-/// The children of all threads of a process.
+/// Returns the children of all threads of a process.
 fn children(of: Pid) -> Vec<Pid> {
     let tasks = format!("/proc/{}/task", of.as_raw_nonzero());
     let mut children = Vec::new();
     for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
         match fs::read_to_string(task.path().join("children")) {
             Ok(text) => children.extend(text.split_whitespace().filter_map(pid)),
-            // The thread is gone, or this kernel has no such file.
+            // The thread is gone, or this kernel lacks the file.
             Err(_) if !Path::new("/proc/thread-self/children").exists() => {
                 return children_by_parent(of);
             }
@@ -37,7 +37,7 @@ fn children(of: Pid) -> Vec<Pid> {
     children
 }
 
-/// The same, where all processes must be asked for their parent.
+/// Finds the children through the parent of every process.
 fn children_by_parent(of: Pid) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| pid(&entry.file_name().to_string_lossy()));
@@ -49,15 +49,15 @@ fn parent(of: Pid) -> Option<Pid> {
     pid(stat(of)?.split_whitespace().nth(1)?)
 }
 
-/// Whether a process has not ended; one that ended and was not reaped has.
+/// Returns whether a process has not ended. A zombie has ended.
 pub(super) fn is_running(process: Pid) -> bool {
     stat(process).is_some_and(|fields| !fields.trim_start().starts_with(['Z', 'X']))
 }
 
-/// The fields of a process in `/proc`, from its state on.
+/// Returns the fields of `/proc/PID/stat` from the state on.
 fn stat(of: Pid) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", of.as_raw_nonzero())).ok()?;
-    // The name in parentheses may hold anything.
+    // The name in parentheses may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     Some(fields.to_owned())
 }
@@ -66,10 +66,9 @@ fn pid(text: &str) -> Option<Pid> {
     Pid::from_raw(text.parse().ok()?)
 }
 
-/// Bytes that the processes have resident, if these are more than `limit`.
+/// Returns the resident bytes of the processes, if more than `limit`.
 ///
-/// What they share counts once: where the plain sum is above the limit, each process's share of
-/// its pages is asked for, which takes longer.
+/// Shared pages count once: if the plain sum is above the limit, the slower proportional set size decides.
 pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> {
     let sum = |file: &str, key: &str| {
         let bytes = processes.iter().filter_map(|process| {
@@ -91,7 +90,7 @@ pub(super) fn memory_above(limit: u64, processes: &HashSet<Pid>) -> Option<u64> 
     (shares > limit).then_some(shares)
 }
 
-/// The number behind a key at the start of a line.
+/// Returns the number after a key at the start of a line.
 fn kibibytes(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse().ok()
@@ -107,7 +106,7 @@ mod tests {
     use super::{children, children_by_parent, descendants, memory_above};
 
     #[test]
-    fn both_ways_to_ask_find_a_child() {
+    fn both_methods_find_a_child() {
         let mut sleep = Command::new("sleep").arg("1000").spawn().unwrap();
         let child = Pid::from_child(&sleep);
         let found = [
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_only_above_the_limit() {
+    fn memory_is_reported_only_above_the_limit() {
         let own = HashSet::from([getpid()]);
         let resident = memory_above(0, &own).unwrap();
         assert!(resident > 100_000, "{resident}");

@@ -1,4 +1,4 @@
-//! The warden's own work.
+//! The warden's main loop.
 
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
@@ -17,26 +17,26 @@ use super::streams::{bounded, ends};
 use super::tree::{adopt_orphans, descendants, end_all, wait};
 use super::{End, Job, Report};
 
-/// How long a process may take to end by itself once it is asked to.
+/// The time a process may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// The longest time between two looks at memory.
+/// The longest interval between two memory checks.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a warden waits for.
+/// An event in the warden's loop.
 enum Event {
     Job(Job),
     /// There are no more jobs.
     Done,
     /// The kit is gone.
     Gone,
-    /// The process of that job is to be reaped.
+    /// The process of that job ended and can be reaped.
     Ended(u64, End),
-    /// The process of that job has written too much.
+    /// The process of that job wrote too much.
     TooMuch(u64),
 }
 
-/// Takes jobs from standard input and reports to standard output until the input ends; then
-/// removes the folder `cases`, unless it was told that the kit goes on.
+/// Takes jobs from standard input and reports to standard output until the input ends. Then removes the
+/// folder `cases`, unless told that the kit continues.
 pub fn serve(cases: &Path) -> ExitCode {
     adopt_orphans();
     let (sender, events) = channel();
@@ -57,7 +57,7 @@ pub fn serve(cases: &Path) -> ExitCode {
             Ok(Event::Gone) | Err(_) => break,
         }
     }
-    // Nobody needs the cases any more. The kit may have been in the middle of writing one.
+    // The kit is gone, perhaps while writing a case.
     let _ = crate::run::folder::remove(cases);
     ExitCode::FAILURE
 }
@@ -84,7 +84,7 @@ struct Warden {
     events: Receiver<Event>,
 }
 
-/// The kit is gone, and so is whatever the warden was watching.
+/// The kit is gone, and so are the warden's processes.
 struct Gone;
 
 impl Warden {
@@ -126,7 +126,7 @@ impl Warden {
             .map(|stream| stream.finish(ended).text())
             .unwrap_or_default();
         if left > 0 {
-            stderr.push_str(&format!("[{left} more processes were left and ended]\n"));
+            stderr.push_str(&format!("[ended {left} leftover processes]\n"));
         }
         let output = match end {
             End::Output(_) => Vec::new(),
@@ -135,7 +135,7 @@ impl Warden {
         report(end, stderr, elapsed, &output)
     }
 
-    /// Waits until a process ends or breaks a limit.
+    /// Waits until a process ends or exceeds a limit.
     fn watch(&self, number: u64, job: &Job, start: Instant) -> Result<End, Gone> {
         let mut pause = Duration::from_millis(5);
         loop {
@@ -161,7 +161,7 @@ impl Warden {
         }
     }
 
-    /// Asks a process and all that it has started to end, and gives it time to.
+    /// Sends SIGTERM to a process and its descendants and gives them time to end.
     fn ask_to_end(&self, number: u64, leader: Pid) {
         let _ = kill_process_group(leader, Signal::TERM);
         for process in descendants(getpid()) {
@@ -173,7 +173,7 @@ impl Warden {
             match self.events.recv_timeout(left) {
                 Ok(Event::Ended(which, _)) if which == number => return,
                 Ok(Event::Gone) => {
-                    // Comes again when the next job is waited for.
+                    // Requeued for the main loop.
                     let _ = self.sender.send(Event::Gone);
                     return;
                 }
@@ -191,10 +191,10 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .ok_or_else(|| io::Error::other("no program"))?;
     let mut command = match job.file_size {
         None => Command::new(program),
-        // A signal that is ignored stays so in the program that comes after.
+        // A program inherits ignored signals across exec.
         Some(_) => {
             let mut shell = Command::new("sh");
-            // The kit's own program is the shell's no more.
+            // In the shell, `/proc/self/exe` would be the shell.
             let own = format!("/proc/{}/exe", std::process::id());
             let program = match program.as_str() {
                 "/proc/self/exe" => &own,
@@ -213,8 +213,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
-    // A program that was just built is busy as long as another process, which was started
-    // meanwhile, still has it open.
+    // A program that was just built is busy while a process started meanwhile still has it open.
     let mut tries = 0_u32;
     loop {
         match command.spawn() {
@@ -227,7 +226,7 @@ fn spawn(job: &Job) -> io::Result<std::process::Child> {
     }
 }
 
-/// The limit on the size of files that the next process inherits, until this is dropped.
+/// Sets the file size limit that the next process inherits, until dropped.
 struct FileSize(Rlimit);
 
 impl FileSize {
@@ -244,12 +243,12 @@ impl FileSize {
 
 impl Drop for FileSize {
     fn drop(&mut self) {
-        // Only the soft limit was changed, which may be raised again.
+        // Only the soft limit was changed, so it can be raised again.
         let _ = setrlimit(Resource::Fsize, self.0);
     }
 }
 
-/// Waits until a process ends, and leaves it to be reaped.
+/// Waits until a process ends, without reaping it.
 fn ended(process: Pid) -> End {
     match wait(process, WaitIdOptions::EXITED) {
         Err(error) => End::NotStarted(error.to_string()),
@@ -261,8 +260,8 @@ fn ended(process: Pid) -> End {
     }
 }
 
-/// Bytes that the testee and all that it has started have resident, if these are more than `limit`. Other
-/// systems than Linux do not tell.
+/// Returns the resident bytes of the implementation and its descendants, if more than `limit`. Only Linux
+/// reports them.
 fn memory_above(limit: u64) -> Option<u64> {
     #[cfg(target_os = "linux")]
     return super::proc::memory_above(limit, &descendants(getpid()));

@@ -1,4 +1,4 @@
-//! What a process writes, read by threads so that no pipe is ever full.
+//! Reads a process's output in threads, so its pipes never fill up.
 
 use std::io::{ErrorKind, Read};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to wait for the end of a pipe whose writers are gone.
+/// The time to wait for the end of a pipe whose writers are gone.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes of standard error that are kept from its beginning, and as many from its end.
+/// The bytes of standard error kept from its start, and as many from its end.
 const KEPT: usize = 8 << 10;
 
-/// The bytes of a stream, as far as they are kept.
+/// The kept bytes of a stream.
 pub(super) struct Stream<T> {
     kept: Arc<Mutex<T>>,
     ended: Receiver<()>,
@@ -48,7 +48,7 @@ impl<T: Default + Send + 'static> Stream<T> {
         Self { kept, ended }
     }
 
-    /// What was kept, once the stream has ended.
+    /// Waits for the end of the stream and returns the kept bytes.
     pub(super) fn finish(self, since: Instant) -> T {
         let _ = self
             .ended
@@ -58,7 +58,7 @@ impl<T: Default + Send + 'static> Stream<T> {
     }
 }
 
-/// Keeps a stream up to a limit; one byte more calls `exceeded`, and nothing is read any further.
+/// Keeps a stream up to a limit. One more byte calls `exceeded` and ends the reading.
 pub(super) fn bounded(
     from: impl Read + Send + 'static,
     limit: u64,
@@ -75,7 +75,7 @@ pub(super) fn bounded(
     })
 }
 
-/// The two ends of a stream.
+/// The start and the end of a stream.
 #[derive(Default)]
 pub(super) struct Ends {
     first: Vec<u8>,
@@ -94,18 +94,18 @@ impl Ends {
         self.left_out = self.left_out.saturating_add(over as u64);
     }
 
-    /// As text, with a word on what is left out.
+    /// Returns the text, with a note on omitted bytes.
     pub(super) fn text(&self) -> String {
         let first = String::from_utf8_lossy(&self.first);
         let last = String::from_utf8_lossy(&self.last);
         match self.left_out {
             0 => format!("{first}{last}"),
-            left_out => format!("{first}\n[{left_out} bytes left out]\n{last}"),
+            left_out => format!("{first}\n[{left_out} bytes omitted]\n{last}"),
         }
     }
 }
 
-/// Keeps the two ends of a stream and reads all of it.
+/// Reads all of a stream and keeps its start and end.
 pub(super) fn ends(from: impl Read + Send + 'static) -> Stream<Ends> {
     Stream::read(from, |kept: &mut Ends, bytes| {
         kept.push(bytes);
@@ -120,7 +120,7 @@ mod tests {
 
     use super::{Ends, KEPT, bounded};
 
-    /// Gives its parts one by one; a call to read may fail before.
+    /// Yields its parts, or errors, from last to first.
     struct Parts(Vec<Result<&'static [u8], ErrorKind>>);
 
     impl Read for Parts {
@@ -137,9 +137,9 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_read_is_made_again_and_a_failed_one_ends_the_stream() {
+    fn an_interrupted_read_is_retried_and_a_failed_one_ends_the_stream() {
         let kept = |failure: ErrorKind| {
-            // The last one comes first.
+            // In reverse order.
             let parts = vec![Ok(&b"two"[..]), Err(failure), Ok(b"one")];
             bounded(Parts(parts), 100, || {}).finish(Instant::now())
         };
@@ -156,11 +156,11 @@ mod tests {
         let text = ends.text();
         assert!(text.starts_with("0000"));
         assert!(text.ends_with("9999"));
-        assert!(text.contains(&format!("3333\n[{} bytes left out]\n6666", KEPT / 2)));
+        assert!(text.contains(&format!("3333\n[{} bytes omitted]\n6666", KEPT / 2)));
     }
 
     #[test]
-    fn a_short_stream_is_whole_whatever_its_pieces() {
+    fn a_short_stream_is_complete_however_it_is_split() {
         let mut ends = Ends::default();
         let text = "x".repeat(KEPT) + &"y".repeat(KEPT);
         for piece in text.as_bytes().chunks(1000) {

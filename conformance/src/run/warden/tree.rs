@@ -1,4 +1,4 @@
-//! A process and all that it has started: how to wait for it, and how to end all of them.
+//! Waits for a process and ends its process tree.
 
 use std::collections::HashSet;
 use std::thread;
@@ -10,18 +10,18 @@ use rustix::process::{
     kill_process_group,
 };
 
-/// How long to try to end what cannot be ended: a process that waits for a broken disk.
+/// The time to keep trying to end a process that cannot be ended, such as one waiting for a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
-/// Makes this process the parent of whatever its descendants leave behind.
+/// Makes this process the parent of its descendants' orphans.
 pub(super) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::set_child_subreaper(Some(getpid())) {
-        eprintln!("atf-conformance: orphans cannot be found: {error}");
+        eprintln!("atf-conformance: cannot track orphaned processes: {error}");
     }
 }
 
-/// Waits for a change of a child, and leaves it to be reaped.
+/// Waits for a state change of a child, without reaping it.
 pub(super) fn wait(
     process: Pid,
     change: WaitIdOptions,
@@ -34,8 +34,8 @@ pub(super) fn wait(
     }
 }
 
-/// Ends a child, its group and all that they have started; says how many were still there besides
-/// the child itself. All children of this process are reaped: none is left.
+/// Ends a child, its group and all descendants, and reaps all children of this process. Returns the number
+/// of processes ended besides the child.
 pub(super) fn end_all(leader: Pid) -> usize {
     let start = Instant::now();
     let mut left: HashSet<Pid> = HashSet::new();
@@ -45,7 +45,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => break,
-                // No child at all.
+                // No children are left.
                 Err(_) => {
                     left.remove(&leader);
                     return left.len();
@@ -53,7 +53,7 @@ pub(super) fn end_all(leader: Pid) -> usize {
             }
         }
         let found = descendants(getpid());
-        // Stopped, they start no others while the rest is ended.
+        // Stopped processes cannot start others.
         for signal in [Signal::STOP, Signal::KILL] {
             for process in &found {
                 let _ = kill_process(*process, signal);
@@ -61,15 +61,15 @@ pub(super) fn end_all(leader: Pid) -> usize {
         }
         left.extend(found);
         if start.elapsed() > STUBBORN {
-            eprintln!("atf-conformance: {} processes cannot be ended", left.len());
+            eprintln!("atf-conformance: cannot end {} processes", left.len());
             return left.len();
         }
         thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Kills all processes that descend from one. They are stopped first, until a search finds no new one: a
-/// process that is stopped starts no other. Returns once they have ended.
+/// Kills all descendants of a process and waits until they have ended. Stops them first, until a search
+/// finds no new one, since a stopped process cannot start others.
 pub(super) fn kill_descendants(of: Pid) {
     let mut stopped = HashSet::new();
     loop {
@@ -103,8 +103,8 @@ fn is_running(process: Pid) -> bool {
     };
 }
 
-/// All processes that descend from one. Other systems than Linux have no orphans' parent and no
-/// `/proc`: what leaves its group is not found there.
+/// Returns all descendants of a process. Outside Linux, without a subreaper and `/proc`, processes that
+/// leave their group are not found.
 pub(super) fn descendants(of: Pid) -> HashSet<Pid> {
     #[cfg(target_os = "linux")]
     return super::proc::descendants(of);
