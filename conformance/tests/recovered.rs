@@ -1,9 +1,9 @@
-//! What the library recovers breaks no rule of structure, whatever happened to the files.
+//! Sessions that the library recovers break no structural rule, whatever the damage.
 
 #[allow(
     dead_code,
     unused_imports,
-    reason = "the tests of the rules use the rest"
+    reason = "only the tests of the rules use the rest"
 )]
 mod support;
 
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 
 const RING: &str = "thread_7/ring.atf";
 
-/// The same numbers for the same seed: xorshift.
+/// A deterministic generator (xorshift).
 struct Random(u64);
 
 impl Random {
@@ -31,8 +31,8 @@ impl Random {
     }
 }
 
-/// Kills the writer of thread 7: some of its last bytes are in a ring alone. The numbers are those
-/// of the ring's table in the reference.
+/// Simulates a killed writer of thread 7: some of its last bytes are only in the kill journal. The offsets
+/// are those of the journal's table in the reference.
 fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
     const CAPACITY: usize = 32 << 10;
     if [INDEX, DETAIL]
@@ -51,7 +51,7 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
         .u32(0);
     let mut areas = [INDEX, DETAIL].map(|file| {
         let bytes = trace.file(file);
-        // Without the footer that was never written.
+        // Without the footer.
         let end = bytes.len() - 64;
         let size = 64 + random.below(end - 63);
         let start = 64 + random.below(size - 63);
@@ -79,7 +79,7 @@ fn leave_ring(trace: &mut Trace, random: &mut Random) -> String {
     "a ring".to_owned()
 }
 
-/// Does something to one file, and says what.
+/// Damages one file and returns a description.
 fn damage(trace: &mut Trace, has_ring: &mut bool, random: &mut Random) -> String {
     let file = [INDEX, DETAIL, INDEX, DETAIL, OTHER, MANIFEST, RING][random.below(7)];
     if file == RING && !std::mem::replace(has_ring, true) {
@@ -133,7 +133,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The broken rules of structure, with their files.
+/// Returns the broken structural rules with their files.
 fn broken(path: &Path) -> Vec<String> {
     let outcome = Outcome::of(path);
     let mut broken: Vec<_> = outcome
@@ -155,11 +155,11 @@ fn broken(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once() {
+fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
     let mut from_ring = 0;
     for seed in 0..300 {
         let mut random = Random(0x9e37_79b9_7f4a_7c15 + seed);
-        // The first numbers of near seeds are near.
+        // Similar seeds start with similar numbers.
         (0..8).for_each(|_| {
             random.below(1);
         });
@@ -192,7 +192,7 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
             1 => Wire::V2,
             _ => Wire::V1,
         };
-        // A kind or a number may be too great for the other version; then nothing is left.
+        // A kind or a number may be too large for the other version; then nothing is written.
         match convert(&path, &other, wire, &ConvertOptions::default()) {
             Ok(report) => assert_eq!(broken(&other), [""; 0], "{case}\n{report}"),
             Err(_) => assert!(!other.exists(), "{case}"),
@@ -202,6 +202,6 @@ fn whatever_happened_to_a_session_it_is_whole_when_recovered_and_recovered_once(
         let report = report.unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&shared), [""; 0], "{case}\n{report}");
     }
-    // Damage leaves many rings that belong to no file; these did.
+    // Damage leaves many kill journals that do not belong to their files; these did.
     assert!(from_ring > 20, "{from_ring}");
 }

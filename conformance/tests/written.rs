@@ -1,9 +1,9 @@
-//! What the library writes gives no finding at all, in either wire version.
+//! Sessions that the library writes have no findings, in either wire version.
 
 #[allow(
     dead_code,
     unused_imports,
-    reason = "the tests of the rules use the rest"
+    reason = "only the tests of the rules use the rest"
 )]
 mod support;
 
@@ -17,7 +17,7 @@ use support::Outcome;
 
 const MODULE: u64 = 0x0644_4fc1;
 
-/// Writes `count` events of nested calls, some with registers and stack, one with what is none.
+/// Writes `count` events of nested calls, some with registers and stack.
 fn write(writer: &mut ThreadWriter, count: u64) {
     for seq in 0..count {
         // Three calls, then their three returns.
@@ -130,7 +130,7 @@ fn a_written_session_gives_no_finding() {
 }
 
 #[test]
-fn what_a_ring_adds_is_checked_with_the_rest() {
+fn events_from_a_kill_journal_are_checked() {
     for wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let options = WriteOptions {
@@ -142,13 +142,13 @@ fn what_a_ring_adds_is_checked_with_the_rest() {
         let mut writer = session.thread(3).unwrap();
         write(&mut writer, 100);
         session.write_manifest().unwrap();
-        // As a kill would leave them: nothing in the files, all in the ring.
+        // As after a kill: nothing in the files, everything in the kill journal.
         let outcome = Outcome::of(root.path());
         assert!(outcome.unreadable.is_empty(), "{:?}", outcome.unreadable);
         let index = outcome.report("thread_3/index.atf");
         assert_eq!(index.events, Some(100));
         let unfinished = ["ATF-IFTR-001", "ATF-DFTR-001"];
-        // The manifest cannot know the times of a thread that is not finalized.
+        // Without the manifest, which cannot know the times of an unfinalized thread.
         for name in ["thread_3/index.atf", "thread_3/detail.atf"] {
             let report = outcome.report(name);
             for finding in report.findings() {

@@ -1,4 +1,4 @@
-//! Arguments and paths that are wrong, on every platform.
+//! Invalid arguments and paths, on every platform.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::support::{INDEX, MANIFEST, Trace};
 use crate::{check, command, texts};
 
-/// A folder with a good session in `good` and a broken one in `broken`.
+/// Makes a folder with a good session in `good` and a broken one in `broken`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     Trace::clean(1).write(&folder.path().join("good")).unwrap();
@@ -18,7 +18,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// The line about a path says why it cannot be read, and the good session is checked all the same.
+/// Asserts that the path is reported as unreadable with a reason, and the good session is still checked.
 pub(crate) fn assert_unreadable(folder: &TempDir, path: &str, why: &str) {
     let output = check(folder.path(), &[path, "good"]);
     let (status, text, messages) = texts(&output);
@@ -37,7 +37,7 @@ pub(crate) fn assert_unreadable(folder: &TempDir, path: &str, why: &str) {
 }
 
 #[test]
-fn a_must_that_is_broken_exits_with_1_and_an_unreadable_path_outranks_it() {
+fn a_broken_must_exits_with_1_and_an_unreadable_path_with_2() {
     let folder = folder();
     let status = |paths: &[&str]| texts(&check(folder.path(), paths)).0;
     assert_eq!(status(&["good"]), 0);
@@ -74,7 +74,7 @@ fn a_folder_without_a_thread_is_unreadable() {
 }
 
 #[test]
-fn a_file_that_is_no_trace_is_unreadable() {
+fn a_file_that_is_not_a_trace_is_unreadable() {
     let folder = folder();
     fs::write(folder.path().join("notes.txt"), "just notes").unwrap();
     assert_unreadable(&folder, "notes.txt", "no ATF v2 file");
@@ -82,10 +82,10 @@ fn a_file_that_is_no_trace_is_unreadable() {
     assert_unreadable(&folder, "trace", "no ATF v2 file");
 }
 
-/// A writer that buffers was killed before its first buffer left, which breaks no MUST. Its name
-/// says what it should be, so it is a trace and not some other file.
+/// A buffering writer was killed before its first write, which breaks no MUST. The file's name makes it part
+/// of a trace.
 #[test]
-fn a_file_of_no_bytes_is_one_to_which_nothing_was_written() {
+fn an_empty_file_is_recovered_as_never_written() {
     let folder = folder();
     for (name, of, rule) in [
         ("index.atf", "events", "ATF-IFTR-001"),
@@ -103,9 +103,9 @@ fn a_file_of_no_bytes_is_one_to_which_nothing_was_written() {
     }
 }
 
-/// The other file was finalized, and a thread's files are finalized together.
+/// A thread's files are finalized together, and the other file is finalized.
 #[test]
-fn a_file_of_no_bytes_beside_a_finalized_one_is_damage() {
+fn an_empty_file_beside_a_finalized_one_is_damaged() {
     for (name, rule) in [
         ("index.atf", "ATF-IHDR-001"),
         ("detail.atf", "ATF-DHDR-001"),
@@ -123,7 +123,7 @@ fn a_file_of_no_bytes_beside_a_finalized_one_is_damage() {
 }
 
 #[test]
-fn a_file_by_another_name_is_known_by_its_magic() {
+fn a_renamed_file_is_recognized_by_its_magic() {
     let folder = folder();
     fs::copy(
         folder.path().join("good").join(INDEX),
@@ -137,7 +137,7 @@ fn a_file_by_another_name_is_known_by_its_magic() {
 }
 
 #[test]
-fn traces_are_found_below_a_folder_whatever_they_are_in() {
+fn traces_are_found_in_any_folder_below() {
     let folder = TempDir::new().unwrap();
     let trace = Trace::clean(1);
     trace.write(&folder.path().join("a/session")).unwrap();
@@ -168,7 +168,7 @@ fn traces_are_found_below_a_folder_whatever_they_are_in() {
 }
 
 #[test]
-fn a_session_with_a_stray_file_of_a_thread_is_checked_whole() {
+fn a_session_with_a_stray_thread_file_is_checked_completely() {
     let folder = TempDir::new().unwrap();
     let mut trace = Trace::clean(1);
     trace.put("detail.atf", "stray");
@@ -184,7 +184,7 @@ fn a_session_with_a_stray_file_of_a_thread_is_checked_whole() {
 }
 
 #[test]
-fn no_argument_and_an_unknown_option_are_usage_errors() {
+fn a_missing_argument_and_an_unknown_option_are_usage_errors() {
     for arguments in [&[] as &[&str], &["--frobnicate", "."], &["--json"]] {
         let output = command().args(arguments).output().unwrap();
         let (status, text, messages) = texts(&output);
@@ -197,7 +197,7 @@ fn no_argument_and_an_unknown_option_are_usage_errors() {
 }
 
 #[test]
-fn help_says_what_each_exit_status_means() {
+fn help_explains_each_exit_status() {
     let output = command().arg("--help").output().unwrap();
     let (status, text, _) = texts(&output);
     assert_eq!(status, 0);
@@ -210,9 +210,9 @@ fn help_says_what_each_exit_status_means() {
     }
 }
 
-/// What a manifest says may be shown, but must not steer the terminal.
+/// Text from a manifest may be shown but must not control the terminal.
 #[test]
-fn control_characters_of_a_manifest_do_not_reach_the_terminal() {
+fn control_characters_in_a_manifest_do_not_reach_the_terminal() {
     let folder = TempDir::new().unwrap();
     let mut trace = Trace::clean(1);
     trace.replace(MANIFEST, "\"id\": 9", "\"id\": \"\u{9b}31m\u{7f}\u{202e}\"");
@@ -234,7 +234,7 @@ fn control_characters_of_a_manifest_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn nothing_is_coloured_that_does_not_go_to_a_terminal() {
+fn output_is_coloured_only_on_a_terminal() {
     let folder = folder();
     let output = check(folder.path(), &["good", "broken", "nothing"]);
     assert!(!texts(&output).1.contains('\u{1b}'));

@@ -1,6 +1,6 @@
-//! The command `atf-conformance check`: real sessions, both forms of the report, bad input.
+//! The command `atf-conformance check`: real sessions, reports, bad input.
 
-// The rules' tests use more of it.
+// The tests of the rules use more of it.
 #[allow(dead_code, unused_imports)]
 #[path = "../support/mod.rs"]
 mod support;
@@ -18,26 +18,26 @@ use std::process::Output;
 
 use assert_cmd::Command;
 
-/// The sessions that a third party's writer wrote.
+/// Returns the folder of sessions from a third party's writer.
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
 }
 
-/// `atf-conformance check`, to be given its arguments.
+/// Makes the command `atf-conformance check`, without arguments.
 fn command() -> Command {
     let mut command = Command::cargo_bin("atf-conformance").unwrap();
     command.arg("check");
     command
 }
 
-/// What the command gives for paths below a folder that it runs in.
+/// Runs the command in a folder.
 fn check(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = command();
     command.current_dir(folder).args(arguments);
     command.output().unwrap()
 }
 
-/// Its exit status, its output and its messages.
+/// Returns the exit status, output and messages.
 fn texts(output: &Output) -> (i32, &str, &str) {
     let text = |bytes| str::from_utf8(bytes).unwrap();
     (

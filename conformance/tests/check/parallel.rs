@@ -1,4 +1,4 @@
-//! Many sessions, side by side.
+//! Many sessions in parallel.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::support::{DETAIL, INDEX, Trace};
 use crate::{check, texts};
 
-/// Forty sessions, some of them damaged, some with files that cannot be read, and folders with nothing.
+/// Writes forty sessions, some damaged, some with unreadable files, and an empty folder.
 fn forest(folder: &Path) {
     for seq in 0..40 {
         let path = folder.join(format!("group_{}/session_{seq}", seq % 3));
@@ -28,7 +28,7 @@ fn forest(folder: &Path) {
 }
 
 #[test]
-fn any_number_of_jobs_gives_the_same_report() {
+fn the_report_does_not_depend_on_the_number_of_jobs() {
     let folder = TempDir::new().unwrap();
     forest(folder.path());
     let paths = ["group_2", "nothing", "empty", "."];
@@ -56,7 +56,7 @@ fn any_number_of_jobs_gives_the_same_report() {
 }
 
 #[test]
-fn no_jobs_at_all_is_a_usage_error() {
+fn zero_jobs_is_a_usage_error() {
     let output = check(Path::new("."), &["--jobs", "0", "."]);
     assert_eq!(texts(&output).0, 2);
 }

@@ -1,4 +1,4 @@
-//! What is checked by itself: a manifest without its session, a file's bytes without their file.
+//! Checks of parts: a manifest without its session, bytes without their file.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{MANIFEST, Outcome, Trace};
 
-/// All that reports say, in their order.
+/// Formats the content of all reports, in order.
 fn said(outcome: &Outcome) -> String {
     let one = |report: &FileReport| {
         let FileReport {
@@ -29,7 +29,7 @@ fn said(outcome: &Outcome) -> String {
 }
 
 #[test]
-fn bytes_are_judged_as_the_file_that_has_them() {
+fn bytes_are_judged_like_their_file() {
     let folder = TempDir::new().unwrap();
     let mut compared = 0;
     for case in cases() {
@@ -38,7 +38,7 @@ fn bytes_are_judged_as_the_file_that_has_them() {
             Subject::Detail => (FileKind::Detail, "detail.atf"),
             Subject::Session => continue,
         };
-        // A file of another magic is no file of that kind when its path is all there is.
+        // Written under its usual name, so a file with a wrong magic keeps its kind.
         let path = folder.path().join(name);
         let bytes = &case.files[&case.path];
         fs::write(&path, bytes).unwrap();
@@ -52,7 +52,7 @@ fn bytes_are_judged_as_the_file_that_has_them() {
 }
 
 #[test]
-fn a_manifest_alone_is_judged_without_the_threads_that_it_names() {
+fn a_lone_manifest_is_judged_without_its_threads() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join(MANIFEST);
     let broken = |text: &str| {
@@ -72,7 +72,7 @@ fn a_manifest_alone_is_judged_without_the_threads_that_it_names() {
 }
 
 #[test]
-fn only_what_a_recovery_set_aside_is_passed_over() {
+fn only_files_set_aside_by_a_recovery_are_skipped() {
     let folder = TempDir::new().unwrap();
     let at = |path: &str| folder.path().join(path);
     for path in ["session", "unreadable/old", "mine/unreadable/old"] {
@@ -95,9 +95,9 @@ fn only_what_a_recovery_set_aside_is_passed_over() {
         "unreadable/old/thread_7/index.atf",
     ];
     assert_eq!(checked(), [mine, session, old]);
-    // A recovery's report beside it says what the folder is.
+    // The report of a recovery next to it identifies the folder.
     fs::write(at("recovery.json"), "{}").unwrap();
     assert_eq!(checked(), [mine, session]);
-    // Asked for by name, it is checked.
+    // Given as an argument, it is checked.
     assert_eq!(Outcome::of(&at("unreadable")).reports.len(), 3);
 }

@@ -1,4 +1,4 @@
-//! Text and JSON, and where reports go.
+//! Text and JSON, and the targets of reports.
 
 use std::fs;
 use std::path::Path;
@@ -9,9 +9,9 @@ use crate::support::{DETAIL, INDEX, Trace};
 use crate::{check, samples, texts};
 use tempfile::TempDir;
 
-/// `ATF_BLESS=1 cargo test -p atf-conformance --test check` writes the file anew.
+/// `ATF_BLESS=1 cargo test -p atf-conformance --test check` updates the golden file.
 #[test]
-fn the_text_of_a_sample_is_the_golden_one() {
+fn the_text_of_a_sample_matches_the_golden_file() {
     let output = check(&samples(), &["sample-crashed"]);
     let (_, text, messages) = texts(&output);
     assert_eq!(messages, "");
@@ -23,7 +23,7 @@ fn the_text_of_a_sample_is_the_golden_one() {
 }
 
 #[test]
-fn the_exit_status_counts_the_severities_that_are_denied() {
+fn the_exit_status_depends_on_the_denied_severity() {
     let status = |arguments: &[&str]| texts(&check(&samples(), arguments)).0;
     assert_eq!(status(&["sample-crashed"]), 0);
     assert_eq!(status(&["--deny", "must", "sample-crashed"]), 0);
@@ -35,7 +35,7 @@ fn the_exit_status_counts_the_severities_that_are_denied() {
 }
 
 #[test]
-fn reports_go_to_files_beside_the_text_and_say_what_the_exit_status_says() {
+fn reports_in_files_agree_with_the_text_and_the_exit_status() {
     let folder = TempDir::new().unwrap();
     Trace::clean(1).write(&folder.path().join("good")).unwrap();
     let mut broken = Trace::clean(1);
@@ -71,7 +71,7 @@ fn reports_go_to_files_beside_the_text_and_say_what_the_exit_status_says() {
 }
 
 #[test]
-fn reports_that_would_overwrite_one_another_or_cannot_be_made_are_usage_errors() {
+fn conflicting_and_unwritable_reports_are_usage_errors() {
     let refused = |arguments: &[&str], why: &str| {
         let output = check(&samples(), &[arguments, &["sample-small"]].concat());
         let (status, text, messages) = texts(&output);
@@ -94,7 +94,7 @@ fn reports_that_would_overwrite_one_another_or_cannot_be_made_are_usage_errors()
 }
 
 #[test]
-fn a_report_does_not_take_the_place_of_a_part_of_a_trace() {
+fn a_report_never_overwrites_part_of_a_trace() {
     let folder = TempDir::new().unwrap();
     let trace = folder.path().join("trace");
     Trace::clean(1).write(&trace).unwrap();
@@ -194,7 +194,7 @@ fn json_has_the_documented_shape() {
 }
 
 #[test]
-fn json_of_nothing_is_whole() {
+fn json_without_files_is_complete() {
     let report = json(&samples(), &["nothing"]);
     assert_eq!(report["files"], Value::Array(Vec::new()));
     assert_eq!(report["summary"]["unreadable"], 1);
@@ -280,7 +280,7 @@ fn json_and_text_give_the_same_numbers() {
 }
 
 #[test]
-fn the_summary_adds_up_what_the_files_have() {
+fn the_summary_adds_up_the_files() {
     let report = json(&samples(), &["."]);
     let files = report["files"].as_array().unwrap();
     let add = |key: &str| {

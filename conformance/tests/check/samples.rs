@@ -1,5 +1,5 @@
-//! The sessions of a third party's writer, against what an independent parser found and what was
-//! typed from its known habits.
+//! The sessions of a third party's writer, compared with an independent parser and with its known
+//! deviations.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::Outcome;
 use crate::{check, samples, texts};
 
-/// What each file of a session must give: verdict and broken rules.
+/// The expected verdict and broken rules of each file in a session.
 type Expected = &'static [(&'static str, Verdict, &'static [&'static str])];
 
 const SMALL: Expected = &[
@@ -98,7 +98,7 @@ const SESSIONS: [(&str, Expected); 3] = [
 ];
 
 #[test]
-fn each_file_has_its_verdict_and_breaks_its_rules_and_no_others() {
+fn each_file_has_exactly_its_verdict_and_broken_rules() {
     for (session, expected) in SESSIONS {
         let outcome = Outcome::of(&samples().join(session));
         assert!(outcome.unreadable.is_empty());
@@ -121,14 +121,14 @@ fn each_file_has_its_verdict_and_breaks_its_rules_and_no_others() {
     }
 }
 
-/// How often a rule is broken in a file.
+/// Returns how often a file breaks a rule.
 fn times(outcome: &Outcome, file: &str, rule: &str) -> u64 {
     outcome
         .finding(file, rule)
         .map_or(0, |finding| finding.count)
 }
 
-/// What a check says of a thread, in the words of `EXPECTED.json`.
+/// Returns the results of a check for a thread, with the keys of `EXPECTED.json`.
 fn found(outcome: &Outcome, thread: &str) -> BTreeMap<String, Value> {
     let (index, detail) = (
         format!("{thread}/index.atf"),
@@ -172,7 +172,7 @@ fn found(outcome: &Outcome, thread: &str) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn counts_and_links_are_those_that_an_independent_parser_found() {
+fn counts_and_links_match_an_independent_parser() {
     let expected = fs::read(samples().join("EXPECTED.json")).unwrap();
     let expected: BTreeMap<String, Value> = serde_json::from_slice(&expected).unwrap();
     assert_eq!(expected.len(), SESSIONS.len());
@@ -198,7 +198,7 @@ fn a_session_that_breaks_no_must_exits_with_0() {
     }
 }
 
-/// Given any folder above or below the session, a check finds the same files.
+/// A check of any folder above or below the session finds the same files.
 #[test]
 fn a_folder_above_a_session_and_its_parts_give_the_same_verdicts() {
     let (session, _) = SESSIONS[0];

@@ -1,4 +1,4 @@
-//! Paths that only Unix has: devices, FIFOs, symbolic links, names of any bytes, permissions.
+//! Unix paths: devices, FIFOs, symlinks, names of arbitrary bytes, permissions.
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -15,7 +15,7 @@ use crate::bad_input::assert_unreadable;
 use crate::support::{DETAIL, INDEX, MANIFEST, Trace};
 use crate::{check, command, samples, texts};
 
-/// A folder with a good session in `good`.
+/// Makes a folder with a good session in `good`.
 fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
     Trace::clean(1).write(&folder.path().join("good")).unwrap();
@@ -37,14 +37,14 @@ fn a_device_is_unreadable() {
 }
 
 #[test]
-fn a_fifo_is_unreadable_and_is_not_waited_for() {
+fn a_fifo_is_unreadable_and_does_not_block() {
     let folder = folder();
     make_fifo(&folder.path().join("pipe"));
     assert_unreadable(&folder, "pipe", "neither a regular file nor a folder");
 }
 
 #[test]
-fn a_fifo_in_the_place_of_a_file_of_a_session_hides_no_other() {
+fn a_fifo_in_a_session_does_not_hide_other_files() {
     for (file, verdicts) in [(INDEX, 3), (DETAIL, 3), (MANIFEST, 3)] {
         let folder = TempDir::new().unwrap();
         let mut trace = Trace::clean(1);
@@ -67,14 +67,14 @@ fn a_fifo_in_the_place_of_a_file_of_a_session_hides_no_other() {
 }
 
 #[test]
-fn a_symbolic_link_that_leads_nowhere_is_called_that() {
+fn a_dangling_symlink_is_reported_as_such() {
     let folder = folder();
     symlink("nothing", folder.path().join("broken_link")).unwrap();
     assert_unreadable(&folder, "broken_link", "a symbolic link to nothing");
 }
 
 #[test]
-fn symbolic_links_in_a_circle_are_unreadable() {
+fn a_symlink_loop_is_unreadable() {
     let folder = folder();
     symlink("two", folder.path().join("one")).unwrap();
     symlink("one", folder.path().join("two")).unwrap();
@@ -82,7 +82,7 @@ fn symbolic_links_in_a_circle_are_unreadable() {
 }
 
 #[test]
-fn a_link_back_to_its_own_folder_is_not_followed() {
+fn a_symlink_to_its_own_folder_is_not_followed() {
     let folder = folder();
     symlink(".", folder.path().join("again")).unwrap();
     let output = check(folder.path(), &["."]);
@@ -92,7 +92,7 @@ fn a_link_back_to_its_own_folder_is_not_followed() {
 }
 
 #[test]
-fn a_link_that_is_asked_for_is_followed() {
+fn a_symlink_given_as_an_argument_is_followed() {
     let folder = folder();
     symlink("good", folder.path().join("link")).unwrap();
     let output = check(folder.path(), &["link"]);
@@ -105,7 +105,7 @@ fn a_link_that_is_asked_for_is_followed() {
 }
 
 #[test]
-fn what_may_not_be_read_is_unreadable_and_hides_no_other() {
+fn paths_without_permission_are_unreadable_and_hide_no_other() {
     let folder = folder();
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
@@ -113,7 +113,7 @@ fn what_may_not_be_read_is_unreadable_and_hides_no_other() {
         fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
     }
     let Some(mut command) = unprivileged(folder.path()) else {
-        eprintln!("skipped: no user without privileges can run the command");
+        eprintln!("SKIPPED: no unprivileged user can run the command");
         return;
     };
     let output = command.args(["good", "closed"]).output().unwrap();
@@ -134,7 +134,7 @@ fn what_may_not_be_read_is_unreadable_and_hides_no_other() {
 }
 
 #[test]
-fn a_linked_detail_file_is_not_followed_where_the_index_is_gone_either() {
+fn a_symlinked_detail_file_is_not_followed_without_an_index_either() {
     let folder = TempDir::new().unwrap();
     let mut trace = Trace::clean(1);
     trace.rename(DETAIL, "elsewhere.atf");
@@ -147,9 +147,9 @@ fn a_linked_detail_file_is_not_followed_where_the_index_is_gone_either() {
 }
 
 #[test]
-fn a_ring_and_a_lone_manifest_that_may_not_be_read_are_unreadable() {
+fn a_kill_journal_and_a_lone_manifest_without_permission_are_unreadable() {
     let folder = TempDir::new().unwrap();
-    // Cut off before its footer, so that a ring may stand beside it.
+    // Truncated before its footer, so a kill journal may exist.
     let mut trace = Trace::clean(1);
     trace.cut(INDEX, 256);
     trace.write(&folder.path().join("cut")).unwrap();
@@ -161,7 +161,7 @@ fn a_ring_and_a_lone_manifest_that_may_not_be_read_are_unreadable() {
         fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
     }
     let Some(mut command) = unprivileged(folder.path()) else {
-        eprintln!("skipped: no user without privileges can run the command");
+        eprintln!("SKIPPED: no unprivileged user can run the command");
         return;
     };
     let output = command.args(["cut", MANIFEST]).output().unwrap();
@@ -174,7 +174,7 @@ fn a_ring_and_a_lone_manifest_that_may_not_be_read_are_unreadable() {
     assert!(text.contains("\n2 paths could not be read\n"), "{text}");
 }
 
-/// The command, run by someone whom permissions bind, or `None` where that cannot be had.
+/// Makes the command for a user without privileges, or `None` if that is impossible.
 fn unprivileged(folder: &Path) -> Option<Command> {
     const NOBODY: u32 = 65534;
     fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
@@ -187,14 +187,14 @@ fn unprivileged(folder: &Path) -> Option<Command> {
         }
         command
     };
-    // Its folder may be closed to others.
+    // The program's folder may be inaccessible to others.
     let help = command().arg("--help").output();
     help.is_ok_and(|output| output.status.success())
         .then(command)
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     for form in [None, Some("--json")] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -207,7 +207,7 @@ fn a_closed_pipe_is_no_error() {
 }
 
 #[test]
-fn names_that_could_steer_a_terminal_are_written_so_that_they_cannot() {
+fn control_characters_in_names_are_escaped() {
     let folder = TempDir::new().unwrap();
     let name = "a\n/etc/passwd: accept\u{1b}[2K\u{9b}1A\u{202e}";
     Trace::clean(1).write(&folder.path().join(name)).unwrap();
@@ -255,7 +255,7 @@ fn names_that_are_not_utf_8_are_read_and_shown() {
 }
 
 #[test]
-fn what_cannot_be_written_to_standard_output_is_an_error() {
+fn a_failed_write_to_standard_output_is_an_error() {
     let samples = samples();
     let check = ["check", samples.to_str().unwrap()];
     for arguments in [&check[..], &["--help"], &["corpus", "list"]] {

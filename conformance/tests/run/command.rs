@@ -1,4 +1,4 @@
-//! The command `run`: what it grades, and its exit codes.
+//! The command `run`: its selection of cases and its exit codes.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn run(arguments: &[&str]) -> Command {
     command
 }
 
-/// Its exit code, output and messages.
+/// Runs a command; returns its exit code, output and messages.
 fn texts(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -27,7 +27,7 @@ fn texts(command: &mut Command) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn without_a_testee_the_reference_is_graded_in_every_role() {
+fn without_a_manifest_the_reference_is_graded_in_every_role() {
     let (code, out, _) = texts(run(&["--case", "v1/iftr-013-*"]).args([
         "--case",
         "v1/write-no-event",
@@ -41,7 +41,7 @@ fn without_a_testee_the_reference_is_graded_in_every_role() {
 }
 
 #[test]
-fn a_run_takes_what_it_is_told_to() {
+fn a_run_selects_cases_and_roles() {
     let count = |arguments: &[&str]| {
         let (code, out, _) = texts(run(arguments).args(["--report", "json"]));
         assert_eq!(code, Some(0), "{out}");
@@ -88,7 +88,7 @@ fn usage_errors_are_exit_code_2() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_is_said_before_the_run_and_an_old_one_stays_till_its_end() {
+fn an_unwritable_report_is_an_error_before_the_run_and_an_old_one_stays_until_its_end() {
     let folder = tempfile::TempDir::new().unwrap();
     let old = folder.path().join("old.tap");
     fs::write(&old, "old").unwrap();
@@ -101,7 +101,7 @@ fn a_report_that_cannot_be_written_is_said_before_the_run_and_an_old_one_stays_t
         texts(&mut command)
     };
     let (code, out, error) = reports("html=none/page.html");
-    // Nothing was graded: there is no report of it on standard output.
+    // Nothing was graded, so there is no report on standard output.
     assert_eq!((code, out.as_str()), (Some(2), ""), "{error}");
     assert!(error.contains("none/page.html"), "{error}");
     assert_eq!(fs::read_to_string(&old).unwrap(), "old");
@@ -111,10 +111,10 @@ fn a_report_that_cannot_be_written_is_said_before_the_run_and_an_old_one_stays_t
 }
 
 #[test]
-fn a_time_limit_holds_for_each_process() {
+fn a_time_limit_applies_to_each_process() {
     let bench = Bench::new();
     let kit = env!("CARGO_BIN_EXE_atf-conformance");
-    // In the smoke test it answers.
+    // It answers in the smoke test.
     bench.reader(
         "slow",
         &format!("{kit} testee read \"$1\" || exec sleep 1000"),
@@ -147,7 +147,7 @@ fn a_manifest_is_found_from_where_the_command_runs() {
 }
 
 #[test]
-fn two_testees_of_one_name_are_a_usage_error() {
+fn two_implementations_of_one_name_are_a_usage_error() {
     let bench = Bench::new();
     bench.reader("same", "exit 77");
     let path = bench.path().join("same.toml");
@@ -161,9 +161,9 @@ fn two_testees_of_one_name_are_a_usage_error() {
 }
 
 #[test]
-fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
+fn unlisted_failures_are_1_and_stale_lists_are_4() {
     let bench = Bench::new();
-    // It answers what it must in the smoke test and crashes on all that is broken.
+    // It answers correctly in the smoke test and crashes on all broken files.
     bench.reader(
         "crashes",
         &format!(
@@ -183,10 +183,10 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     };
     let arguments = [path, "--case", "v1/ihdr-002-*"];
     let (code, out, _) = texts(&mut run(&arguments));
-    assert_eq!(code, Some(4), "a list that is not there: {out}");
+    assert_eq!(code, Some(4), "a missing list: {out}");
     assert!(out.contains("known.txt: No such file"), "{out}");
 
-    // An update makes it.
+    // An update creates it.
     let (code, out, _) = texts(run(&arguments).arg("--update"));
     assert_eq!(code, Some(4), "reasons are missing: {out}");
     let made = fs::read_to_string(&list).unwrap();
@@ -200,16 +200,19 @@ fn failures_that_are_not_listed_are_1_and_lists_that_do_not_hold_are_4() {
     assert_eq!(code, Some(4), "{out}");
     assert!(out.contains("fails as crash, not timeout"), "{out}");
 
-    // What an update writes wants reasons, and then it holds.
+    // An updated list is valid once it has reasons.
     let (code, _, _) = with("# Mine.\n\ntimeout v1/ihdr-002-* slow\n", &["--update"]);
     assert_eq!(code, Some(4));
     let updated = fs::read_to_string(&list).unwrap();
     assert!(updated.starts_with("# Mine.\n\n# killed by"), "{updated}");
     let with_reasons: String = updated
         .lines()
-        .map(|line| match line.is_empty() || line.starts_with('#') {
-            true => format!("{line}\n"),
-            false => format!("{line} no footer is read yet\n"),
+        .map(|line| {
+            if line.is_empty() || line.starts_with('#') {
+                format!("{line}\n")
+            } else {
+                format!("{line} no footer is read yet\n")
+            }
         })
         .collect();
     let (code, out, _) = with(&with_reasons, &[]);
@@ -228,11 +231,11 @@ fn a_listed_failure_that_passes_and_a_line_that_matches_nothing_are_4() {
     for (known, code, why) in [
         ("# None.\n", 0, " 0 failed"),
         (
-            "crash v1/ihdr-002-* was mended\n",
+            "crash v1/ihdr-002-* was fixed\n",
             4,
             "known.txt:1: v1/ihdr-002-",
         ),
-        ("crash v1/ihdr-002-* was mended\n", 4, " passes\n"),
+        ("crash v1/ihdr-002-* was fixed\n", 4, " passes\n"),
         (
             "crash v1/gone-* why\n",
             4,
@@ -248,7 +251,7 @@ fn a_listed_failure_that_passes_and_a_line_that_matches_nothing_are_4() {
 }
 
 #[test]
-fn a_manifest_that_cannot_be_used_is_3_and_says_why() {
+fn an_unusable_manifest_is_3_with_a_reason() {
     let bench = Bench::new();
     let path = bench.path().join("bad.toml");
     fs::write(&path, "protocol = 1\nname = 'bad'\ncolour = 'red'\n").unwrap();
@@ -266,7 +269,7 @@ fn a_manifest_that_cannot_be_used_is_3_and_says_why() {
 }
 
 #[test]
-fn each_rule_has_cases_or_a_reason_for_having_none() {
+fn a_rule_without_cases_has_a_reason() {
     let (code, _, error) = texts(&mut run(&["--rule", "ATF-WRTR-002"]));
     assert_eq!(code, Some(2));
     let reason =

@@ -1,4 +1,4 @@
-//! Where two documents differ first.
+//! Comparison of two documents.
 
 use atf_conformance::protocol::{Mismatch, differences};
 use atf_conformance::results::Grade;
@@ -14,7 +14,7 @@ fn place(expected: &Value, got: &Value) -> Option<String> {
 }
 
 #[test]
-fn values_count_and_their_form_does_not() {
+fn values_are_compared_and_formatting_is_not() {
     let expected = json!({"a": 1, "b": {"c": "2", "d": [null, 3]}});
     let got: Value =
         serde_json::from_str(r#"{ "b" : {"d": [null, 3.0], "c": "2"}, "x_b": 7, "a": 1 }"#)
@@ -23,7 +23,7 @@ fn values_count_and_their_form_does_not() {
 }
 
 #[test]
-fn registers_count_though_their_key_begins_as_own_keys_do() {
+fn registers_are_compared_though_their_key_starts_with_x() {
     let [one, other] = ["1", "2"].map(|register| json!({"x_regs": [register]}));
     assert_eq!(place(&one, &other).as_deref(), Some("x_regs[0]"));
     assert_eq!(place(&one, &json!({})).as_deref(), Some("x_regs"));
@@ -46,7 +46,7 @@ fn the_first_difference_is_named() {
 }
 
 #[test]
-fn kinds_of_values_are_told_apart() {
+fn kinds_of_values_are_distinguished() {
     for (expected, got) in [
         (json!(1), json!("1")),
         (json!(0), json!(null)),
@@ -75,20 +75,20 @@ fn a_missing_key_is_not_null() {
 }
 
 #[test]
-fn what_is_ignored_is_ignored_on_both_sides() {
+fn ignored_keys_are_ignored_on_both_sides() {
     let (with, without) = (json!({"a": {"function": {"sp": 1}}}), json!({"a": {}}));
     assert_eq!(first_difference(&with, &without, &["function"]), None);
     assert_eq!(first_difference(&without, &with, &["function"]), None);
 }
 
-/// Places and grades of all differences.
+/// Returns the places and grades of all differences.
 fn all(expected: &Value, got: &Value) -> Vec<(String, Grade)> {
     let found = differences(expected, got, &[]);
     found.iter().map(|it| (it.place(), it.grade)).collect()
 }
 
 #[test]
-fn of_long_arrays_twenty_elements_are_told_and_the_others_counted() {
+fn twenty_elements_of_long_arrays_are_reported_and_the_others_counted() {
     let events = |first: u64| (first..first + 100).collect::<Vec<_>>();
     let (expected, got) = (json!({"events": events(0)}), json!({"events": events(1)}));
     let found = all(&expected, &got);
@@ -98,7 +98,7 @@ fn of_long_arrays_twenty_elements_are_told_and_the_others_counted() {
 }
 
 #[test]
-fn a_label_is_told_from_data() {
+fn labels_are_distinguished_from_data() {
     let file = |count: &str| {
         json!({
             "kind": "index",
@@ -121,7 +121,7 @@ fn a_label_is_told_from_data() {
         ("/derived/trailing_bytes", json!("1"), Grade::Label),
         ("/derived/event_count", json!("2"), Grade::Data),
         ("/footer", json!({"event_count": "1"}), Grade::Label),
-        // A placeholder's numbers say nothing yet.
+        // A placeholder's numbers have no meaning yet.
         ("/header/event_count", json!(1), Grade::Label),
         ("/header/arch", json!(2), Grade::Data),
         ("/events/0/timestamp_ns", json!("2"), Grade::Data),
@@ -155,7 +155,7 @@ fn threads_are_compared_by_their_ids_and_a_refused_file_is_one_difference() {
     assert_eq!(
         differ(&both[1..], &both),
         is("threads[0]", Grade::Data),
-        "a thread that is none"
+        "a phantom thread"
     );
     let verdict = "threads[0].index.verdict";
     assert_eq!(

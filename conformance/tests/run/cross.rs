@@ -17,7 +17,7 @@ use super::support::LONG;
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
-/// A testee that is a shell script for each of its roles.
+/// Makes an implementation from a shell script per role.
 fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -> Candidate {
     let mut text = format!("protocol = 1\nname = '{name}'\nversion = '1'\n{more}\n");
     for (role, placeholders, script) in roles {
@@ -31,7 +31,7 @@ fn testee(folder: &Path, name: &str, roles: &[(&str, &str, &str)], more: &str) -
     Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
 }
 
-/// A writer whose script has `$1` for what to write and `$2` for where.
+/// Makes a writer; `$1` is the script to write, `$2` the output folder.
 fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
     let roles = [("write", "'{script}', '{out}'", script)];
     testee(
@@ -42,7 +42,7 @@ fn writer(folder: &Path, name: &str, script: &str) -> Candidate {
     )
 }
 
-/// A reader whose script has `$1` for what to read.
+/// Makes a reader; `$1` is the path to read.
 fn reader(folder: &Path, name: &str, features: &str, script: &str) -> Candidate {
     let more = format!("wire = [1]\nfeatures = [{features}]");
     testee(folder, name, &[("read", "'{path}'", script)], &more)
@@ -60,7 +60,7 @@ fn good_read() -> String {
     format!("exec {KIT} testee read \"$1\"")
 }
 
-/// Runs the scripts whose names match.
+/// Runs the matching scripts.
 fn crossed(folder: &Path, candidates: &[Candidate], cases: &str) -> Results {
     let options = Options {
         kit: KIT.into(),
@@ -84,7 +84,7 @@ fn cell(results: &Results, writer: usize, reader: usize) -> &CrossResult {
 }
 
 #[test]
-fn what_one_writes_all_readers_read_in_the_parts_that_they_support() {
+fn all_readers_read_the_parts_they_support_of_what_one_writes() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let candidates = [
@@ -96,7 +96,7 @@ fn what_one_writes_all_readers_read_in_the_parts_that_they_support() {
             &good_read(),
         ),
         reader(path, "files", "'index', 'detail'", &good_read()),
-        // It is not asked for what it does not read.
+        // It is not given files that it does not support.
         reader(
             path,
             "indexes",
@@ -122,13 +122,13 @@ fn what_one_writes_all_readers_read_in_the_parts_that_they_support() {
         );
     }
     assert_eq!(exit_code(&results), 0);
-    // The folder of a case is gone, and so is what was kept.
+    // The folders of cases and the kept sessions are gone.
     let left = fs::read_dir(path).unwrap().flatten();
     assert_eq!(left.filter(|entry| entry.path().is_dir()).count(), 0);
 }
 
 #[test]
-fn a_validator_judges_what_writers_wrote() {
+fn a_validator_judges_writers_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let more = "wire = [1]\nfeatures = ['index', 'detail', 'session']";
@@ -137,7 +137,7 @@ fn a_validator_judges_what_writers_wrote() {
     let candidates = [
         good_writer(path),
         validator("good", &format!("exec {KIT} testee validate \"$1\"")),
-        // What was not finalized is recovered, and not accepted.
+        // An unfinalized file must be recovered, not accepted.
         validator("blind", "echo '{\"verdict\": \"accept\"}'"),
     ];
     let results = crossed(path, &candidates, "v1/write-{no-event,abort-one*}");
@@ -165,7 +165,7 @@ fn a_validator_judges_what_writers_wrote() {
 }
 
 #[test]
-fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
+fn a_misreading_reader_fails_with_the_writer_and_the_place() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let wrong = format!("{KIT} testee read \"$1\" | sed 's/\"call_depth\":1/\"call_depth\":2/'");
@@ -180,7 +180,7 @@ fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
     let case = cases.find(|case| case.testee == 1 && case.case == "v1/write-one-event");
     let case = case.unwrap();
     assert_eq!(case.role, Role::Read);
-    // It is about what its script is about.
+    // It has the rules and note of its script.
     let scripts = writings();
     let script = scripts.iter().find(|script| script.name() == case.case);
     let script = script.unwrap();
@@ -199,7 +199,7 @@ fn a_reader_that_reads_something_else_fails_with_the_writer_and_the_place() {
 }
 
 #[test]
-fn what_a_writer_wrote_wrong_is_held_against_no_reader() {
+fn a_writers_mistake_does_not_fail_readers() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     // The first byte of the first event.
@@ -227,7 +227,7 @@ fn what_a_writer_wrote_wrong_is_held_against_no_reader() {
 }
 
 #[test]
-fn a_reader_that_changes_files_changes_them_for_itself_alone() {
+fn a_reader_that_changes_files_does_not_affect_others() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let eats = format!("{KIT} testee read \"$1\"; rm -rf \"$1\"/*");
@@ -246,7 +246,7 @@ fn a_reader_that_changes_files_changes_them_for_itself_alone() {
 }
 
 #[test]
-fn a_failure_that_the_readers_list_has_is_known() {
+fn a_failure_on_the_readers_list_is_known() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let candidates = [good_writer(path), reader(path, "dies", "'index'", "exit 5")];
@@ -278,12 +278,12 @@ fn a_failure_that_the_readers_list_has_is_known() {
 }
 
 #[test]
-fn what_a_reader_leaves_out_is_skipped_unless_it_reads_another_part() {
+fn a_script_is_skipped_only_if_a_reader_skips_all_its_parts() {
     let folder = TempDir::new().unwrap();
     let path = folder.path();
     let read = good_read();
     let but = |name: &str| format!("case \"$1\" in *{name}) exit 77;; esac; {read}");
-    // Each answers something in the smoke test, which is about other scripts' files.
+    // Each answers something in the smoke test, which uses other scripts' files.
     let candidates = [
         good_writer(path),
         reader(path, "no-details", "'index', 'detail'", &but("detail.atf")),
@@ -320,8 +320,7 @@ fn what_a_reader_leaves_out_is_skipped_unless_it_reads_another_part() {
     assert!(of(3).all(|case| matches!(case.outcome, Outcome::Skipped { .. })));
 }
 
-/// What becomes of a writer that is a shell script, claims that wire version 1 and these features are supported,
-/// and is asked for these scripts.
+/// Grades a writer, a shell script that claims wire version 1 and these features, on the matching cases.
 fn asked(features: &str, script: &str, cases: &str) -> Results {
     let folder = TempDir::new().unwrap();
     let more = format!("wire = [1]\nfeatures = [{features}]");
@@ -331,7 +330,7 @@ fn asked(features: &str, script: &str, cases: &str) -> Results {
 }
 
 #[test]
-fn a_writer_is_asked_for_what_it_supports_alone() {
+fn a_writer_gets_only_scripts_it_supports() {
     let crashes = format!(
         "grep -q -e '^detail' -e 'wire=2' \"$1\" && kill -9 $$; exec {KIT} testee write \"$1\" \"$2\""
     );
@@ -364,7 +363,7 @@ fn a_writer_that_writes_nothing_at_all_fails_the_smoke_test() {
         assert!(refused.ends_with(&format!(": {why}")), "{refused}");
         assert!(results.cases.is_empty());
     }
-    // How a program that ends early leaves its files is graded, and not asked for in the smoke test.
+    // Scripts that end early are graded but are not part of the smoke test.
     let script = format!("grep -q abort \"$1\" && exit 2; exec {KIT} testee write \"$1\" \"$2\"");
     let results = asked("'index'", &script, "v1/write-one-event");
     assert_eq!(results.testees[0].refused, None);

@@ -1,4 +1,4 @@
-//! What the reference implementation answers, and the schemas of answers.
+//! The answers of the reference implementation, and the schemas of answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn samples() -> PathBuf {
 }
 
 #[test]
-fn the_reference_reads_a_file_typed_by_hand() {
+fn the_reference_reads_a_handwritten_file() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
     std::fs::write(&path, FILE).unwrap();
@@ -94,7 +94,7 @@ fn the_schema_is_strict() {
 }
 
 #[test]
-fn the_reference_reads_every_case_as_it_must() {
+fn the_reference_reads_every_case_as_expected() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut wrong = Vec::new();
     let manifest = Manifest::reference(std::path::Path::new("kit"));
@@ -121,13 +121,13 @@ fn the_reference_reads_every_case_as_it_must() {
 }
 
 #[test]
-fn what_is_no_document_is_shown_where_it_goes_wrong() {
+fn an_invalid_document_is_shown_at_its_error() {
     let shows = |output: &[u8], text: &str| {
         let Broken { class, message } = Answer::of(0, output).unwrap_err();
         assert_eq!(class, Failure::Garbage);
         assert!(message.ends_with(&format!(": {text}")), "{message}");
     };
-    // A warning in front of the document, with what a terminal would obey.
+    // A warning before the document, with a terminal escape.
     let warned = b"warning: no \x1b[31mfooter\n{\"verdict\": \"accept\"}";
     shows(warned, r#""warning: no \u{1b}[31mfooter""#);
     // A second document.

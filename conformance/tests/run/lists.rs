@@ -1,4 +1,4 @@
-//! Failure lists: what is listed is known, and what does not hold is said.
+//! Failure lists: listed failures are known, stale entries are reported.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn result(role: Role, case: &str, failure: Option<Failure>) -> CaseResult {
     }
 }
 
-/// One that crashes in one role, one with another verdict, one that passes, one that is left out.
+/// A crash in one role, a wrong verdict, a pass, and a skipped case.
 fn results() -> Vec<CaseResult> {
     let mut left_out = result(Role::Read, "v2/d", None);
     left_out.outcome = Outcome::Skipped { why: String::new() };
@@ -54,7 +54,7 @@ const fn scope(all_roles: bool) -> Scope {
     }
 }
 
-/// What a list says of these results: what is stale, and what is known.
+/// Applies a list to these results; returns the stale lines and the reasons of the known failures.
 fn apply(text: &str, all_roles: bool) -> (Vec<String>, Vec<Option<String>>) {
     let mut results = results();
     let list = Failures::parse(Path::new("known.txt"), text);
@@ -80,7 +80,7 @@ crash         */a   count is trusted, #14
 ";
 
 #[test]
-fn a_list_that_holds_names_the_reasons() {
+fn a_valid_list_gives_the_reasons() {
     let (stale, listed) = apply(GOOD, true);
     assert_eq!(stale, Vec::<String>::new());
     let listed: Vec<_> = listed.iter().map(Option::as_deref).collect();
@@ -89,7 +89,7 @@ fn a_list_that_holds_names_the_reasons() {
 }
 
 #[test]
-fn what_does_not_hold_is_said() {
+fn stale_entries_are_reported() {
     stale("crash v1/c why", "known.txt:1: v1/c passes");
     let (stale, _) = apply("crash v1/* why", true);
     let b = "known.txt:1: v1/b fails as wrong-accept, not crash";
@@ -97,7 +97,7 @@ fn what_does_not_hold_is_said() {
 }
 
 #[test]
-fn each_line_that_is_wrong_is_said() {
+fn each_wrong_line_is_reported() {
     stale(
         "# list\ntimeout v1/a why",
         "known.txt:2: v1/a fails as crash, not timeout",
@@ -119,7 +119,7 @@ fn each_line_that_is_wrong_is_said() {
 }
 
 #[test]
-fn a_case_that_is_not_run_this_time_is_not_stale() {
+fn a_case_that_did_not_run_is_not_stale() {
     let (stale, _) = apply("crash v2/not-run why", true);
     assert_eq!(stale, Vec::<String>::new());
     let (stale, _) = apply("crash v1/c why", false);
@@ -133,7 +133,7 @@ fn a_failure_in_another_class_is_not_known() {
 }
 
 #[test]
-fn an_update_keeps_comments_and_what_holds_and_asks_for_reasons() {
+fn an_update_keeps_comments_and_valid_lines_and_asks_for_reasons() {
     let text = "\
 # What we know.
 crash v1/[ac] count is trusted
@@ -167,7 +167,7 @@ wrong-accept  v1/b
 }
 
 #[test]
-fn an_update_of_a_list_that_holds_changes_nothing() {
+fn an_update_of_a_valid_list_changes_nothing() {
     let list = Failures::parse(Path::new("known.txt"), GOOD);
     let results = results();
     assert_eq!(
@@ -182,7 +182,7 @@ fn an_update_of_a_list_that_holds_changes_nothing() {
 }
 
 #[test]
-fn where_labels_are_not_graded_lines_about_them_are_kept_and_not_stale() {
+fn without_labels_lines_about_them_are_kept_and_not_stale() {
     let text = "wrong-label v1/c says recover\n";
     let names = BTreeSet::from(NAMES);
     let list = Failures::parse(Path::new("known.txt"), text);
@@ -201,7 +201,7 @@ fn where_labels_are_not_graded_lines_about_them_are_kept_and_not_stale() {
 }
 
 #[test]
-fn a_comment_goes_with_the_last_of_its_lines_and_new_failures_have_the_reason_that_is_given() {
+fn a_comment_goes_with_its_last_line_and_new_failures_get_the_given_reason() {
     let text = "\
 # About lists.
 
@@ -236,7 +236,7 @@ wrong-accept  v1/b known since 1.2
 }
 
 #[test]
-fn where_shoulds_are_not_denied_lines_about_them_are_kept_and_not_stale() {
+fn without_denied_shoulds_lines_about_them_are_kept_and_not_stale() {
     let text = "should v1/c no checksum\n";
     let names = BTreeSet::from(NAMES);
     let list = Failures::parse(Path::new("known.txt"), text);

@@ -1,5 +1,5 @@
-//! From a place in a document to its bytes: held against the values that the documents have, and against the
-//! dumps, which are made by other tables.
+//! Locating the bytes of a place in a document, compared with the documents' values and with the dumps, which
+//! other tables produce.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::case;
 
-/// All values of a document that are neither objects nor arrays, with the ways to them.
+/// Collects all scalar values of a document with their paths.
 fn leaves(value: &Value, way: &mut Vec<Step>, found: &mut Vec<(Vec<Step>, Value)>) {
     match value {
         Value::Object(members) => {
@@ -32,25 +32,25 @@ fn leaves(value: &Value, way: &mut Vec<Step>, found: &mut Vec<(Vec<Step>, Value)
     }
 }
 
-/// Whether any part of a way has that name.
+/// Returns whether any key of a path has that name.
 fn goes_by(way: &[Step], name: &str) -> bool {
     way.iter()
         .any(|step| matches!(step, Step::Key(key) if key == name))
 }
 
-/// The last name of a way.
+/// Returns the last key of a path.
 fn last_key(way: &[Step]) -> &str {
     way.iter().rev().find_map(Step::key).unwrap()
 }
 
-/// The field's own bytes, once the dump is seen to be a part of its file in whole lines around the field.
+/// Asserts that the dump shows whole lines of its file around the field, and returns the field's bytes.
 fn field<'a>(case: &'a Case, dump: &Hexdump) -> &'a [u8] {
     let at = |number: u64| usize::try_from(number).unwrap();
     let file = &case.files[&dump.file];
     let (first, start) = (at(dump.offset), at(dump.field_offset));
     let (last, end) = (first + dump.bytes.len(), start + at(dump.field_size));
     assert_eq!(dump.bytes, file[first..last]);
-    // A line of 16 bytes in front, where there is one, and one behind; no more than six in all.
+    // At most one line of 16 bytes before and one after; at most six in all.
     assert_eq!(first % 16, 0);
     assert!(first == 0 || (16..32).contains(&(start - first)));
     assert!(last == file.len() || last - first == 96 || (16..32).contains(&(last - end)));
@@ -69,7 +69,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn each_value_of_each_document_leads_to_its_own_bytes() {
+fn each_value_of_each_document_is_located() {
     let mut names = BTreeSet::new();
     let valid = cases().into_iter();
     for case in valid.filter(|case| case.class == Class::Valid) {
@@ -78,12 +78,12 @@ fn each_value_of_each_document_leads_to_its_own_bytes() {
         for (way, value) in values {
             let is_a_files =
                 goes_by(&way, "header") || goes_by(&way, "footer") || goes_by(&way, "events");
-            // No footer has no fields, and what is no function is a payload.
+            // A missing footer has no fields, and a missing function is a payload.
             if !is_a_files || ["footer", "function"].contains(&last_key(&way)) {
                 continue;
             }
             let Some(dump) = locate(&case, &way) else {
-                // `thread_07` is not where thread 7 is looked for.
+                // Thread 7 is not looked for in `thread_07`.
                 assert!(case.name.contains("leading-zero"), "{}: {way:?}", case.name);
                 continue;
             };
@@ -94,7 +94,7 @@ fn each_value_of_each_document_leads_to_its_own_bytes() {
                     *text == hex(bytes)
                 }
                 Value::String(text) => text.parse() == Ok(little_endian(bytes)),
-                // No link; or nothing at all, where a block of zeros stands.
+                // No link, or a block of zeros.
                 Value::Null => {
                     bytes.iter().all(|byte| *byte == 0xff) || bytes.iter().all(|byte| *byte == 0)
                 }
@@ -108,7 +108,7 @@ fn each_value_of_each_document_leads_to_its_own_bytes() {
             names.insert(last_key(&way).to_owned());
         }
     }
-    // Those of the protocol's tables of records.
+    // Names from the protocol's tables of records.
     for name in [
         "clock_type",
         "index_seq_end",
@@ -130,7 +130,7 @@ fn keys(names: &[&str]) -> Vec<Step> {
 }
 
 #[test]
-fn what_is_derived_leads_to_what_it_rests_on() {
+fn derived_values_are_located_at_their_source() {
     for name in ["v1/vector-index", "v2/vector-detail"] {
         let case = find(name).unwrap();
         let derived = |name| locate(&case, &keys(&["derived", name])).unwrap();
@@ -140,14 +140,14 @@ fn what_is_derived_leads_to_what_it_rests_on() {
             assert_eq!(derived(name), footer("event_count"), "{name}");
         }
     }
-    // Without a footer: what stands behind the last event, here nothing, and here five bytes.
+    // Without a footer: the trailing bytes, none or five.
     for more in [0, 5] {
         let mut case = case("v1/one");
         let file = case.files.values_mut().next().unwrap();
         file.extend(vec![7; more]);
         let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
         assert_eq!((dump.field_offset, dump.field_size), (96, more as u64));
-        // The same where there is no event at all.
+        // The same without any event.
         case.expected["events"] = Value::Array(Vec::new());
         let dump = locate(&case, &keys(&["derived", "event_count"])).unwrap();
         assert_eq!((dump.field_offset, dump.field_size), (64, 32 + more as u64));
@@ -155,7 +155,7 @@ fn what_is_derived_leads_to_what_it_rests_on() {
 }
 
 #[test]
-fn a_whole_event_a_payload_and_a_function_lead_to_all_of_their_bytes() {
+fn events_payloads_and_functions_are_located_completely() {
     let case = find("v1/clean-session").unwrap();
     let at = |kind: &str, seq, rest: &[&str]| {
         let start = [
@@ -168,7 +168,7 @@ fn a_whole_event_a_payload_and_a_function_lead_to_all_of_their_bytes() {
         let dump = locate(&case, &[&start[..], &keys(rest)].concat()).unwrap();
         (dump.file, dump.field_offset, dump.field_size)
     };
-    // The table of the clean session: events of 32 bytes from 64 on; details of 124, 141 and 132.
+    // The clean session has events of 32 bytes from 64 on, and details of 124, 141 and 132 bytes.
     assert_eq!(
         at("index", 2, &[]),
         ("thread_7/index.atf".to_owned(), 128, 32)
@@ -182,7 +182,7 @@ fn a_whole_event_a_payload_and_a_function_lead_to_all_of_their_bytes() {
 }
 
 #[test]
-fn nothing_is_shown_for_a_place_that_is_none() {
+fn nothing_is_shown_for_an_unknown_place() {
     let case = find("v1/clean-session").unwrap();
     let threads = || vec![Step::Key("threads".to_owned()), Step::Element(0)];
     for rest in [
@@ -200,7 +200,7 @@ fn nothing_is_shown_for_a_place_that_is_none() {
     assert_eq!(locate(&case, &keys(&["derived", "event_count"])), None);
 }
 
-/// Offset and size of a field of a case's file, by the dump: `00000010  03  header.clock_type  3`.
+/// Returns a field's offset and size from the dump: `00000010  03  header.clock_type  3`.
 fn dumped(case: &Case, name: &str) -> Option<(u64, u64)> {
     case.dump.lines().find_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -213,7 +213,7 @@ fn dumped(case: &Case, name: &str) -> Option<(u64, u64)> {
 }
 
 #[test]
-fn a_finding_of_the_checker_leads_to_its_field() {
+fn a_finding_of_the_checker_is_located_at_its_field() {
     let mut seen = BTreeSet::new();
     for case in cases() {
         let Some((place, (file, _))) = case.place.as_ref().zip(case.broken.first()) else {

@@ -1,4 +1,4 @@
-//! Runs: what testees do and what is made of it.
+//! Runs: how implementations behave and how they are graded.
 #![cfg(unix)]
 
 mod command;

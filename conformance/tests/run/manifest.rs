@@ -1,4 +1,4 @@
-//! What is wrong with a manifest is said with its place, and the others are graded.
+//! Errors in a manifest are reported with their place, and other implementations are still graded.
 
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn programs_are_found_from_the_manifests_folder_or_on_path() {
 }
 
 #[test]
-fn each_mistake_is_named_at_its_line_and_column() {
+fn each_mistake_is_reported_at_its_line_and_column() {
     let folder = folder();
     #[rustfmt::skip]
     let mistakes = [
@@ -103,11 +103,11 @@ fn a_manifest_without_a_role_has_nothing_to_grade() {
 }
 
 #[test]
-fn a_testee_that_cannot_be_started_leaves_the_report_of_the_others_whole() {
+fn an_implementation_that_cannot_be_started_does_not_affect_the_others() {
     let bench = Bench::new();
     let error = Manifest::open(&bench.path().join("missing/TESTEE.toml")).unwrap_err();
     let bad = Candidate::Unusable(error);
-    // Gone between the manifest and the run; and one that the system cannot execute.
+    // Deleted between the manifest and the run; and one that the system cannot execute.
     let gone = bench.reader("gone", "");
     let Candidate::Manifest(manifest) = bench.reader("text", "") else {
         unreachable!()
@@ -133,7 +133,7 @@ fn a_testee_that_cannot_be_started_leaves_the_report_of_the_others_whole() {
 }
 
 #[test]
-fn an_answer_against_the_schema_fails_the_smoke_test() {
+fn an_answer_that_violates_the_schema_fails_the_smoke_test() {
     let bench = Bench::new();
     let mut valid = case("v1/valid");
     valid.class = atf_conformance::corpus::Class::Valid;
@@ -145,7 +145,7 @@ fn an_answer_against_the_schema_fails_the_smoke_test() {
     let why = results.testees[0].refused.as_ref().unwrap();
     assert!(why.contains("/events/0/timestamp_ns"), "{why}");
     assert!(results.cases.is_empty());
-    // Wrong values are for the run to grade, and so is a crash where another case is answered.
+    // The run grades wrong values.
     let mut wrong = document();
     wrong["verdict"] = "accept".into();
     wrong["events"][0]["timestamp_ns"] = "7".into();
@@ -155,7 +155,7 @@ fn an_answer_against_the_schema_fails_the_smoke_test() {
 }
 
 #[test]
-fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
+fn a_role_without_any_answer_fails_the_smoke_test_with_a_reason() {
     let bench = Bench::new();
     let mut valid = case("v1/valid");
     valid.class = atf_conformance::corpus::Class::Valid;
@@ -173,7 +173,7 @@ fn a_role_that_answers_nothing_fails_the_smoke_test_and_names_the_reason() {
 }
 
 #[test]
-fn a_crash_where_another_task_of_the_role_is_answered_is_for_the_run_to_grade() {
+fn a_crash_in_one_of_several_smoke_tasks_is_left_to_the_run() {
     let bench = Bench::new();
     let mut index = case("v1/valid");
     index.class = atf_conformance::corpus::Class::Valid;
@@ -183,7 +183,7 @@ fn a_crash_where_another_task_of_the_role_is_answered_is_for_the_run_to_grade() 
     session.subject = atf_conformance::corpus::Subject::Session;
     let mut document = document();
     document["verdict"] = "accept".into();
-    // It answers for files, and crashes on folders; then it answers them with what is no answer.
+    // It answers for files, and crashes on folders; then it answers folders with garbage.
     for (answer, refused) in [
         ("kill -11 $$", None),
         ("echo none", Some("read: v1/session: ")),
@@ -214,7 +214,7 @@ fn a_crash_where_another_task_of_the_role_is_answered_is_for_the_run_to_grade() 
 }
 
 #[test]
-fn only_what_every_reader_should_accept_serves_as_a_smoke_test() {
+fn only_cases_that_every_reader_should_accept_are_smoke_tests() {
     use atf_conformance::Verdict::{Accept, Recover};
     use atf_conformance::corpus::Class::{Truncated, Valid};
     let bench = Bench::new();

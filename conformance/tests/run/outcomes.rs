@@ -1,4 +1,4 @@
-//! Each way to answer, and each way not to, has its outcome.
+//! The outcome of each kind of answer and of each way to fail.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ fn fails(script: &str, class: Failure, words: &str) {
 }
 
 #[test]
-fn the_right_document_passes_whatever_its_form() {
+fn the_right_document_passes_in_any_formatting() {
     let bench = Bench::new();
     let pretty = serde_json::to_string_pretty(&document()).unwrap();
     let with_extras = pretty.replacen('{', "{ \"x_mine\": [1], ", 1);
@@ -33,13 +33,13 @@ fn the_right_document_passes_whatever_its_form() {
 }
 
 #[test]
-fn exit_code_77_leaves_a_case_out() {
+fn exit_code_77_skips_a_case() {
     let result = Bench::new().one("exit 77");
     assert!(matches!(result.outcome, Outcome::Skipped { .. }));
 }
 
 #[test]
-fn what_a_testee_lacks_it_is_not_asked() {
+fn cases_for_missing_features_are_skipped() {
     let bench = Bench::new();
     let mut other_wire = case("v2/one");
     other_wire.wire = 2;
@@ -58,7 +58,7 @@ fn what_a_testee_lacks_it_is_not_asked() {
 }
 
 #[test]
-fn another_verdict_names_the_rule_and_its_bytes() {
+fn a_wrong_verdict_names_the_rule_and_its_bytes() {
     let bench = Bench::new();
     let mut accepts = document();
     accepts["verdict"] = json!("accept");
@@ -77,7 +77,7 @@ fn another_verdict_names_the_rule_and_its_bytes() {
     assert_eq!(difference.rule.as_deref(), Some("ATF-IFTR-001"));
 }
 
-/// The class of a case that allows these verdicts, and whether each grade passed.
+/// Grades an answer; returns the class of the failure and both scores.
 fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Score) {
     let bench = Bench::new();
     let results = bench.run(&[bench.says("says", document, code)], vec![case]);
@@ -90,7 +90,7 @@ fn graded(case: Case, document: &Value, code: u8) -> (Option<Failure>, Score, Sc
 }
 
 #[test]
-fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refused() {
+fn a_wrong_verdict_is_a_label_unless_it_loses_or_invents_events() {
     use Score::{Failed, Passed};
     let recovers = case("v1/one");
     let rejects = |verdicts: &[Verdict]| Case {
@@ -114,7 +114,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refus
         graded(recovers, &refusal, 1),
         (Some(Failure::WrongReject), Failed, Passed)
     );
-    // What must be refused has no document, and no event.
+    // A file that must be rejected has no document and no events.
     let must_reject = Case {
         expected: refusal.clone(),
         ..rejects(&[Verdict::Reject])
@@ -127,7 +127,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refus
         graded(must_reject, &with("recover", false), 0),
         (Some(Failure::WrongLabel), Passed, Failed)
     );
-    // Where either is allowed, what is given is still compared.
+    // If either is allowed, a given document is still compared.
     let either = rejects(&[Verdict::Recover, Verdict::Reject]);
     assert_eq!(graded(either.clone(), &refusal, 1), (None, Passed, Passed));
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_wrong_verdict_is_a_label_unless_it_loses_events_or_gives_what_must_be_refus
 }
 
 #[test]
-fn all_differences_are_told_data_first() {
+fn all_differences_are_reported_data_first() {
     let bench = Bench::new();
     let mut wrong = document();
     wrong["verdict"] = json!("accept");
@@ -175,7 +175,7 @@ fn a_reject_is_exit_code_1_with_a_document() {
     rejected.verdicts = vec![atf_conformance::Verdict::Reject];
     let results = bench.run(&[says(1)], vec![rejected.clone()]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
-    // Of what is refused the kind alone counts.
+    // Only the kind of a rejected file counts.
     let other = bench.says("other", &json!({"kind": "detail", "verdict": "reject"}), 1);
     let results = bench.run(&[other], vec![rejected.clone()]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
@@ -184,7 +184,7 @@ fn a_reject_is_exit_code_1_with_a_document() {
 }
 
 #[test]
-fn no_broken_answer_satisfies_a_case_that_must_be_rejected() {
+fn no_broken_answer_passes_as_a_rejection() {
     let bench = Bench::new();
     let mut rejected = case("v1/one");
     rejected.verdicts = vec![atf_conformance::Verdict::Reject];
@@ -202,7 +202,7 @@ fn no_broken_answer_satisfies_a_case_that_must_be_rejected() {
 }
 
 #[test]
-fn another_value_is_named_with_its_bytes() {
+fn a_wrong_value_is_reported_with_its_bytes() {
     let bench = Bench::new();
     let mut wrong = document();
     wrong["events"][0]["call_depth"] = json!(2);
@@ -232,11 +232,11 @@ fn another_value_is_named_with_its_bytes() {
 #[test]
 fn a_signal_is_a_crash() {
     fails("kill -11 $$", Failure::Crash, "SIGSEGV");
-    // Also the one that the kit itself uses.
+    // Also the signal that the kit itself uses.
     fails("kill -9 $$", Failure::Crash, "SIGKILL");
 }
 
-/// By their numbers on Linux, as `kill -l` has them.
+/// With their numbers on Linux, from `kill -l`.
 #[test]
 fn a_signal_is_named() {
     let named = [
@@ -266,7 +266,7 @@ fn a_signal_is_named() {
 }
 
 #[test]
-fn a_limit_that_was_broken_is_told_in_its_unit() {
+fn an_exceeded_limit_is_reported_in_its_unit() {
     let told = |end: End| {
         let ended = Ended {
             end,
@@ -294,13 +294,13 @@ fn a_limit_that_was_broken_is_told_in_its_unit() {
 }
 
 #[test]
-fn an_exit_code_without_meaning_is_a_crash() {
+fn an_unknown_exit_code_is_a_crash() {
     fails("exit 2", Failure::Crash, "exit code 2");
     fails("exit 1", Failure::Crash, "exit code 1");
 }
 
 #[test]
-fn output_that_is_no_document_is_garbage() {
+fn output_that_is_not_a_document_is_garbage() {
     fails("true", Failure::Garbage, "nothing");
     fails("echo hello", Failure::Garbage, "JSON");
     fails("echo '[]'", Failure::Garbage, "object");
@@ -321,7 +321,7 @@ fn output_that_is_no_document_is_garbage() {
 }
 
 #[test]
-fn an_answer_is_ended_and_not_parsed_once_it_is_larger_than_the_case_needs() {
+fn an_oversized_answer_is_cut_short_and_not_parsed() {
     for script in [
         "exec yes",
         "yes '{}' | head -c 60000000",
@@ -330,7 +330,7 @@ fn an_answer_is_ended_and_not_parsed_once_it_is_larger_than_the_case_needs() {
         let message = "too much on standard output: more than 2 MiB";
         fails(script, Failure::Garbage, message);
     }
-    // There is room for keys of its own.
+    // There is room for an implementation's own keys.
     let document = document().to_string();
     let (brace, rest) = document.split_at(1);
     let script =
@@ -339,7 +339,7 @@ fn an_answer_is_ended_and_not_parsed_once_it_is_larger_than_the_case_needs() {
 }
 
 #[test]
-fn endless_messages_are_cut_off_and_not_graded() {
+fn long_messages_are_truncated_and_not_graded() {
     let document = document();
     let script = format!("echo first >&2; seq 100000 >&2; echo last >&2; echo '{document}'");
     let result = Bench::new().one(&script);
@@ -350,7 +350,7 @@ fn endless_messages_are_cut_off_and_not_graded() {
 }
 
 #[test]
-fn one_that_does_not_end_is_a_timeout() {
+fn a_process_that_does_not_end_is_a_timeout() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(500);
     let result = bench.one("exec sleep 1000");
@@ -367,7 +367,7 @@ fn ignoring_sigterm_does_not_help() {
 }
 
 #[test]
-fn ending_well_once_it_is_asked_to_is_still_a_timeout() {
+fn a_clean_exit_on_sigterm_is_still_a_timeout() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(500);
     let document = document();
@@ -380,7 +380,7 @@ fn ending_well_once_it_is_asked_to_is_still_a_timeout() {
 }
 
 #[test]
-fn closing_its_output_is_not_ending() {
+fn closing_standard_output_is_not_an_exit() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(500);
     let document = document();
@@ -389,16 +389,16 @@ fn closing_its_output_is_not_ending() {
 }
 
 #[test]
-fn too_much_memory_is_seen_also_in_a_child() {
+fn too_much_memory_in_a_child_is_detected() {
     let mut bench = Bench::new();
     bench.limits.memory = 100 << 20;
-    // `tail` keeps a line that does not end.
+    // `tail` keeps an endless line in memory.
     let result = bench.one("head -c 2000m /dev/zero | tail -n 1 | wc -c");
     assert_eq!(failure(&result).0, Failure::Memory, "{result:?}");
 }
 
 #[test]
-fn results_stand_in_the_order_of_testees_and_cases() {
+fn results_keep_the_order_of_implementations_and_cases() {
     let bench = Bench::new();
     let document = document();
     let slow = bench.reader("slow", &format!("sleep 0.2; echo '{document}'"));
@@ -424,7 +424,7 @@ fn results_stand_in_the_order_of_testees_and_cases() {
 }
 
 #[test]
-fn what_a_reader_lacks_it_may_leave_out_and_is_not_graded_on() {
+fn a_reader_may_omit_and_is_not_graded_on_what_it_lacks() {
     let bench = Bench::new();
     let mut bare = document();
     for key in ["header", "footer", "derived"] {
@@ -438,19 +438,19 @@ fn what_a_reader_lacks_it_may_leave_out_and_is_not_graded_on() {
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
     let not_graded = [Lack::Header, Lack::Footer, Lack::Derived, Lack::Verdict];
     assert_eq!(results.cases[0].not_graded, not_graded);
-    // Its events are graded all the same.
+    // Its events are still graded.
     bare["events"][0]["function_id"] = json!("6");
     let reader = bench.lacking(lacks, &bare);
     let results = bench.run(&[reader], vec![case("v1/one")]);
     assert_eq!(failure(&results.cases[0]).0, Failure::WrongDecode);
-    // Whoever does not say so fails.
+    // Without the declaration it fails.
     bare["events"][0]["function_id"] = json!("5");
     let results = bench.run(&[bench.says("silent", &bare, 0)], vec![case("v1/one")]);
     assert!(matches!(results.cases[0].outcome, Outcome::Failed { .. }));
 }
 
 #[test]
-fn a_reader_that_verifies_no_checksum_may_accept_what_one_would_refuse() {
+fn a_reader_without_checksums_may_accept_a_mismatch() {
     let bench = Bench::new();
     let damaged = Case {
         verdicts: vec![Verdict::Recover, Verdict::Reject],
@@ -468,12 +468,12 @@ fn a_reader_that_verifies_no_checksum_may_accept_what_one_would_refuse() {
     let results = bench.run(&[reader], vec![damaged, case("v1/one")]);
     assert_eq!(results.cases[0].outcome, Outcome::Passed);
     assert_eq!(results.cases[0].not_graded, [Lack::Checksum]);
-    // What was never finalized has no checksum, and must be recovered as before.
+    // An unfinalized file has no checksum and must still be recovered.
     assert_eq!(failure(&results.cases[1]).0, Failure::WrongLabel);
 }
 
 #[test]
-fn a_session_that_is_refused_for_one_bad_thread_breaks_the_readers_rule() {
+fn rejecting_a_session_over_one_bad_thread_breaks_the_readers_rule() {
     let cases = atf_conformance::corpus::cases();
     let manifest = Manifest::reference(std::path::Path::new("kit"));
     let blamed = |name: &str| {

@@ -1,4 +1,4 @@
-//! Nothing is left of a testee: no process, no folder.
+//! Runs leave nothing behind: no process, no folder.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -20,7 +20,7 @@ use crate::support::{Bench, LONG, document, failure};
 
 const KIT: &str = env!("CARGO_BIN_EXE_atf-conformance");
 
-/// The processes that work in a folder, or were told that it is theirs.
+/// Returns the command lines of processes with their working folder or environment in a folder.
 fn processes_of(folder: &Path) -> Vec<String> {
     let folder = folder.to_str().unwrap();
     let of = |path: &Path| {
@@ -43,7 +43,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
 fn nothing_is_left(bench: &Bench) {
     assert_eq!(processes_of(&bench.cases), Vec::<String>::new());
     let folders = fs::read_dir(&bench.cases).unwrap();
-    assert_eq!(folders.count(), 0, "folders are left");
+    assert_eq!(folders.count(), 0, "leftover folders");
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn the_search_for_processes_finds_one() {
 }
 
 #[test]
-fn what_it_starts_in_the_background_ends_with_it() {
+fn background_processes_are_ended() {
     let bench = Bench::new();
     let document = document();
     let result = bench.one(&format!("sleep 1000 & sleep 1000 & echo '{document}'"));
@@ -75,12 +75,12 @@ fn what_it_starts_in_the_background_ends_with_it() {
 }
 
 #[test]
-fn what_leaves_its_session_and_hides_ends_too() {
+fn a_detached_process_is_ended() {
     let bench = Bench::new();
     let document = document();
-    // No other process on the machine sleeps as long.
+    // No other process sleeps for this time.
     let time = format!("1000.{}", std::process::id());
-    // In a session of its own, away from the folder, without its environment, its parent gone.
+    // In its own session, outside the folder, without its environment, orphaned.
     let script = format!(
         "(cd / && env -i setsid sh -c 'sleep {time} >/dev/null 2>&1 </dev/null & sleep {time}' &)\n\
          sleep 0.3; echo '{document}'"
@@ -91,7 +91,7 @@ fn what_leaves_its_session_and_hides_ends_too() {
     nothing_is_left(&bench);
 }
 
-/// How many processes sleep that long.
+/// Counts the processes that sleep that long.
 fn sleeps(time: &str) -> usize {
     let line = format!("sleep\0{time}\0");
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -102,7 +102,7 @@ fn sleeps(time: &str) -> usize {
 }
 
 #[test]
-fn a_timeout_leaves_nothing_whatever_was_started() {
+fn a_timeout_leaves_no_process() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(700);
     let script = "trap '' TERM\n\
@@ -114,10 +114,10 @@ fn a_timeout_leaves_nothing_whatever_was_started() {
 }
 
 #[test]
-fn one_that_forks_without_end_is_ended() {
+fn an_endlessly_forking_process_is_ended() {
     let mut bench = Bench::new();
     bench.limits.time = Duration::from_millis(700);
-    // Each starts another one in the background and ends, so that all are orphans.
+    // Each starts another one in the background and ends, so all are orphans.
     let script = "cat > again.sh <<'.'\nsleep 0.01; setsid sh again.sh &\n.\n\
                   sh again.sh & sh again.sh & sleep 1000";
     let result = bench.one(script);
@@ -141,14 +141,14 @@ fn every_way_to_end_leaves_nothing() {
 }
 
 #[test]
-fn a_folder_without_rights_is_removed_too() {
+fn a_folder_without_permissions_is_removed() {
     let bench = Bench::new();
     bench.one("mkdir -p a/b; touch a/b/c; chmod 000 a/b a");
     nothing_is_left(&bench);
 }
 
 #[test]
-fn folders_are_removed_that_are_nested_deeper_than_files_may_be_open() {
+fn folders_nested_deeper_than_the_limit_on_open_files_are_removed() {
     let bench = Bench::new();
     let rude = "i=0; while [ $i -lt 300 ]; do mkdir d && cd -P d && i=$((i + 1)); done";
     bench.reader("nests", &after_the_smoke_test(rude));
@@ -168,9 +168,9 @@ fn folders_are_removed_that_are_nested_deeper_than_files_may_be_open() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_removed_is_a_note_and_costs_no_case() {
+fn a_folder_that_cannot_be_removed_is_a_note_and_not_a_failure() {
     let mut bench = Bench::new();
-    // So long that the testee's own folder has a path that is longer than a path can be.
+    // So long that the path of the implementation's folder exceeds the limit on paths.
     while bench.cases.as_os_str().len() < 3830 {
         bench.cases.push("l".repeat(100));
     }
@@ -194,14 +194,14 @@ fn a_folder_that_cannot_be_removed_is_a_note_and_costs_no_case() {
     );
 }
 
-/// A reader's script that answers as it should what is fine, as in the smoke test, and then goes
-/// another way.
+/// Makes a reader's script that answers valid files correctly, as in the smoke test, and otherwise runs
+/// `script`.
 fn after_the_smoke_test(script: &str) -> String {
     format!("{KIT} testee read \"$1\" >answer && exec cat answer; {script}")
 }
 
 #[test]
-fn its_folder_is_empty_its_input_is_closed_and_its_group_is_its_own() {
+fn a_process_has_an_empty_folder_a_closed_input_and_its_own_group() {
     let bench = Bench::new();
     let script = "[ -z \"$(ls -A)\" ] || exit 10\n\
          [ \"$TMPDIR\" = \"$PWD\" ] || exit 11\n\
@@ -223,7 +223,7 @@ fn its_folder_is_empty_its_input_is_closed_and_its_group_is_its_own() {
 }
 
 #[test]
-fn a_program_that_somebody_still_writes_is_started_once_that_is_done() {
+fn a_program_that_is_still_being_written_is_started_when_complete() {
     use std::os::unix::fs::PermissionsExt as _;
     let bench = Bench::new();
     let program = bench.path().join("built");
@@ -248,12 +248,12 @@ fn a_program_that_somebody_still_writes_is_started_once_that_is_done() {
 }
 
 #[test]
-fn a_testee_that_stops_or_kills_its_warden_fails_alone_and_leaves_nothing() {
+fn stopping_or_killing_the_warden_affects_no_other_implementation() {
     for signal in ["STOP", "KILL"] {
         let bench = Bench::new();
-        // No other process on the machine sleeps as long.
+        // No other process sleeps for this time.
         let time = format!("1000.{}", std::process::id());
-        // One is in a session of its own, away from the folder and without its environment.
+        // One is in its own session, outside the folder and without its environment.
         let rude = format!(
             "cd /; env -i setsid sleep {time} &\n\
              until grep -q ^sleep /proc/$!/cmdline; do sleep 0.01; done\n\
@@ -276,9 +276,9 @@ fn a_testee_that_stops_or_kills_its_warden_fails_alone_and_leaves_nothing() {
 }
 
 #[test]
-fn a_warden_whose_keeper_is_stopped_too_is_waited_for_no_longer_than_it_may_take() {
+fn a_stopped_warden_and_keeper_are_not_awaited_forever() {
     let mut bench = Bench::new();
-    // Its answer to a time-out comes later than the kit waits.
+    // Its answer to a timeout comes later than the kit waits.
     bench.limits.time = Duration::from_secs(3);
     bench.limits.margin = Duration::ZERO;
     let keeper = "$(cut -d' ' -f4 /proc/$PPID/stat)";
@@ -289,7 +289,7 @@ fn a_warden_whose_keeper_is_stopped_too_is_waited_for_no_longer_than_it_may_take
 }
 
 #[test]
-fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
+fn a_dropped_warden_leaves_the_cases_to_the_kit() {
     let bench = Bench::new();
     let work = bench.cases.join("work");
     fs::create_dir(&work).unwrap();
@@ -311,22 +311,22 @@ fn a_warden_that_is_no_longer_needed_leaves_the_cases_to_the_kit() {
         "{:?}",
         ended.elapsed
     );
-    // What is too much is not handed on.
+    // Excessive output is dropped.
     let limits = Limits {
         output: 1000,
         ..bench.limits
     };
     let ended = run(&["yes".to_owned()], &limits);
     assert_eq!((ended.end, ended.output), (End::Output(1000), Vec::new()));
-    // It and its keeper.
+    // The warden and its keeper.
     assert_eq!(processes_told(&bench.cases), 2);
     drop(warden);
-    // It has ended by now, and has not removed them, as it does where the kit is gone.
+    // It has ended without removing the cases, since the kit still runs.
     assert_eq!(processes_told(&bench.cases), 0);
     assert!(work.is_dir());
 }
 
-/// How many processes have a folder among their arguments.
+/// Counts the processes with a folder among their arguments.
 fn processes_told(folder: &Path) -> usize {
     let folder = folder.to_str().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -341,7 +341,7 @@ fn processes_told(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_warden_has_no_child_left_once_it_has_answered() {
+fn a_warden_has_no_children_after_its_answer() {
     let bench = Bench::new();
     let mut warden = Command::new(KIT)
         .arg("warden")
@@ -362,7 +362,7 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     let mut answer = String::new();
     let mut output = BufReader::new(warden.stdout.take().unwrap());
     output.read_line(&mut answer).unwrap();
-    // Also those that have ended and were not waited for.
+    // Includes zombies.
     let tasks = fs::read_dir(format!("/proc/{}/task", warden.id()))
         .unwrap()
         .flatten();
@@ -370,7 +370,7 @@ fn a_warden_has_no_child_left_once_it_has_answered() {
     assert_eq!(children.collect::<String>(), "", "{answer}");
     assert!(answer.contains("{\"Exited\":3}"), "{answer}");
     assert!(answer.contains("[ended 2 leftover processes]"), "{answer}");
-    // An empty line: there are no more jobs, and the kit goes on.
+    // An empty line: there are no more jobs, and the kit continues.
     writeln!(kit).unwrap();
     assert!(warden.wait().unwrap().success());
     assert!(bench.cases.is_dir());
@@ -396,7 +396,7 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
             .unwrap();
         let start = Instant::now();
         while !processes_of(&bench.cases).contains(&"sleep 1000 ".to_owned()) {
-            assert!(start.elapsed() < LONG, "the testee does not start");
+            assert!(start.elapsed() < LONG, "the reader does not start");
             std::thread::sleep(Duration::from_millis(20));
         }
         kill_process(Pid::from_child(&kit), signal).unwrap();
@@ -407,7 +407,7 @@ fn an_interrupted_run_ends_by_its_signal_and_leaves_nothing() {
 }
 
 #[test]
-fn when_the_kit_is_gone_its_testees_end_and_its_folders_go() {
+fn when_the_kit_dies_its_processes_end_and_its_folders_are_removed() {
     let bench = Bench::new();
     let cases = bench.cases.join("run");
     let work = cases.join("0/work");
@@ -437,10 +437,10 @@ fn when_the_kit_is_gone_its_testees_end_and_its_folders_go() {
     };
     let start = Instant::now();
     while sleeping() < 3 {
-        assert!(start.elapsed() < LONG, "the testee does not start");
+        assert!(start.elapsed() < LONG, "the reader does not start");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // All that a warden sees of a kit that was killed.
+    // A warden of a killed kit sees only this.
     drop(kit);
     warden.wait().unwrap();
     nothing_is_left(&bench);

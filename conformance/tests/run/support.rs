@@ -1,4 +1,4 @@
-//! A case of two events, and testees of a few lines of shell.
+//! A case with one event, and implementations of a few lines of shell.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,10 +15,10 @@ use atf_conformance::{Place, Verdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Long enough for a shell on a machine that has other things to do.
+/// Long enough for a shell on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// An index file of wire version 1, typed by hand from the sources' tables: one event, no footer.
+/// An index file of wire version 1, written by hand from the sources' tables: one event, no footer.
 pub(crate) const FILE: [u8; 96] = {
     let mut bytes = [0; 96];
     let header = *b"ATI2\x01\x01\x02\x04";
@@ -45,7 +45,7 @@ pub(crate) const FILE: [u8; 96] = {
     bytes
 };
 
-/// What a reader must say of it.
+/// The expected document of that file.
 pub(crate) fn document() -> Value {
     json!({
         "kind": "index",
@@ -67,7 +67,7 @@ pub(crate) fn document() -> Value {
     })
 }
 
-/// The case of that file.
+/// Makes a case with that file.
 pub(crate) fn case(name: &str) -> Case {
     Case {
         name: name.to_owned(),
@@ -93,10 +93,10 @@ pub(crate) fn case(name: &str) -> Case {
     }
 }
 
-/// A folder for testees, and one that their cases are made in.
+/// A folder for implementations and one for their cases.
 pub(crate) struct Bench {
     folder: TempDir,
-    /// Where folders of cases are made.
+    /// The parent of the folders of cases.
     pub(crate) cases: PathBuf,
     pub(crate) limits: Limits,
 }
@@ -122,7 +122,7 @@ impl Bench {
         self.folder.path()
     }
 
-    /// A reader that is a shell script; `$1` is the path.
+    /// Makes a reader from a shell script; `$1` is the path.
     pub(crate) fn reader(&self, name: &str, script: &str) -> Candidate {
         let program = self.folder.path().join(format!("{name}.sh"));
         fs::write(&program, script).unwrap();
@@ -136,7 +136,7 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
-    /// A reader that says a document, and that it lacks something.
+    /// Makes a reader that prints a document and whose manifest declares what it lacks.
     pub(crate) fn lacking(&self, lacks: &str, document: &Value) -> Candidate {
         let reader = self.says("lacking", document, 0);
         let path = self.folder.path().join("lacking.toml");
@@ -146,7 +146,7 @@ impl Bench {
         Candidate::Manifest(Box::new(Manifest::open(&path).unwrap()))
     }
 
-    /// A script that writes a document and exits.
+    /// Makes a reader that prints a document and exits.
     pub(crate) fn says(&self, name: &str, document: &Value, code: u8) -> Candidate {
         self.reader(name, &format!("echo '{document}'; exit {code}"))
     }
@@ -163,7 +163,7 @@ impl Bench {
         run(candidates, &tasks, &Select::default(), &options, &|_, _| {}).unwrap()
     }
 
-    /// What one script makes of the case.
+    /// Grades one script on the case.
     pub(crate) fn one(&self, script: &str) -> CaseResult {
         let reader = self.reader("one", script);
         let mut results = self.run(&[reader], vec![case("v1/one")]);
@@ -173,7 +173,7 @@ impl Bench {
     }
 }
 
-/// How a case failed, and what is said of it.
+/// Returns the class and message of a failure.
 #[track_caller]
 pub(crate) fn failure(result: &CaseResult) -> (Failure, &str) {
     match &result.outcome {
