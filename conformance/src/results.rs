@@ -18,7 +18,7 @@ pub struct Results {
     pub editions: Editions,
     /// The implementations, in the order of the command line.
     pub testees: Vec<Testee>,
-    /// What was graded.
+    /// The graded parts of answers.
     pub grading: Grading,
     /// When, where and how the run was made; `None` if no command made it.
     pub made: Option<Made>,
@@ -109,7 +109,7 @@ pub struct CaseResult {
     /// SHOULDs that a writer's files break, and other notes. They are not failures, unless SHOULDs are
     /// denied.
     pub notes: Vec<Note>,
-    /// What was not graded, since the implementation's manifest says it lacks it.
+    /// The parts not graded, since the manifest says that the implementation lacks them.
     pub not_graded: Vec<Lack>,
     /// The reason in the failure list, if this failure is listed.
     pub listed: Option<String>,
@@ -161,7 +161,7 @@ impl Results {
     }
 }
 
-/// A note on a case besides its outcome.
+/// A note on a case, apart from its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// SHOULD for a rule that a writer's files break, otherwise advice.

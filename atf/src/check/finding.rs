@@ -1,4 +1,4 @@
-//! What a check finds: broken rules with their places, and a verdict for each file.
+//! The findings of a check: broken rules with their places, and a verdict for each file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use serde::Serialize;
 
 use crate::check::rules::{ReaderDoes, Rule, Severity};
 
-/// What a reader must do about a file: the worst thing that any of its findings asks for.
+/// What a reader must do with a file: the strictest action that any of its findings requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Reads it.
+    /// Read it.
     Accept,
-    /// Reads what survived.
+    /// Read the events that can be recovered.
     Recover,
-    /// Refuses it.
+    /// Refuse it.
     Reject,
 }
 
 impl Verdict {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,12 +46,12 @@ impl From<ReaderDoes> for Verdict {
 pub struct Place {
     /// The field's path: `footer.event_count`, `events[12].detail_seq`, `threads[2].id`.
     pub field: String,
-    /// Bytes from the start of the file, where the place has some.
+    /// The offset in bytes from the start of the file, if the place has one.
     pub offset: Option<u64>,
 }
 
 impl Place {
-    /// A place with an offset in bytes.
+    /// Makes a place with an offset in bytes.
     pub fn at(field: impl Into<String>, offset: u64) -> Self {
         Self {
             field: field.into(),
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    /// A place without one.
+    /// Makes a place without an offset.
     pub fn of(field: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -68,25 +68,25 @@ impl Place {
     }
 }
 
-/// A broken rule in one file: where it is broken first, and how often.
+/// A rule broken in one file: the first place and the number of places.
 #[derive(Debug, Clone)]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// Where it is broken first.
+    /// The first place.
     pub place: Place,
-    /// What is wrong there: found and expected.
+    /// The problem at the first place: found against expected.
     pub message: String,
-    /// How often it is broken in the file.
+    /// The number of places in the file.
     pub count: u64,
-    /// Where it is broken next, a few places at most.
+    /// The next few places.
     pub more: Vec<Place>,
 }
 
-/// How many further places a finding names; the rest is only counted.
+/// The maximum number of further places in a finding; the rest is only counted.
 const MORE_PLACES: usize = 7;
 
-/// Which of a session's files it is.
+/// The kind of a file or folder in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -94,33 +94,33 @@ pub enum Kind {
     Index,
     /// `detail.atf`.
     Detail,
-    /// `ring.atf`, reported only if something is wrong with it.
+    /// `ring.atf`, reported only with findings.
     Ring,
     /// `manifest.json`.
     Manifest,
-    /// A thread's folder, reported only if something is wrong with it.
+    /// A thread's folder, reported only with findings.
     Folder,
 }
 
-/// What was found in one file.
+/// The findings in one file.
 #[derive(Debug)]
 pub struct FileReport {
-    /// The file's path: the one that was asked for, with what was found below it.
+    /// The file's path, starting with the path given to the check.
     pub path: PathBuf,
-    /// Which file it is.
+    /// The kind of file.
     pub kind: Kind,
-    /// Its wire version, where its header says one.
+    /// The wire version, if its header gives one.
     pub wire: Option<u8>,
-    /// Index events that can be read.
+    /// The number of readable index events.
     pub events: Option<u64>,
-    /// Detail events that can be read.
+    /// The number of readable detail events.
     pub details: Option<u64>,
     /// Broken rules, by id.
     findings: BTreeMap<&'static str, Finding>,
 }
 
 impl FileReport {
-    /// A report without findings.
+    /// Makes a report without findings.
     #[must_use]
     pub fn new(path: &Path, kind: Kind) -> Self {
         let path = path.to_owned();
@@ -134,9 +134,9 @@ impl FileReport {
         }
     }
 
-    /// Notes a broken rule. The message is made only for the first place in the file.
+    /// Adds a broken rule. Calls `message` only for the first place in the file.
     ///
-    /// A rule that does not hold for the file's wire version is not broken.
+    /// Ignores a rule that does not apply to the file's wire version.
     pub fn add(&mut self, rule: &'static Rule, place: Place, message: impl FnOnce() -> String) {
         if self.wire.is_some_and(|wire| !rule.wires.contains(&wire)) {
             return;
@@ -162,7 +162,7 @@ impl FileReport {
         }
     }
 
-    /// The findings, the strictest first.
+    /// Returns the findings, the strictest first.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.findings.values().collect();
@@ -170,7 +170,7 @@ impl FileReport {
         findings
     }
 
-    /// The worst thing that a reader must do about the file.
+    /// Returns what a reader must do with the file.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let verdicts = self
@@ -181,7 +181,7 @@ impl FileReport {
     }
 }
 
-/// The reports of a check, added up.
+/// The totals of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Files with a verdict.
@@ -192,15 +192,15 @@ pub struct Summary {
     pub recover: u64,
     /// Files to reject.
     pub reject: u64,
-    /// Index events that can be read.
+    /// Readable index events.
     pub events: u64,
-    /// Detail events that can be read.
+    /// Readable detail events.
     pub details: u64,
-    /// Broken MUST rules, one for each rule and file.
+    /// Broken MUST rules, counted once per file.
     pub must: u64,
-    /// Broken SHOULD rules, one for each rule and file.
+    /// Broken SHOULD rules, counted once per file.
     pub should: u64,
-    /// Advice, one for each rule and file.
+    /// Advice, counted once per rule and file.
     pub advice: u64,
     /// Paths and files that could not be read.
     pub unreadable: u64,
@@ -227,8 +227,8 @@ impl Summary {
         }
     }
 
-    /// The command's exit status: 2 where a path could not be read, else 1 where a rule of the
-    /// severity `deny` or a stricter one is broken, else 0.
+    /// Returns the command's exit status: 2 if a path could not be read, otherwise 1 if a rule of
+    /// severity `deny` or stricter is broken, otherwise 0.
     #[must_use]
     pub const fn exit_status(&self, deny: Severity) -> u8 {
         let broken = match deny {

@@ -102,7 +102,7 @@ enum Role {
     Validate,
 }
 
-/// What is graded, on the command line.
+/// The graded parts, on the command line.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Grade {
     All,
@@ -132,7 +132,7 @@ impl Testees {
     ///
     /// # Errors
     ///
-    /// What is wrong with the command line, as text.
+    /// A message about the error on the command line.
     pub(super) fn open(&self) -> Result<(Vec<Candidate>, atf_conformance::run::Options), String> {
         let kit = kit().map_err(|error| format!("cannot find this program: {error}"))?;
         let candidates = match self.manifests.as_slice() {

@@ -55,7 +55,7 @@ struct Entry {
 pub struct Scope {
     /// Whether all roles ran; otherwise an entry that did not fail is not stale.
     pub all_roles: bool,
-    /// What was graded; without labels, lines about labels are not stale.
+    /// The graded parts; without labels, lines about labels are not stale.
     pub grading: Grading,
     /// Whether SHOULDs were denied; otherwise lines about SHOULDs are not stale.
     pub denies_shoulds: bool,

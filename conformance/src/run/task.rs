@@ -45,7 +45,7 @@ pub trait Task: Send + Sync {
     /// If files cannot be created.
     fn prepare(&self, place: &Path) -> io::Result<Vec<(&'static str, PathBuf)>>;
 
-    /// Returns the limit on the size of its files, in bytes, if its disk is to be full.
+    /// Returns the limit on the size of its files, in bytes, which simulates a full disk.
     fn file_size(&self) -> Option<u64> {
         None
     }

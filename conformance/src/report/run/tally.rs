@@ -64,7 +64,7 @@ impl Tally {
 pub struct Scores {
     /// Events and their values.
     pub data: Counted,
-    /// What a reader reports about them.
+    /// A reader's statements about them.
     pub label: Counted,
 }
 

@@ -16,7 +16,7 @@ const STDERR_LETTERS: usize = 300;
 pub(super) fn name(results: &Results, testee: usize) -> String {
     match results.testees.get(testee) {
         Some(testee) => Printable(&testee.name).to_string(),
-        None => format!("testee {testee}"),
+        None => format!("implementation {testee}"),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn wait(
 }
 
 /// Ends a child, its group and all descendants, and reaps all children of this process. Returns the number
-/// of processes ended besides the child.
+/// of processes ended, not counting the child.
 pub(super) fn end_all(leader: Pid) -> usize {
     let start = Instant::now();
     let mut left: HashSet<Pid> = HashSet::new();
