@@ -14,7 +14,7 @@ use crate::rules::Severity;
 /// All results of a run.
 #[derive(Debug, Clone, Serialize)]
 pub struct Results {
-    /// Versions of the spec, the rules and the corpus.
+    /// Versions of the kit, the spec, the rules and the corpus.
     pub editions: Editions,
     /// The implementations, in the order of the command line.
     pub testees: Vec<Testee>,
@@ -97,7 +97,7 @@ pub struct CaseResult {
     pub testee: usize,
     /// The role in which it was run.
     pub role: Role,
-    /// The case's or script's name.
+    /// The name of the case or script.
     pub case: String,
     /// The rules that the case is about.
     pub rules: Vec<String>,
