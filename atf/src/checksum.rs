@@ -9,27 +9,28 @@ use crate::source::Input;
 use crate::window::Window;
 use crate::wire;
 
-/// What the footer's checksum says of the events.
+/// The result of checking the footer's checksum against the events.
 ///
-/// It is the CRC-32C (Castagnoli; `"123456789"` gives 0xE3069283) of the events section, in both
-/// wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers events only: no
-/// reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
+/// The checksum is the CRC-32C (Castagnoli; `"123456789"` gives 0xE3069283) of the events section,
+/// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers events only:
+/// no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checksum {
-    /// No verified footer, so nothing to compare with.
+    /// There is no verified footer, so nothing to compare with.
     NotChecked,
-    /// The footer has 0, which stands for none: nothing was compared (S2).
+    /// The footer has 0, which means no checksum: nothing was compared (S2).
     Absent,
-    /// The events are those that the checksum was made of.
+    /// The events match the checksum.
     Good,
-    /// The events or the checksum changed.
+    /// Checksum mismatch: the events or the checksum changed.
     Bad {
         /// The footer's checksum.
         stored: u32,
         /// The CRC-32C of the events.
         computed: u32,
     },
-    /// The footer has the IEEE CRC-32 of the events: the events are whole, the polynomial is wrong.
+    /// The footer has the IEEE CRC-32 of the events: the events are intact, the polynomial is
+    /// wrong.
     Ieee {
         /// The footer's checksum.
         stored: u32,
@@ -39,15 +40,14 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// Whether the events are those that the checksum was made of. With the IEEE polynomial they
-    /// are, too.
+    /// Returns whether the checksum proves the events intact. An IEEE checksum does, too.
     pub(crate) fn proves_the_events(self) -> bool {
         matches!(self, Self::Good | Self::Ieee { .. })
     }
 
-    /// What is wrong with events of a file whose footer is at `footer_offset`.
+    /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is bad.
     pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
-        // At the same place in both footers.
+        // At the same offset in both footers.
         const OFFSET: u64 = offset_of!(wire::IndexFooter, checksum) as u64;
         const _: () = assert!(OFFSET == offset_of!(wire::DetailFooter, checksum) as u64);
         let Self::Bad { stored, computed } = self else {
@@ -68,8 +68,8 @@ impl Checksum {
         Self::compare(input, stored, crc.finish(), start, end)
     }
 
-    /// Compares `stored` with the CRC-32C of the section from `start` to `end`, which is read
-    /// again only where they differ.
+    /// Compares `stored` with the CRC-32C `computed` of the section from `start` to `end`. Reads
+    /// the section again only if they differ.
     pub(crate) fn compare(
         input: &Input,
         stored: u32,
@@ -92,37 +92,37 @@ impl Checksum {
     }
 }
 
-/// A CRC-32C in the making.
+/// A CRC-32C computed piece by piece.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crc32c(Digest);
 
 impl Crc32c {
-    /// That of no bytes.
+    /// The CRC-32C of no bytes.
     pub(crate) fn new() -> Self {
         Self(Digest::new(CrcAlgorithm::Crc32Iscsi))
     }
 
-    /// Goes on with `bytes`. A call costs as much as some 100 bytes, so blocks should be large.
+    /// Adds `bytes`. A call has a fixed cost of about 100 bytes, so pass large blocks.
     #[inline]
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The CRC-32C of the bytes from `start` to `end`.
+    /// Computes the CRC-32C of the bytes from `start` to `end`.
     pub(crate) fn of(input: &Input, start: u64, end: u64) -> Result<u32> {
         let mut crc = Self::new();
         for_each_chunk(input, start, end, |chunk| crc.update(chunk))?;
         Ok(crc.finish())
     }
 
-    /// The CRC-32C of all bytes so far.
+    /// Returns the CRC-32C of all bytes so far.
     #[inline]
     pub(crate) fn finish(&self) -> u32 {
         low(self.0.finalize())
     }
 
-    /// The CRC-32C of two parts one behind the other: of `a` and `b`, the second `size_of_b` bytes
-    /// long. It costs about as much as a block of 1 KiB.
+    /// Combines the CRC-32C `a` of one part with `b` of the next, which is `size_of_b` bytes long.
+    /// It costs about as much as a block of 1 KiB.
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
         let algorithm = CrcAlgorithm::Crc32Iscsi;
         low(crc_fast::checksum_combine(
@@ -134,12 +134,12 @@ impl Crc32c {
     }
 }
 
-/// The lower half, which holds a checksum of 32 bits.
+/// The lower half, which holds a 32-bit checksum.
 fn low(checksum: u64) -> u32 {
     u32::try_from(checksum & u64::from(u32::MAX)).unwrap_or_default()
 }
 
-/// Calls `update` with the bytes from `start` to `end`, piece by piece.
+/// Calls `update` with the bytes from `start` to `end`, in pieces.
 fn for_each_chunk(
     input: &Input,
     start: u64,

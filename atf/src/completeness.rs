@@ -1,42 +1,42 @@
-//! How a file ends: what tells a finalized file from one that was cut off.
+//! How a file ends, which distinguishes finalized from unfinalized files.
 
 use crate::error::{Error, ErrorKind};
 use crate::source::Input;
 
-/// How a file ends, and what stands there that is neither event nor footer.
+/// How a file ends, with any bytes there that are neither event nor footer.
 #[derive(Debug, Clone)]
 pub enum Completeness {
-    /// A verified footer, and a header that was rewritten for it.
+    /// A verified footer, and a header updated to match.
     Finalized,
-    /// A verified footer under a header that was never rewritten: the writer stopped in between.
-    /// All events are there.
+    /// A verified footer, but the header was never updated: the writer stopped in between. All
+    /// events are there.
     FooterUnderPlaceholder,
-    /// No footer: the writer was cut off, or the file was. The header may still say otherwise
-    /// ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
+    /// No footer: the writer stopped early, or the file was truncated. The header may still claim
+    /// otherwise ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
     Unfinalized {
-        /// Bytes of an event that is not whole.
+        /// Bytes of a torn event.
         trailing_bytes: u64,
-        /// Bytes of zeros at the end, at least one event's worth: space that was set aside, or
-        /// blocks that never reached the disk.
+        /// Bytes of zeros at the end, at least one event's worth: preallocated space, or blocks
+        /// that never reached the disk.
         zero_tail_bytes: u64,
-        /// A footer that is not whole.
+        /// A torn footer.
         partial_footer: Option<PartialFooter>,
     },
-    /// A footer that contradicts the file. The events up to it stand, its numbers do not count.
+    /// A footer that contradicts the file. The events before it are valid; its numbers are ignored.
     DamagedFooter {
-        /// The footer's place, bytes from the start of the file.
+        /// The footer's offset in bytes from the start of the file.
         offset: u64,
         /// Bytes between the last whole event and the footer.
         trailing_bytes: u64,
-        /// Each of its fields that cannot be true.
+        /// Every field of the footer that cannot be correct.
         problems: Vec<Error>,
     },
 }
 
 impl Completeness {
-    /// What is wrong with the events for all that the file's end shows: `missing` events that a
-    /// header counts are not there, and the last one ends at `events_end`. `is_cut` where the header
-    /// says that the file was finalized.
+    /// Returns what the file's end shows to be wrong with its events. `missing` reports events that
+    /// the header counts and the file lacks; the last event ends at `events_end`. `is_cut` is set
+    /// if the header shows that the file was finalized.
     pub(crate) fn problems(
         &self,
         input: &Input,
@@ -66,31 +66,31 @@ impl Completeness {
         }
     }
 
-    /// Whether a verified footer stands in the file.
+    /// Returns whether the file has a verified footer.
     #[must_use]
     pub fn has_verified_footer(&self) -> bool {
         matches!(self, Self::Finalized | Self::FooterUnderPlaceholder)
     }
 }
 
-/// The beginning of a footer at the end of a file, or after a loss of power zeros and its end.
+/// A torn footer at the end of a file: its beginning, or after a power loss zeros and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialFooter {
-    /// Its place, bytes from the start of the file.
+    /// Its offset in bytes from the start of the file.
     pub offset: u64,
-    /// How many of its 64 bytes are there.
+    /// How many of its 64 bytes are in the file.
     pub size: u64,
 }
 
-/// What the number of events rests on.
+/// Where the number of events comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountSource {
     /// A verified footer.
     Footer,
-    /// The place of a damaged footer: what stands before it.
+    /// The offset of a damaged footer: the events before it.
     FooterPosition,
     /// The file's size: whole events up to its end (S2, S3).
     FileSize,
-    /// The events themselves, hopped from one to the next (detail files without verified count).
+    /// Walking the events from one to the next (detail files without a verified count).
     Framing,
 }

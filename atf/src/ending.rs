@@ -1,23 +1,23 @@
-//! What an iterator gives after its last event.
+//! What an iterator returns after its last event.
 
 use crate::error::Error;
 
-/// The problems that follow the last event, so that whoever takes all events meets them.
+/// The problems returned after the last event, so that everyone who reads all events sees them.
 #[derive(Debug)]
 pub(crate) enum Ending<P = Error> {
-    /// They are not asked for yet: the last events can add some.
+    /// Not yet computed: the last events can add problems.
     Unknown,
-    /// Those that are left.
+    /// The remaining problems.
     Known(std::vec::IntoIter<P>),
 }
 
 impl<P> Ending<P> {
-    /// No problems: those of a part of the events, and after an event that could not be read.
+    /// No problems: for a range of events, and after a read error.
     pub(crate) fn nothing() -> Self {
         Self::Known(Vec::new().into_iter())
     }
 
-    /// The next problem; the first call asks for them.
+    /// Returns the next problem; the first call computes them with `ask`.
     pub(crate) fn next(&mut self, ask: impl FnOnce() -> Vec<P>) -> Option<P> {
         if let Self::Unknown = self {
             *self = Self::Known(ask().into_iter());
@@ -28,7 +28,7 @@ impl<P> Ending<P> {
         }
     }
 
-    /// How many are left; `None` while they are not known.
+    /// Returns how many are left; `None` if they are not yet computed.
     pub(crate) fn count(&self) -> Option<usize> {
         match self {
             Self::Unknown => None,

@@ -1,4 +1,4 @@
-//! Where in which file what is wrong.
+//! Errors with file, field and byte offset.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,18 +11,19 @@ use crate::wire::{INDEX_EVENT_SIZE, Wire};
 /// A `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is wrong, and where: file, field and byte offset.
+/// An error: what is wrong, and the file, field and byte offset it concerns.
 ///
-/// Readers return it when they cannot go on, and give it as data for what they merely note, for
-/// example in [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
+/// Readers return it when they cannot continue. They also hand it out as data for problems that
+/// they only note, for example in
+/// [`Completeness::DamagedFooter`](crate::Completeness::DamagedFooter). Match on
 /// [`kind`](Self::kind) and [`offset`](Self::offset); the wording may improve at any time.
 ///
-/// It is one word wide.
+/// An `Error` is one word wide.
 ///
 /// ```
 /// let error = atf::index::IndexReader::from_bytes(*b"ATI2").unwrap_err();
 /// assert_eq!(error.kind(), &atf::ErrorKind::TooShort { found: 4, needed: 64 });
-/// assert_eq!(error.to_string(), "header: the file has 4 bytes, a header needs 64 (at 0x4)");
+/// assert_eq!(error.to_string(), "header: truncated: 4 of 64 bytes (at 0x4)");
 /// ```
 #[derive(Clone)]
 pub struct Error(Box<Inner>);
@@ -47,15 +48,16 @@ impl Error {
         }))
     }
 
-    /// An error that no input, no disk and no caller can bring about: what the code rests on does
-    /// not hold. In a debug build it panics, so that no test passes by it.
+    /// An error that no input, disk or caller can cause: an invariant of this library is broken.
+    /// Debug builds panic, so that tests notice.
     #[cold]
     pub(crate) fn internal(broken: &'static str) -> Self {
         debug_assert!(false, "{broken}");
         Self::new(ErrorKind::Internal { broken })
     }
 
-    /// An error of the operating system, or one of ours that came through its type.
+    /// Wraps an error of the operating system, or returns the [`Error`] inside it if it is one of
+    /// ours.
     pub(crate) fn io(error: io::Error) -> Self {
         if let Some(ours) = error
             .get_ref()
@@ -68,7 +70,7 @@ impl Error {
         this
     }
 
-    /// Not enough memory for the content of a file.
+    /// Not enough memory for the contents of a file.
     #[cold]
     pub(crate) fn out_of_memory() -> Self {
         Self::new(ErrorKind::Io(io::ErrorKind::OutOfMemory))
@@ -89,33 +91,33 @@ impl Error {
         self
     }
 
-    /// What is wrong.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// The file or folder that it is about, as it was opened.
+    /// Returns the path of the file or folder concerned, as it was opened.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.0.path.as_deref()
     }
 
-    /// The field that it is about: `header.event_size`, `footer.event_count`,
+    /// Returns the field concerned: `header.event_size`, `footer.event_count`,
     /// `events[12].total_length`, or in a manifest `threads[2].id`.
     #[must_use]
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }
 
-    /// The place that it is about, in bytes from the start of the file.
+    /// Returns the offset concerned, in bytes from the start of the file.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 }
 
-/// Appends one of the values of a file; running out of memory is an error instead of an abort.
+/// Appends a value read from a file; returns an error instead of aborting if memory runs out.
 #[inline]
 pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     if values.len() == values.capacity() && values.try_reserve(1).is_err() {
@@ -125,13 +127,13 @@ pub(crate) fn push<T>(values: &mut Vec<T>, value: T) -> Result<()> {
     Ok(())
 }
 
-/// A number that its field cannot hold.
+/// A number that does not fit its field.
 #[cold]
 pub(crate) fn out_of_range(field: &'static str, found: u64, max: u64) -> Error {
     Error::new(ErrorKind::OutOfRange { found, min: 0, max }).with_field(field)
 }
 
-/// What follows the last event of an unfinalized file, in words.
+/// Describes what follows the last event of an unfinalized file.
 fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
     let part = |bytes, what| match bytes {
         0 => String::new(),
@@ -141,7 +143,7 @@ fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
     torn + &part(zero_tail_bytes, "bytes of zeros at the end")
 }
 
-/// The first few of many names.
+/// Lists the first few names.
 fn few(names: &[String]) -> String {
     const FEW: usize = 5;
     let first = names.iter().take(FEW).map(String::as_str);
@@ -160,7 +162,7 @@ impl fmt::Display for Error {
         if let Some(field) = &self.0.field {
             write!(f, "{field}: ")?;
         }
-        // The system's own words, where it refused: with its number they can be looked up.
+        // The system's own message includes its error number, which can be looked up.
         match &self.0.io {
             Some(system) => write!(f, "{system}")?,
             None => write!(f, "{}", self.0.kind)?,
@@ -187,57 +189,57 @@ impl std::error::Error for Error {
     }
 }
 
-/// What is wrong.
+/// The kind of an [`Error`].
 ///
-/// The message of each kind follows the field's path: `footer.event_count: 3 events need …`.
+/// Its message follows the field's path: `footer.event_count: 3 events need …`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The operating system refused; [`source`](std::error::Error::source) has its error.
+    /// The operating system returned an error; [`source`](std::error::Error::source) has it.
     #[error("{0}")]
     Io(io::ErrorKind),
-    /// Only regular files are opened: a FIFO or a device could block for ever.
+    /// Not a regular file. Nothing else is opened: a FIFO or a device could block forever.
     #[error("not a regular file but a {found}")]
     NotRegular {
-        /// What it is: `folder`, `FIFO`, …
+        /// The type of the file: `folder`, `FIFO`, …
         found: &'static str,
     },
-    /// A symbolic link in a session could lead out of it, so it is not followed.
-    #[error("a symbolic link, which is not followed inside a session")]
+    /// A symlink in a session. It could lead out of the session, so it is not followed.
+    #[error("a symlink, which is not followed inside a session")]
     SymbolicLink,
-    /// Another file stands at the path than when it was opened.
-    #[error("another file stands there now")]
+    /// The path now names a different file than when it was opened.
+    #[error("replaced by another file")]
     Replaced,
-    /// A field that stays the same for all of a file's life has changed.
-    #[error("{found}, was {before} before")]
+    /// A field that never changes during a file's lifetime has changed.
+    #[error("changed from {before} to {found}")]
     Changed {
-        /// What stands there now.
+        /// The current value.
         found: u64,
-        /// What stood there first.
+        /// The original value.
         before: u64,
     },
-    /// An event that a follower gave already is not what stands at its place now.
-    #[error("was followed already, and other bytes stand there now")]
+    /// The bytes of an event that a follower already returned have changed.
+    #[error("was already read, but its bytes have changed since")]
     Overwritten,
-    /// The file was cut after it was opened.
-    #[error("the file ended {missing} bytes early: it was longer when it was opened")]
+    /// The file was truncated after it was opened.
+    #[error("the file was truncated after it was opened: {missing} bytes are missing")]
     UnexpectedEnd {
-        /// How many bytes of the read are not there any more.
+        /// How many bytes of the read are missing.
         missing: u64,
     },
 
-    /// A bug in this library: what it rests on does not hold. Nothing was written by the call.
+    /// A bug in this library: an invariant is broken. The call wrote nothing.
     #[error("a bug in atf: {broken}; please report it")]
     Internal {
-        /// What should have held.
+        /// The broken invariant.
         broken: &'static str,
     },
-    /// The file has no bytes: its writer ended before it wrote any, as one does whose buffer was
-    /// lost when the process was killed.
-    #[error("0 bytes: nothing was written to this file")]
+    /// The file has no bytes: its writer stopped before it wrote any, for example because the
+    /// process was killed while its events were still in the buffer.
+    #[error("the file is empty: nothing was written to it")]
     NothingWritten,
-    /// The file cannot hold a header.
-    #[error("the file has {found} bytes, a header needs {needed}")]
+    /// The file is too short for a header.
+    #[error("truncated: {found} of {needed} bytes")]
     TooShort {
         /// The file's size in bytes.
         found: u64,
@@ -249,82 +251,82 @@ pub enum ErrorKind {
     BadMagic {
         /// The bytes in the file.
         found: [u8; 4],
-        /// The bytes of that kind of file or footer.
+        /// The magic bytes of that kind of file or footer.
         expected: [u8; 4],
     },
-    /// ATF is little-endian only.
-    #[error("{found:#04x}, expected {expected:#04x}: only little-endian files exist")]
+    /// The file is not little-endian; ATF is little-endian only.
+    #[error("{found:#04x}, expected {expected:#04x}: ATF is little-endian")]
     BadEndian {
         /// The byte in the file.
         found: u8,
-        /// The byte of little-endian files.
+        /// The value in little-endian files.
         expected: u8,
     },
-    /// No such wire version is known.
+    /// Unknown wire version.
     #[error("{found}, expected {} or {}", Wire::V1.version(), Wire::V2.version())]
     UnknownVersion {
         /// The byte in the file.
         found: u8,
     },
-    /// The header has the layout of one wire version and the number of the other.
-    #[error("says {version}, but the header has the layout of {layout}")]
+    /// The header has the layout of one wire version and the `version` byte of the other.
+    #[error("{version}, but the header has the layout of {layout}")]
     WrongLayoutForVersion {
-        /// What the `version` byte says.
+        /// The version in the `version` byte.
         version: Wire,
-        /// What the fields show.
+        /// The version that the fields match.
         layout: Wire,
     },
-    /// Index events have one size.
+    /// The header states an event size other than that of index events.
     #[error("{found}, expected {expected}")]
     BadEventSize {
-        /// Bytes for each event, says the header.
+        /// Bytes per event, from the header.
         found: u32,
-        /// Bytes for each event.
+        /// Bytes per event.
         expected: u32,
     },
-    /// The events cannot begin there.
-    #[error("{found}, expected {min} to {max}: behind the header and inside the file")]
+    /// `events_offset` lies inside the header or past the end of the file.
+    #[error("{found}, expected {min} to {max}: after the header and within the file")]
     BadEventsOffset {
-        /// Where the events begin, says the header.
+        /// Offset of the first event, from the header.
         found: u64,
         /// The end of the header.
         min: u64,
         /// The end of the file.
         max: u64,
     },
-    /// Events that do not follow the header at once need a verified footer that agrees.
-    #[error("{found}, and no footer confirms that events begin there")]
+    /// Events may begin later than right after the header only if a verified footer agrees.
+    #[error("{found}, but no footer confirms that events begin there")]
     UnprovenEventsOffset {
-        /// Where the events begin, says the header.
+        /// Offset of the first event, from the header.
         found: u64,
     },
 
-    /// The file has no footer: its writer never finalized it, or it was truncated since.
+    /// The file has no footer: its writer never finalized it, or it was truncated later.
     #[error(
         "no footer: the file was {}{}",
         if *is_cut { "truncated" } else { "not finalized" },
         trailing(*trailing_bytes, *zero_tail_bytes)
     )]
     NotFinalized {
-        /// Whether the header counts events, as only a writer that has finalized lets it.
+        /// Whether the header counts events, which only a finalizing writer lets it do.
         is_cut: bool,
         /// Bytes of a torn event, or of a torn footer, after the last event.
         trailing_bytes: u64,
         /// Bytes of zeros at the end.
         zero_tail_bytes: u64,
     },
-    /// The file was finalized, and truncated or damaged since.
-    #[error("{stated} events, but only {found} are there")]
+    /// The file was finalized, then truncated or damaged.
+    #[error("{stated} events, but the file has only {found}")]
     EventsMissing {
-        /// Events that are there.
+        /// Events in the file.
         found: u64,
-        /// Events that the header counts.
+        /// Events according to the header.
         stated: u64,
     },
-    /// The events are not those that the footer's checksum was made of.
+    /// The events do not match the footer's checksum.
     #[error(
-        "{stored:#010x}, but the CRC-32C of the events is {computed:#010x}: \
-         the events or the checksum changed"
+        "checksum mismatch: the footer has {stored:#010x}, \
+         the CRC-32C of the events is {computed:#010x}"
     )]
     ChecksumMismatch {
         /// The footer's checksum.
@@ -332,15 +334,17 @@ pub enum ErrorKind {
         /// The CRC-32C of the events.
         computed: u32,
     },
-    /// Events that are nothing but zeros, and no checksum says that they were written so: blocks
-    /// that never reached the disk.
-    #[error("a gap: {count} events of zeros, of which nothing is known")]
+    /// All-zero events that no checksum confirms: blocks that never reached the disk.
+    #[error(
+        "a gap: {count} {} all zeros, their contents unknown",
+        if *count == 1 { "event is" } else { "events are" }
+    )]
     Gap {
-        /// How many events of zeros the file has, in this gap and in later ones.
+        /// How many all-zero events the file has, in this gap and later ones.
         count: u64,
     },
-    /// Index events link to details that `detail.atf` does not have.
-    #[error("links go up to detail event {greatest}, and {count} are there")]
+    /// Index events link to details that `detail.atf` does not contain.
+    #[error("links reach detail event {greatest}, but there are only {count}")]
     DanglingLinks {
         /// The greatest `detail_seq` of all events.
         greatest: u64,
@@ -348,7 +352,7 @@ pub enum ErrorKind {
         count: u64,
     },
 
-    /// The footer's count does not fit the bytes between header and footer.
+    /// The footer's count does not match the bytes between header and footer.
     #[error(
         "{found} events need {} bytes, the events section has {section_bytes}",
         u128::from(*found).saturating_mul(u128::from(INDEX_EVENT_SIZE))
@@ -359,7 +363,7 @@ pub enum ErrorKind {
         /// Bytes between `events_offset` and the footer.
         section_bytes: u64,
     },
-    /// The footer's length is not that of the bytes between header and footer.
+    /// The footer's length does not match the bytes between header and footer.
     #[error("{found} bytes, the events section has {section_bytes}")]
     LengthDoesNotFit {
         /// The footer's length in bytes.
@@ -367,14 +371,14 @@ pub enum ErrorKind {
         /// Bytes between `events_offset` and the footer.
         section_bytes: u64,
     },
-    /// Two places state one fact differently.
+    /// Two places state the same fact differently.
     #[error("{found}, {by} has {expected}")]
     Disagrees {
-        /// What stands at this field.
+        /// The value of this field.
         found: u64,
-        /// What stands at the place that is believed.
+        /// The value at the trusted place.
         expected: u64,
-        /// The place that is believed: `the footer`, `the events section`, …
+        /// The trusted place: `the footer`, `the events section`, …
         by: &'static str,
     },
     /// The header's flag and the thread's folder disagree on whether there is a `detail.atf`.
@@ -384,22 +388,22 @@ pub enum ErrorKind {
         if *file { "a" } else { "no" }
     )]
     WrongDetailFlag {
-        /// What the flag says.
+        /// The flag.
         flag: bool,
-        /// Whether the file is there.
+        /// Whether the file exists.
         file: bool,
     },
-    /// A detail event is shorter than its header or reaches past the end of its section.
+    /// A detail event is shorter than its header or extends past the end of its section.
     #[error("{found}, expected {min} to {available}")]
     BadTotalLength {
-        /// Bytes of the event, it says.
+        /// Bytes of the event, as it states.
         found: u32,
         /// Bytes of an event without payload.
         min: u32,
         /// Bytes from here to the end of the section.
         available: u64,
     },
-    /// The detail section ends in the midst of an event's header.
+    /// The detail section ends within an event's header.
     #[error("an event needs {needed} bytes, the events section has {available} left")]
     EventCutShort {
         /// Bytes from here to the end of the section.
@@ -407,7 +411,7 @@ pub enum ErrorKind {
         /// Bytes of an event without payload.
         needed: u64,
     },
-    /// The payload is longer than the caller wants to read.
+    /// The payload is longer than the caller's limit.
     #[error("{found} bytes, more than the limit of {limit}")]
     PayloadTooLarge {
         /// The payload's length in bytes.
@@ -416,107 +420,108 @@ pub enum ErrorKind {
         limit: u64,
     },
 
-    /// A number that its field, or the format, does not allow.
+    /// The number does not fit its field, or the format does not allow it.
     #[error("{found}, expected {min} to {max}")]
     OutOfRange {
         /// The number.
         found: u64,
-        /// The least number.
+        /// The minimum.
         min: u64,
-        /// The greatest number.
+        /// The maximum.
         max: u64,
     },
-    /// An event that is earlier than the one before it.
-    #[error("{found} ns, before the last event's {last} ns")]
+    /// An event is earlier than the previous one.
+    #[error("{found} ns is before the previous event's {last} ns")]
     TimeGoesBack {
         /// The event's timestamp in nanoseconds.
         found: u64,
-        /// The timestamp of the event before it in nanoseconds.
+        /// The previous event's timestamp in nanoseconds.
         last: u64,
     },
     /// The file has as many events as its wire version can count.
-    #[error("{limit} are there, and the wire version counts no further")]
+    #[error("the file has {limit}, the most its wire version can count")]
     LimitReached {
         /// How many events a file can have.
         limit: u64,
     },
-    /// Index events link to details that were reserved and never written.
-    #[error("{count} reserved and not yet written")]
+    /// Index events link to details that were reserved but never written.
+    #[error("{count} reserved but not yet written")]
     DetailsMissing {
-        /// How many details are open.
+        /// How many details are outstanding.
         count: u64,
     },
-    /// A detail event that no index event has reserved.
-    #[error("no index event has reserved a detail")]
+    /// No index event reserved this detail event.
+    #[error("no index event reserved a detail")]
     NotReserved,
-    /// Details were reserved much faster than written.
-    #[error("{limit} reserved and not yet written, no more can be")]
+    /// Details were reserved much faster than they were written.
+    #[error("{limit} are reserved but not yet written, which is the maximum")]
     TooManyReservations {
-        /// How many may be open.
+        /// How many may be outstanding.
         limit: u64,
     },
-    /// The file is finalized, so nothing can follow.
-    #[error("is finalized already")]
+    /// The file is already finalized, so nothing can be added.
+    #[error("already finalized")]
     AlreadyFinalized,
-    /// What a ring holds for a file is not what the file has at that place: it belongs to others.
-    #[error("{file} has other bytes at the place that these belong to")]
+    /// A ring's bytes for a file differ from the file's: the ring belongs to other files.
+    #[error("{file} has different bytes at the same position")]
     RingDiffers {
-        /// The file of which it is.
+        /// The name of that file.
         file: &'static str,
     },
-    /// A ring changed with each look at it.
-    #[error("changed with each look at it")]
+    /// A ring changed during every attempt to read it.
+    #[error("changed during every attempt to read it")]
     Unsteady,
-    /// The writer was made by another process, of which this one is a child: both would write to
-    /// one ring.
-    #[error("belongs to process {owner}, of which this one is a fork")]
+    /// The writer was created by the parent of this process. Both would write to the same ring.
+    #[error("belongs to process {owner}; this process is a fork of it")]
     Forked {
-        /// The process that made the writer.
+        /// The process that created the writer.
         owner: u32,
     },
-    /// The session has a writer for this thread already.
-    #[error("thread {id} has a writer already")]
+    /// The session already has a writer for this thread.
+    #[error("thread {id} already has a writer")]
     ThreadHasWriter {
         /// The thread's id.
         id: u32,
     },
-    /// Threads whose writers are neither finalized nor dropped.
+    /// Some threads' writers are neither finalized nor dropped.
     #[error("{count} {} still being written", if *count == 1 { "thread is" } else { "threads are" })]
     ThreadsNotFinalized {
-        /// How many.
+        /// The number of these threads.
         count: u64,
     },
 
     /// The folder has neither a manifest nor thread folders.
-    #[error("no session: neither a manifest.json nor a folder thread_N")]
+    #[error("not a session: it has neither a manifest.json nor a thread_N folder")]
     NotASession,
-    /// The folder is no session, but there are some below it, of which one is to be opened.
-    #[error("no session, but there are some below it: {}", few(folders))]
+    /// The folder is not a session but contains some; open one of them.
+    #[error("not a session, but it contains sessions: {}", few(folders))]
     SessionsBelow {
-        /// Their paths from the folder on; the first 100.
+        /// Their paths relative to the folder; the first 100.
         folders: Vec<String>,
     },
-    /// The folder has the sessions of several processes, and one is to be opened.
-    #[error("has several processes: {}", folders.join(", "))]
+    /// The folder has the sessions of several processes; open one of them.
+    #[error("has several processes; open one of them: {}", folders.join(", "))]
     SeveralProcesses {
         /// The names of their folders, by process id; the first 100.
         folders: Vec<String>,
     },
-    /// What is rewritten gets a place of its own, and something stands there.
+    /// The output path already exists. A rewrite needs a new one.
     #[error("already exists")]
     OutputExists,
-    /// What is rewritten would stand inside what is read.
-    #[error("lies inside of what is read, or would be taken for a part of a trace")]
+    /// The output path is inside the input, or would be read as part of a trace.
+    #[error("is inside the input, or would be read as part of a trace")]
     OutputInside,
-    /// A folder whose name begins as a thread's does, and has no id.
-    #[error("not read: no thread's id follows `thread_`; rename the folder to have it read")]
+    /// A folder's name begins with `thread_` but has no thread id.
+    #[error(
+        "not read: the name has no thread id after `thread_`; rename the folder to have it read"
+    )]
     NoThreadId,
     /// The manifest lists a thread that has no folder.
-    #[error("listed in the manifest, but there is no such folder")]
+    #[error("listed in the manifest, but the folder does not exist")]
     MissingFolder,
 
     /// The manifest is larger than [`OpenOptions::manifest_limit`](crate::OpenOptions::manifest_limit).
-    #[error("{found} bytes, more than the limit of {limit} for a manifest")]
+    #[error("{found} bytes, more than the manifest limit of {limit}")]
     ManifestTooLarge {
         /// The file's size in bytes.
         found: u64,
@@ -524,18 +529,18 @@ pub enum ErrorKind {
         limit: u64,
     },
     /// The manifest begins with a byte-order mark, which JSON forbids.
-    #[error("begins with a byte-order mark")]
+    #[error("begins with a byte-order mark, which JSON forbids")]
     ByteOrderMark,
-    /// The manifest has no content.
+    /// The manifest is empty.
     #[error("is empty")]
     Empty,
-    /// The manifest gives a function a name without a letter, which is read as none.
-    #[error("is empty: a function without a name has no such key")]
+    /// The manifest gives a function an empty name, which is read as no name.
+    #[error("is empty; omit the key if the function has no name")]
     EmptyName,
-    /// The manifest is no UTF-8 text.
-    #[error("is not UTF-8 text")]
+    /// The manifest is not UTF-8.
+    #[error("is not UTF-8")]
     NotUtf8,
-    /// The manifest is no JSON text; the parser's message.
+    /// The manifest is not JSON; holds the parser's message.
     #[error("is not JSON: {0}")]
     NotJson(String),
     /// A value of the manifest has the wrong type or is out of range.
@@ -543,20 +548,20 @@ pub enum ErrorKind {
     WrongType {
         /// The value, shortened.
         found: String,
-        /// What is expected.
+        /// The expected type or range.
         expected: &'static str,
     },
-    /// A key that an object of the manifest must have.
+    /// An object of the manifest lacks a required key.
     #[error("missing")]
     MissingKey,
-    /// A key of the manifest that is not known.
+    /// The manifest has an unknown key.
     #[error("unknown key")]
     UnknownKey,
-    /// A key of the manifest that its object has already; the first one counts.
-    #[error("the key occurs before")]
+    /// An object of the manifest has a key twice; the first one counts.
+    #[error("duplicate key")]
     DuplicateKey,
-    /// A thread that the manifest lists already.
-    #[error("thread {id} is listed before")]
+    /// The manifest lists a thread twice.
+    #[error("thread {id} is already listed")]
     DuplicateThread {
         /// The thread's id.
         id: u32,

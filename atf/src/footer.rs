@@ -1,4 +1,4 @@
-//! Where a footer stands, and whether it can be believed.
+//! Finds footers and checks whether they can be trusted.
 
 use std::mem::offset_of;
 
@@ -9,22 +9,22 @@ use crate::wire::DetailFooter;
 /// Bytes of a footer, the same for both files and wire versions.
 pub(crate) const FOOTER_SIZE: usize = DetailFooter::SIZE;
 
-/// What finding a footer needs to know of it; the footers of both files fulfil it.
+/// What the search for a footer needs to know; the footers of both files implement it.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
 
     fn decode(bytes: &[u8; FOOTER_SIZE]) -> Self;
 
-    /// Whether the bytes without meaning are 0.
+    /// Returns whether the reserved bytes are 0.
     fn reserved_is_zero(bytes: &[u8; FOOTER_SIZE]) -> bool;
 
-    /// What cannot be true of an events section of that many bytes: kind, field, and the field's
-    /// offset in the footer.
+    /// Returns the fields that cannot be true for an events section of `section_bytes` bytes: kind,
+    /// field, and the field's offset in the footer.
     fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
 }
 
-/// A footer and its place.
+/// A footer and its offset.
 #[derive(Debug, Clone)]
 pub(crate) struct Placed<F> {
     pub(crate) footer: F,
@@ -34,16 +34,16 @@ pub(crate) struct Placed<F> {
 }
 
 impl<F> Placed<F> {
-    /// The offset behind it.
+    /// Returns the offset after the footer.
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(FOOTER_SIZE as u64)
     }
 }
 
-/// What stands at a place where a footer may stand.
+/// What was found at a place where a footer may be.
 #[derive(Debug)]
 pub(crate) enum Verdict<F> {
-    /// A footer whose magic, count, length and own position agree.
+    /// A footer whose magic, count, length and position agree.
     Verified(Placed<F>),
     /// A footer that contradicts the file.
     Damaged(Damaged),
@@ -58,10 +58,10 @@ pub(crate) struct Damaged {
     pub(crate) problems: Vec<Error>,
 }
 
-/// Judges the 64 bytes at `offset`.
+/// Classifies the 64 bytes at `offset`.
 ///
-/// Magic and zero reserved bytes make a footer, good or damaged, never events; so do numbers that
-/// fit a section with events under a damaged magic. Nothing else is one.
+/// Correct magic with zero reserved bytes is a footer, good or damaged, never events. Damaged magic
+/// with numbers that match a nonempty events section is a footer, too. Nothing else is.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
     events_offset: u64,
@@ -93,7 +93,7 @@ pub(crate) fn judge<F: Footer>(
     )))
 }
 
-/// The damaged footer at a place where nothing but a footer can stand.
+/// Returns the damaged footer at a place where only a footer can be.
 pub(crate) fn condemn<F: Footer>(
     input: &Input,
     events_offset: u64,
@@ -108,7 +108,7 @@ pub(crate) fn condemn<F: Footer>(
     ))
 }
 
-/// The first candidate that verifies, else the first that is damaged.
+/// Returns the first candidate that verifies, or else the first damaged one.
 pub(crate) fn first<F: Footer>(
     input: &Input,
     events_offset: u64,

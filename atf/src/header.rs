@@ -1,4 +1,4 @@
-//! What the headers of both files have in common.
+//! What the headers of both files share.
 
 use std::mem::offset_of;
 
@@ -24,8 +24,8 @@ pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     input.record(0)
 }
 
-/// Reads the header of a file that is opened for the first time. One of no bytes is no damage: its
-/// writer's buffer never reached it.
+/// Reads the header of a newly opened file. An empty file is not damaged: its writer never wrote
+/// its buffer.
 pub(crate) fn read_first(input: &Input) -> Result<[u8; HEADER_SIZE]> {
     match input.size() {
         0 => Err(input
@@ -43,7 +43,7 @@ pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Erro
         .with_offset(offset as u64)
 }
 
-/// Checks magic, byte order and version, which stand alike in each header.
+/// Checks magic, byte order and version, which have the same offsets in every header.
 pub(crate) fn wire(bytes: &[u8; HEADER_SIZE], magic: [u8; 4]) -> Result<Wire> {
     let identity: DetailHeader = zerocopy::transmute!(*bytes);
     if identity.magic != magic {
@@ -71,7 +71,7 @@ pub(crate) fn wire(bytes: &[u8; HEADER_SIZE], magic: [u8; 4]) -> Result<Wire> {
         .ok_or_else(|| error(kind, "header.version", offset_of!(DetailHeader, version)))
 }
 
-/// Checks that the events begin behind the header and inside the file.
+/// Checks that the events begin after the header and within the file.
 pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) -> Result<()> {
     let min = HEADER_SIZE as u64;
     if (min..=size).contains(&found) {
@@ -85,7 +85,7 @@ pub(crate) fn check_events_offset(found: u64, size: u64, field_offset: usize) ->
     Err(error(kind, "header.events_offset", field_offset))
 }
 
-/// Checks that a footer confirms events that do not follow the header at once.
+/// Checks that a footer confirms an events offset other than the header's end.
 pub(crate) fn check_proven(found: u64, verified: bool, field_offset: usize) -> Result<()> {
     if verified || found == HEADER_SIZE as u64 {
         return Ok(());

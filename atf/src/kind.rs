@@ -1,4 +1,4 @@
-//! Which of the two files it is.
+//! The two kinds of file: index and detail.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use crate::error::Result;
 use crate::source::{Input, OpenOptions};
 use crate::wire::{DetailHeader, INDEX_MAGIC};
 
-/// Which of the two files of a thread it is.
+/// One of the two files of a thread.
 ///
-/// A file given by name is known by its magic bytes: the sources give the names `index.atf` and
-/// `detail.atf`, S2 also the extensions `.ati2` and `.atd2`.
+/// Files are recognized by their magic bytes, not by name: the sources name them `index.atf` and
+/// `detail.atf`, S2 also by the extensions `.ati2` and `.atd2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FileKind {
     /// `index.atf`.
@@ -19,7 +19,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of file that begins with these bytes.
+    /// Returns the kind of file that begins with these bytes.
     #[must_use]
     pub fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {
@@ -29,11 +29,11 @@ impl FileKind {
         }
     }
 
-    /// The kind of a file, or `None` where it begins with the magic bytes of neither.
+    /// Returns the kind of a file, or `None` if it begins with neither kind's magic bytes.
     ///
     /// # Errors
     ///
-    /// As [`FileSource::open`](crate::FileSource::open), or where the file cannot be read.
+    /// Those of [`FileSource::open`](crate::FileSource::open), and read errors.
     pub fn of(path: impl AsRef<Path>) -> Result<Option<Self>> {
         let input = Input::open(path.as_ref(), OpenOptions::new())?;
         let mut magic = [0; 4];

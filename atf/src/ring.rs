@@ -1,4 +1,4 @@
-//! Reading `ring.atf`: what a writer that was killed had not written yet.
+//! Reads `ring.atf`: events that a killed writer had not yet written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::wire::{DetailHeader, RingHeader, Wire};
 
-/// Bytes of the largest area: what a reader takes into memory is not for the file to say.
+/// Bytes of the largest area: the file does not decide how much memory a reader takes.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
 const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 
-/// How often a ring is looked at whose writer lives.
+/// How often the ring of a running writer is read.
 const ATTEMPTS: usize = 8;
 
 /// What a thread's `ring.atf` adds to its files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ring {
-    /// Bytes behind the last one of `index.atf`.
+    /// Bytes that follow the end of `index.atf`.
     pub index_bytes: u64,
-    /// Bytes behind the last one of `detail.atf`.
+    /// Bytes that follow the end of `detail.atf`.
     pub detail_bytes: u64,
 }
 
-/// A ring at one moment.
+/// A ring's contents at one moment.
 pub(crate) struct Snapshot {
     path: PathBuf,
     version: u8,
@@ -46,7 +46,7 @@ struct Area {
     bytes: Vec<u8>,
 }
 
-/// What belongs behind the last byte of each file.
+/// The bytes to append to each file.
 pub(crate) struct Tails {
     pub(crate) index: Vec<u8>,
     pub(crate) detail: Vec<u8>,
@@ -61,7 +61,7 @@ impl Tails {
     }
 }
 
-/// Reads the ring of a thread's folder; `None` where there is none.
+/// Reads the ring in a thread's folder; `None` if there is none.
 pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
     let path = folder.join(RING_FILE);
     // It may be written at this moment, so it is never mapped.
@@ -79,17 +79,17 @@ pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapsho
     Err(input.error(ErrorKind::Unsteady))
 }
 
-/// One look at a ring; `None` where its writer emptied an area meanwhile.
+/// Reads a ring once; `None` if its writer emptied an area meanwhile.
 ///
-/// The index comes before the detail: a writer stores an event's detail first, so that whatever
-/// detail an index event links to is there by the time that the details are copied.
+/// The index is copied before the detail: a writer stores an event's detail first, so every detail
+/// that a copied index event links to is in the ring when the details are copied.
 fn look(input: &Input, path: &Path) -> Result<Option<Snapshot>> {
     let before = header(input)?;
     let index = area(input, &before, Which::Index)?;
     let between = header(input)?;
     let detail = area(input, &between, Which::Detail)?;
     let after = header(input)?;
-    // Starts only ever grow, so what has the same start was not emptied.
+    // Starts only grow, so an area with an unchanged start was not emptied.
     let starts = |header: &RingHeader| (header.index_start, header.detail_start);
     if starts(&before) != starts(&after) || starts(&before) != starts(&between) {
         return Ok(None);
@@ -144,7 +144,7 @@ enum Which {
     Detail,
 }
 
-/// The bytes of an area that hold events.
+/// Returns the bytes of an area that hold events.
 fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
     let room = input.size().saturating_sub(RingHeader::SIZE as u64);
     let index_capacity = header.index_capacity.get();
@@ -201,12 +201,12 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
 }
 
 impl Snapshot {
-    /// Whether it holds no events.
+    /// Returns whether it holds no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.index.bytes.is_empty() && self.detail.bytes.is_empty()
     }
 
-    /// What belongs behind the files, once it is proven that it belongs to them.
+    /// Returns the bytes to append to the files, after checking that the ring belongs to them.
     pub(crate) fn tails(&self, index: &IndexReader, detail: Option<&Input>) -> Result<Tails> {
         let header = index.header();
         let version = header.wire.version();
@@ -222,7 +222,7 @@ impl Snapshot {
         })
     }
 
-    /// The bytes of an area that its file does not have.
+    /// Returns the bytes of an area that its file does not have.
     fn tail(&self, area: &Area, file: Option<&Input>) -> Result<Vec<u8>> {
         if area.bytes.is_empty() {
             return Ok(Vec::new());
@@ -236,7 +236,7 @@ impl Snapshot {
             let error = self.error(ErrorKind::OutOfRange { found, min, max });
             return Err(error.with_field(area.start_field));
         }
-        // No further than the size that counts, though the file may have grown since it was opened.
+        // No further than the size as of opening, though the file may have grown since.
         let size = usize::try_from(max.saturating_sub(found)).unwrap_or(usize::MAX);
         let size = size.min(area.bytes.len());
         let mut in_file = vec![0; size];
@@ -282,6 +282,6 @@ impl Snapshot {
     clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
-    reason = "a test, with numbers of its own"
+    reason = "test code with its own numbers"
 )]
 mod interleavings;

@@ -20,25 +20,24 @@ use crate::thread::{self, DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 
 /// The name of the file that describes a session.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// What the names of thread folders begin with; the id in decimal follows.
+/// The prefix of thread folders; the id in decimal follows.
 pub const THREAD_FOLDER: &str = "thread_";
-/// What the names of process folders begin with; the process id in decimal follows.
+/// The prefix of process folders; the process id in decimal follows.
 const PROCESS_FOLDER: &str = "pid_";
-/// How many process folders an error names.
+/// How many process folders an error lists.
 const MOST_NAMED: usize = 100;
 
-/// Reads a session: a folder with `manifest.json` and a folder `thread_N` for each thread.
+/// Reads a session: a folder with `manifest.json` and a `thread_N` folder for each thread.
 ///
-/// Threads are those that have a folder and those that the manifest lists. Nothing in the manifest
-/// keeps them from being read, and none of them keeps the others. Files are opened when
-/// [`ThreadEntry::open`] is called and closed with its reader, so a session may have more threads
-/// than a process may have open files.
+/// The session's threads are those with a folder and those listed in the manifest. No problem in
+/// the manifest or in one thread prevents reading other threads. [`ThreadEntry::open`] opens a
+/// thread's files and its reader closes them, so a session may have more threads than a process may
+/// have open files.
 ///
-/// A folder `session_…` with a single folder `pid_N` stands for that one.
+/// A `session_…` folder with a single `pid_N` folder is opened as that process.
 ///
-/// It is a snapshot: threads that appear later and names that are written later are not in it. Of a
-/// session that is still being written, [`SessionFollower`](crate::follow::SessionFollower) says
-/// what is new.
+/// The reader is a snapshot: it lacks threads and names that are written later. To read a session
+/// while it is being written, use [`SessionFollower`](crate::follow::SessionFollower).
 ///
 /// ```
 /// use atf::session::SessionReader;
@@ -64,23 +63,23 @@ pub struct SessionReader {
 }
 
 impl SessionReader {
-    /// Looks at a session's folder without opening its threads.
+    /// Opens a session's folder, but not its threads.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] where the folder cannot be listed; [`ErrorKind::NotASession`] where it
-    /// has neither a manifest nor a folder `thread_N`, nor folders `pid_N`;
-    /// [`ErrorKind::SessionsBelow`] where it has none of these either, but sessions further below;
-    /// [`ErrorKind::SeveralProcesses`] where it has more than one folder `pid_N`.
+    /// [`ErrorKind::Io`] if the folder cannot be listed; [`ErrorKind::NotASession`] if it has no
+    /// manifest, no `thread_N` and no `pid_N` folders; [`ErrorKind::SessionsBelow`] if it has none
+    /// of these but sessions further below; [`ErrorKind::SeveralProcesses`] if it has more than one
+    /// `pid_N` folder.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Looks at a session's folder; its threads are opened as `options` say.
+    /// Opens a session's folder; its threads will be opened with `options`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = path.as_ref();
         let at = |error: Error| error.with_path(Some(path));
@@ -94,7 +93,8 @@ impl SessionReader {
         }
     }
 
-    /// The session whose manifest or thread folders stand right there, or else what does.
+    /// Returns the session whose manifest or thread folders are directly in `path`, or else the
+    /// folders found there.
     fn of_process(path: &Path, options: OpenOptions) -> Result<Result<Self, Folders>> {
         let folders = Folders::list(path).map_err(|error| error.with_path(Some(path)))?;
         let manifest = Manifest::in_session(&path.join(MANIFEST_FILE), options);
@@ -110,46 +110,46 @@ impl SessionReader {
         }))
     }
 
-    /// The folder that has the threads.
+    /// Returns the folder that contains the threads.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the manifest says, with its problems; `None` where there is no manifest.
+    /// Returns the manifest's contents and problems; `None` if there is no manifest.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }
 
-    /// The threads by ascending id.
+    /// Returns the threads by ascending id.
     #[must_use]
     pub fn threads(&self) -> &[ThreadEntry] {
         &self.threads
     }
 
-    /// Names that begin as a thread's folder does and go on with something that is no thread id.
+    /// Returns the names of folders that begin with `thread_` but do not end in a thread id.
     #[must_use]
     pub fn unrecognized(&self) -> &[String] {
         &self.unrecognized
     }
 
-    /// The names of functions, from the manifest. The first call looks through it.
+    /// Returns the function names from the manifest. The first call builds the lookup table.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
         let places = || self.manifest.as_ref().map(Places::of).unwrap_or_default();
         Symbols::new(self.manifest.as_ref(), self.places.get_or_init(places))
     }
 
-    /// The events of all threads in one order: by time, and where that is equal by thread.
+    /// Merges the events of all threads, ordered by time, then by thread.
     #[must_use]
     pub fn merge(&self) -> Merge {
         Merge::of_sessions([self])
     }
 
-    /// What is wrong with the session as such: what cannot be believed of the manifest, and folders
-    /// that were not read since no thread's id is in their names. What is wrong with a thread its
-    /// [reader](ThreadEntry::open) says.
+    /// Returns the problems of the session itself: those of the manifest, and folders that were not
+    /// read because their names have no thread id. A thread's problems come from its
+    /// [reader](ThreadEntry::open).
     #[must_use]
     pub fn problems(&self) -> Vec<Error> {
         let manifest = self.manifest.iter().flat_map(|manifest| &manifest.problems);
@@ -160,7 +160,7 @@ impl SessionReader {
         manifest.cloned().chain(unrecognized).collect()
     }
 
-    /// Opens one thread after the other and adds them up.
+    /// Opens the threads one after another and adds up their totals.
     #[must_use]
     pub fn summary(&self) -> SessionSummary {
         let mut summary = SessionSummary::default();
@@ -177,14 +177,14 @@ impl SessionReader {
     }
 }
 
-/// What is wrong with a session, or with a thread of it.
+/// A problem of a session or of one of its threads.
 #[derive(Debug, Clone)]
 pub struct Problem {
-    /// The position of its process among the sessions that are merged: 0 where there is one.
+    /// The position of its process among the merged sessions: 0 if there is only one.
     pub process: u32,
-    /// The id in the name of the thread's folder; `None` where it is the session's.
+    /// The id in the name of the thread's folder; `None` if the problem is the session's.
     pub thread: Option<u32>,
-    /// What is wrong; it names the file.
+    /// The error, which names the file.
     pub error: Error,
 }
 
@@ -198,40 +198,40 @@ pub struct ThreadEntry {
     options: OpenOptions,
 }
 
-/// What stands at the place of a thread's folder.
+/// What exists at the path of a thread's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// A folder.
     Folder,
-    /// A symbolic link, which could lead out of the session: it is not followed unless
-    /// [`OpenOptions::follow_links`] says so.
+    /// A symlink, which could lead out of the session: it is not followed unless
+    /// [`OpenOptions::follow_links`] is set.
     SymbolicLink,
     /// Something else.
     NotAFolder,
-    /// Nothing: only the manifest lists the thread.
+    /// Nothing: the thread is only listed in the manifest.
     Missing,
 }
 
 impl ThreadEntry {
-    /// The id in the folder's name.
+    /// Returns the id in the folder's name.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The folder.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What stands there.
+    /// Returns what exists at that path.
     #[must_use]
     pub fn presence(&self) -> Presence {
         self.presence
     }
 
-    /// Whether the manifest lists the thread.
+    /// Returns whether the manifest lists the thread.
     #[must_use]
     pub fn is_listed(&self) -> bool {
         self.is_listed
@@ -241,24 +241,23 @@ impl ThreadEntry {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and as
+    /// [`ErrorKind::SymbolicLink`], [`ErrorKind::MissingFolder`], and those of
     /// [`ThreadReader::open`].
     pub fn open(&self) -> Result<ThreadReader> {
         self.check_presence()?;
         ThreadReader::open_with(&self.path, self.options)
     }
 
-    /// Opens the events alone: to find where details begin takes a pass over them.
+    /// Opens only the index: finding where details begin takes a pass over them.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_index(&self) -> Result<IndexReader> {
         self.open_index_as(true)
     }
 
-    /// As [`open_index`](Self::open_index); the file is closed between reads unless it is kept
-    /// open.
+    /// As [`open_index`](Self::open_index); closes the file between reads unless `is_kept_open`.
     pub(crate) fn open_index_as(&self, is_kept_open: bool) -> Result<IndexReader> {
         self.check_presence()?;
         let open = match is_kept_open {
@@ -283,18 +282,18 @@ impl ThreadEntry {
     }
 }
 
-/// The threads of a session, added up.
+/// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionSummary {
-    /// Threads that could be opened.
+    /// Threads that were opened.
     pub threads: u64,
-    /// Threads that could not.
+    /// Threads that could not be opened.
     pub unreadable: u64,
     /// Index events of all threads.
     pub index_events: u64,
     /// Detail events of all threads.
     pub detail_events: u64,
-    /// The least first and the greatest last timestamp in nanoseconds, of threads with events.
+    /// The earliest and the latest timestamp in nanoseconds, over threads with events.
     pub time_range: Option<(u64, u64)>,
 }
 
@@ -315,18 +314,18 @@ impl SessionSummary {
     }
 }
 
-/// What a session's folder holds.
+/// The contents of a session's folder.
 #[derive(Default)]
 pub(crate) struct Folders {
     /// By id and name.
     pub(crate) threads: BTreeMap<(u32, String), Presence>,
     unrecognized: Vec<String>,
-    /// Folders `pid_N`, and whether they are symbolic links.
+    /// `pid_N` folders, and whether each is a symlink.
     processes: BTreeMap<(u32, String), bool>,
 }
 
 impl Folders {
-    /// The one process folder of a session's.
+    /// Returns the session's only process folder.
     fn process(self, session: &Path, options: OpenOptions) -> Result<PathBuf> {
         let error = |kind, path| Err(Error::new(kind).with_path(Some(path)));
         let mut processes = self.processes.into_iter();
@@ -381,8 +380,9 @@ impl Folders {
     }
 }
 
-/// Whether a file or folder written to `path` would become part of an existing trace: it has the name of a
-/// manifest, a thread's file or a thread's folder, in a folder that holds threads or their files.
+/// Returns whether a file or folder written to `path` would become part of an existing trace: its
+/// name is that of a manifest, a thread's file or a thread's folder, and its folder holds threads
+/// or their files.
 #[must_use]
 pub fn is_part_of_trace(path: &Path) -> bool {
     const FILES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
@@ -422,7 +422,7 @@ pub fn is_session(folder: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// The id in a folder's name: decimal digits and nothing else.
+/// Parses the id in a folder's name: only decimal digits.
 fn number(digits: &str) -> Option<u32> {
     digits
         .parse()
@@ -430,7 +430,7 @@ fn number(digits: &str) -> Option<u32> {
         .filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The threads that have a folder and those that are listed, by id.
+/// Returns the threads that have a folder or are listed, by id.
 fn entries(
     path: &Path,
     mut folders: BTreeMap<(u32, String), Presence>,
@@ -443,7 +443,7 @@ fn entries(
         .map(|t| t.id)
         .collect();
     for id in &listed {
-        // Any folder of that id will do: `thread_01` is thread 1.
+        // Any folder with that id counts: `thread_01` is thread 1.
         if folders
             .range((*id, String::new())..)
             .next()

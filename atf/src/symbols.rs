@@ -1,4 +1,4 @@
-//! Names of functions.
+//! Function names.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -6,10 +6,10 @@ use std::fmt;
 
 use crate::manifest::{Manifest, Module};
 
-/// Names of functions, as a session's manifest gives them.
+/// Function names from a session's manifest.
 ///
-/// Where it names a function or a module twice the first counts; [`repeated`](Self::repeated) says
-/// which functions those are. Lookups take a constant time.
+/// If the manifest names a function or a module twice, the first entry counts;
+/// [`repeated`](Self::repeated) lists those functions. Lookups take constant time.
 ///
 /// ```
 /// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
@@ -26,7 +26,7 @@ pub struct Symbols<'s> {
     places: &'s Places,
 }
 
-/// Where in the manifest the functions and modules stand.
+/// Indices of functions and modules in the manifest.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     symbols: HashMap<u64, usize>,
@@ -59,7 +59,7 @@ impl<'s> Symbols<'s> {
         Self { manifest, places }
     }
 
-    /// What is known of a function; of one that the manifest does not list, its id.
+    /// Returns what is known of a function; if the manifest does not list it, only its id.
     #[must_use]
     pub fn function(&self, function_id: u64) -> Function<'s> {
         let symbol = self.places.symbols.get(&function_id);
@@ -72,25 +72,25 @@ impl<'s> Symbols<'s> {
         }
     }
 
-    /// The functions that the manifest lists more than once, by ascending id.
+    /// Returns the ids of functions that the manifest lists more than once, in ascending order.
     #[must_use]
     pub fn repeated(&self) -> &'s [u64] {
         &self.places.repeated
     }
 }
 
-/// What is known of a function.
+/// What the manifest says about a function.
 ///
-/// It is displayed by its name; where it has none, as `module#symbol`, the last part of the
-/// module's path and the lower half of the id; where the module is unknown too, as the id in
-/// hexadecimal. A name may hold any character: escape it where that could do harm.
+/// Displays as the function's name. Without a name, it displays as `module#symbol`: the last part
+/// of the module's path and the lower half of the id. If the module is unknown too, it displays as
+/// the id in hexadecimal. A name may contain any character: escape it where that could do harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Function<'s> {
     /// Its id, as in the events.
     pub id: u64,
     /// Its name.
     pub name: Option<&'s str>,
-    /// The executable or library that the upper half of its id says.
+    /// The executable or library, identified by the upper half of the id.
     pub module: Option<&'s Module>,
 }
 
@@ -108,11 +108,8 @@ impl fmt::Display for Function<'_> {
     }
 }
 
-/// The module and the symbol of a function's id.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "each half is what is wanted"
-)]
+/// Splits a function's id into module and symbol.
+#[expect(clippy::cast_possible_truncation, reason = "each half has 32 bits")]
 fn halves(function_id: u64) -> (u32, u32) {
     ((function_id >> 32) as u32, function_id as u32)
 }

@@ -1,4 +1,4 @@
-//! The two files of a thread, and the links between their events.
+//! A thread's two files and the links between their events.
 
 use std::io;
 use std::mem::offset_of;
@@ -14,16 +14,16 @@ use crate::wire::{self, offset};
 
 /// The name of the file with all events of a thread.
 pub const INDEX_FILE: &str = "index.atf";
-/// The name of the file with details of some of them.
+/// The name of the file with details of some events.
 pub const DETAIL_FILE: &str = "detail.atf";
 
-/// The name of the file with what a writer that was killed had not written yet.
+/// The name of the file with events that a killed writer had not yet written.
 pub const RING_FILE: &str = "ring.atf";
 
-/// Reads a thread's folder: `index.atf`, and `detail.atf` where it is there.
+/// Reads a thread's folder: `index.atf`, and `detail.atf` if it exists.
 ///
-/// The header's flag does not decide whether to look for details: in a file that was cut off it
-/// means nothing. A detail file that cannot be opened does not keep the index from being read.
+/// The header's flag does not decide whether to look for details: it means nothing in an
+/// unfinalized file. A detail file that cannot be opened does not prevent reading the index.
 ///
 /// ```
 /// use atf::thread::{Linked, ThreadReader};
@@ -48,23 +48,23 @@ pub struct ThreadReader {
     ring: Option<Result<Ring>>,
 }
 
-/// Where a link between the two files leads.
+/// The target of a link between the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Linked<T> {
     /// To this event.
     To(T),
     /// The event has no link.
     NoLink,
-    /// The event has a link, and at that position stands nothing, or an event that belongs to
-    /// another one: what a crash, or damage, has left.
+    /// The event has a link, but its target does not exist or belongs to another event, because of
+    /// a crash or damage.
     Dangling {
-        /// The position that it leads to.
+        /// The position that the link names.
         seq: u64,
     },
 }
 
 impl<T> Linked<T> {
-    /// The event, for those to whom a dangling link is as good as none.
+    /// Returns the event, treating a dangling link as no link.
     pub fn found(self) -> Option<T> {
         match self {
             Self::To(event) => Some(event),
@@ -78,19 +78,20 @@ impl ThreadReader {
     ///
     /// # Errors
     ///
-    /// As [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] where `index.atf` is one.
+    /// Those of [`IndexReader::open`], and [`ErrorKind::SymbolicLink`] if `index.atf` is a symlink.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(folder, OpenOptions::new())
     }
 
-    /// Opens the files of a thread's folder as `options` say.
+    /// Opens the files of a thread's folder with `options`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with(folder: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         let path = folder.as_ref().to_path_buf();
-        // The ring comes first: what leaves it afterwards is in the files when they are opened.
+        // Read the ring first: whatever leaves it later is in the files by the time they are
+        // opened.
         let ring = ring::read(&path, options).transpose();
         let index = Input::open_in_session(&path.join(INDEX_FILE), options)?;
         let mut index = IndexReader::new(index)?;
@@ -99,7 +100,7 @@ impl ThreadReader {
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
             Err(error) => Some(Err(error)),
         };
-        // Of a finalized index nothing is missing.
+        // A finalized index is complete.
         let tails = ring.filter(|_| index.footer().is_none()).map(|ring| {
             let details = detail.as_ref().and_then(|input| input.as_ref().ok());
             ring?.tails(&index, details)
@@ -126,61 +127,61 @@ impl ThreadReader {
         })
     }
 
-    /// What was found in `ring.atf` beside files that are not finalized: the events that a writer
-    /// had accepted and not yet written when it was killed. They stand behind those of the files.
+    /// Returns the contents of `ring.atf` next to unfinalized files: events that a killed writer
+    /// had accepted but not yet written. They follow the events of the files.
     #[must_use]
     pub fn ring(&self) -> Option<Ring> {
         self.ring.as_ref()?.as_ref().ok().copied()
     }
 
-    /// Why the `ring.atf` beside files that are not finalized was ignored.
+    /// Returns why the `ring.atf` next to unfinalized files was ignored.
     #[must_use]
     pub fn ring_error(&self) -> Option<&Error> {
         self.ring.as_ref()?.as_ref().err()
     }
 
-    /// The events alone; the details are closed.
+    /// Returns the index alone and closes the details.
     #[must_use]
     pub fn into_index(self) -> IndexReader {
         self.index
     }
 
-    /// The folder, as it was opened.
+    /// Returns the folder's path as it was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All events.
+    /// Returns the index, with all events.
     #[must_use]
     pub fn index(&self) -> &IndexReader {
         &self.index
     }
 
-    /// The details, where the folder has them and they could be opened.
+    /// Returns the details, if the folder has them and they could be opened.
     #[must_use]
     pub fn detail(&self) -> Option<&DetailReader> {
         self.detail.as_ref()?.as_ref().ok()
     }
 
-    /// Why the details could not be opened.
+    /// Returns why the details could not be opened.
     #[must_use]
     pub fn detail_error(&self) -> Option<&Error> {
         self.detail.as_ref()?.as_ref().err()
     }
 
-    /// Whether the folder has a `detail.atf`, readable or not.
+    /// Returns whether the folder has a `detail.atf`, readable or not.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.detail.is_some()
     }
 
-    /// The detail event that an index event links to. A link that leads to no detail, or to one of
-    /// another time, is [`Linked::Dangling`].
+    /// Returns the detail event that an index event links to. A link to a missing detail, or to one
+    /// with another timestamp, is [`Linked::Dangling`].
     ///
     /// # Errors
     ///
-    /// As [`DetailReader::get`].
+    /// Those of [`DetailReader::get`].
     pub fn forward(&self, event: &IndexEvent) -> Result<Linked<DetailEvent>> {
         let Some(seq) = event.detail_seq else {
             return Ok(Linked::NoLink);
@@ -193,12 +194,12 @@ impl ThreadReader {
         Ok(detail.map_or(Linked::Dangling { seq }, Linked::To))
     }
 
-    /// The index event that a detail event links to. A link that leads to no event, or to one that
-    /// does not lead back, is [`Linked::Dangling`].
+    /// Returns the index event that a detail event links to. A link to a missing event, or to one
+    /// that does not link back, is [`Linked::Dangling`].
     ///
     /// # Errors
     ///
-    /// As [`IndexReader::get`].
+    /// Those of [`IndexReader::get`].
     pub fn backward(&self, event: &DetailEvent) -> Result<Linked<IndexEvent>> {
         let seq = event.header.index_seq;
         let found = self.index.get(seq)?;
@@ -206,11 +207,11 @@ impl ThreadReader {
         Ok(found.map_or(Linked::Dangling { seq }, Linked::To))
     }
 
-    /// Where the two files disagree: wire version, `thread_id`, `arch` and `os`, of kind
-    /// [`ErrorKind::Disagrees`] at the detail file's field; and the flag `has_detail_file` of a
-    /// finalized index, of kind [`ErrorKind::WrongDetailFlag`].
+    /// Returns where the two files disagree: on wire version, `thread_id`, `arch` and `os`, as
+    /// [`ErrorKind::Disagrees`] at the detail file's field; and on the flag `has_detail_file` of a
+    /// finalized index, as [`ErrorKind::WrongDetailFlag`].
     ///
-    /// In wire version 2 this is the only sign of a misplaced detail file.
+    /// In wire version 2, this is the only sign of a misplaced detail file.
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         self.wrong_flag()
@@ -219,15 +220,14 @@ impl ThreadReader {
             .collect()
     }
 
-    /// What keeps the thread's events from being all that were written, as they were written, for
-    /// all that is known yet: the [index's](IndexReader::problems) and the
-    /// [details'](DetailReader::problems) problems, details that cannot be opened, a `ring.atf` that
-    /// had to be ignored, files that do not belong together, and, once all events were looked at,
-    /// [`ErrorKind::DanglingLinks`].
+    /// Returns every known problem due to which the readable events are not exactly those that were
+    /// written: the [index's](IndexReader::problems) and the [details'](DetailReader::problems)
+    /// problems, details that cannot be opened, an ignored `ring.atf`, files that do not belong
+    /// together and, once all events were read, [`ErrorKind::DanglingLinks`].
     ///
     /// # Errors
     ///
-    /// As [`DetailReader::problems`].
+    /// Those of [`DetailReader::problems`].
     pub fn problems(&self) -> Result<Vec<Error>> {
         let mut problems = self.index.problems();
         problems.extend(self.problems_beside()?);
@@ -309,7 +309,8 @@ impl ThreadReader {
     }
 }
 
-/// Links to details that are not there, where a pass over all events has looked for the greatest.
+/// Returns the error for links to missing details, if a pass over all events has determined the
+/// greatest link.
 fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
     let greatest = index.known_scan()?.greatest_link?;
     let error = || {
@@ -320,9 +321,9 @@ fn dangling(index: &IndexReader, count: u64) -> Option<Error> {
     (greatest >= count).then(|| error().with_field("events"))
 }
 
-/// What is wrong beside the events of a thread whose `index` was opened by itself: with its details
-/// and with the links to them. Where both files were finalized the footer of the details says how
-/// many there are, and they are not read.
+/// Returns the problems of a thread outside its index, which was opened alone: in its details and
+/// in the links to them. If both files are finalized, the count comes from the detail footer and
+/// the details are not read.
 pub(crate) fn problems_beside(
     index: &IndexReader,
     folder: &Path,
@@ -347,14 +348,14 @@ pub(crate) fn problems_beside(
     }
 }
 
-/// Opens the events of a thread's folder as [`ThreadReader`] does, those of `ring.atf` included,
-/// without looking for where details begin. `open` opens `index.atf`.
+/// Opens the events of a thread's folder as [`ThreadReader`] does, including those of `ring.atf`,
+/// but does not search for where details begin. `open` opens `index.atf`.
 pub(crate) fn open_index(
     folder: &Path,
     options: OpenOptions,
     open: impl FnOnce(&Path, OpenOptions) -> Result<Input>,
 ) -> Result<IndexReader> {
-    // The ring comes first: what leaves it afterwards is in the files when they are opened.
+    // Read the ring first: whatever leaves it later is in the files by the time they are opened.
     let ring = ring::read(folder, options).ok().flatten();
     let index = IndexReader::new(open(&folder.join(INDEX_FILE), options)?)?;
     let Some(ring) = ring.filter(|_| index.footer().is_none()) else {
@@ -365,7 +366,7 @@ pub(crate) fn open_index(
         Ok(tails) if !tails.index.is_empty() => {
             IndexReader::new(index.into_input().followed_by(tails.index))
         }
-        // A ring that does not belong to the files is ignored.
+        // Ignore a ring that does not belong to the files.
         _ => Ok(index),
     }
 }

@@ -1,26 +1,27 @@
-//! A moving view of a source, so that a scan costs one read for many records.
+//! A moving view of a source, so that a scan reads many records at once.
 
 use std::ops::Range;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 
-/// Bytes of the first window, and of one after a jump.
+/// Bytes of the first window, and of the first after a jump.
 const FIRST: u64 = 4 << 10;
 /// Bytes of the largest window.
 const LARGEST: u64 = 256 << 10;
 
-/// A buffered view: reads ahead on a sequential scan in either direction, little after a jump.
+/// A buffered view: reads ahead during sequential scans in either direction, but little after a
+/// jump.
 ///
-/// Each window that follows the one before, or precedes it, is twice as large, up to 256 KiB. One
-/// after a jump begins at a page, so that looks around one place cost one read. Bytes in memory
-/// are shown as they are, without a buffer.
+/// Each window adjacent to the previous one is twice as large, up to 256 KiB. After a jump, the
+/// window begins at a page, so that nearby reads cost one read. Bytes in memory are returned
+/// directly, without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
-    /// All bytes, where they are in memory.
+    /// All bytes, if they are in memory.
     memory: Option<&'a [u8]>,
-    /// Where the buffer begins in the source.
+    /// The buffer's offset in the source.
     start: u64,
     buffer: Vec<u8>,
     next_size: u64,
@@ -38,7 +39,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// A record of `N` bytes at `offset`.
+    /// Returns the `N` bytes at `offset`.
     #[inline]
     pub(crate) fn record<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
         if let Some(record) = self.view(offset).first_chunk() {
@@ -48,7 +49,7 @@ impl<'a> Window<'a> {
         self.filled(offset)
     }
 
-    /// A record of `N` bytes at `offset`, where the next one asked for stands before it.
+    /// Returns the `N` bytes at `offset`; the next record requested is expected before it.
     #[inline]
     pub(crate) fn record_backward<const N: usize>(&mut self, offset: u64) -> Result<[u8; N]> {
         if let Some(record) = self.view(offset).first_chunk() {
@@ -58,13 +59,13 @@ impl<'a> Window<'a> {
         self.filled(offset)
     }
 
-    /// A record that was put at hand.
+    /// Returns a record that is buffered.
     fn filled<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
         let record = self.view(offset).first_chunk().copied();
-        record.ok_or_else(|| Error::internal("bytes that were read are at hand"))
+        record.ok_or_else(|| Error::internal("bytes that were read are buffered"))
     }
 
-    /// As many bytes as are at hand from `offset`, at least one, none behind `end`.
+    /// Returns the available bytes from `offset`, at least one, none at or after `end`.
     pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
         if self.view(offset).is_empty() {
             self.fill(offset, 1)?;
@@ -74,7 +75,7 @@ impl<'a> Window<'a> {
         Ok(view.get(..most).unwrap_or(view))
     }
 
-    /// What is at hand from `offset`.
+    /// Returns the available bytes from `offset`.
     #[inline]
     fn view(&self, offset: u64) -> &[u8] {
         let (bytes, start) = match self.memory {
@@ -87,7 +88,7 @@ impl<'a> Window<'a> {
         skip.and_then(|skip| bytes.get(skip..)).unwrap_or_default()
     }
 
-    /// Puts `size` bytes or more from `offset` on at hand.
+    /// Buffers at least `size` bytes from `offset`.
     #[cold]
     fn fill(&mut self, offset: u64, size: u64) -> Result<()> {
         let start = match self.touches(offset, offset) {
@@ -106,7 +107,7 @@ impl<'a> Window<'a> {
         self.read(start..end, offset, size)
     }
 
-    /// Puts what stands before the end of the `size` bytes at `offset` at hand.
+    /// Buffers the bytes that end with the `size` bytes at `offset`.
     #[cold]
     fn fill_backward(&mut self, offset: u64, size: u64) -> Result<()> {
         let end = offset.saturating_add(size);
@@ -118,13 +119,13 @@ impl<'a> Window<'a> {
         self.read(start..end, offset, size)
     }
 
-    /// Whether something from `first` to `last` is at hand or borders on it.
+    /// Returns whether the buffer overlaps `first..=last` or is adjacent to it.
     fn touches(&self, first: u64, last: u64) -> bool {
         let end = self.start.saturating_add(self.buffer.len() as u64);
         !self.buffer.is_empty() && first <= end && last >= self.start
     }
 
-    /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must be.
+    /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must exist.
     fn read(&mut self, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
         let end = range.end.min(self.input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
@@ -145,11 +146,11 @@ impl<'a> Window<'a> {
     }
 }
 
-/// The offset behind the last byte in `start..end` that is not 0, or `start` where all are.
+/// Returns the offset after the last nonzero byte in `start..end`, or `start` if all are zeros.
 pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u64> {
     let mut buffer = Vec::new();
     let mut end = end;
-    // A sparse file's hole is not read.
+    // Skip the holes of a sparse file.
     let mut is_first = true;
     while end > start {
         let size = end.saturating_sub(start).min(LARGEST);
@@ -157,7 +158,7 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         let chunk = match input.as_bytes() {
             Some(_) => match input.slice(chunk_start, end) {
                 Some(chunk) => chunk,
-                // Some of them are behind the file's end.
+                // Part of the range is past the end of the file.
                 None => {
                     let missing = end.saturating_sub(input.size());
                     let error = input.error(ErrorKind::UnexpectedEnd { missing });

@@ -1,20 +1,21 @@
-//! One moment on two clocks: the trace's and that of a sound or screen recording (S0, S1).
+//! The same moment on two clocks: the trace's and that of a sound or screen recording (S0, S1).
 
-/// A time of a recording: `value / timescale` seconds, the rational number that Apple calls
+/// A time in a recording: `value / timescale` seconds, the rational number that Apple calls
 /// `CMTime`, without its flags and its epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MediaTime {
     /// The numerator.
     pub value: i64,
-    /// Parts of a second: 600, 44 100, 1 000 000 000, … A time with 0 or less is invalid, and
-    /// nothing converts to or from it.
+    /// Parts of a second: 600, 44 100, 1 000 000 000, … A value of 0 or less is invalid, and such a
+    /// time cannot be converted.
     pub timescale: i32,
 }
 
-/// The same moment as the trace's clock and a recording's clock show it (S0, S1): captured once
-/// while both run, it ties the two timelines together.
+/// The same moment on the trace's clock and on a recording's clock (S0, S1). Captured once while
+/// both run, it aligns the two timelines.
 ///
-/// Both conversions are exact up to one rounding, to the nearest and halves away from the anchor.
+/// Both conversions are exact except for one rounding, to the nearest, with halves away from the
+/// anchor.
 ///
 /// ```
 /// use atf::clock::{MediaTime, TimingAnchor};
@@ -30,7 +31,7 @@ pub struct MediaTime {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TimingAnchor {
-    /// The trace's clock in nanoseconds: [`now_ns`](super::now_ns) at the capture.
+    /// The trace's clock at the capture in nanoseconds, from [`now_ns`](super::now_ns).
     pub host_time_ns: u64,
     /// The recording's clock at the capture.
     pub media_time: MediaTime,
@@ -39,8 +40,8 @@ pub struct TimingAnchor {
 const NS_PER_SECOND: i128 = 1_000_000_000;
 
 impl TimingAnchor {
-    /// The recording's time at a timestamp, in the anchor's timescale, before the anchor too.
-    /// `None` where the anchor's timescale is not positive or the value passes an [`i64`].
+    /// Converts a timestamp, which may precede the anchor, to the recording's time in the anchor's
+    /// timescale. `None` if the anchor's timescale is not positive or the value exceeds an [`i64`].
     #[must_use]
     pub fn to_media(&self, host_time_ns: u64) -> Option<MediaTime> {
         let MediaTime { value, timescale } = self.media_time;
@@ -51,8 +52,8 @@ impl TimingAnchor {
         Some(MediaTime { value, timescale })
     }
 
-    /// The timestamp in nanoseconds at a time of the recording, whatever its timescale. `None`
-    /// where a timescale is not positive, or the timestamp is below 0 or passes a [`u64`].
+    /// Converts a time of the recording, in any timescale, to a timestamp in nanoseconds. `None` if
+    /// a timescale is not positive, or the timestamp is below 0 or exceeds a [`u64`].
     #[must_use]
     pub fn to_host_ns(&self, media_time: MediaTime) -> Option<u64> {
         let (parts, scale) = difference(self.media_time, media_time)?;
@@ -60,10 +61,10 @@ impl TimingAnchor {
         u64::try_from(i128::from(self.host_time_ns).checked_add(elapsed)?).ok()
     }
 
-    /// How much faster the recording's clock ran than the trace's from this anchor to a later one,
-    /// in parts of 10⁹ (1000 are a millisecond in a thousand seconds), rounded to the nearest.
-    /// `None` where the trace's clock shows the same time at both, a timescale is not positive, or
-    /// the drift passes an [`i64`].
+    /// Returns how much faster the recording's clock ran than the trace's from this anchor to a
+    /// later one, in parts of 10⁹ (1000 is a millisecond in a thousand seconds), rounded to the
+    /// nearest. `None` if the trace's clock shows the same time at both, a timescale is not
+    /// positive, or the drift exceeds an [`i64`].
     #[must_use]
     pub fn drift_ppb(&self, later: &Self) -> Option<i64> {
         let host = i128::from(later.host_time_ns).checked_sub(self.host_time_ns.into())?;
@@ -76,7 +77,7 @@ impl TimingAnchor {
     }
 }
 
-/// `to - from` as a numerator and a positive denominator, in seconds.
+/// Returns `to - from` in seconds, as a numerator and a positive denominator.
 fn difference(from: MediaTime, to: MediaTime) -> Option<(i128, i128)> {
     let (from_scale, to_scale) = (positive(from.timescale)?, positive(to.timescale)?);
     let (from, to) = (i128::from(from.value), i128::from(to.value));
@@ -93,7 +94,7 @@ fn positive(timescale: i32) -> Option<i128> {
     (timescale > 0).then_some(timescale.into())
 }
 
-/// The quotient, rounded to the nearest and halves away from 0.
+/// Divides, rounding to the nearest and halves away from 0.
 fn divide(numer: i128, denom: i128) -> Option<i128> {
     let quotient = numer.checked_div(denom)?;
     let rest = numer.checked_rem(denom)?;

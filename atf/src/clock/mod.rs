@@ -1,15 +1,16 @@
-//! The clock of the timestamps: the platform's continuous one, which goes on while the machine
-//! sleeps, in nanoseconds (S0, S1, S3).
+//! The clock of the timestamps, in nanoseconds: the platform's continuous clock, which keeps
+//! running while the machine sleeps (S0, S1, S3).
 //!
-//! | platform | what is read | [`CLOCK`] |
+//! | platform | source | [`CLOCK`] |
 //! |---|---|---|
 //! | Linux, Android | `clock_gettime(CLOCK_BOOTTIME)` | [`Clock::BOOTTIME`] |
 //! | macOS, iOS | `mach_continuous_time()` | [`Clock::MACH_CONTINUOUS`] |
 //! | Windows | `QueryPerformanceCounter()` | [`Clock::QPC`] |
-//! | others | [`std::time::Instant`], from its first reading | `Clock(0)`, which no source names |
+//! | others | [`std::time::Instant`], from its first reading | `Clock(0)`, which no source defines |
 //!
-//! All threads of a machine read one clock, so their timestamps compare; those of two machines, or
-//! of two boots, do not. [`TimingAnchor`] ties it to the clock of a sound or screen recording.
+//! All threads on a machine read the same clock, so their timestamps are comparable; those of two
+//! machines, or of two boots, are not. [`TimingAnchor`] ties the clock to that of a sound or screen
+//! recording.
 
 mod anchor;
 mod platform;
@@ -23,14 +24,15 @@ pub use timebase::Timebase;
 /// The clock that [`now_ns`] reads, as headers record it (`header.clock_type`).
 pub const CLOCK: Clock = platform::CLOCK;
 
-/// Asks the platform now what a tick of its clock is, so that no later [`now_ns`] has to
-/// (`ada_timing_init` in S1). No call needs it, and calling it again is harmless.
+/// Queries the platform's tick length now, so that no later [`now_ns`] has to (`ada_timing_init` in
+/// S1). It is optional, and calling it again is harmless.
 pub fn init() {
     platform::init();
 }
 
-/// Nanoseconds of the continuous clock (`ada_get_timestamp_ns` in S1): never less than an earlier
-/// reading on the same machine, on any thread. Needs no [`init`], takes no lock, allocates nothing.
+/// Returns the continuous clock in nanoseconds (`ada_get_timestamp_ns` in S1): never less than an
+/// earlier reading on the same machine, on any thread. It does not require [`init`], takes no lock
+/// and does not allocate.
 ///
 /// ```
 /// let before = atf::clock::now_ns();

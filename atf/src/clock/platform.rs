@@ -1,4 +1,4 @@
-//! Each platform's clock behind the same three names: `CLOCK`, `init`, `now_ns`.
+//! Each platform's clock with the same three names: `CLOCK`, `init`, `now_ns`.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) use boottime::{CLOCK, init, now_ns};
@@ -12,7 +12,7 @@ pub(super) use instant::{CLOCK, init, now_ns};
 #[cfg(any(target_vendor = "apple", windows))]
 pub(super) use ticks::{CLOCK, init, now_ns};
 
-/// `CLOCK_BOOTTIME`, which counts nanoseconds already.
+/// `CLOCK_BOOTTIME`, which already counts nanoseconds.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod boottime {
     use rustix::time::{ClockId, clock_gettime};
@@ -36,7 +36,7 @@ mod boottime {
     }
 }
 
-/// Clocks that count ticks, of a length that the platform tells once.
+/// Clocks that count ticks, whose length the platform reports once.
 #[cfg(any(target_vendor = "apple", windows))]
 mod ticks {
     use std::sync::OnceLock;
@@ -64,7 +64,8 @@ mod ticks {
         timebase().to_ns(sys::ticks())
     }
 
-    /// A platform that does not answer gets ticks of a nanosecond: the order of events is right.
+    /// If the platform does not report it, a tick counts as a nanosecond: the order of events is
+    /// still right.
     fn timebase() -> &'static Timebase {
         TIMEBASE.get_or_init(|| ask().unwrap_or(Timebase::NANOSECONDS))
     }
@@ -81,7 +82,8 @@ mod ticks {
     }
 }
 
-/// Where the format names no clock: the standard library's, from its first reading.
+/// Platforms without a clock in the format use the standard library's, starting at its first
+/// reading.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "android",

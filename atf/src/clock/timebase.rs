@@ -1,8 +1,8 @@
-//! From ticks to nanoseconds.
+//! Converts ticks to nanoseconds.
 
 use std::num::NonZeroU64;
 
-/// How long a tick of a clock is: `numer / denom` nanoseconds.
+/// The length of a clock tick: `numer / denom` nanoseconds.
 ///
 /// ```
 /// use atf::clock::Timebase;
@@ -27,8 +27,8 @@ impl Timebase {
         denom: NonZeroU64::MIN,
     };
 
-    /// A tick is `numer / denom` nanoseconds, as `mach_timebase_info` says it; `None` where one of
-    /// them is 0.
+    /// A tick of `numer / denom` nanoseconds, as reported by `mach_timebase_info`; `None` if either
+    /// is 0.
     #[must_use]
     pub const fn new(numer: u64, denom: u64) -> Option<Self> {
         match (NonZeroU64::new(numer), NonZeroU64::new(denom)) {
@@ -37,21 +37,22 @@ impl Timebase {
         }
     }
 
-    /// So many ticks are a second, as `QueryPerformanceFrequency` says it; `None` for 0.
+    /// A tick of `1 / ticks_per_second` seconds, as reported by `QueryPerformanceFrequency`; `None`
+    /// for 0.
     #[must_use]
     pub const fn from_frequency(ticks_per_second: u64) -> Option<Self> {
         Self::new(NS_PER_SECOND, ticks_per_second)
     }
 
-    /// The nanoseconds of so many ticks, rounded down: exact whatever the numbers are, and
-    /// [`u64::MAX`] where the result is greater than that.
+    /// Converts ticks to nanoseconds, rounded down: exact for all inputs, or [`u64::MAX`] if the
+    /// result is greater than that.
     #[must_use]
     #[inline]
     pub fn to_ns(self, ticks: u64) -> u64 {
         let numer = self.numer.get();
-        // ticks = whole * denom + rest, so ticks * numer / denom is whole * numer and the part of
-        // the rest, which is below numer. With the clocks that exist no product passes 64 bits
-        // for centuries, and the division by a u64 is cheaper than one by a u128.
+        // ticks = whole * denom + rest, so ticks * numer / denom is whole * numer plus the part of
+        // the rest, which is below numer. With existing clocks no product exceeds 64 bits for
+        // centuries, and dividing by a u64 is cheaper than by a u128.
         let (whole, rest) = (ticks / self.denom, ticks % self.denom);
         let part = match rest.checked_mul(numer) {
             Some(product) => product / self.denom,
@@ -60,7 +61,7 @@ impl Timebase {
         whole.saturating_mul(numer).saturating_add(part)
     }
 
-    /// `rest * numer / denom` for a rest below `denom`, where the product passes 64 bits.
+    /// Returns `rest * numer / denom` for a rest below `denom` whose product exceeds 64 bits.
     #[cold]
     fn part_of_large(self, rest: u64) -> u64 {
         let product = u128::from(rest).saturating_mul(self.numer.get().into());

@@ -3,20 +3,20 @@
 use crate::error::{Result, out_of_range};
 use crate::wire::{DetailEventType, Wire, v1, v2};
 
-/// What each event of `detail.atf` begins with, from either wire version.
+/// The header of an event in `detail.atf`, from either wire version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DetailEventHeader {
-    /// Bytes of the event, header and payload.
+    /// Bytes of the event, including header and payload.
     pub total_length: u32,
-    /// What happened; unknown types are kept.
+    /// The type; unknown types are kept.
     pub event_type: DetailEventType,
-    /// Flags of the event; no source names one.
+    /// Flags of the event; no source defines any.
     pub flags: u16,
-    /// The event of `index.atf` that it belongs to, counted from 0.
+    /// The position of its event in `index.atf`, counted from 0.
     pub index_seq: u64,
-    /// Which thread. Wire version 2 does not record it: there it is the header's.
+    /// The thread. Wire version 2 does not record it; its events have the header's.
     pub thread_id: u32,
-    /// When, in nanoseconds: the same as in the index event.
+    /// The timestamp in nanoseconds, the same as in the index event.
     pub timestamp: u64,
 }
 
@@ -24,8 +24,8 @@ impl DetailEventHeader {
     /// Its size in bytes, in either wire version.
     pub const SIZE: usize = v1::DetailEventHeader::SIZE;
 
-    /// Decodes the header of an event in a file whose header has this wire version and thread.
-    /// Any bytes are one; whether `total_length` fits, the file tells.
+    /// Decodes the header of an event in a file whose header has this wire version and thread. Any
+    /// bytes are valid; whether `total_length` is possible depends on the file.
     #[must_use]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
         match wire {
@@ -34,13 +34,13 @@ impl DetailEventHeader {
         }
     }
 
-    /// The header as it stands in a file of this wire version: the inverse of
-    /// [`decode`](Self::decode). Version 2 has no place for the thread.
+    /// Encodes the header for this wire version: the inverse of [`decode`](Self::decode). Version 2
+    /// has no field for the thread.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `index_seq` where version 1 has
-    /// too few bits.
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `index_seq` if version 1 has too
+    /// few bits for it.
     pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
         match wire {
             Wire::V1 => Ok(zerocopy::transmute!(self.to_v1()?)),
@@ -94,26 +94,26 @@ impl DetailEventHeader {
     }
 }
 
-/// One event of `detail.atf`: its header and where it stands. Its payload is read on demand, since
-/// it can be as large as the file.
+/// One event of `detail.atf`: its header and its position. The payload is read on demand, as it can
+/// be as large as the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DetailEvent {
     /// Its position, counted from 0.
     pub seq: u64,
-    /// Where it stands, bytes from the start of the file.
+    /// Its offset in bytes from the start of the file.
     pub offset: u64,
     /// Its header.
     pub header: DetailEventHeader,
 }
 
 impl DetailEvent {
-    /// Where its payload stands, bytes from the start of the file.
+    /// Returns the payload's offset in bytes from the start of the file.
     #[must_use]
     pub fn payload_offset(&self) -> u64 {
         self.offset.saturating_add(DetailEventHeader::SIZE as u64)
     }
 
-    /// Bytes of its payload.
+    /// Returns the payload's size in bytes.
     #[must_use]
     pub fn payload_size(&self) -> u64 {
         u64::from(self.header.total_length).saturating_sub(DetailEventHeader::SIZE as u64)

@@ -6,12 +6,12 @@ use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
 use crate::wire;
 
-/// The footer of `detail.atf`, 64 bytes behind its last event, the same in both wire versions.
+/// The footer of `detail.atf`, 64 bytes after the last event, the same in both wire versions.
 ///
-/// Its length comes before its times; in the footer of `index.atf` it comes behind them.
+/// Its length comes before its times; in the footer of `index.atf` the times come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DetailFooter {
-    /// CRC-32C of the events section; 0 where none was made.
+    /// CRC-32C of the events section; 0 means no checksum.
     pub checksum: u32,
     /// Number of events.
     pub event_count: u64,
@@ -27,7 +27,7 @@ impl DetailFooter {
     /// Its size in bytes.
     pub const SIZE: usize = FOOTER_SIZE;
 
-    /// The footer as it stands in a file, reserved bytes 0.
+    /// Encodes the footer with reserved bytes 0.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         zerocopy::transmute!(wire::DetailFooter {
@@ -41,7 +41,7 @@ impl DetailFooter {
         })
     }
 
-    /// Where in the footer its count stands.
+    /// The offset of the count within the footer.
     pub(crate) const COUNT_OFFSET: usize = offset_of!(wire::DetailFooter, event_count);
 }
 
@@ -64,7 +64,7 @@ impl Footer for DetailFooter {
         raw.reserved.iter().all(|byte| *byte == 0)
     }
 
-    /// The count is compared with the events themselves, once they are counted.
+    /// The count is compared with the events later, after they are counted.
     fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)> {
         if self.bytes_length == section_bytes {
             return Vec::new();

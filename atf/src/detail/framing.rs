@@ -1,4 +1,4 @@
-//! Where each event of `detail.atf` begins: one hop from event to event.
+//! Finds where each event of `detail.atf` begins, by walking from event to event.
 
 use std::io;
 use std::mem::offset_of;
@@ -15,29 +15,29 @@ use crate::window::{Window, end_without_zeros};
 use crate::wire::{v1, v2};
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// Bytes that the checksum goes ahead of the hop: the cache holds them.
+/// Bytes that the checksum processes ahead of the walk, so that the walk finds them in the cache.
 const BLOCK: u64 = 64 << 10;
 
-/// The events section: the place of each event, and what stands behind the last one.
+/// The events section: the offset of each event, and what follows the last one.
 #[derive(Debug)]
 pub(super) struct Framing {
-    /// Where each event begins, bytes from the start of the file.
+    /// The offset of each event in bytes from the start of the file.
     pub(super) offsets: Vec<u64>,
-    /// The offset behind the last event.
+    /// The offset after the last event.
     pub(super) end: u64,
     pub(super) count_source: CountSource,
     pub(super) completeness: Completeness,
-    /// Why hopping stopped short of the section's end.
+    /// Why the walk stopped before the section's end.
     pub(super) problem: Option<Error>,
     /// The verified footer.
     pub(super) footer: Option<Placed<DetailFooter>>,
-    /// The CRC-32C of the section, where the hop passed all of it on the way to its footer.
+    /// The CRC-32C of the section, if the walk passed all of it on the way to the footer.
     pub(super) crc32c: Option<u32>,
 }
 
 impl Framing {
-    /// Looks for a footer where it may stand, and hops through the events before it or, where
-    /// there is none, to the end of the file.
+    /// Looks for a footer at every place it may be, and walks the events before it, or without a
+    /// footer those up to the end of the file.
     pub(super) fn find(input: &Input, header: &DetailHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -80,7 +80,7 @@ impl Framing {
     }
 }
 
-/// The footer where the header says that it is, or else at the end of the file.
+/// Returns the footer at the place stated in the header, or else at the end of the file.
 pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<DetailFooter>> {
     let events = header.events_offset;
     let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
@@ -97,18 +97,18 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
     }
 }
 
-/// Whether what looks like a footer is part of an event, since an event begins in front of it and
-/// ends behind it: a payload is program memory, which may look like anything. Where its numbers
-/// fit, the events must also come to the end of the file, or to zeros up to there: else a length
-/// is damaged and the footer is not (silence `footer.framed`).
+/// Returns whether an apparent footer is part of an event, because an event begins before it and
+/// ends after it: a payload is program memory and may contain anything. If the footer's numbers
+/// match, the events must also reach the end of the file, or zeros up to there; otherwise a length
+/// is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
     let hop = Hop::new(input, header, input.size(), false)?;
     let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
 }
 
-/// How many events a file has, for all that its verified footer says; 0 where there is no file, and
-/// `None` where there is no such footer.
+/// Returns the event count of a file's verified footer; 0 if there is no file, and `None` if it has
+/// no such footer.
 pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u64>> {
     let input = match Input::open_in_session(path, options) {
         Ok(input) => input,
@@ -124,7 +124,7 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
     })
 }
 
-/// Both wire versions begin an event with its length.
+/// An event begins with its length in both wire versions.
 const _: () = assert!(
     offset_of!(v1::DetailEventHeader, total_length)
         == offset_of!(v2::DetailEventHeader, total_length)
@@ -135,8 +135,8 @@ fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
     raw.total_length.get()
 }
 
-/// The footer at a place that a rewritten header proves, whatever stands there: no events, unless
-/// these are zeros that never reached the disk, or a footer that was cut short.
+/// Returns the damaged footer at a place that a rewritten header proves. Whatever is there, it is
+/// not an event; zeros that never reached the disk and a truncated footer do not count as damage.
 fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Option<Damaged>> {
     let has_room = |at: &u64| input.size().saturating_sub(*at) >= FOOTER_SIZE as u64;
     let Some(at) = at.filter(has_room) else {
@@ -148,22 +148,23 @@ fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Op
     condemn::<DetailFooter>(input, header.events_offset, at).map(Some)
 }
 
-/// How far one comes from event to event.
+/// The progress of a walk from event to event.
 struct Hop {
     offsets: Vec<u64>,
-    /// The offset behind the last event.
+    /// The offset after the last event.
     end: u64,
-    /// What stands there instead of an event.
+    /// Why no event follows.
     problem: Option<Error>,
-    /// A footer that stands there.
+    /// The footer found there.
     footer: Verdict<DetailFooter>,
-    /// The CRC-32C of all events, where a footer is known to end them.
+    /// The CRC-32C of all events, if a footer is known to end them.
     crc32c: Option<u32>,
 }
 
 impl Hop {
-    /// Hops to `end`, or to the first place that holds no event that ends before it. A footer in
-    /// the place of an event, with something behind it, stops the hop where it is looked for.
+    /// Walks to `end`, or to the first offset without an event that ends before it. With
+    /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
+    /// walk.
     fn new(input: &Input, header: &DetailHeader, end: u64, look_for_footer: bool) -> Result<Self> {
         let mut window = Window::new(input);
         let start = header.events_offset;
@@ -177,7 +178,7 @@ impl Hop {
         let mut crc = Crc32c::new();
         let mut crc_end = start;
         while hop.end < end {
-            // The checksum goes ahead block by block and brings each into the cache: hopping alone
+            // The checksum runs ahead and loads block after block into the cache: the walk alone
             // would wait for memory at each event.
             if look_for_footer {
                 crc_end = end;
@@ -189,7 +190,7 @@ impl Hop {
             }
             hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)
                 .map_err(|error| error.with_path(input.path()))?;
-            // One event the long way: it is cut by a block's end, or something is wrong with it.
+            // Handle one event the slow way: it crosses the end of a block, or is invalid.
             if hop.end >= end {
                 break;
             }
@@ -236,8 +237,7 @@ impl Hop {
         Ok(hop)
     }
 
-    /// Hops through events whose headers stand in `bytes`, up to the first that needs a closer
-    /// look.
+    /// Walks events whose headers are in `bytes`, up to the first that needs a closer look.
     fn through(&mut self, mut bytes: &[u8], end: u64, look_for_footer: bool) -> Result<()> {
         while let Some(header) = bytes.first_chunk() {
             let size = total_length(header);
@@ -257,7 +257,7 @@ impl Hop {
         Ok(())
     }
 
-    /// Whether as many events as the header counts end right there.
+    /// Returns whether exactly the events that the header counts end at `end`.
     fn counts_to(&self, end: u64, header: &DetailHeader) -> bool {
         let count = match end == self.end {
             true => Some(self.offsets.len()),
@@ -266,7 +266,7 @@ impl Hop {
         count.is_some_and(|count| count as u64 == header.event_count)
     }
 
-    /// Forgets what stands behind the events that the header counts.
+    /// Forgets whatever follows the events that the header counts.
     fn stop_at(&mut self, end: u64, header: &DetailHeader) {
         let count = usize::try_from(header.event_count).unwrap_or(usize::MAX);
         self.offsets.truncate(count);
@@ -274,7 +274,7 @@ impl Hop {
         self.problem = None;
     }
 
-    /// An error about the place behind the last event.
+    /// An error about the offset after the last event.
     fn problem(&self, input: &Input, kind: ErrorKind, field: &str) -> Error {
         let field = format!("events[{}]{field}", self.offsets.len());
         input.error(kind).with_field(field).with_offset(self.end)
@@ -304,7 +304,7 @@ impl Hop {
                 Some(_) => CountSource::Framing,
                 None => CountSource::Footer,
             },
-            // Finalizing a file without events leaves the header as it was.
+            // Finalizing a file without events leaves the header unchanged.
             completeness: match header.is_placeholder() && found > 0 {
                 true => Completeness::FooterUnderPlaceholder,
                 false => Completeness::Finalized,
@@ -334,7 +334,7 @@ impl Hop {
         }
     }
 
-    /// Tells an event that was cut off, the beginning of a footer, and zeros apart.
+    /// Distinguishes a torn event, a torn footer and zeros.
     fn without_footer(
         mut self,
         input: &Input,
@@ -359,7 +359,7 @@ impl Hop {
             trailing_bytes = data_end.saturating_sub(self.end);
             zero_tail_bytes = input.size().saturating_sub(data_end);
         }
-        // Only a length that no event has is wrong here: one past the end was cut off.
+        // Only an impossible length is damage: an event that extends past the end is torn.
         let impossible = matches!(
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
@@ -379,7 +379,7 @@ impl Hop {
         })
     }
 
-    /// An event without timestamp before zeros was torn: its beginning was written, its end not.
+    /// An event without timestamp before zeros is torn: its beginning was written, its end was not.
     fn drop_torn_event(&mut self, input: &Input, header: &DetailHeader) -> Result<()> {
         let Some(last) = self.offsets.last().copied() else {
             return Ok(());
@@ -393,7 +393,8 @@ impl Hop {
     }
 }
 
-/// Whether the last `rest` bytes begin a footer: with its magic, or where the header has it.
+/// Returns whether the last `rest` bytes begin a footer: by their magic, or because the header
+/// states that offset.
 fn begins_footer(input: &Input, at: u64, rest: u64, stated: Option<u64>) -> Result<bool> {
     if rest == 0 || rest >= FOOTER_SIZE as u64 {
         return Ok(false);

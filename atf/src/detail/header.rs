@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::header::{HEADER_SIZE, check_events_offset, wire};
 use crate::wire::{self, Arch, Os, Wire};
 
-/// The header of `detail.atf`, 64 bytes at its start, laid out alike in both wire versions.
+/// The header of `detail.atf`, the first 64 bytes, laid out alike in both wire versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetailHeader {
     /// The wire version of the file.
     pub wire: Wire,
-    /// The processor.
+    /// The processor architecture.
     pub arch: Arch,
     /// The operating system.
     pub os: Os,
     /// Reserved.
     pub flags: u32,
-    /// The thread of the whole file.
+    /// The thread of all events in the file.
     pub thread_id: u32,
     /// Bytes from the start of the file to the first event.
     pub events_offset: u64,
@@ -25,9 +25,9 @@ pub struct DetailHeader {
     pub event_count: u64,
     /// Bytes of the events section.
     pub bytes_length: u64,
-    /// The least `index_seq` of all events; means nothing without events.
+    /// The least `index_seq` of all events; meaningless without events.
     pub index_seq_start: u64,
-    /// The greatest `index_seq` of all events; means nothing without events.
+    /// The greatest `index_seq` of all events; meaningless without events.
     pub index_seq_end: u64,
 }
 
@@ -62,8 +62,7 @@ impl DetailHeader {
         Ok(this)
     }
 
-    /// The header as it stands in a file, reserved bytes 0: the inverse of
-    /// [`decode`](Self::decode).
+    /// Encodes the header with reserved bytes 0: the inverse of [`decode`](Self::decode).
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         zerocopy::transmute!(wire::DetailHeader {
@@ -84,8 +83,8 @@ impl DetailHeader {
         })
     }
 
-    /// Whether it is as a writer puts it down first: count, length and range 0. A finalized file
-    /// without events looks the same.
+    /// Returns whether the header looks like a placeholder: count, length and range 0. A finalized
+    /// file without events looks the same.
     #[must_use]
     pub fn is_placeholder(&self) -> bool {
         self.event_count == 0
@@ -94,8 +93,8 @@ impl DetailHeader {
             && self.index_seq_end == 0
     }
 
-    /// Where a header that was rewritten says that the events end. It counts only where something
-    /// else bears it out.
+    /// Returns where the events end according to a rewritten header. It counts only if something
+    /// else confirms it.
     pub(crate) fn stated_end(&self) -> Option<u64> {
         let is_rewritten = self.event_count > 0 && self.bytes_length > 0;
         let end = self.events_offset.checked_add(self.bytes_length);

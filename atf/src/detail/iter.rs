@@ -1,4 +1,4 @@
-//! Events one after the other.
+//! Iterates over events.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::error::Result;
 use crate::window::Window;
 
-/// Looks events up through a buffer: for many lookups that lie near one another, or ascend.
+/// Looks events up through a buffer: for many lookups that are close together or ascending.
 ///
 /// Made by [`DetailReader::cursor`].
 #[derive(Debug)]
@@ -25,11 +25,11 @@ impl<'a> DetailCursor<'a> {
         }
     }
 
-    /// The event at position `seq`, or `None` behind the last one.
+    /// Returns the event at position `seq`, or `None` after the last one.
     ///
     /// # Errors
     ///
-    /// As [`DetailReader::get`].
+    /// Those of [`DetailReader::get`].
     pub fn get(&mut self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.reader.place(seq) else {
             return Ok(None);
@@ -38,13 +38,13 @@ impl<'a> DetailCursor<'a> {
         self.reader.event(seq, place, &bytes).map(Some)
     }
 
-    /// Puts all bytes of an event into `bytes`, its header and its payload, in place of what it
-    /// held: as many as the event says, which must have been held against the file.
+    /// Replaces `bytes` with all bytes of an event, header and payload. The event's length must
+    /// have been checked against the file.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::UnexpectedEnd`](crate::ErrorKind::UnexpectedEnd) where the file was cut since
-    /// it was opened, and [`ErrorKind::Io`](crate::ErrorKind::Io).
+    /// [`ErrorKind::UnexpectedEnd`](crate::ErrorKind::UnexpectedEnd) if the file was truncated
+    /// after it was opened, and [`ErrorKind::Io`](crate::ErrorKind::Io).
     pub(crate) fn read(&mut self, event: &DetailEvent, bytes: &mut Vec<u8>) -> Result<()> {
         bytes.clear();
         let mut start = 0;
@@ -56,12 +56,12 @@ impl<'a> DetailCursor<'a> {
         Ok(())
     }
 
-    /// As many bytes of an event, its header included, as are at hand from byte `start` of it on:
-    /// at least one where it has more.
+    /// Returns the available bytes of an event, header included, from byte `start` on: at least one
+    /// if it has more.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read).
+    /// Those of [`read`](Self::read).
     pub(crate) fn chunk(&mut self, event: &DetailEvent, start: u64) -> Result<&[u8]> {
         let size = u64::from(event.header.total_length);
         let end = event.offset.saturating_add(size);
@@ -69,7 +69,7 @@ impl<'a> DetailCursor<'a> {
     }
 }
 
-/// The events of a file in their order; ends after an error of reading.
+/// The events of a file in order; ends after a read error.
 ///
 /// Made by [`DetailReader::events`] and [`DetailReader::events_in`].
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// All events, and then what is wrong with them.
+    /// Returns all events, then the problems with them.
     pub(super) fn verifying(reader: &'a DetailReader) -> Self {
         Self {
             ending: Ending::Unknown,

@@ -5,14 +5,15 @@ use crate::wire;
 
 /// Registers and stack at a call or a return.
 ///
-/// The sources describe it for arm64 (S1, S4) and tracers in the field write the same shape on
-/// `x86_64`, so what `x_regs` holds depends on the header's `arch`. A payload is known by its shape:
-/// the event is as long as its headers and `stack_size` together. All else is opaque.
+/// The sources describe it for arm64 (S1, S4). Tracers in the field write the same shape on
+/// `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by
+/// its shape: the event is exactly as long as its headers and `stack_size` together. Any other
+/// payload is opaque.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionPayload {
-    /// The same as in the index event.
+    /// The function, the same as in the index event.
     pub function_id: u64,
-    /// Arguments of a call, values of a return.
+    /// Arguments of a call, or return values.
     pub x_regs: [u64; 8],
     /// Link register.
     pub lr: u64,
@@ -20,10 +21,9 @@ pub struct FunctionPayload {
     pub fp: u64,
     /// Stack pointer.
     pub sp: u64,
-    /// Reserved; 0 where the writer follows the format.
+    /// Reserved; 0 if the writer conforms to the format.
     pub reserved: u16,
-    /// The bytes of the stack from `sp` on; the sources allow 256 at most, their number is
-    /// `stack_size`.
+    /// The bytes of the stack from `sp` on, `stack_size` of them; the sources allow at most 256.
     pub stack: Vec<u8>,
 }
 
@@ -34,12 +34,12 @@ impl FunctionPayload {
     /// Bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
 
-    /// The payload as it stands in a file: the inverse of [`decode`](Self::decode).
+    /// Encodes the payload: the inverse of [`decode`](Self::decode).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `stack_size` where the stack has
-    /// more bytes than the sources allow.
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `stack_size` if the stack is
+    /// longer than the sources allow.
     pub fn encode(&self) -> Result<Vec<u8>> {
         const MAX: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
         let stack_size = u16::try_from(self.stack.len())
@@ -58,7 +58,7 @@ impl FunctionPayload {
         Ok([&fixed[..], &self.stack].concat())
     }
 
-    /// Decodes a whole payload, or says `None` where it has another shape.
+    /// Decodes a whole payload; returns `None` if it has another shape.
     #[must_use]
     pub fn decode(payload: &[u8]) -> Option<Self> {
         let (fixed, stack) = payload.split_first_chunk::<{ Self::SIZE }>()?;

@@ -1,4 +1,4 @@
-//! Reading `detail.atf`.
+//! Reads `detail.atf`.
 
 use std::mem::offset_of;
 use std::ops::{Range, RangeBounds};
@@ -18,11 +18,11 @@ use crate::index::clamp;
 use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{self, Wire};
 
-/// Reads a `detail.atf` of either wire version, finalized or cut off.
+/// Reads a `detail.atf` of either wire version, finalized or not.
 ///
-/// Opening hops once from event to event and keeps where each begins, 8 bytes for each event;
-/// every lookup after that costs the same. Only a header that says nothing certain of the events
-/// is an error; all else is given as data: [`completeness`](Self::completeness),
+/// Opening walks the events once and keeps the offset of each, 8 bytes per event; after that, every
+/// lookup costs the same. It fails only if the header does not determine the events; everything
+/// else is reported as data: [`completeness`](Self::completeness),
 /// [`framing_problem`](Self::framing_problem), [`checksum`](Self::checksum),
 /// [`disagreements`](Self::disagreements).
 ///
@@ -45,20 +45,21 @@ pub struct DetailReader {
 }
 
 impl DetailReader {
-    /// Opens a file and reads it at positions; nothing is mapped.
+    /// Opens a file and reads it at positions, without mapping it.
     ///
     /// # Errors
     ///
-    /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
+    /// Those of [`FileSource::open`](crate::FileSource::open) and
+    /// [`from_source`](Self::from_source).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens a file as `options` say.
+    /// Opens a file with `options`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         Self::new(Input::open(path.as_ref(), options)?)
     }
@@ -67,18 +68,19 @@ impl DetailReader {
     ///
     /// # Errors
     ///
-    /// As [`from_source`](Self::from_source).
+    /// Those of [`from_source`](Self::from_source).
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
         Self::new(Input::from_bytes(bytes.into()))
     }
 
-    /// Reads from anything that can be read at positions.
+    /// Reads from any source that can be read at positions.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
     /// those of [`DetailHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
-    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
+    /// fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
         Self::new(Input::new(source))
     }
@@ -103,74 +105,74 @@ impl DetailReader {
         }
     }
 
-    /// The header.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &DetailHeader {
         &self.header
     }
 
-    /// The header as it stands in the file, reserved bytes included.
+    /// Returns the bytes of the header, reserved ones included.
     #[must_use]
     pub fn header_bytes(&self) -> &[u8; DetailHeader::SIZE] {
         &self.header_bytes
     }
 
-    /// The wire version.
+    /// Returns the wire version.
     #[must_use]
     pub fn wire(&self) -> Wire {
         self.header.wire
     }
 
-    /// The verified footer.
+    /// Returns the verified footer.
     #[must_use]
     pub fn footer(&self) -> Option<&DetailFooter> {
         self.placed().map(|placed| &placed.footer)
     }
 
-    /// The verified footer as it stands in the file, reserved bytes included.
+    /// Returns the bytes of the verified footer, reserved ones included.
     #[must_use]
     pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
         self.placed().map(|placed| &placed.bytes)
     }
 
-    /// Where the verified footer stands, bytes from the start of the file.
+    /// Returns the offset of the verified footer in bytes from the start of the file.
     #[must_use]
     pub fn footer_offset(&self) -> Option<u64> {
         self.placed().map(|placed| placed.offset)
     }
 
-    /// Bytes behind the verified footer, where nothing belongs.
+    /// Returns the number of bytes after the verified footer, where nothing belongs.
     #[must_use]
     pub fn bytes_after_footer(&self) -> u64 {
         self.placed()
             .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
     }
 
-    /// The size of the file in bytes, when it was opened.
+    /// Returns the size of the file in bytes, as of its opening.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.input.size()
     }
 
-    /// The number of events that can be read.
+    /// Returns the number of readable events.
     #[must_use]
     pub fn event_count(&self) -> u64 {
         self.framing.offsets.len() as u64
     }
 
-    /// What [`event_count`](Self::event_count) rests on.
+    /// Returns where [`event_count`](Self::event_count) comes from.
     #[must_use]
     pub fn count_source(&self) -> CountSource {
         self.framing.count_source
     }
 
-    /// How the file ends.
+    /// Returns how the file ends.
     #[must_use]
     pub fn completeness(&self) -> &Completeness {
         &self.framing.completeness
     }
 
-    /// Why no event can be found behind the last one, though the section goes on: its
+    /// Returns why no event follows the last one although the section continues; its
     /// [`offset`](Error::offset) is the place. [`ErrorKind::BadTotalLength`] or
     /// [`ErrorKind::EventCutShort`].
     #[must_use]
@@ -178,8 +180,8 @@ impl DetailReader {
         self.framing.problem.as_ref()
     }
 
-    /// Events that a rewritten header counts and the file does not have: it was finalized once, and
-    /// cut off or damaged since. 0 where a verified footer tells the count.
+    /// Returns the number of events that a rewritten header counts but the file lacks: it was
+    /// finalized, then truncated or damaged. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         match self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -188,25 +190,26 @@ impl DetailReader {
         }
     }
 
-    /// The offset behind the last event, bytes from the start of the file.
+    /// Returns the offset after the last event, in bytes from the start of the file.
     #[must_use]
     pub fn events_end(&self) -> u64 {
         self.framing.end
     }
 
-    /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
+    /// Returns the offset of event `seq` in bytes from the start of the file; `None` after the last
+    /// one.
     #[must_use]
     pub fn event_offset(&self, seq: u64) -> Option<u64> {
         self.place(seq).map(|place| place.start)
     }
 
-    /// The event at position `seq`, or `None` behind the last one. It costs one read of 24 bytes;
-    /// [`cursor`](Self::cursor) reads ahead.
+    /// Returns the event at position `seq`, or `None` after the last one. It costs one read of 24
+    /// bytes; [`cursor`](Self::cursor) reads ahead.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], or where the file changed since it was opened
-    /// [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`], at the event's offset.
+    /// [`ErrorKind::Io`]; [`ErrorKind::UnexpectedEnd`] or [`ErrorKind::BadTotalLength`] at the
+    /// event's offset if the file changed after it was opened.
     pub fn get(&self, seq: u64) -> Result<Option<DetailEvent>> {
         let Some(place) = self.place(seq) else {
             return Ok(None);
@@ -215,37 +218,37 @@ impl DetailReader {
         self.event(seq, place, &bytes).map(Some)
     }
 
-    /// Looks events up through a buffer.
+    /// Returns a cursor that looks events up through a buffer.
     #[must_use]
     pub fn cursor(&self) -> DetailCursor<'_> {
         DetailCursor::new(self)
     }
 
-    /// All events in the file's order.
+    /// Iterates over all events in file order.
     ///
     /// After the last one comes an `Err` for each of the [`problems`](Self::problems): the events
-    /// before it are those of the file, but not all that were written, or not as they were
-    /// written. [`events_in`](Self::events_in) gives them without a verdict.
+    /// before it are in the file, but some may be missing or altered.
+    /// [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
     }
 
-    /// The events at these positions, without a verdict on them. Positions after the last event
-    /// are left out.
+    /// Iterates over the events at these positions without verifying them. Positions after the last
+    /// event are ignored.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// What keeps the events that can be read from being all that were written, as they were
-    /// written: [`ErrorKind::NotFinalized`], what is wrong with a damaged footer,
+    /// Returns every problem due to which the readable events are not exactly those that were
+    /// written: [`ErrorKind::NotFinalized`], the problems of a damaged footer,
     /// [`framing_problem`](Self::framing_problem), [`ErrorKind::EventsMissing`],
     /// [`ErrorKind::ChecksumMismatch`].
     ///
     /// # Errors
     ///
-    /// As [`checksum`](Self::checksum).
+    /// Those of [`checksum`](Self::checksum).
     pub fn problems(&self) -> Result<Vec<Error>> {
         let missing = self.missing_events();
         let stated = self.event_count().saturating_add(missing);
@@ -263,12 +266,12 @@ impl DetailReader {
         Ok(problems)
     }
 
-    /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says
-    /// how many bytes that are: less than asked only at its end.
+    /// Fills `buffer` with an event's payload, starting at byte `start` of it, and returns the
+    /// number of bytes read: fewer than requested only at the payload's end.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] where the file was cut since it was
+    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] if the file was truncated after it was
     /// opened.
     pub fn read_payload(
         &self,
@@ -286,8 +289,8 @@ impl DetailReader {
         Ok(size)
     }
 
-    /// The payload of an event without a copy, or `None` where the file is not in memory: only
-    /// bytes and mapped files are.
+    /// Returns the payload of an event without copying, or `None` if the file is not in memory:
+    /// only bytes and mapped files are.
     #[must_use]
     pub fn payload_bytes(&self, event: &DetailEvent) -> Option<&[u8]> {
         let start = event.payload_offset();
@@ -295,12 +298,13 @@ impl DetailReader {
             .slice(start, start.checked_add(event.payload_size())?)
     }
 
-    /// The whole payload of an event, at most `limit` bytes: a payload can be as large as the file.
+    /// Returns the whole payload of an event, at most `limit` bytes: a payload can be as large as
+    /// the file.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PayloadTooLarge`] at the event's payload, [`ErrorKind::Io`] where there is no memory
-    /// for it, and those of [`read_payload`](Self::read_payload).
+    /// [`ErrorKind::PayloadTooLarge`] at the event's payload, [`ErrorKind::Io`] if there is not
+    /// enough memory, and those of [`read_payload`](Self::read_payload).
     pub fn payload(&self, event: &DetailEvent, limit: usize) -> Result<Vec<u8>> {
         let found = event.payload_size();
         let fits = found
@@ -315,7 +319,7 @@ impl DetailReader {
         }
         let size = usize::try_from(found).unwrap_or(limit);
         let mut payload = Vec::new();
-        // In 32 bit, a payload of 2 GiB is larger than any vector.
+        // On 32-bit machines, a payload of 2 GiB exceeds the largest vector.
         if payload.try_reserve_exact(size).is_err() {
             let error = Error::out_of_memory().with_path(self.input.path());
             return Err(error.with_offset(event.payload_offset()));
@@ -325,11 +329,11 @@ impl DetailReader {
         Ok(payload)
     }
 
-    /// The payload of a call or a return, or `None` where the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the event has another shape.
     ///
     /// # Errors
     ///
-    /// As [`read_payload`](Self::read_payload).
+    /// Those of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let limit = FunctionPayload::LARGEST;
         if event.payload_size() > limit as u64 {
@@ -338,12 +342,12 @@ impl DetailReader {
         Ok(FunctionPayload::decode(&self.payload(event, limit)?))
     }
 
-    /// Compares all events with the footer's checksum. Opening the file has made theirs on its way,
-    /// unless it had to stop before the footer; then all events are read.
+    /// Compares all events with the footer's checksum. Opening the file already computed the
+    /// checksum, unless the walk stopped before the footer; in that case this reads all events.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`]; a bad checksum is no error.
+    /// [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`]; a checksum mismatch is not an error.
     pub fn checksum(&self) -> Result<Checksum> {
         let Some(placed) = self.placed() else {
             return Ok(Checksum::NotChecked);
@@ -359,19 +363,20 @@ impl DetailReader {
         }
     }
 
-    /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
+    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without
+    /// events.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
         let last = self.event_count().saturating_sub(1);
         let range = self.get(0)?.zip(self.get(last)?);
         Ok(range.map(|(first, last)| (first.header.timestamp, last.header.timestamp)))
     }
 
-    /// Where a header that was rewritten disagrees with what is believed instead: a verified
-    /// footer (S2), or else the events that are there. Kind [`ErrorKind::Disagrees`].
+    /// Returns where a rewritten header disagrees with a verified footer (S2), or without one with
+    /// the events in the file. Kind [`ErrorKind::Disagrees`].
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;
@@ -415,7 +420,7 @@ impl DetailReader {
         wrong.map(error).collect()
     }
 
-    /// Where event `seq` begins and ends.
+    /// Returns where event `seq` begins and ends.
     pub(super) fn place(&self, seq: u64) -> Option<Range<u64>> {
         let seq = usize::try_from(seq).ok()?;
         let start = *self.framing.offsets.get(seq)?;
@@ -427,7 +432,7 @@ impl DetailReader {
         Some(start..*end)
     }
 
-    /// The event of these bytes; its length must be what it was when the file was opened.
+    /// Decodes the event from these bytes; its length must be the same as when the file was opened.
     pub(super) fn event(
         &self,
         seq: u64,

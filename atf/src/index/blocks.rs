@@ -1,4 +1,4 @@
-//! Events block by block: the fastest way through a file.
+//! Reads events in blocks, the fastest way through a file.
 
 use std::ops::Range;
 
@@ -6,14 +6,14 @@ use super::event::EVENT_SIZE;
 use super::{EventSlice, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// Events of a block: 64 KiB, which stay in the cache while they are looked at a second time.
+/// Events per block: 64 KiB, so that a second pass finds the block in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
-/// Events of a read from a source that is not in memory: 256 KiB.
+/// Events per read from a source that is not in memory: 256 KiB.
 const READ: u64 = 4 * BLOCK;
 
-/// The events of a range, some 2000 at a time.
+/// The events of a range in blocks of about 2000.
 ///
-/// It lends each block until the next is asked for, so it is no `Iterator`. From memory nothing is
+/// It lends each block until the next call, so it is not an `Iterator`. Events in memory are not
 /// copied; other sources are read 256 KiB at a time into one buffer.
 ///
 /// ```
@@ -32,7 +32,7 @@ const READ: u64 = 4 * BLOCK;
 #[derive(Debug)]
 pub struct EventBlocks<'a> {
     reader: &'a IndexReader,
-    /// The events that no block held yet.
+    /// The events not yet returned in a block.
     left: Range<u64>,
     /// The events in the buffer.
     buffered: Range<u64>,
@@ -49,17 +49,17 @@ impl<'a> EventBlocks<'a> {
         }
     }
 
-    /// The position of the first event of the next block.
+    /// Returns the position of the first event of the next block.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         self.left.start
     }
 
-    /// The next block, or `None` behind the last one and after an error.
+    /// Returns the next block, or `None` after the last one and after an error.
     ///
     /// # Errors
     ///
-    /// As [`IndexReader::get`].
+    /// Those of [`IndexReader::get`].
     pub fn next_block(&mut self) -> Result<Option<EventSlice<'_>>> {
         let start = self.left.start;
         if self.left.is_empty() {

@@ -5,21 +5,21 @@ use std::mem::offset_of;
 use crate::error::{Result, out_of_range};
 use crate::wire::{EventKind, Wire, v1, v2};
 
-/// Bytes of an event, as offsets in a file are counted.
+/// Bytes of an event, as a file offset.
 pub(super) const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
-/// Both wire versions begin an event with its timestamp.
+/// An event begins with its timestamp in both wire versions.
 const _: () =
     assert!(offset_of!(v1::IndexEvent, timestamp_ns) == offset_of!(v2::IndexEvent, timestamp_ns));
 
-/// The timestamp of an event of either wire version.
+/// Returns the timestamp of an event of either wire version.
 #[inline]
 pub(super) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     let raw: &v1::IndexEvent = zerocopy::transmute_ref!(bytes);
     raw.timestamp_ns.get()
 }
 
-/// What an event records.
+/// Returns the kind of an event.
 #[inline]
 pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
     match wire {
@@ -34,7 +34,7 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     }
 }
 
-/// One more than the `detail_seq` of an event; 0 where it has no link.
+/// Returns one more than the event's `detail_seq`, or 0 if it has no link.
 #[inline]
 pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
     const _: () = assert!(v1::IndexEvent::DETAIL_SEQ_NONE == u32::MAX);
@@ -56,18 +56,18 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
 /// Its position in the file is its `index_seq`, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexEvent {
-    /// When, in nanoseconds of the header's clock.
+    /// The timestamp, in nanoseconds of the header's clock.
     pub timestamp_ns: u64,
-    /// Which function: module in the upper 32 bits, symbol in the lower; both are opaque.
+    /// The function: module in the upper 32 bits, symbol in the lower; both are opaque.
     pub function_id: u64,
-    /// Which thread. Wire version 2 does not record it: there it is the header's.
+    /// The thread. Wire version 2 does not record it; its events have the header's.
     pub thread_id: u32,
-    /// What happened; unknown kinds are kept.
+    /// The kind; unknown kinds are kept.
     pub event_kind: EventKind,
-    /// Depth of the call stack as the tracer counted it; `None` in wire version 2, which does not
-    /// record it. Tracers in the field start at 1 and repeat a call's depth at its return.
+    /// The depth of the call stack as the tracer counted it; `None` in wire version 2, which does
+    /// not record it. Tracers in the field start at 1 and repeat a call's depth at its return.
     pub call_depth: Option<u32>,
-    /// The event of `detail.atf` that belongs to it, counted from 0; `None` where there is none.
+    /// The position of its event in `detail.atf`, counted from 0; `None` if it has none.
     pub detail_seq: Option<u64>,
 }
 
@@ -75,8 +75,8 @@ impl IndexEvent {
     /// Its size in bytes, in either wire version.
     pub const SIZE: usize = v1::IndexEvent::SIZE;
 
-    /// Decodes an event of a file whose header has this wire version and thread. Any bytes are an
-    /// event.
+    /// Decodes an event of a file whose header has this wire version and thread. Any bytes are a
+    /// valid event.
     #[must_use]
     #[inline]
     pub fn decode(wire: Wire, thread_id: u32, bytes: &[u8; Self::SIZE]) -> Self {
@@ -86,14 +86,13 @@ impl IndexEvent {
         }
     }
 
-    /// The event as it stands in a file of this wire version: the inverse of
-    /// [`decode`](Self::decode). Version 1 writes an unknown depth as 0; version 2 has no place
-    /// for thread and depth.
+    /// Encodes the event for this wire version: the inverse of [`decode`](Self::decode). Version 1
+    /// writes an unknown depth as 0; version 2 has no fields for thread and depth.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` where it is the
-    /// wire version's "none" or above, and at `event_kind` where version 2 has too few bits.
+    /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `detail_seq` if it is not below
+    /// the wire version's "none", and at `event_kind` if it does not fit into version 2's bits.
     pub fn encode(&self, wire: Wire) -> Result<[u8; Self::SIZE]> {
         self.check_fits(wire)?;
         let mut bytes = [0; Self::SIZE];
@@ -111,7 +110,7 @@ impl IndexEvent {
         }
     }
 
-    /// Whether the wire version has bits for the kind; it has for those that are known.
+    /// Checks that the wire version has enough bits for the kind. Every known kind fits.
     pub(crate) fn check_kind_fits(wire: Wire, event_kind: EventKind) -> Result<()> {
         let most = match wire {
             Wire::V1 => u32::MAX,
@@ -124,8 +123,8 @@ impl IndexEvent {
         }
     }
 
-    /// Encodes an event that fits into its place. Through a `Result` the bytes would be stored in
-    /// pieces and loaded in others, which costs more than all the rest.
+    /// Encodes an event whose values fit. A `Result` would store the bytes in pieces and load them
+    /// in others, which costs more than the encoding itself.
     #[inline]
     pub(crate) fn encode_to(&self, wire: Wire, place: &mut [u8; Self::SIZE]) {
         debug_assert!(

@@ -7,10 +7,10 @@ use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
 use crate::wire;
 
-/// The footer of `index.atf`, 64 bytes behind its last event, the same in both wire versions.
+/// The footer of `index.atf`, 64 bytes after the last event, the same in both wire versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexFooter {
-    /// CRC-32C of the events section; 0 where none was made.
+    /// CRC-32C of the events section; 0 means no checksum.
     pub checksum: u32,
     /// Number of events.
     pub event_count: u64,
@@ -26,7 +26,7 @@ impl IndexFooter {
     /// Its size in bytes.
     pub const SIZE: usize = FOOTER_SIZE;
 
-    /// The footer as it stands in a file, reserved bytes 0.
+    /// Encodes the footer with reserved bytes 0.
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
         zerocopy::transmute!(wire::IndexFooter {

@@ -7,23 +7,23 @@ use crate::error::{ErrorKind, Result, out_of_range};
 use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
 use crate::wire::{Arch, Clock, INDEX_EVENT_SIZE, IndexFlags, Os, Wire, offset, v1, v2};
 
-/// The header of `index.atf`, 64 bytes at its start, from either wire version.
+/// The header of `index.atf`, the first 64 bytes, from either wire version.
 ///
-/// A writer puts down a placeholder first and rewrites it when it finalizes the file (S0, S1), so
-/// count, times and `footer_offset` are 0 or wrong in a file that was cut off. Where header and
-/// verified footer disagree, the footer counts (S2).
+/// A writer first writes a placeholder and rewrites it when it finalizes the file (S0, S1), so
+/// count, times and `footer_offset` are 0 or wrong in an unfinalized file. If header and verified
+/// footer disagree, the footer counts (S2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexHeader {
-    /// The wire version that it is written in.
+    /// The file's wire version.
     pub wire: Wire,
-    /// The processor.
+    /// The processor architecture.
     pub arch: Arch,
     /// The operating system.
     pub os: Os,
     /// Flags; unknown bits are kept.
     pub flags: IndexFlags,
-    /// The thread of the whole file. Whether it is the operating system's id is the tracer's
-    /// business.
+    /// The thread of all events in the file. The tracer decides whether it is the operating
+    /// system's id.
     pub thread_id: u32,
     /// The clock of the timestamps. Tracers in the field write 1 on Linux too.
     pub clock_type: Clock,
@@ -74,8 +74,7 @@ impl IndexHeader {
         Ok(this)
     }
 
-    /// The header as it stands in a file, reserved bytes 0: the inverse of
-    /// [`decode`](Self::decode).
+    /// Encodes the header with reserved bytes 0: the inverse of [`decode`](Self::decode).
     ///
     /// # Errors
     ///
@@ -87,8 +86,9 @@ impl IndexHeader {
         }
     }
 
-    /// Whether it is as a writer puts it down first: flags, count and times 0, `footer_offset` 0
-    /// or the end of the header. A finalized file without events can look the same.
+    /// Returns whether the header looks like a placeholder: flags, count and times 0,
+    /// `footer_offset` 0 or the end of the header. A finalized file without events can look the
+    /// same.
     #[must_use]
     pub fn is_placeholder(&self) -> bool {
         u32::from(self.flags) == 0
@@ -98,24 +98,24 @@ impl IndexHeader {
             && (self.footer_offset == 0 || self.footer_offset == Self::SIZE as u64)
     }
 
-    /// Whether `flags` says that a `detail.atf` stands beside the file. In a file that is not
-    /// finalized it means nothing.
+    /// Returns whether `flags` claim a `detail.atf` next to the file. The flag means nothing in an
+    /// unfinalized file.
     #[must_use]
     pub fn has_detail_file(&self) -> bool {
         self.flags.contains(IndexFlags::HAS_DETAIL_FILE)
     }
 
-    /// Whether it was rewritten and its count fits its `footer_offset`: then no event stands at the
-    /// footer's place, whatever does. A count of 0 proves nothing: a placeholder whose flags were set
-    /// early says the same.
+    /// Returns whether the header was rewritten and its count matches its `footer_offset`. If so,
+    /// only a footer can be at that offset, never an event. A count of 0 proves nothing: a
+    /// placeholder with flags set early looks the same.
     pub(crate) fn is_bounded(&self) -> bool {
         let bytes = self.event_count.checked_mul(EVENT_SIZE);
         let end = bytes.and_then(|bytes| bytes.checked_add(self.events_offset));
         self.event_count > 0 && end == Some(self.footer_offset)
     }
 
-    /// The layout of one wire version under the number of the other shows in the place where
-    /// version 2 has `event_size` and version 1 reserved bytes.
+    /// Detects the layout of one wire version with the `version` byte of the other, by the bytes
+    /// that are `event_size` in version 2 and reserved in version 1.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
         let as_v1: v1::IndexHeader = zerocopy::transmute!(*bytes);
         let as_v2: v2::IndexHeader = zerocopy::transmute!(*bytes);

@@ -1,4 +1,4 @@
-//! Blocks of zeros among the events.
+//! Holes: blocks of zeros among the events.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -8,18 +8,18 @@ use super::{IndexEvent, IndexReader};
 use crate::error::Result;
 use crate::window::Window;
 
-/// Events in a row that are nothing but zeros: blocks that never reached the disk.
+/// Consecutive all-zero events: blocks that never reached the disk.
 ///
-/// The events behind a hole keep their positions.
+/// Events after a hole keep their positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hole {
-    /// The position of the first.
+    /// The position of the first event.
     pub seq: u64,
-    /// How many.
+    /// The number of events.
     pub count: u64,
 }
 
-/// The holes of a file in their order, found in one pass; ends after an error.
+/// The holes of a file in order, found in one pass; ends after an error.
 ///
 /// Made by [`IndexReader::holes`].
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Holes<'a> {
     window: Window<'a>,
     events_offset: u64,
     is_first: bool,
-    /// Where the next event stands, and where the last one ends.
+    /// The position of the next event, and the end.
     left: Range<u64>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Holes<'a> {
         }
     }
 
-    /// Goes on to the next event that is, or is not, nothing but zeros, and says its position.
+    /// Advances to the next event that is all zeros, or is not, and returns its position.
     fn find(&mut self, zero: bool) -> Result<u64> {
         while !self.left.is_empty() {
             let bytes = self.window.record(self.left.start)?;
@@ -58,7 +58,7 @@ impl<'a> Holes<'a> {
     }
 
     fn hole(&mut self) -> Result<Option<Hole>> {
-        // What the checksum was made of was written, zeros or not.
+        // Data that matches the checksum was written, zeros included.
         if std::mem::take(&mut self.is_first) && self.reader.checksum()?.proves_the_events() {
             self.left.start = self.left.end;
         }

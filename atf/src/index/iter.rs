@@ -1,4 +1,4 @@
-//! Events one after the other.
+//! Iterates over events.
 
 use std::iter::FusedIterator;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::ending::Ending;
 use crate::error::{Error, Result};
 use crate::window::Window;
 
-/// Looks events up through a buffer: for many lookups that lie near one another, or ascend.
+/// Looks events up through a buffer: for many lookups that are close together or ascending.
 ///
 /// Made by [`IndexReader::cursor`].
 #[derive(Debug)]
@@ -25,11 +25,11 @@ impl<'a> IndexCursor<'a> {
         }
     }
 
-    /// The event at position `seq`, or `None` behind the last one.
+    /// Returns the event at position `seq`, or `None` after the last one.
     ///
     /// # Errors
     ///
-    /// As [`IndexReader::get`].
+    /// Those of [`IndexReader::get`].
     #[inline]
     pub fn get(&mut self, seq: u64) -> Result<Option<IndexEvent>> {
         let Some(bytes) = self.bytes(seq)? else {
@@ -38,12 +38,12 @@ impl<'a> IndexCursor<'a> {
         Ok(Some(self.reader.decode(&bytes)))
     }
 
-    /// The bytes of the event at position `seq` as they stand in the file, reserved ones
-    /// included, or `None` behind the last one.
+    /// Returns the bytes of the event at position `seq`, reserved ones included, or `None` after
+    /// the last one.
     ///
     /// # Errors
     ///
-    /// As [`IndexReader::get`].
+    /// Those of [`IndexReader::get`].
     pub fn bytes(&mut self, seq: u64) -> Result<Option<[u8; IndexEvent::SIZE]>> {
         self.reader
             .event_offset(seq)
@@ -52,8 +52,7 @@ impl<'a> IndexCursor<'a> {
     }
 }
 
-/// Events in the file's order, those of gaps included, from either end; ends after an error of
-/// reading.
+/// Events in file order, including those of gaps, from either end; ends after a read error.
 ///
 /// Made by [`IndexReader::events`], which ends with the file's problems, and by
 /// [`IndexReader::events_in`].
@@ -70,22 +69,22 @@ enum Inner<'a> {
     Buffered(Box<Buffered<'a>>),
 }
 
-/// Events at hand when the first is asked for: 4 KiB. Each further read is twice as large.
+/// Events of the first read: 4 KiB. Each further read is twice as large.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// Events at hand at most: 256 KiB.
+/// The most events buffered: 256 KiB.
 const MOST: usize = (256 << 10) / IndexEvent::SIZE;
 
-/// The two ends have a buffer each, so that looks at both by turns read nothing twice.
+/// Each end has its own buffer, so that alternating between them reads nothing twice.
 #[derive(Debug)]
 struct Buffered<'a> {
     reader: &'a IndexReader,
-    /// Events at hand, and how many of them were given.
+    /// Buffered events, and how many of them were returned.
     front: Vec<Record>,
     given: usize,
     back: Window<'a>,
-    /// The positions of the events that are not at hand.
+    /// The positions of events not yet read.
     left: Range<u64>,
-    /// Looks at all events as they pass, where they are to be verified.
+    /// Scans all events as they are read, if they are to be verified.
     pass: Option<Pass>,
 }
 
@@ -109,7 +108,7 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// All events, and then what is wrong with them.
+    /// Returns all events, then the problems with them.
     pub(super) fn verifying(reader: &'a IndexReader) -> Self {
         let mut this = Self::new(reader, 0..reader.event_count());
         this.ending = Ending::Unknown;
@@ -119,7 +118,7 @@ impl<'a> Events<'a> {
         this
     }
 
-    /// What is wrong with the events, after the last one.
+    /// Returns the next problem, after the last event.
     #[cold]
     fn problem(&mut self) -> Option<Result<IndexEvent>> {
         let Self {
@@ -133,7 +132,7 @@ impl<'a> Events<'a> {
                 Inner::Buffered(buffered) => buffered.pass.take(),
             };
             let completed = pass.map_or(Ok(()), |pass| pass.complete(reader));
-            // What did not pass by is read: events in memory, and those taken from the end.
+            // Read what the pass did not see: events in memory, and those taken from the back.
             let scanned = completed.and_then(|()| reader.scan());
             let mut problems = reader.problems();
             problems.extend(scanned.err());
@@ -142,7 +141,7 @@ impl<'a> Events<'a> {
         ending.next(problems).map(Err)
     }
 
-    /// The end, after an event that could not be read.
+    /// Ends the iteration after a read error.
     #[cold]
     fn fail(&mut self, error: Error) -> Result<IndexEvent> {
         self.ending = Ending::nothing();
@@ -167,7 +166,7 @@ impl Buffered<'_> {
         Some(Ok(self.reader.decode(record)))
     }
 
-    /// Brings the next events to hand, at least one.
+    /// Buffers the next events, at least one.
     #[cold]
     fn fill(&mut self) -> Result<()> {
         let size = self.front.len().saturating_mul(2).clamp(FIRST, MOST);
@@ -185,7 +184,7 @@ impl Buffered<'_> {
     }
 
     fn next_back(&mut self) -> Option<Result<IndexEvent>> {
-        // Not all events pass by from the first one on.
+        // Taken from the back: the pass no longer sees all events in order.
         self.pass = None;
         let Some(seq) = self.left.next_back() else {
             let last = self.front.pop().filter(|_| self.given <= self.front.len());

@@ -1,4 +1,4 @@
-//! Reading `index.atf`.
+//! Reads `index.atf`.
 
 use std::num::NonZero;
 use std::ops::RangeBounds;
@@ -20,10 +20,10 @@ use crate::header;
 use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{Wire, offset};
 
-/// Reads an `index.atf` of either wire version, finalized or cut off.
+/// Reads an `index.atf` of either wire version, finalized or not.
 ///
-/// Opening decodes the header and finds the end of the events. Only a header that says nothing
-/// certain of the events is an error; all else is given as data: [`completeness`], [`checksum`],
+/// Opening decodes the header and finds the end of the events. It fails only if the header does not
+/// determine the events; everything else is reported as data: [`completeness`], [`checksum`],
 /// [`holes`], [`disagreements`].
 ///
 /// [`completeness`]: Self::completeness
@@ -52,25 +52,26 @@ pub struct IndexReader {
     header: IndexHeader,
     header_bytes: [u8; IndexHeader::SIZE],
     section: Section,
-    /// What the first scan found.
+    /// The result of the first scan.
     scanned: OnceLock<Scanned>,
 }
 
 impl IndexReader {
-    /// Opens a file and reads it at positions; nothing is mapped.
+    /// Opens a file and reads it at positions, without mapping it.
     ///
     /// # Errors
     ///
-    /// As [`FileSource::open`](crate::FileSource::open) and [`from_source`](Self::from_source).
+    /// Those of [`FileSource::open`](crate::FileSource::open) and
+    /// [`from_source`](Self::from_source).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, OpenOptions::new())
     }
 
-    /// Opens a file as `options` say.
+    /// Opens a file with `options`.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: OpenOptions) -> Result<Self> {
         Self::new(Input::open(path.as_ref(), options)?)
     }
@@ -79,18 +80,19 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// As [`from_source`](Self::from_source).
+    /// Those of [`from_source`](Self::from_source).
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
         Self::new(Input::from_bytes(bytes.into()))
     }
 
-    /// Reads from anything that can be read at positions.
+    /// Reads from any source that can be read at positions.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::NothingWritten`] for no bytes, [`ErrorKind::TooShort`] at the source's end,
     /// those of [`IndexHeader::decode`], [`ErrorKind::UnprovenEventsOffset`] at
-    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] where a read fails.
+    /// `header.events_offset`, and [`ErrorKind::Io`] or [`ErrorKind::UnexpectedEnd`] if a read
+    /// fails.
     pub fn from_source(source: impl ReadAt + 'static) -> Result<Self> {
         Self::new(Input::new(source))
     }
@@ -124,76 +126,76 @@ impl IndexReader {
         }
     }
 
-    /// The header.
+    /// Returns the header.
     #[must_use]
     pub fn header(&self) -> &IndexHeader {
         &self.header
     }
 
-    /// The header as it stands in the file, reserved bytes included.
+    /// Returns the bytes of the header, reserved ones included.
     #[must_use]
     pub fn header_bytes(&self) -> &[u8; IndexHeader::SIZE] {
         &self.header_bytes
     }
 
-    /// The wire version.
+    /// Returns the wire version.
     #[must_use]
     pub fn wire(&self) -> Wire {
         self.header.wire
     }
 
-    /// The verified footer.
+    /// Returns the verified footer.
     #[must_use]
     pub fn footer(&self) -> Option<&IndexFooter> {
         self.placed().map(|placed| &placed.footer)
     }
 
-    /// The verified footer as it stands in the file, reserved bytes included.
+    /// Returns the bytes of the verified footer, reserved ones included.
     #[must_use]
     pub fn footer_bytes(&self) -> Option<&[u8; FOOTER_SIZE]> {
         self.placed().map(|placed| &placed.bytes)
     }
 
-    /// Where the verified footer stands, bytes from the start of the file.
+    /// Returns the offset of the verified footer in bytes from the start of the file.
     #[must_use]
     pub fn footer_offset(&self) -> Option<u64> {
         self.placed().map(|placed| placed.offset)
     }
 
-    /// Bytes behind the verified footer, where nothing belongs.
+    /// Returns the number of bytes after the verified footer, where nothing belongs.
     #[must_use]
     pub fn bytes_after_footer(&self) -> u64 {
         self.placed()
             .map_or(0, |placed| self.input.size().saturating_sub(placed.end()))
     }
 
-    /// The size of the file in bytes, when it was opened.
+    /// Returns the size of the file in bytes, as of its opening.
     #[must_use]
     pub fn file_size(&self) -> u64 {
         self.input.size()
     }
 
-    /// The number of events that can be read.
+    /// Returns the number of readable events.
     #[must_use]
     #[inline]
     pub fn event_count(&self) -> u64 {
         self.section.event_count
     }
 
-    /// What [`event_count`](Self::event_count) rests on.
+    /// Returns where [`event_count`](Self::event_count) comes from.
     #[must_use]
     pub fn count_source(&self) -> CountSource {
         self.section.count_source
     }
 
-    /// How the file ends.
+    /// Returns how the file ends.
     #[must_use]
     pub fn completeness(&self) -> &Completeness {
         &self.section.completeness
     }
 
-    /// Events that a rewritten header counts and the file does not have: it was finalized once, and
-    /// cut off or damaged since. 0 where a verified footer tells the count.
+    /// Returns the number of events that a rewritten header counts but the file lacks: it was
+    /// finalized, then truncated or damaged. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
         match self.completeness().has_verified_footer() || self.header.is_placeholder() {
@@ -202,25 +204,26 @@ impl IndexReader {
         }
     }
 
-    /// The offset behind the last event, bytes from the start of the file.
+    /// Returns the offset after the last event, in bytes from the start of the file.
     #[must_use]
     pub fn events_end(&self) -> u64 {
         self.offset_of(self.event_count())
     }
 
-    /// Where event `seq` stands, bytes from the start of the file; `None` behind the last one.
+    /// Returns the offset of event `seq` in bytes from the start of the file; `None` after the last
+    /// one.
     #[must_use]
     #[inline]
     pub fn event_offset(&self, seq: u64) -> Option<u64> {
         (seq < self.event_count()).then(|| self.offset_of(seq))
     }
 
-    /// The event at position `seq`, or `None` behind the last one. It costs one read of 32 bytes;
-    /// [`cursor`](Self::cursor) reads ahead.
+    /// Returns the event at position `seq`, or `None` after the last one. It costs one read of 32
+    /// bytes; [`cursor`](Self::cursor) reads ahead.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] where the file was cut since it was
+    /// [`ErrorKind::Io`], or [`ErrorKind::UnexpectedEnd`] if the file was truncated after it was
     /// opened, at the event's offset.
     #[inline]
     pub fn get(&self, seq: u64) -> Result<Option<IndexEvent>> {
@@ -239,17 +242,18 @@ impl IndexReader {
         Ok(Some(self.decode(bytes)))
     }
 
-    /// Kept apart, and giving back a register at most, so that a look at memory is a load.
+    /// Separate from `get`, with a result that fits a register, so that access to memory is a
+    /// single load.
     #[cold]
     #[inline(never)]
     fn read_bytes(&self, seq: u64, buffer: &mut [u8; IndexEvent::SIZE]) -> Result<()> {
         self.input.read_exact(self.offset_of(seq), buffer)
     }
 
-    /// The bytes of an event, where they are in memory.
+    /// Returns the bytes of an event if they are in memory.
     #[inline]
     fn in_memory(&self, seq: u64) -> Option<&[u8; IndexEvent::SIZE]> {
-        // Nothing wraps for an event of the file, and any place inside the bytes is safe.
+        // No overflow for an event of the file, and any other offset is bounds-checked.
         let offset = seq
             .wrapping_mul(EVENT_SIZE)
             .wrapping_add(self.header.events_offset);
@@ -257,33 +261,32 @@ impl IndexReader {
         bytes.get(usize::try_from(offset).ok()?..)?.first_chunk()
     }
 
-    /// Looks events up through a buffer.
+    /// Returns a cursor that looks events up through a buffer.
     #[must_use]
     pub fn cursor(&self) -> IndexCursor<'_> {
         IndexCursor::new(self)
     }
 
-    /// All events in the file's order, which writers keep ascending in time; `rev` goes from the
-    /// last one.
+    /// Iterates over all events in file order, which writers keep ascending in time; `rev` starts
+    /// at the last one.
     ///
-    /// They are verified as they are read. After the last one comes an `Err` for each of the
-    /// [`problems`](Self::problems): the events before it are those of the file, but not all that
-    /// were written, or not as they were written. [`events_in`](Self::events_in) gives them without
-    /// a verdict.
+    /// Events are verified as they are read. After the last one comes an `Err` for each of the
+    /// [`problems`](Self::problems): the events before it are in the file, but some may be missing
+    /// or altered. [`events_in`](Self::events_in) does not verify.
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         Events::verifying(self)
     }
 
-    /// The events at these positions, without a verdict on them
-    /// ([`known_checksum`](Self::known_checksum)). Positions after the last event are left out.
+    /// Iterates over the events at these positions without verifying them
+    /// ([`known_checksum`](Self::known_checksum)). Positions after the last event are ignored.
     #[must_use]
     pub fn events_in(&self, seqs: impl RangeBounds<u64>) -> Events<'_> {
         Events::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// The events at these positions without a copy, or `None` where the file is not in memory:
-    /// only bytes and mapped files are. What lies behind the last one is left out.
+    /// Returns the events at these positions without copying, or `None` if the file is not in
+    /// memory: only bytes and mapped files are. Positions after the last event are ignored.
     #[must_use]
     #[inline]
     pub fn slice(&self, seqs: impl RangeBounds<u64>) -> Option<EventSlice<'_>> {
@@ -294,16 +297,15 @@ impl IndexReader {
         Some(EventSlice::new(wire, thread_id, bytes))
     }
 
-    /// The events at these positions, some 2000 at a time: the fastest way through a file, whether
-    /// it is in memory or not. What lies behind the last one is left out.
+    /// Returns the events at these positions in blocks of about 2000: the fastest way through a
+    /// file, in memory or not. Positions after the last event are ignored.
     #[must_use]
     pub fn blocks(&self, seqs: impl RangeBounds<u64>) -> EventBlocks<'_> {
         EventBlocks::new(self, clamp(seqs, self.event_count()))
     }
 
-    /// Looks at all events in one pass: checksum, order, kinds, zeros. The first call reads the
-    /// file, at some 0.7 of the speed of memory where it is cached; later ones give what that one
-    /// found.
+    /// Scans all events in one pass: checksum, order, kinds, zeros. The first call reads the file,
+    /// at about 0.7 of memory speed if it is cached; later calls return the same result.
     ///
     /// ```
     /// use atf::Checksum;
@@ -320,37 +322,37 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn scan(&self) -> Result<Scan> {
         self.scan_parallel(NonZero::<usize>::MIN)
     }
 
-    /// The same in that many parts side by side, this thread among them; a small file is not
-    /// divided.
+    /// As [`scan`](Self::scan), in `threads` parts in parallel, one of them on this thread. A small
+    /// file has fewer parts.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn scan_parallel(&self, threads: NonZero<usize>) -> Result<Scan> {
         Ok(self.scanned(threads)?.scan)
     }
 
-    /// What the first pass over all events found; `None` where there was none yet.
+    /// Returns the result of the first pass over all events; `None` before it.
     pub(crate) fn known_scan(&self) -> Option<&Scan> {
         self.scanned.get().map(|scanned| &scanned.scan)
     }
 
-    /// Keeps what a pass found, unless another one was quicker.
+    /// Keeps the result of a pass, unless another pass finished first.
     pub(super) fn remember(&self, scanned: Scanned) {
         self.scanned.get_or_init(|| scanned);
     }
 
-    /// What is known of the checksum without reading an event: `None` where the footer has one and
-    /// no pass over all events has compared it yet. Whoever reads only some events learns here
-    /// whether what they are part of was verified.
+    /// Returns what is known of the checksum without reading events: `None` if the footer has a
+    /// checksum and no pass over all events has compared it yet. Callers who read only some events
+    /// learn here whether the file was verified.
     ///
-    /// [`scan`](Self::scan), [`checksum`](Self::checksum), [`events`](Self::events) to their end
-    /// and a [merge](crate::merge) of all events compare it.
+    /// [`scan`](Self::scan), [`checksum`](Self::checksum), reading [`events`](Self::events) to
+    /// their end and a [merge](crate::merge) of all events compare it.
     #[must_use]
     pub fn known_checksum(&self) -> Option<Checksum> {
         match self.footer().map(|footer| footer.checksum) {
@@ -360,9 +362,9 @@ impl IndexReader {
         }
     }
 
-    /// What keeps the events that can be read from being all that were written, as they were
-    /// written, for all that is known yet: [`ErrorKind::NotFinalized`], what is wrong with a
-    /// damaged footer, [`ErrorKind::EventsMissing`]; and, once a pass over all events has looked
+    /// Returns every known problem due to which the readable events are not exactly those that were
+    /// written: [`ErrorKind::NotFinalized`], the problems of a damaged footer,
+    /// [`ErrorKind::EventsMissing`]; and, after a pass over all events
     /// ([`known_checksum`](Self::known_checksum)), [`ErrorKind::ChecksumMismatch`] and
     /// [`ErrorKind::Gap`].
     ///
@@ -388,7 +390,7 @@ impl IndexReader {
         problems
     }
 
-    /// The events of zeros that a pass has found, where no checksum says that they were written.
+    /// Returns the error for all-zero events that a pass found and no checksum confirms.
     fn gap(&self) -> Option<Error> {
         let scanned = self.scanned.get()?;
         let seq = scanned.first_zero?;
@@ -409,8 +411,8 @@ impl IndexReader {
         Ok(self.scanned.get_or_init(|| scanned))
     }
 
-    /// The blocks of zeros among the events that never reached the disk, found in one pass over
-    /// the file; none where a good checksum says that the zeros were written.
+    /// Finds the holes, blocks of zeros that never reached the disk, in one pass over the file;
+    /// none if a good checksum shows that the zeros were written.
     #[must_use]
     pub fn holes(&self) -> Holes<'_> {
         Holes::new(self)
@@ -426,12 +428,11 @@ impl IndexReader {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
     }
 
-    /// Compares all events with the footer's checksum: by [`scan`](Self::scan), where there is one
-    /// to compare with.
+    /// Compares all events with the footer's checksum, if it has one, by a [`scan`](Self::scan).
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get); a bad checksum is no error.
+    /// Those of [`get`](Self::get); a checksum mismatch is not an error.
     pub fn checksum(&self) -> Result<Checksum> {
         match self.known_checksum() {
             Some(known) => Ok(known),
@@ -439,19 +440,20 @@ impl IndexReader {
         }
     }
 
-    /// The timestamps of the first and the last event in nanoseconds, or `None` without events.
+    /// Returns the timestamps of the first and the last event in nanoseconds, or `None` without
+    /// events.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn time_range(&self) -> Result<Option<(u64, u64)>> {
         let last = self.event_count().saturating_sub(1);
         let range = self.get(0)?.zip(self.get(last)?);
         Ok(range.map(|(first, last)| (first.timestamp_ns, last.timestamp_ns)))
     }
 
-    /// Where a header that was rewritten disagrees with what is believed instead: a verified
-    /// footer (S2), or else the events that are there. Kind [`ErrorKind::Disagrees`].
+    /// Returns where a rewritten header disagrees with a verified footer (S2), or without one with
+    /// the events in the file. Kind [`ErrorKind::Disagrees`].
     #[must_use]
     pub fn disagreements(&self) -> Vec<Error> {
         let header = &self.header;
@@ -502,7 +504,7 @@ impl IndexReader {
         wrong.map(error).collect()
     }
 
-    /// Where the event at a position of the section stands, the end of the section included.
+    /// Returns the offset of the event at `seq`, or of the end of the section.
     #[inline]
     pub(super) fn offset_of(&self, seq: u64) -> u64 {
         let bytes = seq.saturating_mul(EVENT_SIZE);

@@ -1,4 +1,4 @@
-//! Events as their bytes stand in the file, many at a time.
+//! Raw bytes of events, many at a time.
 
 use super::{IndexEvent, IndexReader};
 use crate::error::{ErrorKind, Result};
@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, Result};
 pub(crate) type Record = [u8; IndexEvent::SIZE];
 
 impl IndexReader {
-    /// All events, where the bytes are in memory.
+    /// Returns all events, if the bytes are in memory.
     pub(crate) fn records(&self) -> Option<&[Record]> {
         let start = usize::try_from(self.header().events_offset).ok()?;
         let end = usize::try_from(self.events_end()).ok()?;
@@ -15,12 +15,12 @@ impl IndexReader {
         Some(records)
     }
 
-    /// Reads the events from position `seq` on into `records` and says how many came: fewer than
-    /// fit at the end of the events, and where the file was cut since it was opened.
+    /// Reads the events from position `seq` on into `records` and returns how many were read: fewer
+    /// than fit at the end of the events, or if the file was truncated after it was opened.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get), where not even the first came.
+    /// Those of [`get`](Self::get), if not even the first event can be read.
     pub(crate) fn read_records(&self, seq: u64, records: &mut [Record]) -> Result<usize> {
         let left = self.event_count().saturating_sub(seq);
         let count = usize::try_from(left).map_or(records.len(), |left| left.min(records.len()));

@@ -11,10 +11,10 @@ use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
 use crate::wire::{EventKind, Wire, v2};
 
-/// A part of a parallel scan has at least this many events: less is not worth a thread.
+/// The least events per part of a parallel scan: fewer are not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
 
-/// What a pass over all events of an index file finds.
+/// The result of a pass over all events of an index file.
 ///
 /// Made by [`IndexReader::scan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,28 +23,28 @@ pub struct Scan {
     pub event_count: u64,
     /// Bytes of all events.
     pub bytes: u64,
-    /// The CRC-32C of the events that are there, whether a footer has one or not.
+    /// The CRC-32C of the events, whether or not the footer has a checksum.
     pub crc32c: u32,
-    /// What the footer's checksum says.
+    /// The result of checking the footer's checksum.
     pub checksum: Checksum,
     /// The timestamps of the first and the last event in nanoseconds; `None` without events.
     pub time_range: Option<(u64, u64)>,
-    /// Where time goes back; `None` where each event is at or behind the one before it in time.
+    /// Where time goes back; `None` if the timestamps never decrease.
     pub disorder: Option<Disorder>,
-    /// How many events there are of each kind.
+    /// The number of events of each kind.
     pub kinds: KindCounts,
-    /// Events that are nothing but zeros. Unless a good checksum says that they were written so,
-    /// they are blocks that never reached the disk, which [`IndexReader::holes`] finds. They count
-    /// as events of an unknown kind and break the order.
+    /// All-zero events. Unless a good checksum shows that the zeros were written, they are blocks
+    /// that never reached the disk, which [`IndexReader::holes`] finds. They count as events of an
+    /// unknown kind and break the order.
     pub zero_events: u64,
     /// How many events link to a detail event.
     pub links: u64,
-    /// The greatest `detail_seq` of all events; `None` where none has a link.
+    /// The greatest `detail_seq` of all events; `None` if no event has a link.
     pub greatest_link: Option<u64>,
 }
 
 impl Scan {
-    /// Whether no event is before the one in front of it in time, as writers must have it.
+    /// Returns whether the timestamps never decrease, as writers must ensure.
     #[must_use]
     pub fn is_ordered(&self) -> bool {
         self.disorder.is_none()
@@ -54,13 +54,13 @@ impl Scan {
 /// Where time goes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disorder {
-    /// The position of the first event that is before the one in front of it in time.
+    /// The position of the first event that is earlier than the previous one.
     pub first_seq: u64,
-    /// How many such events there are.
+    /// The number of such events.
     pub count: u64,
 }
 
-/// Numbers of events by kind.
+/// The number of events of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KindCounts {
     /// Events of kind `call`.
@@ -82,35 +82,35 @@ impl KindCounts {
     }
 }
 
-/// What a scan finds, and what it noted on its way to find times again.
+/// The result of a scan, with samples that speed up later searches for a time.
 #[derive(Debug)]
 pub(super) struct Scanned {
     pub(super) scan: Scan,
     pub(super) sparse: SparseIndex,
-    /// The position of the first event that is nothing but zeros.
+    /// The position of the first all-zero event.
     pub(super) first_zero: Option<u64>,
 }
 
-/// A scan on behalf of someone who reads all events anyway: it looks at each block that is read.
+/// A scan of events that the caller reads anyway: it is given each block that is read.
 #[derive(Debug)]
 pub(crate) struct Pass(Box<Part>);
 
 impl Pass {
-    /// A pass over all events of a file, or nothing where one has been completed.
+    /// Starts a pass over all events of a file; `None` if one was already completed.
     pub(crate) fn new(reader: &IndexReader) -> Option<Self> {
         let is_wanted = reader.known_scan().is_none();
         is_wanted.then(|| Self(Box::new(Part::new(reader, 0))))
     }
 
-    /// Looks at the next events.
+    /// Adds the next events.
     pub(crate) fn add(&mut self, reader: &IndexReader, records: &[Record]) {
         let header = reader.header();
         let events = EventSlice::new(header.wire, header.thread_id, records.as_flattened());
         self.0.add(events);
     }
 
-    /// Lets the reader know what the pass has found. One that did not come to the last event has
-    /// found nothing.
+    /// Hands the pass's result to the reader. A pass that did not reach the last event has no
+    /// result.
     pub(crate) fn complete(self, reader: &IndexReader) -> Result<()> {
         if self.0.seqs.end == reader.event_count() {
             reader.remember(self.0.finish(reader)?);
@@ -119,7 +119,7 @@ impl Pass {
     }
 }
 
-/// Scans a file in that many parts side by side, fewer where it is small.
+/// Scans a file in `threads` parts in parallel, or fewer if the file is small.
 pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scanned> {
     let count = reader.event_count();
     let parts = (threads.get() as u64).min(count / SMALLEST_PART).max(1);
@@ -145,9 +145,9 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
         for (range, spawned) in others {
             let part = match spawned.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(part)) => part?,
-                // A source of the caller's own may panic; ours do not.
+                // A source of the caller may panic; ours do not.
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                // No more threads to be had: this one does the work.
+                // No more threads available: scan the part on this one.
                 Err(_) => Part::scan(reader, range)?,
             };
             all = all.then(part);
@@ -157,12 +157,12 @@ pub(super) fn scan(reader: &IndexReader, threads: NonZero<usize>) -> Result<Scan
     all.finish(reader)
 }
 
-/// What is known of some events in a row.
+/// The result for a range of consecutive events.
 #[derive(Debug, Clone)]
 struct Part {
     seqs: Range<u64>,
     crc: Crc32c,
-    /// That of all parts in front, where parts were put together.
+    /// The CRC-32C of all earlier parts, once parts were combined.
     crc32c: Option<u32>,
     times: Option<(u64, u64)>,
     disorder: Option<Disorder>,
@@ -174,7 +174,7 @@ struct Part {
 }
 
 impl Part {
-    /// No events yet; the first one will be that at position `seq`.
+    /// A part without events; the first one will be at position `seq`.
     fn new(reader: &IndexReader, seq: u64) -> Self {
         Self {
             seqs: seq..seq,
@@ -199,10 +199,11 @@ impl Part {
         Ok(part)
     }
 
-    /// Goes on with the next events.
+    /// Adds the next events.
     fn add(&mut self, block: EventSlice<'_>) {
         let seq = self.seqs.end;
-        // The checksum first: it is the faster of the two, and brings the block nearer.
+        // Compute the checksum first: it is the faster of the two and loads the block into the
+        // cache.
         self.crc.update(block.as_bytes());
         self.walk(seq, block);
         self.sparse.add(seq, block);
@@ -213,14 +214,14 @@ impl Part {
         self.crc32c.unwrap_or_else(|| self.crc.finish())
     }
 
-    /// Goes on with the events of a block, the first of which stands at `seq`.
+    /// Adds the events of a block, the first of which is at `seq`.
     fn walk(&mut self, seq: u64, block: EventSlice<'_>) {
         let events = block.records();
         let (Some(first), Some(last)) = (events.first(), events.last()) else {
             return;
         };
         let before = self.times.map_or(0, |(_, last)| last);
-        // Two loops, each without a question about the wire version inside.
+        // Two loops, so that neither tests the wire version.
         let counts = match block.wire() {
             Wire::V1 => walk(
                 events,
@@ -238,7 +239,7 @@ impl Part {
         }
         let mut links = counts.links;
         if counts.kinds.unknown > 0 && self.count_zeros(seq, events) {
-            // Zeros are no link to the first detail.
+            // Zeros are not a link to the first detail.
             let written = events.iter().filter(|bytes| !is_zero(bytes));
             links = count_links(written, |bytes| link_end(block.wire(), bytes));
         }
@@ -248,7 +249,7 @@ impl Part {
         self.times = Some((start, timestamp_ns(last)));
     }
 
-    /// Counts the events that are nothing but zeros, and says whether there are any.
+    /// Counts the all-zero events and returns whether there are any.
     fn count_zeros(&mut self, seq: u64, events: &[Record]) -> bool {
         let Some(first) = events.iter().position(is_zero) else {
             return false;
@@ -268,7 +269,7 @@ impl Part {
         self.disorder = Some(Disorder { first_seq, count });
     }
 
-    /// This part and the one behind it as one.
+    /// Combines this part with the one after it.
     fn then(mut self, next: Self) -> Self {
         let size = next.seqs.end.saturating_sub(next.seqs.start);
         let size = size.saturating_mul(EVENT_SIZE);
@@ -327,9 +328,9 @@ impl Part {
     }
 }
 
-/// What is counted in a block.
+/// The counts of a block.
 struct Counts {
-    /// Events before the one in front of them in time.
+    /// Events earlier than the previous one.
     back: u64,
     kinds: KindCounts,
     links: Links,
@@ -350,8 +351,8 @@ impl Links {
     }
 }
 
-/// Some passes over a block that the cache holds, without a branch on what the events hold: the
-/// compiler makes vector code of each, and of all together it would not.
+/// Makes several passes over a cached block, without branches on its contents: the compiler
+/// vectorizes each pass, but would not vectorize one combined pass.
 #[inline]
 fn walk(
     events: &[[u8; IndexEvent::SIZE]],
@@ -390,7 +391,7 @@ fn count_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> u64 {
     back
 }
 
-/// A block has far less than 2³² events.
+/// A block has far fewer than 2³² events.
 #[inline]
 fn count_kinds(
     events: &[[u8; IndexEvent::SIZE]],
@@ -413,7 +414,7 @@ fn count_kinds(
     }
 }
 
-/// The position of the first event that is before the one in front of it in time.
+/// Returns the position of the first event that is earlier than the previous one.
 fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64> {
     let position = events.iter().position(|bytes| {
         let time = timestamp_ns(bytes);
@@ -422,7 +423,8 @@ fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64>
     position.map(|position| position as u64)
 }
 
-/// The kind, through a load of four bytes, which vector code can make and that of one byte cannot.
+/// Returns the kind from a four-byte load, which the compiler can vectorize, unlike a load of one
+/// byte.
 #[inline]
 fn kind_of_v2(bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
     let raw: &v2::IndexEvent = zerocopy::transmute_ref!(bytes);

@@ -1,4 +1,4 @@
-//! Where the events of `index.atf` end.
+//! Finds where the events of `index.atf` end.
 
 use std::mem::offset_of;
 
@@ -11,7 +11,7 @@ use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
 use crate::wire;
 
-/// The events section: its length, what that rests on, and what stands behind.
+/// The events section: its length, where that comes from, and what follows.
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) event_count: u64,
@@ -22,7 +22,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Looks for a footer where it may stand, and for the last whole event where there is none.
+    /// Looks for a footer at every place it may be, or else for the last whole event.
     pub(super) fn find(input: &Input, header: &IndexHeader) -> Result<Self> {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
@@ -49,7 +49,7 @@ impl Section {
     }
 
     fn with_footer(header: &IndexHeader, footer: Placed<IndexFooter>) -> Self {
-        // Finalizing a file without events leaves the header as it was.
+        // Finalizing a file without events leaves the header unchanged.
         let is_same = header.event_count == footer.footer.event_count
             && header.footer_offset == footer.offset
             && header.time_start_ns == footer.footer.time_start_ns
@@ -81,7 +81,7 @@ impl Section {
         }
     }
 
-    /// Whole events up to the end, without zeros and what may be the beginning of a footer.
+    /// Finds the whole events up to the end, excluding zeros and a possible torn footer.
     fn without_footer(input: &Input, header: &IndexHeader, data_end: u64) -> Result<Self> {
         let events = header.events_offset;
         let unfinalized = |event_count, trailing_bytes, zero_tail_bytes, partial_footer| Self {
@@ -113,7 +113,8 @@ impl Section {
         if data_end > whole_end {
             return Ok(unfinalized(touched, rest, zeros, None));
         }
-        // An event of no kind before zeros was torn: its beginning was written, its end was not.
+        // An event of no known kind before zeros is torn: its beginning was written, its end was
+        // not.
         let intact = match touched.checked_sub(1) {
             Some(last) if is_of_no_kind(input, header, last)? => last,
             _ => touched,
@@ -132,12 +133,12 @@ impl Section {
     }
 }
 
-/// The offset behind that many events.
+/// Returns the offset after `count` events.
 fn event_end(events_offset: u64, count: u64) -> u64 {
     events_offset.saturating_add(count.saturating_mul(EVENT_SIZE))
 }
 
-/// How many events have a byte before `end`.
+/// Returns how many events have a byte before `end`.
 fn touched_events(events_offset: u64, end: u64) -> u64 {
     end.saturating_sub(events_offset).div_ceil(EVENT_SIZE)
 }
@@ -148,8 +149,8 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
     Ok(u32::from(event.event_kind) == 0)
 }
 
-/// Looks at each place where an event could stand for a footer that verifies there: the one with
-/// something behind it, of which the header does not know.
+/// Checks each event's offset for a verified footer: one followed by other bytes, which the header
+/// does not mention.
 fn scan(input: &Input, events_offset: u64, end: u64) -> Result<Option<Placed<IndexFooter>>> {
     let mut window = Window::new(input);
     let mut offset = events_offset;
@@ -164,8 +165,8 @@ fn scan(input: &Input, events_offset: u64, end: u64) -> Result<Option<Placed<Ind
     Ok(None)
 }
 
-/// A footer that was cut off, or of which one part is zeros, and the number of events before it. With
-/// 32 to 63 of its bytes, or its last 32, it would pass for an event.
+/// Returns a torn footer, truncated or partly zeros, and the number of events before it. With 32 to
+/// 63 of its bytes, or its last 32, it would pass for an event.
 fn partial_footer(
     input: &Input,
     header: &IndexHeader,
@@ -189,9 +190,9 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Whether the `size` bytes at the place of event `seq` are those of a footer: its magic, and its count
-/// or start time where they are there to compare. Where its beginning stands in a sector that never
-/// reached the disk, they are zeros, and then the length of the events in front of it.
+/// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic, and
+/// by its count or start time if those are present. If a sector with the footer's beginning never
+/// reached the disk, it is zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
     const COUNT_END: usize = offset_of!(wire::IndexFooter, time_start_ns);
@@ -218,7 +219,7 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     Ok(size >= TIME_END && footer.time_start_ns == first.timestamp_ns)
 }
 
-/// Whether the bytes at the place of event `seq` are a footer without its first half.
+/// Returns whether the bytes at the place of event `seq` are a footer without its first half.
 fn is_end_of_footer(bytes: &[u8; FOOTER_SIZE], seq: u64) -> bool {
     const END: usize = offset_of!(wire::IndexFooter, bytes_written);
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);

@@ -1,4 +1,4 @@
-//! Events in memory, shown where they are.
+//! Events in memory, accessed in place.
 
 use std::iter::FusedIterator;
 use std::ops::{Bound, Range, RangeBounds};
@@ -9,11 +9,11 @@ use super::IndexEvent;
 use super::event;
 use crate::wire::{Wire, v1, v2};
 
-/// Events one behind the other as they stand in the file, without a copy.
+/// Consecutive events as in the file, without a copy.
 ///
 /// Made by [`IndexReader::slice`](super::IndexReader::slice) and
-/// [`EventBlocks`](super::EventBlocks). An event is decoded when it is looked at; the bytes and
-/// the structs of the wire version are there as well.
+/// [`EventBlocks`](super::EventBlocks). Events are decoded on access; the raw bytes and the wire
+/// version's structs are available, too.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSlice<'a> {
     wire: Wire,
@@ -22,8 +22,8 @@ pub struct EventSlice<'a> {
 }
 
 impl<'a> EventSlice<'a> {
-    /// The whole events in `bytes`, of a file whose header has this wire version and thread; less
-    /// than an event at the end is left out. Any bytes are events.
+    /// Takes the whole events in `bytes`, of a file whose header has this wire version and thread;
+    /// a partial event at the end is ignored. Any bytes are valid events.
     #[must_use]
     pub fn new(wire: Wire, thread_id: u32, bytes: &'a [u8]) -> Self {
         Self {
@@ -33,26 +33,26 @@ impl<'a> EventSlice<'a> {
         }
     }
 
-    /// The number of events.
+    /// Returns the number of events.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no events.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The wire version that they are written in.
+    /// Returns the wire version.
     #[must_use]
     pub fn wire(&self) -> Wire {
         self.wire
     }
 
-    /// The event at `position` in this slice, or `None` behind the last one.
+    /// Returns the event at `position` in this slice, or `None` after the last one.
     #[must_use]
     #[inline]
     pub fn get(&self, position: usize) -> Option<IndexEvent> {
@@ -60,26 +60,27 @@ impl<'a> EventSlice<'a> {
         Some(IndexEvent::decode(self.wire, self.thread_id, bytes))
     }
 
-    /// The timestamp of the event at `position` in nanoseconds, without decoding the rest of it.
+    /// Returns the timestamp of the event at `position` in nanoseconds, without decoding the rest
+    /// of it.
     #[must_use]
     #[inline]
     pub fn timestamp_ns(&self, position: usize) -> Option<u64> {
         self.events.get(position).map(event::timestamp_ns)
     }
 
-    /// The first event.
+    /// Returns the first event.
     #[must_use]
     pub fn first(&self) -> Option<IndexEvent> {
         self.get(0)
     }
 
-    /// The last event.
+    /// Returns the last event.
     #[must_use]
     pub fn last(&self) -> Option<IndexEvent> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// The events at these positions; what lies behind the last one is left out.
+    /// Returns the events at these positions; positions after the last event are ignored.
     #[must_use]
     pub fn slice(&self, positions: impl RangeBounds<usize>) -> Self {
         let bound = |bound: Bound<&usize>| bound.map(|position| *position as u64);
@@ -93,7 +94,7 @@ impl<'a> EventSlice<'a> {
         }
     }
 
-    /// The events in their order, or from the last one.
+    /// Iterates over the events in order, or from the last one.
     #[must_use]
     pub fn iter(&self) -> SliceIter<'a> {
         SliceIter {
@@ -103,27 +104,27 @@ impl<'a> EventSlice<'a> {
         }
     }
 
-    /// The bytes as they stand in the file.
+    /// Returns the bytes as in the file.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.events.as_flattened()
     }
 
-    /// The events as structs of wire version 1, where that is theirs.
+    /// Returns the events as structs of wire version 1, if that is their version.
     #[must_use]
     pub fn as_v1(&self) -> Option<&'a [v1::IndexEvent]> {
         let events = <[v1::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
         events.filter(|_| self.wire == Wire::V1)
     }
 
-    /// The events as structs of wire version 2, where that is theirs.
+    /// Returns the events as structs of wire version 2, if that is their version.
     #[must_use]
     pub fn as_v2(&self) -> Option<&'a [v2::IndexEvent]> {
         let events = <[v2::IndexEvent]>::ref_from_bytes(self.as_bytes()).ok();
         events.filter(|_| self.wire == Wire::V2)
     }
 
-    /// Each event's bytes.
+    /// Returns each event's bytes.
     pub(super) fn records(&self) -> &'a [[u8; IndexEvent::SIZE]] {
         self.events
     }
@@ -185,7 +186,7 @@ impl DoubleEndedIterator for SliceIter<'_> {
 impl ExactSizeIterator for SliceIter<'_> {}
 impl FusedIterator for SliceIter<'_> {}
 
-/// The part of `0..count` that lies in `range`.
+/// Returns the part of `0..count` within `range`.
 pub(crate) fn clamp(range: impl RangeBounds<u64>, count: u64) -> Range<u64> {
     let start = match range.start_bound() {
         Bound::Included(start) => *start,

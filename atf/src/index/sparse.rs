@@ -1,4 +1,4 @@
-//! Timestamps of some events, to find a time without looking all over the file.
+//! Sampled timestamps, which narrow the search for a time.
 
 use super::EventSlice;
 
@@ -9,13 +9,13 @@ pub(super) struct Known {
     pub(super) time: u64,
 }
 
-/// The least distance of two sampled events: 32 KiB of the file.
+/// The least distance between sampled events: 32 KiB of the file.
 const LEAST_STRIDE: u64 = 1024;
-/// So many are kept at most, 1 MiB of them, which stays in a cache: events of a larger file are
-/// sampled farther apart.
+/// The most samples kept: 1 MiB, which fits a cache. Events of a larger file are sampled farther
+/// apart.
 const MOST: u64 = 1 << 17;
 
-/// The timestamp of every `stride`-th event, from the first one on.
+/// The timestamp of every `stride`-th event, starting with the first.
 #[derive(Debug, Clone)]
 pub(super) struct SparseIndex {
     stride: u64,
@@ -23,7 +23,7 @@ pub(super) struct SparseIndex {
 }
 
 impl SparseIndex {
-    /// Of a file of so many events. Memory is taken as events are added.
+    /// For a file of `event_count` events. Memory is allocated as events are added.
     pub(super) fn new(event_count: u64) -> Self {
         let stride = event_count.div_ceil(MOST).max(LEAST_STRIDE);
         Self {
@@ -32,7 +32,7 @@ impl SparseIndex {
         }
     }
 
-    /// Goes on with the next events, the first of which stands at `seq`.
+    /// Adds the next events, the first of which is at `seq`.
     pub(super) fn add(&mut self, seq: u64, events: EventSlice<'_>) {
         let stride = usize::try_from(self.stride).unwrap_or(usize::MAX);
         let first = seq.next_multiple_of(self.stride).saturating_sub(seq);
@@ -42,12 +42,12 @@ impl SparseIndex {
         self.times.extend(times);
     }
 
-    /// Appends what was sampled behind these events.
+    /// Appends the samples taken after these.
     pub(super) fn append(&mut self, mut next: Self) {
         self.times.append(&mut next.times);
     }
 
-    /// The last sampled event before `key` and the first one that is not, where the events are in
+    /// Returns the last sample before `key` and the first at or after it, if the events are in
     /// order.
     pub(super) fn around(&self, key: u64) -> (Option<Known>, Option<Known>) {
         let after = self.times.partition_point(|time| *time < key);

@@ -1,4 +1,4 @@
-//! Events of a time range, found by their order.
+//! Finds the events of a time range by their order.
 
 use std::iter::FusedIterator;
 use std::num::NonZero;
@@ -8,21 +8,21 @@ use super::sparse::Known;
 use super::{Events, IndexEvent, IndexReader};
 use crate::error::Result;
 
-/// Places that a search looks at together.
+/// Events that a search looks up together.
 const LOOKS: usize = 7;
 
 impl IndexReader {
-    /// The positions of the events whose timestamps, in nanoseconds, lie in `time`; `None` where
-    /// time goes back in the file, so that they need not stand together.
+    /// Returns the positions of the events whose timestamps, in nanoseconds, are in `time`; `None`
+    /// if time goes back in the file, as the events may then be scattered.
     ///
-    /// The first call [scans](Self::scan) the whole file, once, to know that it is ordered, which
-    /// also samples timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. After that a
-    /// call looks up samples and, seven at a time, events between two of them: a logarithm of the
-    /// count whatever the times are.
+    /// The first call [scans](Self::scan) the whole file once to check the order. It also samples
+    /// timestamps: 8 bytes for every 1024 events or more, 1 MiB at most. Later calls search the
+    /// samples and, seven at a time, the events between two of them: logarithmic in the count for
+    /// any distribution of times.
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn seq_range(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
         let scanned = self.scanned(NonZero::<usize>::MIN)?;
         if !scanned.scan.is_ordered() {
@@ -40,7 +40,7 @@ impl IndexReader {
         let start = search(*time.start());
         let end = match time.end().checked_add(1) {
             Some(after) => search(after),
-            // Nothing is later, and nothing is looked for.
+            // No event can be later, so no search is needed.
             None => Search::new(u64::MAX, (None, None), end_of_file),
         };
         let [start, end] = match self.slice(..) {
@@ -54,7 +54,7 @@ impl IndexReader {
                     let event = cursor.get(seq)?;
                     Ok(event.map_or(u64::MAX, |event| event.timestamp_ns))
                 };
-                // One after the other, since each stays in the cursor's buffer.
+                // One search after the other, as each stays within the cursor's buffer.
                 let [start] = find([start], &mut time_at)?;
                 let [end] = find([end], &mut time_at)?;
                 [start, end]
@@ -67,18 +67,17 @@ impl IndexReader {
         Ok(Some(start..end.max(start)))
     }
 
-    /// As [`seq_range`](Self::seq_range) without a pass over the file: a few events are read, and
-    /// of a file that lies outside of `time` only its ends (S1). `None` where the ends do not prove
-    /// that the file is in order: it must be finalized, and header, footer, first and last event
-    /// must agree on its times, as must the events that the search looks at.
+    /// As [`seq_range`](Self::seq_range), without a pass over the file: it reads a few events, and
+    /// only the ends of a file outside of `time` (S1). Returns `None` if the ends do not show that
+    /// the file is in order: it must be finalized, and header, footer, first and last event must
+    /// agree on its times, as must the events that the search reads.
     ///
-    /// A writer keeps its events in order, and nothing less than reading them all shows that it
-    /// did. So the answer is for those who can trust the writer, until the file is
-    /// [verified](Self::known_checksum).
+    /// Writers must keep events in order, but only reading all of them proves it. So the result is
+    /// for callers who trust the writer, until the file is [verified](Self::known_checksum).
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn seek(&self, time: impl RangeBounds<u64>) -> Result<Option<Range<u64>>> {
         if self.known_scan().is_some() {
             return self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()));
@@ -110,7 +109,8 @@ impl IndexReader {
         Ok(end.map(|end| start..end.max(start)))
     }
 
-    /// The times of the first and the last event, where header, footer and events agree on them.
+    /// Returns the times of the first and the last event, if header, footer and events agree on
+    /// them.
     fn proven_times(&self) -> Result<Option<(u64, u64)>> {
         let (header, Some(footer)) = (self.header(), self.footer()) else {
             return Ok(None);
@@ -123,8 +123,8 @@ impl IndexReader {
         Ok(is_proven.then_some(stated))
     }
 
-    /// The position of the first event at `key` or later, between two events whose times are
-    /// known. `None` where an event on the way is out of order.
+    /// Returns the position of the first event at `key` or later, between two events whose times
+    /// are known. `None` if the search meets an event out of order.
     fn first_at(&self, key: u64, (first, last): (Known, Known)) -> Result<Option<u64>> {
         if key <= first.time {
             return Ok(Some(first.seq));
@@ -144,11 +144,11 @@ impl IndexReader {
         Ok(is_ordered.then_some(seq))
     }
 
-    /// The events whose timestamps, in nanoseconds, lie in `time`, with their positions, in the
-    /// file's order.
+    /// Returns the events whose timestamps, in nanoseconds, are in `time`, with their positions, in
+    /// file order.
     ///
-    /// In a file whose order is broken all events are looked at, and none is missed. What the
-    /// first call costs says [`seq_range`](Self::seq_range).
+    /// If the file's order is broken, every event is checked, so none is missed. The first call
+    /// costs the same as in [`seq_range`](Self::seq_range).
     ///
     /// ```
     /// use atf::index::IndexReader;
@@ -165,7 +165,7 @@ impl IndexReader {
     ///
     /// # Errors
     ///
-    /// As [`get`](Self::get).
+    /// Those of [`get`](Self::get).
     pub fn time_query(&self, time: impl RangeBounds<u64>) -> Result<TimeQuery<'_>> {
         let seqs = self.seq_range((time.start_bound().cloned(), time.end_bound().cloned()))?;
         let is_ordered = seqs.is_some();
@@ -186,7 +186,7 @@ impl IndexReader {
 pub struct TimeQuery<'a> {
     events: Events<'a>,
     next_seq: u64,
-    /// The times to choose by, where the events do not stand together.
+    /// The times to select, if the matching events may be scattered.
     filter: Option<RangeInclusive<u64>>,
     is_empty: bool,
 }
@@ -215,7 +215,7 @@ impl Iterator for TimeQuery<'_> {
 
 impl FusedIterator for TimeQuery<'_> {}
 
-/// The first and the last time in a range, or `None` where it has none.
+/// Returns the first and the last time in a range, or `None` if it is empty.
 fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     let first = match time.start_bound() {
         Bound::Included(first) => *first,
@@ -230,8 +230,8 @@ fn inclusive(time: &impl RangeBounds<u64>) -> Option<RangeInclusive<u64>> {
     (first <= last).then_some(first..=last)
 }
 
-/// The positions that searches look for. All look at the same time, so that none waits for the
-/// memory of another.
+/// Returns the positions that the searches look for. The searches run in lockstep, so that their
+/// memory accesses overlap.
 fn find<const N: usize>(
     mut searches: [Search; N],
     mut time_at: impl FnMut(u64) -> Result<u64>,
@@ -255,30 +255,30 @@ fn find<const N: usize>(
     }
 }
 
-/// Looks for the first event at `key` or later.
+/// A search for the first event at `key` or later.
 #[derive(Debug)]
 struct Search {
     key: u64,
-    /// An event before the key. Where there is none, the first event is what it looks for.
+    /// An event before the key. If there is none, the first event is the result.
     low: Option<Known>,
-    /// One that is not before it, or the end of the file.
+    /// An event at or after the key, or the end of the file.
     high: Known,
 }
 
 impl Search {
-    /// Between two events, or behind the last that is known: there are not many then.
+    /// Searches between two events, or after the last known one, where few events are left.
     fn new(key: u64, (low, high): (Option<Known>, Option<Known>), end: Known) -> Self {
         let high = high.unwrap_or(end);
         Self { key, low, high }
     }
 
-    /// The ends, one behind the other or more apart.
+    /// Returns the ends, which are adjacent or farther apart.
     fn ends(&self) -> (Known, Known) {
         (self.low.unwrap_or(self.high), self.high)
     }
 
-    /// Where it would stand by the times of both ends, and places on both sides of that: near
-    /// ones, where times are spread evenly or at random, and farther ones.
+    /// Interpolates the position from the times of both ends, and adds positions on both sides:
+    /// near ones, for evenly or randomly spread times, and farther ones.
     fn guesses(&self) -> [u64; LOOKS] {
         let (low, high) = self.ends();
         let width = high.seq.saturating_sub(low.seq);
@@ -299,14 +299,14 @@ impl Search {
         .map(|seq| seq.clamp(low.seq, high.seq))
     }
 
-    /// Places that divide what is left into equal parts.
+    /// Returns positions that divide the remaining range into equal parts.
     fn even_parts(&self) -> [u64; LOOKS] {
         let (low, high) = self.ends();
         let width = high.seq.saturating_sub(low.seq);
         [1, 2, 3, 4, 5, 6, 7].map(|part| low.seq.saturating_add(width.saturating_mul(part) / 8))
     }
 
-    /// Moves the ends to events that were looked at.
+    /// Moves the ends to the events that were looked up.
     #[inline]
     fn narrow(&mut self, looks: [Known; LOOKS]) {
         let Some(mut low) = self.low else { return };
@@ -322,7 +322,7 @@ impl Search {
         self.low = Some(low);
     }
 
-    /// The position, where nothing lies between the ends.
+    /// Returns the position, if the ends are adjacent.
     fn found(&self) -> Option<u64> {
         match self.low {
             None => Some(0),

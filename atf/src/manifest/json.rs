@@ -1,4 +1,4 @@
-//! JSON whose values know their place.
+//! JSON values with their positions in the text.
 
 use std::borrow::Cow;
 use std::collections::btree_map::Entry;
@@ -11,14 +11,14 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorKind, push};
 
-/// How many problems are kept: hostile text has one for every second byte.
+/// How many problems are kept: hostile text can have one in every second byte.
 const MOST_PROBLEMS: usize = 100;
 /// How many characters of a wrong value are shown.
 const SHOWN: usize = 40;
-/// The message of an error that is not about the text.
-const NO_MEMORY: &str = "no memory for so many values";
+/// The message of an error that does not concern the text.
+const NO_MEMORY: &str = "not enough memory for the values";
 
-/// The way from the root to a value: `threads[2].id`.
+/// The path from the root to a value: `threads[2].id`.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Root,
@@ -49,10 +49,10 @@ impl Object<'_> {
     }
 }
 
-/// A text, and what is wrong with its values.
+/// A JSON text, and the problems with its values.
 pub(super) struct Reader<'a> {
     text: &'a str,
-    /// Where the text begins in the file.
+    /// The text's offset in the file.
     start: u64,
     pub(super) problems: Vec<Error>,
     pub(super) problem_count: u64,
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes a problem at a byte of the text.
+    /// Records a problem at a byte of the text.
     pub(super) fn problem_at(&mut self, offset: usize, place: Place<'_>, kind: ErrorKind) {
         self.problem_count = self.problem_count.saturating_add(1);
         if self.problems.len() >= MOST_PROBLEMS {
@@ -85,9 +85,9 @@ impl<'a> Reader<'a> {
         self.problems.push(error);
     }
 
-    /// Notes a problem at a value.
+    /// Records a problem at a value.
     pub(super) fn problem(&mut self, raw: &RawValue, place: Place<'_>, kind: ErrorKind) {
-        // The value is a part of the text: its place is the distance of the two.
+        // The value is a slice of the text, so the pointers' distance is its offset.
         let offset = raw
             .get()
             .as_ptr()
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.problem_at(offset, place, kind);
     }
 
-    /// Notes a problem at a member of an object; of one that is absent, at the object.
+    /// Records a problem at a member of an object, or at the object if the member is missing.
     pub(super) fn problem_of(
         &mut self,
         object: &Object<'a>,
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         self.problem(raw, Place::Key(&place, key), kind);
     }
 
-    /// The value that the text begins with, though something else may follow.
+    /// Returns the value at the start of the text, even if something follows it.
     pub(super) fn root(&mut self) -> Option<&'a RawValue> {
         let mut values = serde_json::Deserializer::from_str(self.text).into_iter::<&RawValue>();
         let root = match values.next() {
@@ -130,13 +130,13 @@ impl<'a> Reader<'a> {
         let rest = self.text.get(end..).unwrap_or_default();
         let blank = rest.len().saturating_sub(rest.trim_ascii_start().len());
         if blank < rest.len() {
-            let kind = ErrorKind::NotJson("something follows the value".to_owned());
+            let kind = ErrorKind::NotJson("unexpected text after the value".to_owned());
             self.problem_at(end.saturating_add(blank), Place::Root, kind);
         }
         Some(root)
     }
 
-    /// An object, whose keys should be among the known ones and occur once.
+    /// Reads an object, whose keys should be known and unique.
     pub(super) fn object(
         &mut self,
         raw: &'a RawValue,
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         Some(Object { raw, members })
     }
 
-    /// A member of an object as a `T`; absent is no problem.
+    /// Reads a member of an object as a `T`; a missing member is not a problem.
     pub(super) fn member<T: Deserialize<'a>>(
         &mut self,
         object: &Object<'a>,
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         self.typed(raw, Place::Key(&place, key), expected)
     }
 
-    /// As [`member`](Self::member), where absent is a problem.
+    /// As [`member`](Self::member), but a missing member is a problem.
     pub(super) fn required<T: Deserialize<'a>>(
         &mut self,
         object: &Object<'a>,
@@ -183,16 +183,16 @@ impl<'a> Reader<'a> {
         self.member(object, place, key, expected)
     }
 
-    /// Notes a problem where a member is absent.
+    /// Records a problem if a member is missing.
     pub(super) fn must_have(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) {
         if !object.has(key) {
             self.problem_of(object, place, key, ErrorKind::MissingKey);
         }
     }
 
-    /// A member that is the text of a hexadecimal number, `"0x1f"`.
+    /// Reads a member that is a string with a hexadecimal number, `"0x1f"`.
     pub(super) fn hex(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) -> Option<u64> {
-        const EXPECTED: &str = "a hexadecimal number in text, \"0x1f\"";
+        const EXPECTED: &str = "a string with a hexadecimal number, as in \"0x1f\"";
         let text: Cow<'a, str> = self.member::<Text<'a>>(object, place, key, EXPECTED)?.0;
         let digits = text
             .strip_prefix("0x")
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         number
     }
 
-    /// A member that is a text, as a copy of its own.
+    /// Reads a member that is a string, as an owned copy.
     pub(super) fn text(
         &mut self,
         object: &Object<'a>,
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         Some(own)
     }
 
-    /// A member that is a list; absent is no problem.
+    /// Reads a member that is a list; a missing member is not a problem.
     pub(super) fn list(
         &mut self,
         object: &Object<'a>,
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The members of an object in their order, repeated keys included.
+/// The members of an object in order, including duplicate keys.
 pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -309,7 +309,7 @@ impl<'de> Deserialize<'de> for List<'de> {
     }
 }
 
-/// A text, borrowed where nothing in it is escaped.
+/// A string, borrowed unless it contains escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -323,14 +323,15 @@ fn shown(raw: &RawValue) -> String {
     }
 }
 
-/// The parser's message without its place, which the error has in bytes.
+/// Returns the parser's message without its line and column, as the error has the byte offset.
 fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split_once(" at line ")
         .map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
-/// The byte at a line and column, both counted from 1; the parser counts columns in bytes.
+/// Converts line and column, both counted from 1, to a byte offset; the parser counts columns in
+/// bytes.
 fn byte_offset(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
     let start = lines.map(str::len).fold(0, usize::saturating_add);

@@ -1,8 +1,8 @@
-//! `manifest.json`: what a session says of itself.
+//! `manifest.json`: a session's description of itself.
 //!
 //! No source gives it a schema; this is what tracers in the field write. It is written before the
-//! thread files are finalized, so it may be wrong or missing after a crash, and nothing in it is
-//! needed to read the events.
+//! thread files are finalized, so it may be wrong or missing after a crash. Reading the events does
+//! not require it.
 
 mod json;
 mod read;
@@ -14,7 +14,7 @@ pub(crate) use write::json;
 use crate::error::Error;
 use crate::wire::Clock;
 
-/// What could be read of a `manifest.json`, and what is wrong with it.
+/// The readable contents of a `manifest.json`, and the problems found.
 ///
 /// ```
 /// use atf::manifest::Manifest;
@@ -32,33 +32,33 @@ use crate::wire::Clock;
 pub struct Manifest {
     /// `"2.0"` without symbols, `"2.1"` with them.
     pub format_version: Option<String>,
-    /// The threads, each id once, in the manifest's order.
+    /// The threads in the manifest's order, each id once.
     pub threads: Vec<ManifestThread>,
-    /// Least timestamp of all threads in nanoseconds; tracers in the field write 0.
+    /// The earliest timestamp of all threads in nanoseconds; tracers in the field write 0.
     pub time_start_ns: Option<u64>,
-    /// Greatest timestamp of all threads in nanoseconds; tracers in the field write 0.
+    /// The latest timestamp of all threads in nanoseconds; tracers in the field write 0.
     pub time_end_ns: Option<u64>,
     /// The clock of the timestamps.
     pub clock_type: Option<Clock>,
     /// Executables and libraries.
     pub modules: Vec<Module>,
-    /// Names of functions.
+    /// Function names.
     pub symbols: Vec<Symbol>,
-    /// What is wrong, each with the path of its value (`threads[2].id`) and its byte offset in the
-    /// file; the first 100.
+    /// The first 100 problems, each with the path of its value (`threads[2].id`) and its byte
+    /// offset in the file.
     pub problems: Vec<Error>,
-    /// How many things are wrong in all.
+    /// The total number of problems.
     pub problem_count: u64,
 }
 
 /// A thread that the manifest lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestThread {
-    /// Its position in the manifest's list, counted from 0; entries that cannot be read count too.
+    /// Its position in the manifest's list, counted from 0; unreadable entries count too.
     pub position: usize,
     /// Its thread id, which names its folder.
     pub id: u32,
-    /// Whether it has a `detail.atf`; tracers in the field always say so.
+    /// Whether it has a `detail.atf`; tracers in the field always write true.
     pub has_detail: Option<bool>,
 }
 
@@ -67,9 +67,9 @@ pub struct ManifestThread {
 pub struct Module {
     /// The upper half of its functions' `function_id`.
     pub module_id: u32,
-    /// Where it was loaded from.
+    /// The path of its file.
     pub path: Option<String>,
-    /// Where it was loaded to.
+    /// Its load address.
     pub base_address: Option<u64>,
     /// Its size in memory in bytes.
     pub size: Option<u64>,
@@ -80,15 +80,15 @@ pub struct Module {
 /// The name of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its position in the manifest's list, counted from 0; entries that cannot be read count too.
+    /// Its position in the manifest's list, counted from 0; unreadable entries count too.
     pub position: usize,
-    /// The function, as in the events.
+    /// The function's id, as in the events.
     pub function_id: u64,
     /// The upper half of `function_id`.
     pub module_id: Option<u32>,
     /// The lower half of `function_id`.
     pub symbol_index: Option<u32>,
-    /// Its name, of at least one character, which may be any. An empty one is read as `None`, and
-    /// not written.
+    /// Its name: at least one character, any characters. An empty name is read as `None` and not
+    /// written.
     pub name: Option<String>,
 }

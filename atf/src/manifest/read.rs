@@ -1,4 +1,4 @@
-//! From the text of a manifest to what it says.
+//! Parses the text of a manifest.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -26,7 +26,7 @@ const KEYS: [&str; 7] = [
 ];
 
 impl Manifest {
-    /// Reads as much as can be read; what cannot is in [`problems`](Self::problems).
+    /// Reads as much as possible and lists the rest in [`problems`](Self::problems).
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let text = match str::from_utf8(bytes) {
@@ -56,18 +56,17 @@ impl Manifest {
         this
     }
 
-    /// Bytes of the largest file that is read, unless
-    /// [`manifest_limit`](OpenOptions::manifest_limit) sets another limit: 256 MiB, the names of some
-    /// two million functions.
+    /// The largest file read, in bytes, unless [`manifest_limit`](OpenOptions::manifest_limit) sets
+    /// another limit: 256 MiB, the names of about two million functions.
     pub const LIMIT: u64 = 256 << 20;
 
     /// Reads a file, as [`parse`](Self::parse) does.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ManifestTooLarge`] where it is larger than [`LIMIT`](Self::LIMIT); as
-    /// [`FileSource::open`](crate::FileSource::open); [`ErrorKind::Io`] where it cannot be read, or
-    /// there is not enough memory for it.
+    /// [`ErrorKind::ManifestTooLarge`] if it is larger than [`LIMIT`](Self::LIMIT); those of
+    /// [`FileSource::open`](crate::FileSource::open); [`ErrorKind::Io`] if it cannot be read, or if
+    /// there is not enough memory.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let options = OpenOptions::new();
@@ -76,7 +75,7 @@ impl Manifest {
 
     /// Reads the manifest of a session; `None` if the session has no manifest.
     pub(crate) fn in_session(path: &Path, options: OpenOptions) -> Option<Self> {
-        // Read once: a mapping would be of no use.
+        // It is read once, so a mapping would not help.
         let options = OpenOptions {
             map: None,
             ..options
@@ -98,8 +97,8 @@ impl Manifest {
         Ok(this)
     }
 
-    /// Whether nothing of the file could be read, since it cannot be opened or is no JSON object. The
-    /// [`problems`](Self::problems) say why.
+    /// Returns whether the whole file is unreadable because it cannot be opened or is not a JSON
+    /// object. The [`problems`](Self::problems) say why.
     #[must_use]
     pub fn is_unreadable(&self) -> bool {
         let of_file = |problem: &Error| {
@@ -126,7 +125,7 @@ fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
-/// All bytes, read in steps: the size that a file claims is no reason to allocate as much.
+/// Reads all bytes in steps, instead of allocating whatever size the file claims.
 fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     const STEP: usize = 64 << 10;
     let found = file.size();
@@ -150,7 +149,8 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// The members that this crate does not know; `None` where the file cannot be read or is no JSON.
+/// Returns the members that this crate does not know; `None` if the file cannot be read or is not
+/// JSON.
 pub(crate) fn unknown_keys(path: &Path) -> Option<Map<String, Value>> {
     let options = OpenOptions::new();
     let file = Input::open_in_session(path, options).ok()?;
@@ -190,7 +190,7 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
     }
 }
 
-/// Each thread once: one that is listed twice must not double its events.
+/// Lists each thread once: a thread listed twice must not have its events doubled.
 fn threads<'a>(reader: &mut Reader<'a>, items: Vec<&'a RawValue>) -> Vec<ManifestThread> {
     let mut seen = HashSet::new();
     let once = |reader: &mut Reader<'a>, raw, place: Place<'_>, position| {

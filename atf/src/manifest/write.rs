@@ -1,4 +1,4 @@
-//! From what a manifest says to its text.
+//! Encodes a manifest.
 
 use serde::Serialize;
 
@@ -6,15 +6,14 @@ use super::{Manifest, ManifestThread, Module, Symbol};
 use crate::error::{Error, Result};
 
 impl Manifest {
-    /// The text of the manifest, as [`parse`](Self::parse) reads it: the same keys as tracers in
-    /// the field write, in their order. What is `None` is left out; so are the name of a function
-    /// that is empty, modules and symbols where there are none, and [`problems`](Self::problems)
-    /// always.
+    /// Encodes the manifest with the same keys, in the same order, as tracers in the field write;
+    /// [`parse`](Self::parse) reads it. It omits every `None`, empty function names, empty lists of
+    /// modules and symbols, and always [`problems`](Self::problems).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Internal`](crate::ErrorKind::Internal) only: texts, numbers and lists always
-    /// have a form in JSON.
+    /// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal): strings, numbers and lists can
+    /// always be encoded as JSON.
     pub fn encode(&self) -> Result<Vec<u8>> {
         json(&Text {
             format_version: self.format_version.as_deref(),
@@ -28,10 +27,10 @@ impl Manifest {
     }
 }
 
-/// The text of a value that always has a form in JSON.
+/// Encodes a value that JSON can always represent.
 pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>> {
     let text = serde_json::to_vec_pretty(value);
-    let mut text = text.map_err(|_| Error::internal("a manifest has a form in JSON"))?;
+    let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
     text.push(b'\n');
     Ok(text)
 }

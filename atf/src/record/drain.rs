@@ -1,4 +1,4 @@
-//! The end of the thread that writes.
+//! The writer thread's end of the ring.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -9,10 +9,10 @@ use super::{Losses, NO_DETAIL, Slot};
 use crate::error::{Error, ErrorKind, Result};
 use crate::write::{Detail, ThreadWriter};
 
-/// Events that are taken before their places in the ring are free again: 32 KiB of it.
+/// How many events are taken before their slots in the ring are freed: 32 KiB of it.
 const MOST_TAKEN: usize = 1024;
 
-/// Takes what a [`Recorder`](super::Recorder) recorded: see the [module](super).
+/// Drains what a [`Recorder`](super::Recorder) recorded: see the [module](super).
 #[derive(Debug)]
 pub struct Drain {
     events: Consumer<Slot>,
@@ -23,19 +23,19 @@ pub struct Drain {
     is_finished: bool,
 }
 
-/// What came of draining.
+/// The outcome of draining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Events that the writer took.
+    /// Events that the writer accepted.
     pub events: u64,
-    /// Details that it took with them.
+    /// Details that it accepted with them.
     pub details: u64,
     /// Events that the writer refused, with their details: those that go back in time and those of
-    /// unknown kind. The first one's error is [`Drain::first_refusal`].
+    /// unknown kind. [`Drain::first_refusal`] has the first one's error.
     pub refused: u64,
-    /// Events that found no room in the ring, with their details.
+    /// Events that did not fit into the ring, with their details.
     pub lost_events: u64,
-    /// Details that found no room in the ring, while their events did.
+    /// Details that did not fit into the ring although their events did.
     pub lost_details: u64,
 }
 
@@ -54,21 +54,23 @@ impl Drain {
         }
     }
 
-    /// Hands over the events that are in the ring now, and says what became of them and what was
-    /// lost since the last call. It does not wait: where there was nothing, the caller sleeps.
+    /// Passes the events currently in the ring to the writer and returns what became of them and
+    /// what was lost since the last call. It does not wait: if the ring was empty, the caller
+    /// should sleep.
     ///
-    /// An event that breaks the format's rules for tracers is refused, counted, and out of the ring.
+    /// An event that breaks the format's rules for tracers is refused, counted, and removed from
+    /// the ring.
     ///
     /// # Errors
     ///
-    /// What the writer returns: [`ErrorKind::Io`], and again at each later call;
+    /// The writer's errors: [`ErrorKind::Io`], repeated at each later call;
     /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`].
-    /// The events that it did not take stay in the ring, and another writer may get them. The
-    /// recorder goes on, and counts as lost what finds no room. What the call did until then is in
-    /// [`totals`](Self::totals).
+    /// Events that the writer did not take stay in the ring, for another writer if you wish. The
+    /// recorder continues, and counts what does not fit as lost. [`totals`](Self::totals) includes
+    /// what the call did before the error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         let before = self.totals;
-        // Asked first: of a recorder that is gone, all events are seen and all losses counted.
+        // Checked first: once the recorder is gone, all events are visible and all losses counted.
         let is_last = self.events.is_abandoned();
         let taken = self.take_all(writer);
         self.totals.lost_events = self.losses.events.load(Ordering::Relaxed);
@@ -78,27 +80,27 @@ impl Drain {
         Ok(self.totals.since(&before))
     }
 
-    /// Whether the recorder is gone and all that it recorded was drained, so that
-    /// [`totals`](Self::totals) stay as they are.
+    /// Returns whether the recorder is gone and everything it recorded was drained, so that the
+    /// [`totals`](Self::totals) are final.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// What came of all calls, those that returned an error included.
+    /// Returns the outcome of all calls, including those that returned an error.
     #[must_use]
     pub fn totals(&self) -> Drained {
         self.totals
     }
 
-    /// Why the first event that was refused was.
+    /// Returns the error for the first refused event.
     #[must_use]
     pub fn first_refusal(&self) -> Option<&Error> {
         self.refusal.as_ref()
     }
 
-    /// Takes what is there now. What is recorded meanwhile is left for the next call, so that one
-    /// busy thread does not keep its drain from the others.
+    /// Takes the events that are in the ring now. Events recorded meanwhile are left for the next
+    /// call, so that one busy thread does not keep its drain from the others.
     fn take_all(&mut self, writer: &mut ThreadWriter) -> Result<()> {
         let mut left = self.events.slots();
         while left > 0 {
@@ -110,7 +112,7 @@ impl Drain {
     }
 
     fn take(&mut self, count: usize, writer: &mut ThreadWriter) -> Result<()> {
-        // So many are there: nobody else takes any.
+        // This many are available: nobody else takes any.
         let Ok(chunk) = self.events.read_chunk(count) else {
             return Err(Error::internal("events that are in the ring can be taken"));
         };
@@ -142,7 +144,7 @@ impl Drain {
     }
 }
 
-/// Whether it is about this event and not about the writer.
+/// Returns whether the error concerns this event rather than the writer.
 fn is_refusal(error: &Error) -> bool {
     matches!(
         error.kind(),
@@ -150,19 +152,20 @@ fn is_refusal(error: &Error) -> bool {
     )
 }
 
-/// The lane of the payloads.
+/// The payload lane.
 #[derive(Debug)]
 struct Payloads {
     lane: Consumer<u8>,
-    /// A payload that stands at the end of the ring and goes on at its beginning.
+    /// A payload that wraps around the end of the ring, joined.
     joined: Vec<u8>,
 }
 
 impl Payloads {
-    /// Writes an event with its payload, which is out of the ring unless the writer failed.
+    /// Writes an event with its payload, and removes the payload from the ring unless the writer
+    /// failed.
     fn write(&mut self, size: u32, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
         let chunk = usize::try_from(size).ok();
-        // It is there: it was recorded before its event.
+        // The payload is available: it was recorded before its event.
         let Some(chunk) = chunk.and_then(|size| self.lane.read_chunk(size).ok()) else {
             return Err(Error::internal("a payload is in its ring before its event"));
         };

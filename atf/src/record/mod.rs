@@ -1,24 +1,24 @@
-//! Takes events off a traced thread without making it wait.
+//! Takes events from a traced thread without making it wait.
 //!
-//! The traced thread has a [`Recorder`], another thread the [`Drain`] of the same ring. To record is
-//! to copy 32 bytes: no system call, no lock, no memory from the allocator, and the ring's pages
-//! are in memory before the first event. The drain takes what is there in slices and hands it to a
-//! [`ThreadWriter`](crate::write::ThreadWriter). Each traced thread has a ring and a writer of its
-//! own (S0, S1, S3); one thread may drain them all in turns.
+//! The traced thread has a [`Recorder`], another thread the [`Drain`] of the same ring. Recording
+//! copies 32 bytes: no system call, no lock, no allocation, and the ring's pages are resident
+//! before the first event. The drain takes the available events in slices and passes them to a
+//! [`ThreadWriter`](crate::write::ThreadWriter). Each traced thread has its own ring and writer
+//! (S0, S1, S3); one thread may drain them all in turn.
 //!
 //! # When a ring is full
 //!
-//! The traced program never waits for its tracer, so what finds no room is lost, and counted. Events
-//! and the payloads of details have a lane each. The index lane comes first (S1): where only the
-//! payload finds no room, the event is recorded without its detail; a lost event takes its detail
-//! with it. The links are made by the writer, from what arrives, so they hold whatever was lost.
-//! Calls of lost returns, and returns of lost calls, are those that [`spans`](crate::spans) reports
-//! as unmatched.
+//! The traced program never waits for its tracer, so what does not fit is dropped and counted.
+//! Events and the payloads of details each have a lane. The index lane has priority (S1): if only
+//! the payload does not fit, the event is recorded without its detail; a dropped event loses its
+//! detail too. The writer creates the links from the events that arrive, so they are valid whatever
+//! was dropped. Calls whose returns were lost, and returns whose calls were lost, are reported by
+//! [`spans`](crate::spans) as unmatched.
 //!
-//! # What survives
+//! # After a kill
 //!
-//! A ring is memory of this process: SIGKILL takes what was not drained, at most the capacity. A
-//! tracer that must lose nothing to it writes from the traced thread, with
+//! A ring is memory of this process: SIGKILL loses whatever was not drained, at most the capacity.
+//! A tracer that must not lose anything writes from the traced thread, with
 //! [`survive_kill`](crate::write::WriteOptions::survive_kill).
 //!
 //! ```
@@ -69,18 +69,18 @@ mod recorder;
 pub use drain::{Drain, Drained};
 pub use recorder::{Lost, Recorder};
 
-/// How much a ring holds.
+/// The capacity of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capacity {
     /// Events, 32 bytes of memory each: 1 to 2²⁵.
     pub events: usize,
-    /// Bytes for the payloads of details: at most 2³⁰, and 0 where none are recorded.
+    /// Bytes for the payloads of details: at most 2³⁰, and 0 if none are recorded.
     pub payload_size: usize,
 }
 
 impl Default for Capacity {
-    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads: at ten million events a second, what a drain
-    /// that looks every millisecond needs, six times over.
+    /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads: at ten million events per second, six times what
+    /// a drain needs that runs every millisecond.
     fn default() -> Self {
         Self {
             events: 1 << 16,
@@ -92,7 +92,7 @@ impl Default for Capacity {
 const MOST_EVENTS: usize = 1 << 25;
 const MOST_PAYLOAD: usize = 1 << 30;
 
-/// Makes a ring: the end of the traced thread, and that of the thread that writes.
+/// Creates a ring: the traced thread's end, and the writer thread's end.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()
     Err(Error::new(ErrorKind::OutOfRange { found, min, max }).with_field(field))
 }
 
-/// A ring, each place of which was written once, so that the system has given the memory.
+/// Creates a ring and writes every slot once, so that the system has allocated the memory.
 fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Consumer<T>) {
     let (mut producer, mut consumer) = RingBuffer::new(capacity);
     while producer.push(value).is_ok() {}
@@ -125,17 +125,17 @@ fn touched<T: Copy>(capacity: usize, value: T) -> (rtrb::Producer<T>, rtrb::Cons
     (producer, consumer)
 }
 
-/// What the index lane holds for an event.
+/// An entry of the index lane.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     event: Event,
-    /// Bytes in the lane of payloads, or [`NO_DETAIL`].
+    /// Bytes in the payload lane, or [`NO_DETAIL`].
     payload_size: u32,
     event_type: DetailEventType,
     flags: u16,
 }
 
-/// More than a lane of payloads holds.
+/// More than the payload lane can hold.
 const NO_DETAIL: u32 = u32::MAX;
 
 impl Slot {
@@ -160,7 +160,7 @@ impl Slot {
 /// An event takes half a cache line.
 const _: () = assert!(size_of::<Slot>() == 32);
 
-/// What the recorder lost. It alone counts; the drain reads.
+/// What the recorder lost. Only the recorder writes the counts; the drain reads them.
 #[derive(Debug, Default)]
 struct Losses {
     events: AtomicU64,

@@ -1,4 +1,4 @@
-//! The end of the traced thread.
+//! The traced thread's end of the ring.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,8 +10,8 @@ use crate::write::{Detail, Event};
 
 /// Records the events of one thread: see the [module](super).
 ///
-/// Dropped, it ends the stream: the drain gets what is in the ring and
-/// [is finished](super::Drain::is_finished).
+/// Dropping it ends the stream: the drain gets what is left in the ring and then [is
+/// finished](super::Drain::is_finished).
 #[derive(Debug)]
 pub struct Recorder {
     events: Producer<Slot>,
@@ -19,7 +19,7 @@ pub struct Recorder {
     losses: Arc<Losses>,
 }
 
-/// What found no room in the ring. It is counted already.
+/// What did not fit into the ring. It is already counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Lost {
     /// The event, and its detail if it has one.
@@ -39,11 +39,11 @@ impl Recorder {
         }
     }
 
-    /// Records an event. What the format demands of it, the writer checks when it is drained.
+    /// Records an event. The writer checks the format's rules when the event is drained.
     ///
     /// # Errors
     ///
-    /// [`Lost::Event`] where the ring is full. It may have room again at the next call.
+    /// [`Lost::Event`] if the ring is full. It may have room again at the next call.
     #[inline]
     pub fn record(&mut self, event: &Event) -> Result<(), Lost> {
         match self.events.push(Slot::without_detail(event)) {
@@ -52,19 +52,20 @@ impl Recorder {
         }
     }
 
-    /// Records an event with its detail, the payload of which is copied.
+    /// Records an event with its detail, whose payload is copied.
     ///
     /// # Errors
     ///
-    /// [`Lost::Event`] where the ring is full, [`Lost::Detail`] where only the payload finds no
-    /// room; one that is larger than the capacity never does.
+    /// [`Lost::Event`] if the ring is full, [`Lost::Detail`] if only the payload does not fit; a
+    /// payload larger than the capacity never fits.
     pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<(), Lost> {
-        // Room for the event that is there now stays there: nobody else records.
+        // The room for the event stays free: nobody else records.
         if self.events.is_full() {
             return Err(self.lose_event());
         }
         let size = u32::try_from(detail.payload.len()).unwrap_or(NO_DETAIL);
-        // The payload is there before its event is: a drain that finds one finds the other.
+        // The payload is stored before its event, so a drain that finds the event finds the
+        // payload.
         if size == NO_DETAIL || self.payloads.push_entire_slice(detail.payload).is_err() {
             self.record(event)?;
             count(&self.losses.details);
@@ -79,19 +80,19 @@ impl Recorder {
         self.events.push(slot).map_err(|_| self.lose_event())
     }
 
-    /// How many events were lost until now.
+    /// Returns how many events were lost so far.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
         self.losses.events.load(Ordering::Relaxed)
     }
 
-    /// How many details were lost until now whose events are recorded.
+    /// Returns how many details were lost so far although their events are recorded.
     #[must_use]
     pub fn lost_details(&self) -> u64 {
         self.losses.details.load(Ordering::Relaxed)
     }
 
-    /// Whether the drain is gone, so that whatever is recorded is lost.
+    /// Returns whether the drain is gone, so that everything recorded is lost.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         self.events.is_abandoned()
@@ -104,7 +105,7 @@ impl Recorder {
     }
 }
 
-/// Adds one. This thread alone writes, so nothing comes between load and store.
+/// Adds one. Only this thread writes, so nothing can come between load and store.
 fn count(losses: &AtomicU64) {
     let lost = losses.load(Ordering::Relaxed);
     losses.store(lost.wrapping_add(1), Ordering::Relaxed);

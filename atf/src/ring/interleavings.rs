@@ -1,9 +1,10 @@
-//! Every interleaving of a reader's reads with a living writer's stores.
+//! Tests every interleaving of a reader's reads with a running writer's stores.
 //!
-//! Both are the code that users run. The writer is a [`ThreadWriter`] that shows its ring between any two stores
-//! ([`watch`]); the reader is [`look`], which reads five times: header, index area, header, detail area, header. So
-//! each sequence of five images, none earlier than the one before it, is one interleaving. That a read sees one
-//! moment is assumed; stores of single numbers are atomic.
+//! Both sides are the production code. The writer is a [`ThreadWriter`] that exposes its ring
+//! between any two stores ([`watch`]). The reader is [`look`], which reads five times: header,
+//! index area, header, detail area, header. So each sequence of five images, none earlier than the
+//! one before it, is one interleaving. A single read is assumed to see one moment; stores of single
+//! numbers are atomic.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,7 +24,8 @@ use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{DetailEventType, EventKind};
 use crate::write::{Detail, Event, ThreadWriter, WriteOptions};
 
-/// Bytes of an area, of an event, and of a detail: two of these fill an area, so the third empties it.
+/// Bytes of an area, of an event, and of a detail: two details fill an area, so the third empties
+/// it.
 const AREA: usize = 4096;
 const EVENT: usize = 32;
 const DETAIL: usize = 2048;
@@ -70,15 +72,15 @@ impl Watcher {
         }
     }
 
-    /// One more call has returned.
+    /// Notes that one more call has returned.
     fn returns(&mut self) {
         self.returned += 1;
         self.moments.last_mut().unwrap().returned = self.returned;
     }
 }
 
-/// A writer that writes four events with details: the third detail finds its area full, and before the
-/// fourth both areas are emptied.
+/// Writes four events with details: the third detail finds its area full, and both areas are
+/// emptied before the fourth.
 fn course() -> Course {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("thread_7");
@@ -122,7 +124,8 @@ fn course() -> Course {
     Course { moments, streams }
 }
 
-/// The same run, but these bytes of the ring are taken from `shift` moments later (or earlier).
+/// Returns the same run, but with these bytes of the ring taken from `shift` moments later or
+/// earlier.
 fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
     let images: Vec<_> = course
         .moments
@@ -139,7 +142,7 @@ fn shifted(mut course: Course, bytes: &[Range<usize>], shift: isize) -> Course {
     course
 }
 
-/// A file that is at one moment after another, by what is read of it.
+/// A file that shows one moment after another, depending on which part is read.
 struct Changing {
     course: Arc<Course>,
     order: [usize; 5],
@@ -156,14 +159,14 @@ impl ReadAt for Changing {
             0 => 2 * self.headers.fetch_add(1, Ordering::Relaxed),
             INDEX_AT => 1,
             DETAIL_AT => 3,
-            _ => unreachable!("a reader looks at whole areas"),
+            _ => unreachable!("a reader reads whole areas"),
         };
         let image = &self.course.moments[self.order[read]].image;
         image.as_slice().read_at(offset, buffer)
     }
 }
 
-/// What is wrong with what a reader found.
+/// Returns what is wrong with a reader's result.
 fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'static str> {
     let areas = [&snapshot.index, &snapshot.detail];
     for (area, stream) in areas.iter().zip(&course.streams) {
@@ -178,7 +181,7 @@ fn fault(snapshot: &Snapshot, course: &Course, order: [usize; 5]) -> Option<&'st
         }
     }
     let [events, details] = areas.map(|area| area.start as usize - HEADER_SIZE + area.bytes.len());
-    // Files are looked at after the ring.
+    // Files are read after the ring.
     let written = course.moments[order[4]].written;
     let (events, details) = (events / EVENT, details.max(written[1]) / DETAIL);
     if !snapshot.index.bytes.is_empty() && events > details {
@@ -204,7 +207,7 @@ fn looked(input: &Input) -> Option<Snapshot> {
     look(input, "ring.atf".as_ref()).unwrap()
 }
 
-/// How many interleavings there are, how many of these gave a snapshot, and the first fault.
+/// Returns how many interleavings there are, how many of them gave a snapshot, and the first fault.
 fn all(
     course: Course,
     reader: impl Fn(&Input) -> Option<Snapshot>,
@@ -227,7 +230,7 @@ fn all(
                 return (all, given, fault);
             }
         }
-        // The next sequence that does not go back.
+        // Advance to the next sequence that does not go back.
         let Some(place) = order.iter().rposition(|moment| moment + 1 < count) else {
             return (all, given, None);
         };
@@ -242,10 +245,10 @@ fn a_reader_beside_a_writer_finds_whole_events_in_every_interleaving() {
     let moments = course.moments.len() as u64;
     let (count, given, fault) = all(course, looked);
     assert_eq!(fault, None);
-    // Five of the moments with repetition.
+    // Multisets of five moments.
     let binomial = (0..5).fold(1, |product, i| product * (moments + 4 - i) / (i + 1));
     assert_eq!(count, binomial);
-    // Where no start has moved meanwhile.
+    // Snapshots succeed unless a start moved meanwhile.
     assert!(given > 0 && given < count);
     println!("{moments} moments, {count} interleavings, {given} snapshots");
 }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::is_session;
 use crate::rewrite::is_unfinished;
 
-/// How far below: `NAME/session_…/pid_N`.
+/// The maximum depth: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
-/// How many folders are looked at: somebody may have named a whole disk.
+/// The maximum number of folders to visit: the path may be that of a whole disk.
 const MOST_LOOKED_AT: usize = 1000;
 
-/// The paths of sessions from `folder` on, the nearest first, then by name; at most `most`, and as
-/// far as folders can be listed. Symbolic links are not followed.
+/// Returns the paths of sessions relative to `folder`, the nearest first, then by name; at most
+/// `most`. Folders that cannot be listed are skipped. Symlinks are not followed.
 pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
     let mut sessions = Vec::new();
     let mut looked_at = 0_usize;
@@ -37,7 +37,7 @@ pub(super) fn sessions_below(folder: &Path, most: usize) -> Vec<String> {
     sessions
 }
 
-/// The folders right in `root/path`, as paths from `root` on.
+/// Returns the folders directly in `root/path`, as paths relative to `root`.
 fn folders_in(root: &Path, path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root.join(path)).into_iter().flatten();
     let folders = entries

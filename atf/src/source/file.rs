@@ -10,8 +10,8 @@ use crate::platform;
 
 /// A regular file, read at positions.
 ///
-/// It is not mapped, so a file that shrinks gives an error and never a signal. Its size is taken
-/// once: what is appended later is not seen.
+/// It is not mapped, so a file that shrinks causes an error, never a signal. The size is read once:
+/// bytes appended later are not seen.
 #[derive(Debug)]
 pub struct FileSource {
     pub(crate) file: File,
@@ -19,12 +19,13 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens a regular file. Symbolic links are followed.
+    /// Opens a regular file. Symlinks are followed.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotRegular`] for anything but a regular file, found out before it is opened,
-    /// so that a FIFO cannot block and a device is not touched; [`ErrorKind::Io`] otherwise.
+    /// [`ErrorKind::NotRegular`] for anything but a regular file. The type is checked before
+    /// opening, so that a FIFO cannot block and a device is not touched. [`ErrorKind::Io`]
+    /// otherwise.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let open = || -> Result<Self> {

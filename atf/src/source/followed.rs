@@ -1,10 +1,10 @@
-//! A source with bytes behind its end.
+//! A source with bytes in memory appended.
 
 use std::io;
 
 use super::{Input, ReadAt};
 
-/// A source with bytes in memory behind its last byte.
+/// A source followed by bytes in memory.
 pub(super) struct Followed {
     pub(super) input: Input,
     pub(super) tail: Vec<u8>,
@@ -23,7 +23,7 @@ impl ReadAt for Followed {
         }
         let size = usize::try_from(left).unwrap_or(usize::MAX);
         let size = size.min(buffer.len());
-        // `size` is at most the buffer's.
+        // `size` is at most the length of `buffer`.
         let (buffer, _) = buffer.split_at_mut(size);
         self.input
             .read(offset, buffer)

@@ -1,4 +1,4 @@
-//! A file that is opened again and again while it grows.
+//! A growing file that is reopened for each look.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use super::input::check_link;
 use super::{FileSource, Identity, Input, OpenOptions};
 use crate::error::{Error, ErrorKind, Result};
 
-/// A file at a path, which need not be there yet.
+/// A file at a path, which need not exist yet.
 ///
-/// It is open only as long as it is looked at, so that thousands can be followed at once.
+/// It is open only during a look, so that thousands of files can be followed at once.
 #[derive(Debug)]
 pub(crate) struct Growing {
     path: PathBuf,
@@ -18,12 +18,12 @@ pub(crate) struct Growing {
 }
 
 impl Growing {
-    /// A file by itself: symbolic links are followed.
+    /// A standalone file: symlinks are followed.
     pub(crate) fn new(path: &Path) -> Self {
         Self::with(path, OpenOptions::new().follow_links(true))
     }
 
-    /// A file of a session, where a symbolic link could lead out of it.
+    /// A file of a session, where a symlink could lead out of it.
     pub(crate) fn in_session(path: &Path) -> Self {
         Self::with(path, OpenOptions::new())
     }
@@ -40,12 +40,12 @@ impl Growing {
         &self.path
     }
 
-    /// The file with the size that it has now; `None` while it was never there.
+    /// Opens the file with its current size; returns `None` if it never existed.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Replaced`] where another file stands there than before, and those of
-    /// [`Input::open_in_session`]: a file that was there and is gone is one of them.
+    /// [`ErrorKind::Replaced`] if the path names a different file than before, and those of
+    /// [`Input::open_in_session`], including when the file existed before and is gone.
     pub(crate) fn look(&mut self) -> Result<Option<Input>> {
         let (input, identity) = match self.open() {
             Ok(opened) => opened,
@@ -56,8 +56,8 @@ impl Growing {
         Ok(Some(input))
     }
 
-    /// The file that was there at the last look; errors as of [`look`](Self::look), and one where
-    /// it was never there.
+    /// Opens the file seen by the last look; errors as in [`look`](Self::look), and if it never
+    /// existed.
     pub(crate) fn again(&self) -> Result<Input> {
         self.open().map(|(input, _)| input)
     }

@@ -1,11 +1,11 @@
-//! Which file it is that stands at a path.
+//! The identity of the file at a path.
 
 use std::fs::Metadata;
 
-/// What stays the same as long as it is one file.
+/// What identifies a file and stays the same for its lifetime.
 ///
-/// The number of a file that was removed is given to a new one, often at once; the time at which
-/// it was made tells them apart where the file system keeps that.
+/// The inode number of a deleted file is reused, often at once. The creation time distinguishes the
+/// two files, if the file system records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     #[cfg(unix)]

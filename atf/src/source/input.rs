@@ -1,4 +1,4 @@
-//! A source as readers hold it.
+//! A source as the readers use it.
 
 use std::fs;
 use std::io;
@@ -10,14 +10,14 @@ use super::{FileSource, Followed, OpenOptions, ReadAt, Reopened};
 use crate::error::{Error, ErrorKind, Result};
 use crate::sys;
 
-/// Where the bytes are. What is in memory is told apart, so that a lookup there costs no call
+/// Where the bytes are. Bytes in memory are a separate case, so that lookups there need no call
 /// through a pointer.
 enum Source {
     InMemory(Bytes),
     Other(Box<dyn ReadAt>),
 }
 
-/// A source with the size that counts and the path that errors name.
+/// A source with its size as of opening, and the path for error messages.
 pub(crate) struct Input {
     source: Source,
     size: u64,
@@ -29,7 +29,7 @@ impl Input {
         Self::of(source.size(), Source::Other(Box::new(source)))
     }
 
-    /// A source that was opened at `path`.
+    /// A source opened at `path`.
     pub(super) fn at(path: &Path, source: impl ReadAt + 'static) -> Self {
         Self {
             path: Some(path.to_path_buf()),
@@ -67,14 +67,14 @@ impl Input {
         })
     }
 
-    /// Opens a file of a session, where a symbolic link could lead out of it.
+    /// Opens a file of a session, where a symlink could lead out of it.
     pub(crate) fn open_in_session(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         Self::open(path, options)
     }
 
-    /// As [`open_in_session`](Self::open_in_session) for one of very many files: it is open only
-    /// as long as it is read.
+    /// As [`open_in_session`](Self::open_in_session), for one of very many files: it is open only
+    /// during reads.
     pub(crate) fn open_briefly(path: &Path, options: OpenOptions) -> Result<Self> {
         check_link(path, options)?;
         // A mapping needs no open file.
@@ -84,7 +84,7 @@ impl Input {
         Ok(Self::at(path, Reopened::open(path)?))
     }
 
-    /// The same with `tail` behind its last byte.
+    /// The same input with `tail` appended.
     pub(crate) fn followed_by(self, tail: Vec<u8>) -> Self {
         Self {
             path: self.path.clone(),
@@ -92,7 +92,7 @@ impl Input {
         }
     }
 
-    /// The size in bytes when it was opened.
+    /// Returns the size in bytes as of opening.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
@@ -106,14 +106,15 @@ impl Input {
         Error::new(kind).with_path(self.path())
     }
 
-    /// Events that the header counts, at the byte `offset` of the file, and the file lacks.
+    /// Events that the header counts and the file lacks. The header's count is at `offset` in the
+    /// file.
     pub(crate) fn events_missing(&self, found: u64, stated: u64, offset: usize) -> Error {
         let error = self.error(ErrorKind::EventsMissing { found, stated });
         let error = error.with_field("header.event_count");
         error.with_offset(offset as u64)
     }
 
-    /// All bytes, where they are in memory and as many as were announced.
+    /// Returns all bytes, if they are in memory and as many as the source announced.
     #[inline]
     pub(crate) fn as_bytes(&self) -> Option<&[u8]> {
         match &self.source {
@@ -124,7 +125,7 @@ impl Input {
         }
     }
 
-    /// The bytes from `start` to `end`, where they are in memory.
+    /// Returns the bytes from `start` to `end`, if they are in memory.
     #[inline]
     pub(crate) fn slice(&self, start: u64, end: u64) -> Option<&[u8]> {
         let range = usize::try_from(start).ok()?..usize::try_from(end).ok()?;
@@ -144,7 +145,7 @@ impl Input {
             .with_offset(offset))
     }
 
-    /// A record of `N` bytes at `offset`.
+    /// Returns the `N` bytes at `offset`.
     #[inline]
     pub(crate) fn record<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
         let start = usize::try_from(offset).ok().zip(self.as_bytes());
@@ -156,7 +157,8 @@ impl Input {
         Ok(record)
     }
 
-    /// The offset between `start` and `end` after which only a hole follows; at most 64 KiB too large.
+    /// Returns the offset between `start` and `end` after which only a hole follows; at most 64 KiB
+    /// too large.
     pub(crate) fn stored_end(&self, start: u64, end: u64) -> Result<u64> {
         const NEAR: u64 = 64 << 10;
         let Source::Other(source) = &self.source else {
@@ -173,7 +175,7 @@ impl Input {
         while end.saturating_sub(stored) > NEAR {
             let middle = stored.midpoint(end);
             match is_stored(middle)? {
-                // No source is trusted to go on: the range gets smaller each time.
+                // Sources are not trusted to advance: the range shrinks at each step regardless.
                 Some(data) => stored = data.max(middle),
                 None => end = middle,
             }
@@ -181,7 +183,7 @@ impl Input {
         Ok(end)
     }
 
-    /// Reads until the buffer is full or the source ends, and says how many bytes.
+    /// Reads until the buffer is full or the source ends, and returns the number of bytes read.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0_usize;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -203,7 +205,7 @@ impl Input {
     }
 }
 
-/// Refuses a symbolic link, unless the options let it be followed.
+/// Rejects a symlink, unless the options allow following it.
 pub(super) fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
     if options.follow_links {
         return Ok(());

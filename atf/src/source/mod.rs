@@ -20,23 +20,24 @@ pub use options::OpenOptions;
 pub(crate) use reopened::Reopened;
 pub use seekable::Seekable;
 
-/// Bytes that can be read at any place without a cursor.
+/// Bytes that can be read at any offset without a cursor.
 ///
-/// Implement it to read from elsewhere, for example from an archive. Readers never trust it
-/// further than they must: the size is asked once, and a read that ends early is an error.
+/// Implement this trait to read from elsewhere, for example from an archive. Readers trust it as
+/// little as possible: the size is queried once, and a read that ends early is an error.
 pub trait ReadAt: Send + Sync {
-    /// The size in bytes.
+    /// Returns the size in bytes.
     fn size(&self) -> u64;
 
-    /// Reads bytes at `offset` from the start and says how many; 0 only at the end.
+    /// Reads bytes at `offset` from the start and returns how many; 0 only at the end.
     ///
     /// # Errors
     ///
-    /// What the operating system says. A reader repeats an interrupted read.
+    /// Those of the operating system. Readers repeat interrupted reads.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// The offset of the next stored byte at or after `offset`; bytes in between are a hole and read as
-    /// zeros. `None` if nothing more is stored. Spares readers the holes of a sparse file.
+    /// Returns the offset of the next stored byte at or after `offset`; bytes in between are a hole
+    /// and read as zeros. `None` if nothing more is stored. Readers use it to skip the holes of a
+    /// sparse file.
     ///
     /// # Errors
     ///
@@ -45,7 +46,7 @@ pub trait ReadAt: Send + Sync {
         Ok(Some(offset))
     }
 
-    /// All bytes, where they are in memory: saves readers a copy.
+    /// Returns all bytes if they are in memory, which saves readers a copy.
     fn as_bytes(&self) -> Option<&[u8]> {
         None
     }

@@ -7,8 +7,8 @@ use crate::sys::MapPermit;
 /// [`DetailReader`](crate::detail::DetailReader), [`ThreadReader`](crate::thread::ThreadReader)
 /// and [`SessionReader`](crate::session::SessionReader).
 ///
-/// The default reads files at positions and follows no symbolic link inside a session. Whatever
-/// the options are, the answers are the same.
+/// By default, files are read at positions and symlinks inside a session are not followed. The
+/// options never change the results.
 ///
 /// ```
 /// use atf::OpenOptions;
@@ -35,7 +35,7 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The default.
+    /// Returns the default options.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -45,18 +45,18 @@ impl OpenOptions {
         }
     }
 
-    /// Whether symbolic links inside a session are followed: its thread folders and their files.
-    /// They can lead anywhere on the machine, so follow them in sessions that you trust.
+    /// Sets whether symlinks inside a session are followed: its thread folders and their files.
+    /// They can lead anywhere on the machine, so follow them only in sessions that you trust.
     #[must_use]
     pub const fn follow_links(mut self, follow: bool) -> Self {
         self.follow_links = follow;
         self
     }
 
-    /// Bytes of the largest `manifest.json` that is read; [`Manifest::LIMIT`] by default. A larger one
-    /// counts as unreadable: events are read without it, and [`Manifest::problems`] has
-    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64 times
-    /// its size in memory.
+    /// Sets the largest `manifest.json` to read in bytes; [`Manifest::LIMIT`] by default. A larger
+    /// one counts as unreadable: events are read without it, and [`Manifest::problems`] has
+    /// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge). Reading a manifest takes up to 64
+    /// times its size in memory.
     #[must_use]
     pub const fn manifest_limit(mut self, bytes: u64) -> Self {
         self.manifest_limit = bytes;

@@ -1,4 +1,4 @@
-//! Files that are open only as long as they are read.
+//! Files that are open only during reads.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::{FileSource, Identity, ReadAt};
 use crate::error::{Error, ErrorKind, Result};
 
-/// A regular file that is opened for each read and closed again, for sessions with more threads
-/// than a process may have open files.
+/// A regular file that is opened for each read and then closed, for sessions with more threads than
+/// a process may have open files.
 ///
-/// If another file stands at its path by then, the read fails: [`ErrorKind::Replaced`].
+/// If another file replaces it, reads fail: [`ErrorKind::Replaced`].
 #[derive(Debug)]
 pub(crate) struct Reopened {
     path: PathBuf,
@@ -29,7 +29,7 @@ impl Reopened {
         })
     }
 
-    /// The same file again, unless another one has replaced it.
+    /// Opens the same file again, unless another one has replaced it.
     fn again(&self) -> io::Result<FileSource> {
         let file = FileSource::open(&self.path).map_err(io::Error::other)?;
         if Identity::of(&file.file.metadata()?) != self.identity {

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use super::ReadAt;
 use crate::error::{Error, Result};
 
-/// A source over anything that can read and seek: a file of an archive, a cursor, a socket's cache.
+/// A source over anything that can read and seek: a file in an archive, a cursor, a socket's cache.
 ///
-/// It has one position, so a lock stands around it: each read costs the lock and a seek, and
-/// readers on several threads wait for one another. Iterators and cursors read through windows of
-/// up to 256 KiB, which makes that cost small; single lookups pay it each time. A file is better
-/// opened by its path, bytes are better given as they are.
+/// The inner source has a single position, so a lock guards it: each read costs the lock and a
+/// seek, and readers on several threads wait for one another. Iterators and cursors read through
+/// windows of up to 256 KiB, which makes that cost small; single lookups pay it each time. If you
+/// have a path or the bytes themselves, open those instead.
 ///
 /// ```
 /// use atf::Seekable;
@@ -31,11 +31,11 @@ pub struct Seekable<T> {
 }
 
 impl<T: Read + Seek + Send> Seekable<T> {
-    /// Takes the size by seeking to the end, once: what is appended later is not seen.
+    /// Determines the size by seeking to the end, once: bytes appended later are not seen.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) where it cannot seek.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot seek.
     pub fn new(mut inner: T) -> Result<Self> {
         let size = inner.seek(SeekFrom::End(0)).map_err(Error::io)?;
         Ok(Self {
@@ -44,7 +44,7 @@ impl<T: Read + Seek + Send> Seekable<T> {
         })
     }
 
-    /// Gives back what it reads from; its position is anywhere.
+    /// Returns the inner source, with an arbitrary position.
     pub fn into_inner(self) -> T {
         self.inner
             .into_inner()
@@ -58,7 +58,7 @@ impl<T: Read + Seek + Send> ReadAt for Seekable<T> {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        // A panic of another reader leaves nothing half-done: each read seeks first.
+        // Ignore lock poisoning: each read seeks first.
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.seek(SeekFrom::Start(offset))?;
         inner.read(buffer)

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-/// What a tick is: `numer / denom` nanoseconds. Laid out as `struct mach_timebase_info` of
+/// The length of a tick: `numer / denom` nanoseconds. Laid out as `struct mach_timebase_info` of
 /// `<mach/mach_time.h>`.
 #[repr(C)]
 #[derive(Default)]
@@ -11,22 +11,23 @@ struct MachTimebaseInfo {
     denom: u32,
 }
 
-// SAFETY: both functions are declared as in <mach/mach_time.h> and stand in libSystem, which std
-// links on every system of this vendor. `mach_continuous_time` (macOS 10.12, iOS 10) takes nothing
-// and touches no memory of ours, so it is safe to call. `mach_timebase_info` writes two u32
-// through its pointer, keeps it no longer than the call, and a `&mut MachTimebaseInfo` is a valid,
-// exclusive place for two u32 by the struct's layout: so it is safe to call as well.
+// SAFETY: both functions are declared as in <mach/mach_time.h> and are part of libSystem, which std
+// links on every Apple system. `mach_continuous_time` (macOS 10.12, iOS 10) takes no arguments and
+// touches no memory of ours, so it is safe to call. `mach_timebase_info` writes two u32 through its
+// pointer and does not keep it after the call. A `&mut MachTimebaseInfo` is, by the struct's
+// layout, a valid exclusive place for two u32, so it is safe to call as well.
 unsafe extern "C" {
     safe fn mach_continuous_time() -> u64;
     safe fn mach_timebase_info(info: &mut MachTimebaseInfo) -> c_int;
 }
 
-/// Ticks since the machine was started, asleep or awake.
+/// Returns the ticks since the machine booted, including sleep.
 pub(crate) fn ticks() -> u64 {
     mach_continuous_time()
 }
 
-/// Nanoseconds of a tick as a fraction, for example 1/1 on Intel, 125/3 on Apple silicon.
+/// Returns the nanoseconds per tick as a fraction, for example 1/1 on Intel, 125/3 on Apple
+/// silicon.
 pub(crate) fn timebase() -> (u64, u64) {
     let mut info = MachTimebaseInfo::default();
     match mach_timebase_info(&mut info) {

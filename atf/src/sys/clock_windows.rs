@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 
 // SAFETY: both functions are declared as in <profileapi.h>, with BOOL as int and LARGE_INTEGER as
-// the signed 64-bit integer that it is a union around, of the same size and alignment; they stand
-// in kernel32, which std links on every Windows. Each writes one such integer through its pointer
-// and keeps it no longer than the call, and a `&mut i64` is a valid, exclusive place for one: so
+// the signed 64-bit integer that the union contains, with the same size and alignment. They are
+// part of kernel32, which std links on every Windows. Each writes one such integer through its
+// pointer and does not keep it after the call. A `&mut i64` is a valid exclusive place for one, so
 // both are safe to call.
 #[link(name = "kernel32")]
 unsafe extern "system" {
@@ -15,14 +15,14 @@ unsafe extern "system" {
     safe fn query_performance_frequency(frequency: &mut i64) -> c_int;
 }
 
-/// Ticks since the machine was started. The call cannot fail since Windows XP.
+/// Returns the ticks since the machine booted. The call cannot fail since Windows XP.
 pub(crate) fn ticks() -> u64 {
     let mut count = 0;
     query_performance_counter(&mut count);
     u64::try_from(count).unwrap_or(0)
 }
 
-/// Ticks of one second; fixed while the machine runs.
+/// Returns the ticks per second, fixed while the machine runs.
 pub(crate) fn ticks_per_second() -> u64 {
     let mut frequency = 0;
     query_performance_frequency(&mut frequency);

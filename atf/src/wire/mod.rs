@@ -1,9 +1,9 @@
-//! The records as they stand in the files: packed structs of little-endian integers.
+//! The records exactly as in the files: packed structs of little-endian integers.
 //!
-//! The structs come from the layout that the spec resolves; their offsets and sizes are asserted
-//! when they compile. [`v1`] and [`v2`] hold what differs between the two wire versions, this
-//! module what does not. Few need them: the readers decode each record into one type for both
-//! versions, for example [`IndexHeader`](crate::index::IndexHeader).
+//! The structs are generated from the layout that the spec resolves; offsets and sizes are asserted
+//! at compile time. [`v1`] and [`v2`] hold what differs between the two wire versions, this module
+//! what they share. Most callers do not need them: the readers decode each record into one type for
+//! both versions, for example [`IndexHeader`](crate::index::IndexHeader).
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ pub mod v2;
 #[atf_derive::record(index_footer, wire = 1)]
 pub struct IndexFooter;
 
-/// The header of `detail.atf`: both wire versions lay it out alike and differ in the value of
-/// `version` only, so [`VERSION`](Self::VERSION) is that of version 1.
+/// The header of `detail.atf`. Both wire versions lay it out alike and differ only in the value of
+/// `version`, so [`VERSION`](Self::VERSION) is that of version 1.
 #[atf_derive::record(detail_header, wire = 1)]
 pub struct DetailHeader;
 
-/// What follows the header of a detail event that describes a call or a return, the same in both
+/// The payload that follows the header of a detail event for a call or a return, the same in both
 /// wire versions.
 #[atf_derive::record(detail_function_payload, wire = 1)]
 pub struct DetailFunctionPayload;
@@ -28,28 +28,28 @@ pub struct DetailFunctionPayload;
 #[atf_derive::record(detail_footer, wire = 1)]
 pub struct DetailFooter;
 
-/// The header of `ring.atf`, the same in both wire versions; it opens the buffers that survive
+/// The header of `ring.atf`, the same in both wire versions. It begins the buffers that survive
 /// SIGKILL.
 #[atf_derive::record(ring_header, wire = 1)]
 pub struct RingHeader;
 
-/// The processor that the trace was taken on.
+/// The processor architecture of the traced program.
 #[atf_derive::open_enum(arch)]
 pub struct Arch;
 
-/// The operating system that the trace was taken on.
+/// The operating system of the traced program.
 #[atf_derive::open_enum(os)]
 pub struct Os;
 
-/// The clock that the timestamps were read from.
+/// The clock of the timestamps.
 #[atf_derive::open_enum(clock)]
 pub struct Clock;
 
-/// What an index event records.
+/// The kind of an index event.
 #[atf_derive::open_enum(event_kind)]
 pub struct EventKind;
 
-/// What a detail event records.
+/// The kind of a detail event.
 #[atf_derive::open_enum(detail_event)]
 pub struct DetailEventType;
 
@@ -57,10 +57,10 @@ pub struct DetailEventType;
 #[atf_derive::open_enum(index_flag)]
 pub struct IndexFlags;
 
-/// A wire version: which of the two incompatible layouts a file has.
+/// A wire version: one of the two incompatible layouts.
 ///
-/// The header's `version` byte tells them apart. Version 1 is what S0, S1, S3 and S4 describe and
-/// tracers in the field write; version 2 is what S2 describes.
+/// The header's `version` byte distinguishes them. S0, S1, S3 and S4 describe version 1, which
+/// tracers in the field write; S2 describes version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Wire {
     /// Version 1.
@@ -70,10 +70,10 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// Both wire versions, ascending.
+    /// Both wire versions in ascending order.
     pub const ALL: [Self; 2] = [Self::V1, Self::V2];
 
-    /// The wire version whose header has this `version` byte.
+    /// Returns the wire version whose headers have this `version` byte.
     #[must_use]
     pub const fn from_version(version: u8) -> Option<Self> {
         match version {
@@ -83,7 +83,7 @@ impl Wire {
         }
     }
 
-    /// The header's `version` byte.
+    /// Returns the header's `version` byte.
     #[must_use]
     pub const fn version(self) -> u8 {
         match self {
@@ -93,14 +93,14 @@ impl Wire {
     }
 }
 
-/// What `index.atf` begins with, in every wire version.
+/// The magic bytes of `index.atf` in every wire version.
 pub const INDEX_MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
 
-/// Bytes of an index event, as headers state them, in every wire version.
+/// Bytes per index event, as headers state them, in every wire version.
 pub const INDEX_EVENT_SIZE: u32 = v1::IndexHeader::EVENT_SIZE;
 
 impl Wire {
-    /// The `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
+    /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
     #[must_use]
     pub const fn no_detail_seq(self) -> u64 {
         match self {
@@ -127,7 +127,7 @@ macro_rules! offset {
 }
 pub(crate) use offset;
 
-/// What both headers begin with and a reader must know before anything else.
+/// The fields at the start of both headers, which a reader must know before anything else.
 const _: () = {
     use core::mem::offset_of;
     assert!(u32::from_le_bytes(INDEX_MAGIC) == u32::from_le_bytes(v2::IndexHeader::MAGIC));

@@ -1,4 +1,4 @@
-//! Records as only wire version 2 lays them out (S2).
+//! Records in the layout of wire version 2 (S2).
 
 /// The header of `index.atf`.
 #[atf_derive::record(index_header, wire = 2)]
@@ -8,6 +8,6 @@ pub struct IndexHeader;
 #[atf_derive::record(index_event, wire = 2)]
 pub struct IndexEvent;
 
-/// What each event of `detail.atf` begins with.
+/// The header of each event in `detail.atf`.
 #[atf_derive::record(detail_event_header, wire = 2)]
 pub struct DetailEventHeader;

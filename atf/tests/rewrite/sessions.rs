@@ -141,7 +141,7 @@ fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
     assert_eq!(folders, ["b", "c"]);
     let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
     assert_eq!((left, report.losses()), (vec!["a", "d"], 2));
-    let why = "cannot be read: the file has 7 bytes, a header needs 64";
+    let why = "cannot be read: truncated: 7 of 64 bytes";
     assert_eq!(report.left_behind[0].why, why);
     assert!(!places.path("out/a").exists());
 

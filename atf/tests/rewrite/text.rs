@@ -327,7 +327,7 @@ session: recovered, 51 events and 14 details of 13 threads
     mended: the file was not finalized: detail.atf: footer: no footer (at 0x40)
     mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   thread_10: 4 events, 0 details
-    mended: the file was not finalized: detail.atf: header: the file has 63 bytes, a header needs 64 (at 0x3f)
+    mended: the file was not finalized: detail.atf: header: truncated: 63 of 64 bytes (at 0x3f)
     lost: a detail that a finalized index links to: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   thread_11: 4 events, 0 details
     mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
@@ -460,7 +460,7 @@ session: recovered, 10 events and 2 details of 7 threads
     mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
-  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); what can be copied of it is in unreadable/
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); what can be copied of it is in unreadable/
   manifest.json: 0 modules, 0 symbols; there was none
 ";
     assert_report(&recovered(&places, false), 4, expected);
@@ -487,7 +487,7 @@ session: recovered, 16 events and 6 details of 7 threads
     mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
-  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); what can be copied of it is in unreadable/
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); what can be copied of it is in unreadable/
   manifest.json: 0 modules, 0 symbols; there was none
 ";
     assert_report(&report, 1, expected);
@@ -507,7 +507,7 @@ session: scrubbed, 10 events and 2 details of 7 threads
     mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
     stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
-  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1)
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1)
   manifest.json: 0 modules, 0 symbols; there was none
 ";
     assert_report(&report, 4, expected);

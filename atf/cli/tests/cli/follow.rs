@@ -225,7 +225,7 @@ fn a_file_that_is_replaced_is_said_and_ends_it() {
     let (status, messages) = following.end();
     assert_eq!(status, 1);
     assert!(
-        messages.contains("another file stands there now"),
+        messages.contains("replaced by another file"),
         "{messages}"
     );
 }

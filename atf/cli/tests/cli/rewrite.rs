@@ -368,7 +368,7 @@ fn a_session_of_which_nothing_is_left_is_told_apart() {
     assert_eq!((status, messages), (1, ""));
     let expected = "\
 session: recovered, but there is no event in it
-  thread_7: cannot be read: index.atf: header: the file has 1 bytes, a header needs 64 (at 0x1); \
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); \
 what can be copied of it is in unreadable/
   manifest.json: 0 modules, 0 symbols; there was none
 written to out

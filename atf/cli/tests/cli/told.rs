@@ -40,7 +40,7 @@ fn events_cut_off_a_finalized_file_are_counted_by_all() {
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 4));
     let expected = "atf: s/thread_7/index.atf: footer: no footer: the file was truncated (at 0xc0)\n\
-                    atf: s/thread_7/index.atf: header.event_count: 9 events, but only 4 are there (at 0x1c)\n";
+                    atf: s/thread_7/index.atf: header.event_count: 9 events, but the file has only 4 (at 0x1c)\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(status == 1 && text.contains("cut: 4 of 9 events"), "{text}");
@@ -78,7 +78,7 @@ fn a_hole_is_said_once_and_salvage_is_offered() {
         let (status, text, messages) = run(&folder, arguments);
         assert_eq!((status, text.lines().count()), (1, 9));
         let said = match arguments.contains(&"--last") {
-            false => "index.atf: events[4]: a gap: 2 events of zeros, of which nothing is known",
+            false => "index.atf: events[4]: a gap: 2 events are all zeros, their contents unknown",
             true => "thread 7: 2 events of zeros, first events[4]: a gap, unless a checksum",
         };
         assert_eq!(messages.matches(said).count(), 1, "{messages}");
@@ -104,7 +104,7 @@ fn a_threads_folder_of_another_name_is_not_passed_over_in_silence() {
     );
     let (status, text, messages) = run(&folder, &["dump", "s"]);
     assert_eq!((status, text.lines().count()), (1, 9));
-    let expected = "atf: s/thread_X: not read: no thread's id follows `thread_`; rename the folder to have it read\n";
+    let expected = "atf: s/thread_X: not read: the name has no thread id after `thread_`; rename the folder to have it read\n";
     assert_eq!(messages, expected);
     let (status, text, _) = run(&folder, &["info", "s"]);
     assert!(
