@@ -1,4 +1,4 @@
-//! Files of Unix.
+//! Files on Unix.
 
 use std::fs::{self, File, FileType, Permissions};
 use std::io;
@@ -8,18 +8,18 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// Reads at a position, whatever the cursor.
+/// Reads at an offset, ignoring the cursor.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.read_at(buffer, offset)
 }
 
-/// Writes at a position, whatever the cursor.
+/// Writes at an offset, ignoring the cursor.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
     file.write_at(within_limit(offset, bytes)?, offset)
 }
 
-/// As many of the bytes as may be written at `offset`. Who writes beyond the limit of the process
-/// (`ulimit -f`) is killed by SIGXFSZ: here that is an error.
+/// Returns as many of the bytes as may be written at `offset`. A process that writes beyond its
+/// file-size limit (`ulimit -f`) is killed by SIGXFSZ; this returns an error instead.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     let Some(limit) = getrlimit(Resource::Fsize).current else {
         return Ok(bytes);
@@ -31,12 +31,12 @@ pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     }
 }
 
-/// Makes the names in a folder survive a loss of power.
+/// Makes the names in a folder survive a power loss.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// What kind of special file it is.
+/// Names the type of a special file.
 pub(super) fn special(file_type: FileType) -> Option<&'static str> {
     match file_type {
         t if t.is_fifo() => Some("FIFO"),
@@ -47,7 +47,7 @@ pub(super) fn special(file_type: FileType) -> Option<&'static str> {
     }
 }
 
-/// Who may do what with a file or a folder.
+/// The permissions of a file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mode(u32);
 
@@ -59,12 +59,12 @@ impl Mode {
         fs::metadata(path).map(|metadata| Self(metadata.mode() & Self::ANY.0))
     }
 
-    /// No more than this and the other one allow; its owner keeps what is allowed now.
+    /// Limits the permissions to those of `other`, but keeps what the owner may do now.
     pub(crate) fn limited_to(self, other: Self) -> Self {
         Self(self.0 & (other.0 | Self::OWNER))
     }
 
-    /// For its owner alone.
+    /// Removes all permissions but the owner's.
     pub(crate) fn closed(self) -> Self {
         Self(self.0 & Self::OWNER)
     }

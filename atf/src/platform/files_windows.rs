@@ -1,36 +1,36 @@
-//! Files of Windows.
+//! Files on Windows.
 
 use std::fs::{File, FileType};
 use std::io;
 use std::os::windows::fs::FileExt;
 use std::path::Path;
 
-/// Reads at a position, and moves the cursor, which nothing here uses.
+/// Reads at an offset and moves the cursor, which nothing here uses.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
     file.seek_read(buffer, offset)
 }
 
-/// Writes at a position, and moves the cursor, which nothing here uses.
+/// Writes at an offset and moves the cursor, which nothing here uses.
 pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usize> {
     file.seek_write(bytes, offset)
 }
 
-/// As many of the bytes as may be written: processes have no limit.
+/// Returns all the bytes: processes have no file-size limit.
 pub(crate) fn within_limit(_offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
     Ok(bytes)
 }
 
-/// A folder cannot be opened as a file; the file system keeps names by itself.
+/// Does nothing: a folder cannot be opened as a file, and the file system persists names itself.
 pub(crate) fn sync_folder(_path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What kind of special file it is: std does not tell.
+/// Names the type of a special file: std does not report it.
 pub(super) fn special(_file_type: FileType) -> Option<&'static str> {
     None
 }
 
-/// Who may do what with a file or a folder: its folder's rules hold for what is made in it.
+/// Permissions of a file or folder: new files inherit those of their folder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mode;
 

@@ -1,4 +1,4 @@
-//! What is not the same on all systems about files, a file of source for each kind of system.
+//! File operations that differ between systems, one source file per kind of system.
 
 #[cfg(unix)]
 #[path = "files_unix.rs"]
@@ -19,7 +19,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 pub(crate) use files::{Mode, read_at, sync_folder, write_at};
 pub(crate) use space::{next_data, set_aside};
 
-/// What something is that is no regular file, for an error.
+/// Names the type of something that is not a regular file, for an error.
 pub(crate) fn name(file_type: FileType) -> &'static str {
     match file_type.is_dir() {
         true => "folder",
@@ -27,7 +27,7 @@ pub(crate) fn name(file_type: FileType) -> &'static str {
     }
 }
 
-/// Whether the process may make a file of so many bytes.
+/// Checks that the process may create a file of `size` bytes.
 pub(crate) fn check_size(size: u64) -> io::Result<()> {
     match size.checked_sub(1) {
         Some(last) => files::within_limit(last, &[0]).map(drop),
@@ -35,7 +35,7 @@ pub(crate) fn check_size(size: u64) -> io::Result<()> {
     }
 }
 
-/// A file that is written from its beginning to its end, as far as the process may write.
+/// A file written from beginning to end, up to the process's file-size limit.
 #[derive(Debug)]
 pub(crate) struct Output(pub(crate) File);
 

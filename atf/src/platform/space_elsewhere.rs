@@ -1,9 +1,9 @@
-//! Space for a file and holes in it, of systems that are not asked for either.
+//! Allocating space and finding holes, on systems where neither is implemented.
 
 use std::fs::File;
 use std::io;
 
-/// Never gives the file space by itself.
+/// Never allocates space.
 pub(crate) fn set_aside(_file: &File, _size: u64) -> io::Result<bool> {
     Ok(false)
 }

@@ -1,4 +1,4 @@
-//! Mappings of files.
+//! Memory-mapped files.
 
 use std::io;
 
@@ -7,27 +7,27 @@ use memmap2::MmapOptions;
 
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
-/// That someone promised what [`OpenOptions::mapped`] asks for; nothing else makes one.
+/// Proof that a caller made the promise of [`OpenOptions::mapped`]; nothing else creates one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MapPermit(());
 
 impl OpenOptions {
     /// Maps files into memory instead of reading them at positions.
     ///
-    /// Lookups at random places are some fifteen times faster, and
-    /// [`slice`](crate::index::IndexReader::slice) shows events without copying them. Scans are as
-    /// fast either way.
+    /// Lookups at random places are about fifteen times faster, and
+    /// [`slice`](crate::index::IndexReader::slice) accesses events without copying them. Scans are
+    /// as fast either way.
     ///
     /// # Safety
     ///
-    /// As long as a reader lives that was opened with these options, nobody may change its files
-    /// or make them shorter: no thread of this process, no other process. A file that shrinks
-    /// kills the process with `SIGBUS` at the next look at a page that is gone, and bytes behind
-    /// its end in the last page silently read as 0. A file that changes makes the compiler's
-    /// assumption wrong that what was checked stays as it was: undefined behaviour. Files on a
-    /// network or a disk that fails are subject to the same.
+    /// While a reader opened with these options is alive, nothing may change its files or shorten
+    /// them: no thread of this process, no other process. If a file shrinks, the next access to a
+    /// missing page kills the process with `SIGBUS`, and bytes past the end in the last page
+    /// silently read as 0. If a file changes, the compiler's assumption that checked bytes stay
+    /// unchanged is violated: undefined behaviour. The same applies to files on a network or on a
+    /// failing disk.
     ///
-    /// It is for those who own the files. One that is still being written is not to be mapped: its
+    /// Use this only for files that you own. Do not map a file that is still being written: its
     /// writer rewrites the header at the end.
     #[must_use]
     pub const unsafe fn mapped(mut self) -> Self {
@@ -36,12 +36,12 @@ impl OpenOptions {
     }
 }
 
-/// The bytes of a regular file, mapped as long as it was when it was opened.
+/// Maps a regular file, with its size as of opening.
 pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Bytes> {
     let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    // SAFETY: a permit is made only by `OpenOptions::mapped`, whose caller promises that
-    // nobody changes or shortens the file as long as a reader lives; the mapping lives in the
-    // reader's input and no longer, and it is read only. `FileSource` holds regular files.
+    // SAFETY: only `OpenOptions::mapped` creates a permit, and its caller promises that nothing
+    // changes or shortens the file while a reader is alive. The mapping is read-only and lives in
+    // the reader's input, no longer. `FileSource` holds regular files.
     let mapped = unsafe { MmapOptions::new().len(size).map(&file.file) }?;
     Ok(Bytes::from_owner(mapped))
 }

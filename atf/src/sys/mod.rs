@@ -1,9 +1,9 @@
-//! What safe Rust cannot say: the one module of this crate with unsafe code, each block or
-//! declaration with its proof. Nothing outside of it needs to know.
+//! The only module of this crate with unsafe code. Each block and declaration has a safety comment;
+//! nothing outside this module needs to know about them.
 
 #![allow(
     unsafe_code,
-    reason = "the module for it; every block proves that it is sound"
+    reason = "the module for unsafe code; every block has a safety proof"
 )]
 #![deny(clippy::undocumented_unsafe_blocks, unsafe_op_in_unsafe_fn)]
 

@@ -1,5 +1,4 @@
-//! The mapping of `ring.atf`: two buffers in memory that belongs to a file, so that it outlives
-//! the process.
+//! The mapping of `ring.atf`: two buffers in file-backed memory, which outlives the process.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -15,32 +14,32 @@ use memmap2::{MmapOptions, MmapRaw};
 use crate::platform;
 use crate::wire::RingHeader;
 
-/// One of the two buffers of a ring, to be filled by one writer.
+/// One of a ring's two buffers, filled by one writer.
 ///
-/// A mapped page belongs to the file: what is stored there is in the page cache the moment the
-/// store is done, and a process that is killed takes nothing of it along. Other processes may map
-/// or read the file at any time; none but this writer may change it.
+/// A mapped page belongs to the file: stored bytes are in the page cache immediately, so killing
+/// the process loses none of them. Other processes may map or read the file at any time; only this
+/// writer may change it.
 #[derive(Debug)]
 pub(crate) struct RingArea {
     /// The area's first byte.
     bytes: NonNull<u8>,
     capacity: usize,
-    /// The area's numbers in the header.
+    /// The area's fields in the header.
     size: NonNull<AtomicU64>,
     start: NonNull<AtomicU64>,
     checksum: NonNull<AtomicU32>,
-    /// What all of these point into; unmapped with the last area.
+    /// Keeps the mapping alive that these pointers point into; it is unmapped with the last area.
     _map: Arc<MmapRaw>,
 }
 
-// SAFETY: an area is a part of a mapping that no other area reaches, and the pointers into the
-// header are used for atomic access only. The mapping does not belong to any thread and lives as
-// long as `_map`, which is `Send` and `Sync` itself.
+// SAFETY: an area is part of a mapping that no other area accesses, and the pointers into the
+// header are used only for atomic access. The mapping is not tied to a thread and lives as long as
+// `_map`, which is itself `Send` and `Sync`.
 unsafe impl Send for RingArea {}
-// SAFETY: as above; what `&RingArea` allows is reading the area and atomic stores.
+// SAFETY: as above; `&RingArea` only allows reading the area and atomic stores.
 unsafe impl Sync for RingArea {}
 
-/// Where an area's numbers stand in the ring's header.
+/// The offsets of an area's fields in the ring's header.
 #[derive(Debug, Clone, Copy)]
 struct Fields {
     start: usize,
@@ -59,8 +58,8 @@ const DETAIL: Fields = Fields {
     checksum: offset_of!(RingHeader, detail_checksum),
 };
 
-/// Atomic stores need natural alignment. A mapping begins at a page, so offsets in the header that
-/// are multiples of their size are enough.
+/// Atomic stores need natural alignment. A mapping begins at a page, so it is enough that the
+/// offsets in the header are multiples of the fields' sizes.
 const _: () = {
     assert!(
         INDEX.start.is_multiple_of(8)
@@ -75,10 +74,10 @@ const _: () = {
 };
 
 impl RingArea {
-    /// Makes a ring's file, sets space aside for it, and maps it: the areas for index and detail.
+    /// Creates a ring's file, allocates its space, and maps it: the areas for index and detail.
     ///
-    /// The space is real: a mapping of a hole on a full disk would end the process by SIGBUS at the
-    /// first store.
+    /// The space is really allocated: on a full disk, the first store to a hole in a mapping would
+    /// kill the process with SIGBUS.
     pub(crate) fn create(
         path: &Path,
         header: &RingHeader,
@@ -98,22 +97,23 @@ impl RingArea {
         Self::both(&map, capacity).ok_or_else(|| io::ErrorKind::InvalidInput.into())
     }
 
-    /// The areas for index and detail, of `capacity` bytes each; `None` where the mapping is too short.
+    /// Returns the areas for index and detail, `capacity` bytes each; `None` if the mapping is too
+    /// short.
     fn both(map: &Arc<MmapRaw>, capacity: usize) -> Option<(Self, Self)> {
         let detail = RingHeader::SIZE.saturating_add(capacity);
         let area = |offset, fields| Self::new(map, offset, capacity, fields);
         area(RingHeader::SIZE, INDEX).zip(area(detail, DETAIL))
     }
 
-    /// The area of `capacity` bytes at `offset`; `None` where the mapping is too short for it.
+    /// Returns the area of `capacity` bytes at `offset`; `None` if the mapping is too short.
     fn new(map: &Arc<MmapRaw>, offset: usize, capacity: usize, fields: Fields) -> Option<Self> {
         let end = offset.checked_add(capacity)?;
         if offset < RingHeader::SIZE || end > map.len() {
             return None;
         }
         let base = NonNull::new(map.as_mut_ptr())?;
-        // SAFETY: the area is inside the mapping, as was just checked, and the header is too, since
-        // the area begins behind it; each field is inside the header. So no sum leaves the mapping.
+        // SAFETY: the area is inside the mapping, as just checked. The header is too, since the
+        // area begins after it, and each field is inside the header. So no sum leaves the mapping.
         unsafe {
             Some(Self {
                 bytes: base.add(offset),
@@ -128,11 +128,10 @@ impl RingArea {
 
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the bytes are inside the mapping, which lives as long as `self`, and bytes of any
-        // value are valid. `both` makes one area at each of two places that do not overlap each
-        // other or the header, and an area is not `Clone`: whoever changes these bytes holds it
-        // mutably. That no other process changes the file is what `ring.atf` asks of everyone, as
-        // any file of a writer does.
+        // SAFETY: the bytes are inside the mapping, which lives as long as `self`, and any byte
+        // value is valid. `both` creates two areas, which overlap neither each other nor the
+        // header, and an area is not `Clone`: changing these bytes requires it mutably. Other
+        // processes must not change the file, as with any file that is being written.
         unsafe { slice::from_raw_parts(self.bytes.as_ptr(), self.capacity) }
     }
 
@@ -143,24 +142,24 @@ impl RingArea {
         unsafe { slice::from_raw_parts_mut(self.bytes.as_ptr(), self.capacity) }
     }
 
-    /// Says that the first `size` bytes of the area are events.
+    /// Publishes the first `size` bytes of the area as events.
     ///
-    /// The release order keeps the compiler and the processor from doing it before the bytes are
-    /// stored. A kill comes between two instructions, and all stores before it reach the page.
+    /// The release order keeps compiler and processor from doing this before the bytes are stored.
+    /// A kill comes between two instructions, and all stores before it reach the page.
     #[inline]
     pub(crate) fn publish(&self, size: usize) {
-        // SAFETY: it points to 8 bytes of the header, in a mapping that lives as long as `self`, at
-        // a multiple of 8, asserted above, from a page's beginning. No reference into an area
-        // reaches the header, and after `create` all access to it is atomic.
+        // SAFETY: the pointer refers to 8 bytes of the header, in a mapping that lives as long as
+        // `self`, at a multiple of 8 from the start of a page, as asserted above. No reference into
+        // an area reaches the header, and after `create` all access to it is atomic.
         let field = unsafe { self.size.as_ref() };
         self.show();
         field.store((size as u64).to_le(), Ordering::Release);
         self.show();
     }
 
-    /// Says where in its file the empty area belongs from now on.
+    /// Sets where in its file the empty area belongs from now on.
     pub(crate) fn move_to(&self, start: u64, checksum: u32) {
-        // SAFETY: as in `publish`; the second has 4 bytes at a multiple of 4.
+        // SAFETY: as in `publish`; the second field has 4 bytes at a multiple of 4.
         let fields = unsafe { (self.start.as_ref(), self.checksum.as_ref()) };
         fields.0.store(start.to_le(), Ordering::Release);
         self.show();
@@ -168,7 +167,7 @@ impl RingArea {
         self.show();
     }
 
-    /// Between two stores: shows the ring to a test that asked for it.
+    /// Shows the ring to a test between two stores.
     #[inline]
     fn show(&self) {
         #[cfg(test)]
@@ -176,7 +175,7 @@ impl RingArea {
     }
 }
 
-/// A writer's ring after each of its stores.
+/// Lets a test watch a writer's ring after each store.
 #[cfg(test)]
 pub(crate) mod watch {
     use std::cell::RefCell;
@@ -197,8 +196,8 @@ pub(crate) mod watch {
     pub(super) fn show(map: &MmapRaw) {
         WATCHER.with_borrow_mut(|watcher| {
             if let Some(watcher) = watcher {
-                // SAFETY: the mapping has as many bytes, and its areas' only writer is this thread, which is
-                // here and holds no reference into them.
+                // SAFETY: the mapping has this many bytes. Only this thread writes to its areas,
+                // and it holds no reference into them here.
                 watcher(unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) });
             }
         });
@@ -210,7 +209,7 @@ fn write_header(mut file: &File, header: &RingHeader) -> io::Result<()> {
     file.write_all(zerocopy::IntoBytes::as_bytes(header))
 }
 
-/// Gives the empty file `size` bytes with blocks behind them, one by one.
+/// Extends the empty file to `size` bytes by writing zeros.
 fn write_zeros(file: &mut File, size: usize) -> io::Result<()> {
     io::copy(&mut io::repeat(0).take(size as u64), file).map(drop)
 }
@@ -226,7 +225,7 @@ mod tests {
 
     const CAPACITY: usize = 64;
 
-    /// Both areas in memory without a file: Miri maps no files (`.ci/miri`).
+    /// Returns both areas in memory without a file: Miri cannot map files (`.ci/miri`).
     fn areas() -> (Arc<MmapRaw>, RingArea, RingArea) {
         let map = MmapMut::map_anon(RingHeader::SIZE + 2 * CAPACITY).unwrap();
         let map = Arc::new(MmapRaw::from(map));
@@ -234,9 +233,9 @@ mod tests {
         (map, index, detail)
     }
 
-    /// The bytes that another process would read, once nobody writes any more.
+    /// Returns the bytes that another process would read after all writes.
     fn bytes(map: &MmapRaw) -> Vec<u8> {
-        // SAFETY: the mapping has as many bytes, and the tests look when the areas are gone.
+        // SAFETY: the mapping has this many bytes, and the tests look after the areas are gone.
         unsafe { slice::from_raw_parts(map.as_ptr(), map.len()) }.to_vec()
     }
 

@@ -1,13 +1,13 @@
-//! Where events wait until they are written.
+//! Buffers for events before they are written.
 
 use crate::sys::RingArea;
 
-/// Memory for the events that are not in the file yet.
+/// Memory for events that are not yet in the file.
 #[derive(Debug)]
 pub(super) enum Buffer {
     /// Ordinary memory, which is lost with the process.
     Memory(Vec<u8>),
-    /// An area of `ring.atf`, which is not.
+    /// An area of `ring.atf`, which outlives the process.
     Ring(RingArea),
 }
 
@@ -32,7 +32,7 @@ impl Buffer {
         }
     }
 
-    /// Says that the first `size` bytes are events.
+    /// Publishes the first `size` bytes as events.
     #[inline]
     pub(super) fn publish(&self, size: usize) {
         if let Self::Ring(area) = self {
@@ -40,7 +40,7 @@ impl Buffer {
         }
     }
 
-    /// Says where in its file the empty buffer belongs, behind events with this checksum.
+    /// Sets where in its file the empty buffer belongs, after events with this checksum.
     pub(super) fn move_to(&self, start: u64, checksum: u32) {
         if let Self::Ring(area) = self {
             area.move_to(start, checksum);

@@ -1,35 +1,35 @@
-//! What a tracer hands over.
+//! The events and details that a tracer passes to a writer.
 
 use crate::wire::{DetailEventType, EventKind};
 
 /// A call, a return or an exception, as a tracer saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// When, in nanoseconds of the clock that the options name; never less than the last one's.
+    /// The timestamp in nanoseconds of the clock in the options; never less than the previous one.
     pub timestamp_ns: u64,
-    /// Which function: module in the upper 32 bits, symbol in the lower.
+    /// The function: module in the upper 32 bits, symbol in the lower.
     pub function_id: u64,
-    /// What happened.
+    /// The kind of event.
     pub event_kind: EventKind,
-    /// Depth of the call stack: 1 for the outermost call, and a return repeats its call's. Wire
-    /// version 2 does not record it.
+    /// The depth of the call stack: 1 for the outermost call; a return repeats its call's depth.
+    /// Wire version 2 does not record it.
     pub call_depth: u32,
 }
 
-/// Registers and stack at an event, or whatever else belongs to it.
+/// Registers and stack at an event, or other data that belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Detail<'a> {
-    /// What it describes: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
+    /// The kind of detail: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
     /// [`FUNCTION_RETURN`](DetailEventType::FUNCTION_RETURN) for a return.
     pub event_type: DetailEventType,
-    /// Flags; no source names one.
+    /// Flags; no source defines any.
     pub flags: u16,
     /// The payload; [`FunctionPayload::encode`](crate::detail::FunctionPayload::encode) makes that
-    /// of a call or a return. Any bytes will do, less than 4 GiB of them.
+    /// of a call or a return. Any bytes, less than 4 GiB.
     pub payload: &'a [u8],
 }
 
-/// An index event and the detail event that belong together, each by its position from 0.
+/// An index event and its detail event, by their positions, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The position in `index.atf`.
@@ -38,17 +38,17 @@ pub struct Link {
     pub detail_seq: u64,
 }
 
-/// What a thread's files hold in the end.
+/// The final contents of a thread's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadSummary {
     /// The thread.
     pub thread_id: u32,
     /// Events in `index.atf`.
     pub event_count: u64,
-    /// Events in `detail.atf`; 0 where there is no such file.
+    /// Events in `detail.atf`; 0 if there is no such file.
     pub detail_count: u64,
-    /// Details that were reserved and are not in `detail.atf`: dropped by
-    /// [`drop_detail`](super::ThreadWriter::drop_detail), or never written until the files were
+    /// Reserved details that are not in `detail.atf`: dropped by
+    /// [`drop_detail`](super::ThreadWriter::drop_detail), or still unwritten when the files were
     /// finalized.
     pub dropped_details: u64,
     /// The timestamps of the first and the last event in nanoseconds, or `None` without events.

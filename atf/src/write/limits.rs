@@ -1,5 +1,5 @@
-//! What takes hours or a second process: counts of 2³², so these tests start close to it, and a
-//! writer in a forked child.
+//! Tests for what would take hours or a second process: counts of 2³², so they start close to it,
+//! and a writer in a forked child.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const DETAIL: Detail<'_> = Detail {
     payload: &[],
 };
 
-/// A writer that has counted this far.
+/// A writer with counts that start this high.
 fn writer(wire: Wire, events: u64, details: u64) -> ThreadWriter {
     let options = WriteOptions {
         wire,
@@ -79,7 +79,7 @@ fn version_1_links_to_each_detail_below_the_number_that_stands_for_none() {
     writer.write_detail(12, 1, &DETAIL).unwrap();
     let pair = writer.write_with_detail(&EVENT, &DETAIL).unwrap_err();
     assert_eq!(limit(&pair), reached);
-    // Events without details may follow.
+    // More events without details are allowed.
     assert_eq!(writer.write(&EVENT).unwrap(), 13);
     assert_eq!(writer.finalize().unwrap().detail_count, MOST);
 }

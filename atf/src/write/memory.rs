@@ -1,4 +1,4 @@
-//! A file system in memory that can be told to refuse.
+//! An in-memory file system that can fail on demand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Storage, StorageFile};
 
-/// One step that a writer asks of a [`Storage`].
+/// One operation that a writer requests from a [`Storage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Step {
@@ -34,21 +34,21 @@ pub enum Step {
     Sync,
 }
 
-/// What becomes of a step.
+/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It is done.
+    /// It succeeds.
     Done,
-    /// It is refused.
+    /// It fails.
     Refused(io::ErrorKind),
-    /// A write takes this many bytes at most; all else is done.
+    /// A write takes at most this many bytes; anything else succeeds.
     Short(usize),
 }
 
-/// Files in memory, for tests of writers and of what follows after an error.
+/// Files in memory, for tests of writers and of their behaviour after an error.
 ///
-/// A clone is the same storage. [`decide`](Self::decide) is asked before each step, so each call
-/// that a writer makes can be made to fail, once or for ever.
+/// Clones share the same storage. The function given to [`decide`](Self::decide) is called before
+/// each operation, so every call of a writer can be made to fail, once or forever.
 ///
 /// ```
 /// use std::io;
@@ -84,24 +84,24 @@ struct State {
 }
 
 impl Memory {
-    /// An empty storage that refuses nothing.
+    /// Creates an empty storage where nothing fails.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets `decide` choose what becomes of each step from now on.
+    /// Sets the function that decides the outcome of each operation from now on.
     pub fn decide(&self, decide: impl FnMut(Step, &Path) -> Fate + Send + 'static) {
         self.state().decide = Some(Box::new(decide));
     }
 
-    /// How many steps there have been, refused ones included.
+    /// Returns how many operations there were, failed ones included.
     #[must_use]
     pub fn steps(&self) -> u64 {
         self.state().steps
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     #[must_use]
     pub fn bytes(&self, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         let state = self.state();
@@ -109,13 +109,13 @@ impl Memory {
         Some(lock(file).clone())
     }
 
-    /// The paths of all files.
+    /// Returns the paths of all files.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         self.state().files.keys().cloned().collect()
     }
 
-    /// The paths of all folders.
+    /// Returns the paths of all folders.
     #[must_use]
     pub fn folders(&self) -> Vec<PathBuf> {
         self.state().folders.iter().cloned().collect()
@@ -125,7 +125,7 @@ impl Memory {
         lock(&self.0)
     }
 
-    /// Asks what becomes of a step, and says how many bytes it may write.
+    /// Decides the outcome of an operation and returns how many bytes it may write.
     fn step(&self, step: Step, path: &Path) -> io::Result<usize> {
         let mut state = self.state();
         state.steps = state.steps.saturating_add(1);
@@ -137,7 +137,7 @@ impl Memory {
     }
 }
 
-/// A panic of a test elsewhere is no reason for another one here.
+/// Ignores lock poisoning.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -236,7 +236,7 @@ impl StorageFile for MemoryFile {
             .checked_add(bytes.len())
             .ok_or(io::ErrorKind::FileTooLarge)?;
         let mut file = lock(&self.bytes);
-        // Nothing makes a file no larger, wherever it is written.
+        // Writing no bytes does not extend a file, whatever the offset.
         if file.len() < end && !bytes.is_empty() {
             file.resize(end, 0);
         }

@@ -1,25 +1,25 @@
-//! Writes the files that the readers read.
+//! Writes index files, detail files and sessions.
 //!
-//! [`ThreadWriter`] writes the two files of a thread, [`SessionWriter`] a folder of them with its
-//! manifest. A thread's writer shares nothing with the others, so each thread of a tracer, or the
-//! thread that drains their rings ([`record`](crate::record)), writes without a lock.
+//! [`ThreadWriter`] writes a thread's two files, [`SessionWriter`] a folder of threads with its
+//! manifest. Threads' writers share nothing, so each thread of a tracer, or the thread that drains
+//! their rings ([`record`](crate::record)), writes without a lock.
 //!
-//! # What is promised for which failure
+//! # Guarantees after failures
 //!
-//! | failure | what stays |
+//! | failure | what remains |
 //! |---|---|
 //! | the process ends without [`finalize`](ThreadWriter::finalize), its writers dropped | every event |
-//! | SIGKILL, a crash, `_exit` | whatever was flushed, at most a buffer of events is missing; with [`survive_kill`](WriteOptions::survive_kill) every event whose call had returned |
-//! | the disk is full, or any other error of a write | the call that met it returns it and all later ones repeat it; the events before it are a valid prefix |
-//! | loss of power | as [`Durability`] says |
+//! | SIGKILL, a crash, `_exit` | everything flushed, so at most a buffer of events is missing; with [`survive_kill`](WriteOptions::survive_kill) every event whose call had returned |
+//! | the disk is full, or any other error of a write | the failing call returns the error and all later calls repeat it; the events before it are a valid prefix |
+//! | power loss | see [`Durability`] |
 //!
-//! A file that was not finalized is one that readers read up to its last whole event. Details leave
-//! before the index events that link to them, so what is cut off holds details that nothing links
-//! to rather than links that lead nowhere.
+//! Readers read an unfinalized file up to its last whole event. Details are written before the
+//! index events that link to them, so an unfinalized trace may have details without links, but no
+//! links that lead nowhere.
 //!
-//! Nothing here panics, waits for a lock, or touches the signals of the host. A file-size limit
-//! (`RLIMIT_FSIZE`) ends a process by SIGXFSZ unless the host ignores that signal; if it does, the
-//! write's error is returned as any other.
+//! Nothing here panics, waits for a lock, or touches the host's signals. Exceeding a file-size
+//! limit (`RLIMIT_FSIZE`) kills a process with SIGXFSZ unless the host ignores that signal; if it
+//! does, the write error is returned like any other.
 
 use std::io;
 use std::path::Path;
@@ -32,7 +32,7 @@ mod event;
 #[allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
-    reason = "a test may panic"
+    reason = "tests may panic"
 )]
 mod limits;
 mod memory;
@@ -50,7 +50,7 @@ pub use session::{SessionTotals, SessionWriter};
 pub use storage::{Disk, Storage, StorageFile};
 pub use thread::{ReservedDetail, ThreadWriter};
 
-/// Makes the name of a folder that was made survive a loss of power.
+/// Makes the name of a new folder survive a power loss.
 fn sync_name(storage: &dyn Storage, folder: &Path) -> Result<()> {
     let parent = match folder.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,4 +1,4 @@
-//! How files are written.
+//! Options for writing.
 
 use crate::clock;
 use crate::wire::{Arch, Clock, Os, Wire};
@@ -20,24 +20,23 @@ use crate::wire::{Arch, Clock, Os, Wire};
 pub struct WriteOptions {
     /// The wire version. All tracers in the field write version 1.
     pub wire: Wire,
-    /// The processor; by default that of this program, 0 where the format has no number for it.
+    /// The processor architecture; by default this program's, 0 if the format has no number for it.
     pub arch: Arch,
-    /// The operating system; by default that of this program, 0 where the format has no number
-    /// for it.
+    /// The operating system; by default this program's, 0 if the format has no number for it.
     pub os: Os,
-    /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 where the
+    /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 if the
     /// format has no number for it.
     pub clock_type: Clock,
-    /// What survives a loss of power.
+    /// What survives a power loss.
     pub durability: Durability,
-    /// Whether every event whose call has returned survives the death of this process, SIGKILL
-    /// included. It has nothing to do with a loss of power.
+    /// Whether every event whose call has returned survives the death of this process, including by
+    /// SIGKILL. This does not concern power loss.
     pub survive_kill: bool,
-    /// Whether events are written as they come. Otherwise one that is earlier than the last and
-    /// one of unknown kind are refused, as the format demands of tracers. For tools that copy what
-    /// another tracer wrote.
+    /// Whether events are written unchecked. Otherwise an event that is earlier than the previous
+    /// one or of unknown kind is refused, as the format demands of tracers. Meant for tools that
+    /// copy another tracer's events.
     pub verbatim: bool,
-    /// Bytes of each file's buffer; at least 4 KiB are taken.
+    /// Bytes of each file's buffer; at least 4 KiB are used.
     pub buffer_size: usize,
 }
 
@@ -56,16 +55,16 @@ impl Default for WriteOptions {
     }
 }
 
-/// What survives a loss of power, which may drop or reorder whatever was not synchronized.
+/// What survives a power loss, which may drop or reorder whatever was not synchronized.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing is promised: the system writes when it likes. The traced program never waits.
+    /// Nothing is guaranteed: the system writes whenever it likes. The traced program never waits.
     #[default]
     None,
-    /// A finalized file: files, folder and the folder's name are synchronized when it is finalized,
-    /// the events before the header says that they are there.
+    /// A finalized file: finalizing synchronizes the files, the folder and the folder's name, and
+    /// the events before the header that counts them.
     Finalize,
-    /// All that was flushed: files are synchronized with each buffer that leaves.
+    /// Everything flushed: files are synchronized after each buffer is written.
     EachFlush,
 }
 

@@ -1,23 +1,23 @@
-//! The buffers that outlive the process.
+//! Buffers that outlive the process.
 //!
-//! With [`survive_kill`](super::WriteOptions::survive_kill) the buffers of a thread's two files are
-//! the areas of `ring.atf`, a file beside them that is mapped and shared. Nothing else changes:
-//! events go into a buffer, a full buffer goes to its file. So every event whose call has returned
-//! is in its file or in the ring, whatever becomes of the process.
+//! With [`survive_kill`](super::WriteOptions::survive_kill), the buffers of a thread's two files
+//! are the areas of `ring.atf`, a file next to them that is mapped and shared. Nothing else
+//! changes: events go into a buffer, a full buffer goes to its file. So every event whose call has
+//! returned is in its file or in the ring, whatever happens to the process.
 //!
-//! A kill may come between any two instructions. For one area, with `s` where it starts in its file:
+//! A kill may come between any two instructions. For one area that begins at `s` in its file:
 //!
-//! | before | in the file | in the ring | what a reader finds |
+//! | before | in the file | in the ring | reader's view |
 //! |---|---|---|---|
 //! | an event's bytes are stored | up to `s` | `size` bytes | all before it |
 //! | the size is stored | up to `s` | the same | the same: the call had not returned |
-//! | the area is written | up to `s`, and some of the area | `size` bytes from `s` | the ring's bytes, of which the file has some |
+//! | the area is written | up to `s`, and some of the area | `size` bytes from `s` | the ring's bytes; some are in the file too |
 //! | size := 0 | up to `s + size` | `size` bytes from `s` | the same bytes in both |
 //! | start moves | up to the new start | nothing | the file |
 //! | the checksum moves | up to the new start | nothing | the file |
 //!
 //! An event's detail is stored before the event, and the detail area is written before the index
-//! area, so no link is found without its detail.
+//! area, so every link has its detail.
 
 use std::path::{Path, PathBuf};
 use std::process;
@@ -37,13 +37,13 @@ pub(super) struct Ring {
     path: PathBuf,
     /// A forked child has the mapping too, and would write into its parent's ring.
     pub(super) owner: u32,
-    /// The detail area, until there is a detail file.
+    /// The detail area, until the detail file exists.
     detail: Option<RingArea>,
 }
 
 impl Ring {
-    /// Makes the ring of a thread, and gives the buffer for its index file. Where that fails,
-    /// nothing is left behind.
+    /// Creates a thread's ring and returns the buffer for its index file. On failure it leaves
+    /// nothing behind.
     pub(super) fn create(
         storage: &dyn Storage,
         folder: &Path,
@@ -88,7 +88,7 @@ impl Ring {
                 Ok((Buffer::Ring(index), ring))
             }
             Err(error) => {
-                // The error that counts is the first one. A file that was there is not ours.
+                // The first error counts. A file that already existed is not ours.
                 if error.kind() != std::io::ErrorKind::AlreadyExists {
                     let _ = storage.remove(&path);
                 }
@@ -97,12 +97,12 @@ impl Ring {
         }
     }
 
-    /// The buffer for the detail file.
+    /// Takes the buffer for the detail file.
     pub(super) fn take_detail(&mut self) -> Option<Buffer> {
         self.detail.take().map(Buffer::Ring)
     }
 
-    /// Refuses a child that was forked: what it would write belongs to its parent.
+    /// Refuses to write in a forked child: the ring belongs to its parent.
     pub(super) fn check_owner(&self) -> Result<()> {
         if process::id() == self.owner {
             return Ok(());
@@ -111,8 +111,8 @@ impl Ring {
         Err(error.with_path(Some(&self.path)))
     }
 
-    /// Removes the file: all that was in it is in the thread's files. Where that fails, readers
-    /// find that it adds nothing.
+    /// Removes the file: everything in it is in the thread's files. If that fails, readers see that
+    /// it adds nothing.
     pub(super) fn remove(&mut self, storage: &dyn Storage) {
         let _ = storage.remove(&self.path);
     }

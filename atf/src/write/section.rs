@@ -1,4 +1,4 @@
-//! A file that grows at its end, through a buffer, under a checksum.
+//! A file that grows at its end, with a buffer and a checksum.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use crate::checksum::Crc32c;
 use crate::error::{Error, Result};
 use crate::header::HEADER_SIZE;
 
-/// How many bytes of whole events some bytes begin with, and how many events these are.
+/// Returns how many bytes at the start are whole events, and how many events these are.
 pub(super) type Whole = fn(&[u8]) -> (usize, u64);
 
-/// One of a thread's two files while it is written: header, events, a buffer for what follows.
+/// One of a thread's two files during writing: header, events, a buffer for later events.
 #[derive(Debug)]
 pub(super) struct Section {
     path: PathBuf,
@@ -20,18 +20,18 @@ pub(super) struct Section {
     buffer: Buffer,
     /// Bytes of the buffer that hold events.
     filled: usize,
-    /// Bytes of the file: header and events, whole ones only.
+    /// Bytes of the file: header and whole events.
     size: u64,
     /// Events in the file.
     count: u64,
     crc: Crc32c,
     whole: Whole,
-    /// Whether a write of events failed: what would follow has lost its place.
+    /// Whether a write of events failed, so that later events cannot be appended.
     has_failed: bool,
 }
 
 impl Section {
-    /// Makes the file and writes its header. Where that fails, the file is removed again.
+    /// Creates the file and writes its header. On failure it removes the file again.
     pub(super) fn create(
         storage: &dyn Storage,
         path: PathBuf,
@@ -55,7 +55,7 @@ impl Section {
         match this.write_all(0, header) {
             Ok(()) => Ok(this),
             Err(failure) => {
-                // The error that counts is the first one.
+                // The first error counts.
                 let _ = storage.remove(&this.path);
                 Err(failure.error)
             }
@@ -66,44 +66,44 @@ impl Section {
         &self.path
     }
 
-    /// Bytes of the buffer that hold events.
+    /// Returns the bytes of the buffer that hold events.
     #[inline]
     pub(super) fn filled(&self) -> usize {
         self.filled
     }
 
-    /// Bytes that the buffer can hold.
+    /// Returns the buffer's capacity in bytes.
     pub(super) fn capacity(&self) -> usize {
         self.buffer.bytes().len()
     }
 
-    /// The offset behind the last event in the file, without those in the buffer.
+    /// Returns the offset after the last event in the file, without those in the buffer.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many events are in the file, without those in the buffer.
+    /// Returns how many events are in the file, without those in the buffer.
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    /// Bytes of the events in the file.
+    /// Returns the bytes of the events in the file.
     pub(super) fn events_size(&self) -> u64 {
         self.size.saturating_sub(HEADER_SIZE as u64)
     }
 
-    /// The bytes in the buffer.
+    /// Returns the bytes in the buffer.
     pub(super) fn buffered(&self) -> Result<&[u8]> {
         let bytes = self.buffer.bytes().get(..self.filled);
         bytes.ok_or_else(|| Error::internal("a buffer holds no more than its size"))
     }
 
-    /// The CRC-32C of the events in the file.
+    /// Returns the CRC-32C of the events in the file.
     pub(super) fn checksum(&self) -> u32 {
         self.crc.finish()
     }
 
-    /// Lets `encode` put an event of `N` bytes into the buffer, which must have room.
+    /// Appends an event of `N` bytes, which `encode` writes, to the buffer, which must have room.
     #[inline]
     pub(super) fn push<const N: usize>(&mut self, encode: impl FnOnce(&mut [u8; N])) -> Result<()> {
         let rest = self.buffer.bytes_mut().get_mut(self.filled..);
@@ -111,13 +111,13 @@ impl Section {
             return Err(no_room());
         };
         encode(place);
-        // It was found inside the buffer.
+        // No overflow: the range is inside the buffer.
         self.filled = self.filled.wrapping_add(N);
         self.buffer.publish(self.filled);
         Ok(())
     }
 
-    /// Lets `edit` change an event of `N` bytes that is in the buffer, at `at` bytes of it.
+    /// Lets `edit` change the event of `N` bytes at offset `at` in the buffer.
     pub(super) fn edit<const N: usize>(
         &mut self,
         at: usize,
@@ -133,7 +133,7 @@ impl Section {
         Ok(())
     }
 
-    /// Puts an event of several parts into the buffer, or past it into the file where it is larger
+    /// Appends an event of several parts to the buffer, or directly to the file if it is larger
     /// than the buffer.
     pub(super) fn push_parts(&mut self, header: &[u8], payload: &[u8]) -> Result<()> {
         let size = header.len().saturating_add(payload.len());
@@ -151,13 +151,13 @@ impl Section {
         let (place, rest) = places.ok_or_else(no_room)?;
         place.copy_from_slice(header);
         rest.copy_from_slice(payload);
-        // Both were found inside the buffer.
+        // No overflow: both ranges are inside the buffer.
         self.filled = self.filled.wrapping_add(size);
         self.buffer.publish(self.filled);
         Ok(())
     }
 
-    /// Writes an event that is larger than the empty buffer.
+    /// Writes an event that is larger than the buffer, which is empty.
     fn write_through(&mut self, parts: &[&[u8]]) -> Result<()> {
         let mut end = self.size;
         for part in parts {
@@ -175,8 +175,8 @@ impl Section {
         Ok(())
     }
 
-    /// Puts an event into the file whose payload need not fit into memory: `read` fills one piece
-    /// after the other of its `size` bytes, and they go through the emptied buffer.
+    /// Writes an event whose payload need not fit into memory: `read` fills its `size` bytes in
+    /// pieces, which pass through the emptied buffer.
     pub(super) fn push_read(
         &mut self,
         header: &[u8],
@@ -194,7 +194,7 @@ impl Section {
         Ok(())
     }
 
-    /// Writes an event behind the last one and says where it ends.
+    /// Writes an event after the last one and returns where it ends.
     fn write_read(
         &mut self,
         header: &[u8],
@@ -222,10 +222,10 @@ impl Section {
         Ok(end)
     }
 
-    /// Sends the buffer on. Where that fails, `size` tells how many bytes of whole events the file
+    /// Writes the buffer to the file. If that fails, `size` covers the whole events that the file
     /// has; the rest of the buffer is lost.
     pub(super) fn flush(&mut self) -> Result<()> {
-        // Not by `buffered`, which would borrow the file too.
+        // Not `buffered`, which would borrow the file too.
         let bytes = self.buffer.bytes().get(..self.filled);
         let bytes = bytes.ok_or_else(no_room)?;
         self.crc.update(bytes);
@@ -239,34 +239,34 @@ impl Section {
         self.size = self.size.saturating_add(size as u64);
         self.count = self.count.saturating_add(count);
         if let Err(failure) = written {
-            // A ring keeps what did not arrive: it still says where its bytes belong.
+            // A ring keeps what was not written: it still states where its bytes belong.
             self.has_failed = true;
             self.cut();
             return Err(failure.error);
         }
         self.filled = 0;
-        // A kill before this leaves the bytes in both places, where they are equal.
+        // A kill before this point leaves the bytes in both places, where they are equal.
         self.buffer.publish(0);
-        // From here on to the next event the buffer is empty, and nobody looks where it belongs.
+        // From here to the next event the buffer is empty, so nobody reads where it belongs.
         self.buffer.move_to(self.size, self.crc.finish());
         Ok(())
     }
 
-    /// Sends on what `keep` leaves of the buffer, if nothing before it was lost, whether that
-    /// succeeds or not.
+    /// Writes the part of the buffer that `keep` selects, if nothing before it was lost. Ignores
+    /// errors.
     pub(super) fn rescue(&mut self, keep: impl FnOnce(&[u8]) -> usize) {
-        // What is in a ring is not lost.
+        // Bytes in a ring are not lost.
         if !self.has_failed
             && !self.buffer.is_ring()
             && let Ok(events) = self.buffered()
         {
             self.filled = keep(events).min(self.filled);
-            // The error that counts is the first one.
+            // The first error counts.
             let _ = self.flush();
         }
     }
 
-    /// Writes a footer behind the events, which must all be in the file.
+    /// Writes a footer after the events, which must all be in the file.
     pub(super) fn write_footer(&mut self, footer: &[u8]) -> Result<()> {
         self.write_all(self.size, footer).map_err(|failure| {
             self.cut();
@@ -274,18 +274,18 @@ impl Section {
         })
     }
 
-    /// Writes the header again.
+    /// Rewrites the header.
     pub(super) fn rewrite_header(&mut self, header: &[u8; HEADER_SIZE]) -> Result<()> {
         self.write_all(0, header).map_err(|failure| failure.error)
     }
 
-    /// Makes what is in the file survive a loss of power.
+    /// Makes the file's contents survive a power loss.
     pub(super) fn sync(&mut self) -> Result<()> {
         sync(&mut *self.file).map_err(|error| Error::io(error).with_path(Some(&self.path)))
     }
 
-    /// Cuts off what a failed write left behind the last whole event. Readers do without: where
-    /// this fails too, they tell the part from an event.
+    /// Removes what a failed write left after the last whole event. If that fails too, readers
+    /// recognize it as a torn event.
     fn cut(&mut self) {
         let _ = self.file.set_size(self.size);
     }
@@ -297,16 +297,16 @@ impl Section {
 
 #[cold]
 fn no_room() -> Error {
-    Error::internal("the buffer has room for an event before it is put there")
+    Error::internal("the buffer has room for an event before it is added")
 }
 
-/// A write that did not succeed as a whole.
+/// A write that failed, perhaps after some bytes.
 struct Failure {
     written: usize,
     error: Error,
 }
 
-/// Writes all bytes; an interrupted write is repeated.
+/// Writes all bytes; repeats interrupted writes.
 fn write_all(
     file: &mut dyn StorageFile,
     path: &Path,
@@ -331,7 +331,7 @@ fn write_all(
     Ok(())
 }
 
-/// Makes what is in a file survive a loss of power; an interrupted attempt is repeated.
+/// Makes a file's contents survive a power loss; repeats interrupted attempts.
 pub(super) fn sync(file: &mut dyn StorageFile) -> io::Result<()> {
     loop {
         match file.sync() {

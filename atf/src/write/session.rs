@@ -1,4 +1,4 @@
-//! Writing a session: its threads and its manifest.
+//! Writes sessions: their threads and their manifest.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,13 +12,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{Manifest, ManifestThread, Module, Symbol};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
 
-/// What a manifest is called until it is whole.
+/// The manifest's file name until it is complete.
 const MANIFEST_PART: &str = "manifest.json.part";
 
-/// Writes a session: a folder `thread_N` for each thread, and `manifest.json`.
+/// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///
-/// Each thread's writer is independent of the others and of this one, so that threads are written
-/// side by side without a lock.
+/// Each thread's writer is independent of the others and of this one, so threads write in parallel
+/// without a lock.
 ///
 /// ```
 /// use atf::write::{SessionWriter, WriteOptions};
@@ -42,26 +42,25 @@ pub struct SessionWriter {
     options: WriteOptions,
     storage: Arc<dyn Storage>,
     shared: Arc<Mutex<Shared>>,
-    /// Whether a manifest was written; held while one is. Taken before `shared`, so that the
+    /// Whether a manifest was written; locked during a write. Locked before `shared`, so that the
     /// threads' writers never wait for a manifest.
     has_manifest: Mutex<bool>,
 }
 
-/// What a session's threads hold in the end.
+/// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionTotals {
     /// Threads that have been written.
     pub threads: u64,
-    /// Of them those that were finalized.
+    /// How many of them were finalized.
     pub finalized: u64,
     /// Index events of the finalized threads.
     pub event_count: u64,
     /// Detail events of the finalized threads.
     pub detail_count: u64,
-    /// Details of the finalized threads that were reserved and are not in their files.
+    /// Reserved details of the finalized threads that are not in their files.
     pub dropped_details: u64,
-    /// The least first and the greatest last timestamp in nanoseconds, of finalized threads with
-    /// events.
+    /// The earliest and the latest timestamp in nanoseconds, over finalized threads with events.
     pub time_range: Option<(u64, u64)>,
 }
 
@@ -82,23 +81,24 @@ struct Entry {
 }
 
 impl SessionWriter {
-    /// Makes a folder for the session, which must be new or empty of threads and manifest.
+    /// Creates the session's folder, which must be new or contain no threads and no manifest.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) where the
-    /// folder has a manifest.
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the folder
+    /// has a manifest.
     pub fn create(folder: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         Self::create_on(Arc::new(Disk), folder, options)
     }
 
-    /// Makes a folder `session_<YYYYMMDD>_<HHMMSS>/pid_<pid>` below `root`, of this moment in UTC
-    /// and this process (S0, S1). Processes that start in the same second share the first one.
+    /// Creates a folder `session_<YYYYMMDD>_<HHMMSS>/pid_<pid>` below `root`, for the current time
+    /// in UTC and this process (S0, S1). Processes that start in the same second share the outer
+    /// folder.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) where this
-    /// process began another session below `root` in the same second.
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if this process
+    /// began another session below `root` in the same second.
     pub fn create_in(root: impl AsRef<Path>, options: &WriteOptions) -> Result<Self> {
         let now = SystemTime::now();
         let folder = root
@@ -111,11 +111,11 @@ impl SessionWriter {
         Self::create(folder, options)
     }
 
-    /// As [`create`](Self::create), on another storage than the disk.
+    /// As [`create`](Self::create), on a storage other than the disk.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create).
+    /// Those of [`create`](Self::create).
     pub fn create_on(
         storage: Arc<dyn Storage>,
         folder: impl AsRef<Path>,
@@ -143,21 +143,21 @@ impl SessionWriter {
         })
     }
 
-    /// The folder.
+    /// Returns the session's folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A writer for a thread; it can go to another thread of this program.
+    /// Creates a thread's writer, which may be sent to another thread of this program.
     ///
-    /// Where a manifest was written, the thread is listed in it before its folder is made.
+    /// If a manifest was written, the thread is listed in it before its folder is created.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], as
-    /// [`ThreadWriter::create`], and as [`write_manifest`](Self::write_manifest). The thread can be
-    /// asked for again then.
+    /// [`ErrorKind::ThreadHasWriter`], [`ErrorKind::AlreadyFinalized`], those of
+    /// [`ThreadWriter::create`] and of [`write_manifest`](Self::write_manifest). After an error,
+    /// the thread can be requested again.
     pub fn thread(&self, thread_id: u32) -> Result<ThreadWriter> {
         let path = self.path.join(format!("{THREAD_FOLDER}{thread_id}"));
         {
@@ -181,7 +181,7 @@ impl SessionWriter {
             }
             Err(error) => {
                 lock(&self.shared).threads.remove(&thread_id);
-                // The error that counts is the first one.
+                // The first error counts.
                 let _ = self.update_manifest();
                 Err(error)
             }
@@ -194,17 +194,17 @@ impl SessionWriter {
         ThreadWriter::create_on(storage, path, thread_id, &self.options)
     }
 
-    /// Names the executables and libraries for the manifest.
+    /// Sets the manifest's executables and libraries.
     pub fn set_modules(&self, modules: Vec<Module>) {
         lock(&self.shared).modules = modules;
     }
 
-    /// Names the functions for the manifest.
+    /// Sets the manifest's functions.
     pub fn set_symbols(&self, symbols: Vec<Symbol>) {
         lock(&self.shared).symbols = symbols;
     }
 
-    /// What is known of the threads so far.
+    /// Returns the totals of the threads so far.
     #[must_use]
     pub fn totals(&self) -> SessionTotals {
         let shared = lock(&self.shared);
@@ -224,14 +224,13 @@ impl SessionWriter {
         totals
     }
 
-    /// Writes `manifest.json` as far as it is known now, so that threads and names are not lost in
-    /// a crash. It replaces the one before in one step.
+    /// Writes `manifest.json` with what is known now, so that a crash does not lose threads and
+    /// names. It replaces the previous manifest atomically.
     ///
-    /// From then on each [`thread`](Self::thread) that is opened writes it again, so that a process
-    /// that is killed leaves a manifest that lists its threads. What it does not know yet it does
-    /// not say: the times, and of open threads without details whether they have any. Names that
-    /// are set later it gets with the next thread, the next call, or
-    /// [`finalize`](Self::finalize).
+    /// After this, each [`thread`](Self::thread) that is opened writes it again, so that a killed
+    /// process leaves a manifest that lists its threads. It omits what is not yet known: the times,
+    /// and for open threads without details whether they have any. Names set later are written with
+    /// the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};
@@ -252,7 +251,7 @@ impl SessionWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]; the manifest before it is still there then.
+    /// [`ErrorKind::Io`]; the previous manifest is then still in place.
     pub fn write_manifest(&self) -> Result<()> {
         let mut has_manifest = lock(&self.has_manifest);
         self.replace_manifest(&self.manifest().encode()?)?;
@@ -260,7 +259,7 @@ impl SessionWriter {
         Ok(())
     }
 
-    /// Writes the manifest again where one was written.
+    /// Rewrites the manifest if one was written.
     fn update_manifest(&self) -> Result<()> {
         let has_manifest = *lock(&self.has_manifest);
         match has_manifest {
@@ -269,13 +268,13 @@ impl SessionWriter {
         }
     }
 
-    /// Writes the manifest for good; no thread can be added after it.
+    /// Writes the final manifest; no thread can be added afterwards.
     ///
-    /// A thread whose writer was dropped before it was finalized is listed as well.
+    /// Threads whose writers were dropped before they were finalized are listed, too.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::ThreadsNotFinalized`] while a thread's writer lives and is not finalized,
+    /// [`ErrorKind::ThreadsNotFinalized`] while a thread's writer exists and is not finalized,
     /// [`ErrorKind::AlreadyFinalized`], [`ErrorKind::Io`].
     pub fn finalize(&self) -> Result<SessionTotals> {
         let refused = |kind| Err(Error::new(kind).with_path(Some(&self.path)));
@@ -326,19 +325,20 @@ impl SessionWriter {
         }
     }
 
-    /// Writes a file beside the manifest and gives it the manifest's name once it is whole.
+    /// Writes a file next to the manifest and renames it to the manifest's name once it is
+    /// complete.
     fn replace_manifest(&self, bytes: &[u8]) -> Result<()> {
         let part = self.path.join(MANIFEST_PART);
         let written = self.write_part(&part, bytes);
         if written.is_err() {
-            // The error that counts is the first one.
+            // The first error counts.
             let _ = self.storage.remove(&part);
         }
         written
     }
 
     fn write_part(&self, part: &Path, bytes: &[u8]) -> Result<()> {
-        // One may be left of a process that was killed.
+        // A killed process may have left one.
         if self.storage.exists(part).map_err(at(part))? {
             self.storage.remove(part).map_err(at(part))?;
         }
@@ -378,19 +378,19 @@ impl Entry {
     }
 }
 
-/// A thread's place in its session.
+/// A thread's entry in its session.
 pub(super) struct Registration {
     thread_id: u32,
     shared: Arc<Mutex<Shared>>,
 }
 
 impl Registration {
-    /// The thread has a `detail.atf` now.
+    /// Records that the thread now has a `detail.atf`.
     pub(super) fn has_detail(&self) {
         self.change(|entry| entry.has_detail = true);
     }
 
-    /// The thread's files are finalized.
+    /// Records that the thread's files are finalized.
     pub(super) fn finalized(&self, summary: &ThreadSummary) {
         self.change(|entry| entry.summary = Some(*summary));
     }
@@ -417,12 +417,12 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// What another thread left behind when it panicked is as good as before: each change is one step.
+/// Ignores lock poisoning: each change is a single step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folder and those above it that are not there yet.
+/// Returns the folder and its ancestors that do not exist yet.
 fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
     let mut missing = Vec::new();
     for folder in folder.ancestors().filter(|it| !it.as_os_str().is_empty()) {
@@ -434,15 +434,15 @@ fn missing(storage: &dyn Storage, folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// `session_<YYYYMMDD>_<HHMMSS>` of a moment in UTC. A clock that stands before 1970 or after 9999
-/// is taken for one that stands at the nearer end: no trace is lost for it.
+/// Returns the name `session_<YYYYMMDD>_<HHMMSS>` for a time in UTC. A time before 1970 or after
+/// 9999 is clamped: a wrong clock must not cost the trace.
 fn session_name(moment: SystemTime) -> String {
     /// The last second of the year 9999.
     const LAST: Duration = Duration::from_secs(253_402_300_799);
     let last = SystemTime::UNIX_EPOCH.checked_add(LAST);
     let moment = moment.max(SystemTime::UNIX_EPOCH);
     let moment = last.map_or(moment, |last| moment.min(last));
-    // Its form is 2026-01-05T10:15:00Z.
+    // The format is 2026-01-05T10:15:00Z.
     let text = humantime::format_rfc3339_seconds(moment).to_string();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let (date, time) = digits.split_at_checked(8).unwrap_or((&digits, ""));
@@ -455,7 +455,7 @@ mod tests {
 
     #[test]
     fn a_session_is_named_by_its_second_in_utc() {
-        // 2026-01-05T10:15:00Z, as `date -u +%s` counts it.
+        // 2026-01-05T10:15:00Z, as printed by `date -u +%s`.
         let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
         assert_eq!(session_name(moment), "session_20260105_101500");
     }

@@ -1,4 +1,4 @@
-//! Where writers put their files.
+//! The storage that writers write to.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -7,89 +7,89 @@ use std::path::Path;
 
 use crate::platform;
 
-/// What writers do to a file system, and nothing else: [`Disk`] does it, [`Memory`](super::Memory)
-/// stands in for it and can refuse each step.
+/// All file system operations of the writers: [`Disk`] performs them, [`Memory`](super::Memory)
+/// replaces it and can make each one fail.
 pub trait Storage: fmt::Debug + Send + Sync {
-    /// Makes a folder and those above it, and says whether the folder is new.
+    /// Creates a folder and its ancestors, and returns whether the folder is new.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn create_folder(&self, path: &Path) -> io::Result<bool>;
 
-    /// Whether anything stands at this path, a symbolic link included.
+    /// Returns whether anything exists at this path, a symlink included.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn exists(&self, path: &Path) -> io::Result<bool>;
 
-    /// Makes a file that is not there yet.
+    /// Creates a file that does not exist yet.
     ///
     /// # Errors
     ///
-    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and what the operating system says.
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists), and those of the operating system.
     fn create(&self, path: &Path) -> io::Result<Box<dyn StorageFile>>;
 
-    /// Gives a file another name, in place of a file of that name.
+    /// Renames a file, replacing an existing file of that name.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
-    /// Removes a folder without content.
+    /// Removes an empty folder.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Makes the names in a folder survive a loss of power.
+    /// Makes the names in a folder survive a power loss.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Whether the files are those of the operating system, so that they can be mapped.
+    /// Returns whether the files are the operating system's, so that they can be mapped.
     fn is_disk(&self) -> bool {
         false
     }
 }
 
-/// A file that a [`Storage`] made.
+/// A file created by a [`Storage`].
 pub trait StorageFile: fmt::Debug + Send + Sync {
-    /// Writes bytes at `offset` from the start and says how many.
+    /// Writes bytes at `offset` from the start and returns how many.
     ///
     /// # Errors
     ///
-    /// What the operating system says. A writer repeats an interrupted write.
+    /// Those of the operating system. Writers repeat interrupted writes.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Cuts or lengthens the file to `size` bytes.
+    /// Truncates or extends the file to `size` bytes.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn set_size(&mut self, size: u64) -> io::Result<()>;
 
-    /// Makes the content survive a loss of power.
+    /// Makes the contents survive a power loss.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// Those of the operating system.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// The file system of the operating system.
+/// The operating system's file system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Disk;
 
@@ -98,7 +98,7 @@ impl Storage for Disk {
         match fs::create_dir(path) {
             Ok(()) => return Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // Where a look at what stands there fails, that is the error, not that it exists.
+            // If the existing path cannot be examined, return that error, not `AlreadyExists`.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return match fs::metadata(path)?.is_dir() {
                     true => Ok(false),

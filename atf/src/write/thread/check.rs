@@ -1,4 +1,4 @@
-//! What is refused before anything is written.
+//! Checks before anything is written.
 
 use super::{State, ThreadWriter};
 use crate::detail::DetailEventHeader;
@@ -15,7 +15,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Checks what the format demands of tracers, and that the wire version has bits for it.
+    /// Checks what the format demands of tracers, and that the wire version can represent it.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         let is_known = (EventKind::CALL..=EventKind::EXCEPTION).contains(&event_kind);
@@ -105,7 +105,7 @@ pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
 
-/// How many events an index file can count.
+/// Returns how many events an index file can count.
 pub(super) fn most_events(wire: Wire) -> u64 {
     match wire {
         Wire::V1 => u32::MAX.into(),
@@ -113,7 +113,7 @@ pub(super) fn most_events(wire: Wire) -> u64 {
     }
 }
 
-/// How many details can be linked to: every number below the one that stands for none.
+/// Returns how many details can be linked to: all numbers below the one that means none.
 pub(super) fn most_details(wire: Wire) -> u64 {
     wire.no_detail_seq()
 }

@@ -9,8 +9,8 @@ use crate::wire::{INDEX_EVENT_SIZE, IndexFlags};
 use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
-    /// Writes the rest, the footers and, last, the headers: the index file's header says that all
-    /// the rest is there, so nothing may follow it.
+    /// Writes the remaining events, the footers and finally the headers. The index file's header
+    /// comes last, as it declares everything else complete.
     pub(super) fn write_ends(&mut self) -> Result<()> {
         self.flush_buffers()?;
         let index_footer = self.index_footer();
@@ -80,7 +80,7 @@ impl ThreadWriter {
     }
 }
 
-/// The placeholder that stands until the file is finalized.
+/// The header until the file is finalized.
 pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeader {
     IndexHeader {
         wire: options.wire,
@@ -98,7 +98,7 @@ pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeade
     }
 }
 
-/// The placeholder that stands until the file is finalized.
+/// The header until the file is finalized.
 pub(super) fn detail_header(options: &WriteOptions, thread_id: u32) -> DetailHeader {
     DetailHeader {
         wire: options.wire,

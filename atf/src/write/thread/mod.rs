@@ -1,4 +1,4 @@
-//! Writing the two files of a thread.
+//! Writes the two files of a thread.
 
 mod check;
 mod ends;
@@ -31,11 +31,11 @@ use reserve::Reservations;
 pub use reserve::ReservedDetail;
 use whole::whole_events;
 
-/// Writes a thread's folder: `index.atf`, and `detail.atf` from the first detail on.
+/// Writes a thread's folder: `index.atf`, and `detail.atf` once there is a detail.
 ///
-/// Both counters are reserved together, so that links cannot disagree. An event goes into a buffer;
-/// an error of the operating system is returned by the call that meets it and by all later ones.
-/// Dropped before it is finalized, it writes its buffers and leaves files that readers read as
+/// Both positions of a pair are assigned together, so links cannot disagree. Events go into a
+/// buffer; an operating system error is returned by the call that hits it and by all later ones. A
+/// writer dropped before it is finalized writes its buffers and leaves files that readers read as
 /// unfinalized.
 ///
 /// ```
@@ -68,12 +68,12 @@ use whole::whole_events;
 #[derive(Debug)]
 pub struct ThreadWriter {
     index: Section,
-    /// Up to where the index buffer may be filled: less than its size near the limit of the wire
-    /// version, 0 when nothing more may be written.
+    /// How far the index buffer may be filled: less than its size near the limit of the wire
+    /// version, 0 if nothing more may be written.
     room_end: usize,
     last_timestamp: u64,
     next_index_seq: u64,
-    /// The number of details written, without those that are reserved.
+    /// The number of details written, excluding reserved ones.
     detail_count: u64,
     wire: Wire,
     thread_id: u32,
@@ -81,14 +81,14 @@ pub struct ThreadWriter {
     state: State,
     first_timestamp: Option<u64>,
     detail: Option<Section>,
-    /// Of the details written: the first and the last one's.
+    /// The timestamps of the first and the last detail written.
     detail_times: (u64, u64),
     detail_index_seqs: (u64, u64),
-    /// Details that index events link to already.
+    /// Reserved details: index events already link to them.
     reserved: Reservations,
     options: WriteOptions,
     folder: PathBuf,
-    /// Whether the folder was not there before.
+    /// Whether this writer created the folder.
     is_new_folder: bool,
     storage: Arc<dyn Storage>,
     ring: Option<Ring>,
@@ -102,7 +102,8 @@ enum State {
     Failed(Error),
 }
 
-/// Makes the names in a thread's folder, and its own where it is new, survive a loss of power.
+/// Makes the names in a thread's folder survive a power loss, and the folder's own name if it is
+/// new.
 fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> {
     storage.sync_folder(folder).map_err(at(folder))?;
     match is_new {
@@ -112,12 +113,12 @@ fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> 
 }
 
 impl ThreadWriter {
-    /// Makes the folder where it is not there, and `index.atf` in it.
+    /// Creates the folder if it does not exist, and `index.atf` in it.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`]: with [`AlreadyExists`](io::ErrorKind::AlreadyExists) where the
-    /// folder has an `index.atf` or `detail.atf`. Nothing is left behind then.
+    /// [`ErrorKind::Io`]: with [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the folder has an
+    /// `index.atf` or `detail.atf`. On failure it leaves nothing behind.
     pub fn create(
         folder: impl AsRef<Path>,
         thread_id: u32,
@@ -126,11 +127,11 @@ impl ThreadWriter {
         Self::create_on(Arc::new(Disk), folder, thread_id, options)
     }
 
-    /// As [`create`](Self::create), on another storage than the disk.
+    /// As [`create`](Self::create), on a storage other than the disk.
     ///
     /// # Errors
     ///
-    /// As [`create`](Self::create).
+    /// Those of [`create`](Self::create).
     pub fn create_on(
         storage: Arc<dyn Storage>,
         folder: impl AsRef<Path>,
@@ -144,7 +145,7 @@ impl ThreadWriter {
             Ok(made) => made,
             Err(error) => {
                 if is_new {
-                    // The error that counts is the first one.
+                    // The first error counts.
                     let _ = storage.remove_folder(&folder);
                 }
                 return Err(error);
@@ -204,7 +205,7 @@ impl ThreadWriter {
             if options.durability == Durability::EachFlush
                 && let Err(error) = sync_names(storage, folder, is_new)
             {
-                // The error that counts is the first one.
+                // The first error counts.
                 let _ = storage.remove(section.path());
                 return Err(error);
             }
@@ -220,67 +221,66 @@ impl ThreadWriter {
         self.registration = Some(registration);
     }
 
-    /// The folder.
+    /// Returns the thread's folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// The thread that headers and events name.
+    /// Returns the thread id in headers and events.
     #[must_use]
     pub fn thread_id(&self) -> u32 {
         self.thread_id
     }
 
-    /// The position that the next index event gets.
+    /// Returns the position of the next index event.
     #[must_use]
     pub fn next_index_seq(&self) -> u64 {
         self.next_index_seq
     }
 
-    /// How many index events the file holds as a whole: those that survive whatever becomes of
-    /// this process. After an error this is what a reader finds.
+    /// Returns how many whole index events are in the file: those that survive whatever happens to
+    /// this process. After an error, readers find exactly these.
     #[must_use]
     pub fn flushed_events(&self) -> u64 {
         self.index.count()
     }
 
-    /// How many detail events the file holds as a whole.
+    /// Returns how many whole detail events are in the file.
     #[must_use]
     pub fn flushed_details(&self) -> u64 {
         self.detail.as_ref().map_or(0, Section::count)
     }
 
-    /// Whether [`finalize`](Self::finalize) has succeeded.
+    /// Returns whether [`finalize`](Self::finalize) has succeeded.
     #[must_use]
     pub fn is_finalized(&self) -> bool {
         matches!(self.state, State::Finalized)
     }
 
-    /// Writes an event without details and says its `index_seq`.
+    /// Writes an event without a detail and returns its `index_seq`.
     ///
     /// # Errors
     ///
     /// - [`ErrorKind::TimeGoesBack`] at `timestamp_ns` and [`ErrorKind::OutOfRange`] at
-    ///   `event_kind`, unless the options say [`verbatim`](WriteOptions::verbatim);
+    ///   `event_kind`, unless [`verbatim`](WriteOptions::verbatim) is set;
     ///   [`ErrorKind::LimitReached`] at `event_count`: the event is refused, others may follow.
     /// - [`ErrorKind::AlreadyFinalized`].
-    /// - [`ErrorKind::Io`], and again at each later call.
+    /// - [`ErrorKind::Io`], repeated at each later call.
     #[inline]
     pub fn write(&mut self, event: &Event) -> Result<u64> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.push(&self.decoded(event, None))
     }
 
-    /// Writes an event with details.
+    /// Writes an event with a detail.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of payload,
-    /// [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`] while
-    /// details that [`write_index`](Self::write_index) reserved are neither written nor dropped:
-    /// they come first.
-    /// The event is written with its details or not at all.
+    /// Those of [`write`](Self::write); [`ErrorKind::OutOfRange`] at `total_length` for 4 GiB of
+    /// payload, [`ErrorKind::LimitReached`] at `detail_count`, and [`ErrorKind::DetailsMissing`]
+    /// while details that [`write_index`](Self::write_index) reserved are neither written nor
+    /// dropped, as they must come first. The event is written with its detail or not at all.
     pub fn write_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_no_reservations()?;
@@ -290,17 +290,16 @@ impl ThreadWriter {
         self.push_pair(&event, &header, detail.payload)
     }
 
-    /// Writes an event as a reader gave it, with the detail that belongs to it, for tools that
-    /// copy. Thread, depth, types and flags are kept; the positions are those of this file, so
-    /// `detail_seq` and `index_seq` of what is given do not matter. An unknown depth is written as
-    /// 0.
+    /// Writes an event as decoded by a reader, with its detail, for tools that copy. Thread, depth,
+    /// types and flags are kept; the positions are those of this file, so `detail_seq` and
+    /// `index_seq` of the arguments are ignored. An unknown depth is written as 0.
     ///
     /// # Errors
     ///
-    /// As [`write_with_detail`](Self::write_with_detail); without
-    /// [`verbatim`](WriteOptions::verbatim) also [`ErrorKind::Disagrees`] at `timestamp` where the
-    /// detail has another one, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that wire
-    /// version 2 cannot hold. The detail's `total_length` must be that of the payload.
+    /// Those of [`write_with_detail`](Self::write_with_detail); without
+    /// [`verbatim`](WriteOptions::verbatim) also [`ErrorKind::Disagrees`] at `timestamp` if the
+    /// detail has a different one, and [`ErrorKind::OutOfRange`] at `event_kind` for a kind that
+    /// wire version 2 cannot represent. The detail's `total_length` must match the payload.
     pub fn write_decoded(
         &mut self,
         event: &IndexEvent,
@@ -326,9 +325,9 @@ impl ThreadWriter {
         self.push_pair(&event, &header, payload).map(Some)
     }
 
-    /// As [`write_decoded`](Self::write_decoded) with a payload that need not fit into memory:
-    /// `read` fills one piece after the other, of as many bytes as the header says. Where it fails,
-    /// the writer does.
+    /// As [`write_decoded`](Self::write_decoded), with a payload that need not fit into memory:
+    /// `read` fills it in pieces, as many bytes as the header states. If `read` fails, so does the
+    /// writer.
     pub(crate) fn write_decoded_from(
         &mut self,
         event: &IndexEvent,
@@ -351,7 +350,7 @@ impl ThreadWriter {
         self.push_pair_by(&event, &header, put).map(drop)
     }
 
-    /// Hands all events over to the operating system, details first.
+    /// Passes all events to the operating system, details first.
     ///
     /// # Errors
     ///
@@ -362,15 +361,16 @@ impl ThreadWriter {
         flushed.map_err(|error| self.fail(error))
     }
 
-    /// Writes what is left, the footers, and the headers last. Nothing can be written after it.
+    /// Writes the remaining events, the footers, and the headers last. Nothing can be written
+    /// afterwards.
     ///
-    /// Details that are reserved and not written are dropped, as by
-    /// [`drop_detail`](Self::drop_detail): the summary counts them among its
+    /// Details that are reserved but not written are dropped, as by
+    /// [`drop_detail`](Self::drop_detail): the summary counts them in
     /// [`dropped_details`](ThreadSummary::dropped_details).
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], with which the files stay unfinalized.
+    /// [`ErrorKind::AlreadyFinalized`]; [`ErrorKind::Io`], which leaves the files unfinalized.
     pub fn finalize(&mut self) -> Result<ThreadSummary> {
         self.check_open()?;
         self.drop_open_details()?;
@@ -386,7 +386,7 @@ impl ThreadWriter {
         Ok(summary)
     }
 
-    /// What has been written so far.
+    /// Returns what has been written so far.
     #[must_use]
     pub fn summary(&self) -> ThreadSummary {
         ThreadSummary {

@@ -1,4 +1,4 @@
-//! Events on their way through the buffers.
+//! Moves events through the buffers.
 
 use super::check::most_events;
 use super::ends::detail_header;
@@ -13,7 +13,7 @@ use crate::write::ring::Ring;
 use crate::write::section::Section;
 use crate::write::{Detail, Durability, Event, Link, WriteOptions, at};
 
-/// The smallest buffer that is taken.
+/// The smallest buffer size.
 const LEAST_BUFFER: usize = 4 << 10;
 
 impl ThreadWriter {
@@ -45,7 +45,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Puts an event that was checked, and its link with it, into the index buffer.
+    /// Appends a checked event, with its link, to the index buffer.
     #[inline]
     pub(super) fn push(&mut self, event: &IndexEvent) -> Result<u64> {
         if self.index.filled() >= self.room_end {
@@ -54,7 +54,7 @@ impl ThreadWriter {
         self.push_checked(event)
     }
 
-    /// Puts an event for which there is room into the index buffer.
+    /// Appends an event to the index buffer, which must have room.
     #[inline]
     pub(super) fn push_checked(&mut self, event: &IndexEvent) -> Result<u64> {
         let wire = self.wire;
@@ -63,12 +63,12 @@ impl ThreadWriter {
         }
         self.last_timestamp = event.timestamp_ns;
         let seq = self.next_index_seq;
-        // `room_end` keeps it below what the wire version can count.
+        // No overflow: `room_end` keeps it below what the wire version can count.
         self.next_index_seq = seq.wrapping_add(1);
         Ok(seq)
     }
 
-    /// Puts a detail and its event into the buffers, or neither.
+    /// Appends a detail and its event to the buffers, or neither.
     pub(super) fn push_pair(
         &mut self,
         event: &IndexEvent,
@@ -80,7 +80,7 @@ impl ThreadWriter {
         })
     }
 
-    /// As [`push_pair`](Self::push_pair); `put` brings the detail into its file.
+    /// As [`push_pair`](Self::push_pair); `put` writes the detail to its file.
     pub(super) fn push_pair_by(
         &mut self,
         event: &IndexEvent,
@@ -155,7 +155,7 @@ impl ThreadWriter {
         Ok(detail)
     }
 
-    /// Makes room for an event in the index buffer, or says why there is none.
+    /// Makes room for an event in the index buffer, or returns why there is none.
     #[cold]
     pub(super) fn make_room(&mut self) -> Result<()> {
         self.flush()?;
@@ -167,7 +167,7 @@ impl ThreadWriter {
         Err(self.refusal(ErrorKind::LimitReached { limit }, "event_count"))
     }
 
-    /// Lets the empty index buffer be filled, as far as the wire version can count.
+    /// Sets how far the empty index buffer may be filled, within what the wire version can count.
     pub(super) fn set_room(&mut self) {
         let left = most_events(self.wire).saturating_sub(self.next_index_seq);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -175,7 +175,7 @@ impl ThreadWriter {
         self.room_end = most.min(left).saturating_mul(IndexEvent::SIZE);
     }
 
-    /// Goes on as if that many events and details were there already.
+    /// Continues as if `events` and `details` were already written.
     #[cfg(test)]
     pub(in crate::write) fn count_from(&mut self, events: u64, details: u64) {
         self.next_index_seq = events;
@@ -183,7 +183,7 @@ impl ThreadWriter {
         self.set_room();
     }
 
-    /// Makes this process one that the ring does not belong to.
+    /// Pretends that another process owns the ring.
     #[cfg(test)]
     pub(in crate::write) fn pretend_owner(&mut self, owner: u32) {
         if let Some(ring) = &mut self.ring {
@@ -191,7 +191,7 @@ impl ThreadWriter {
         }
     }
 
-    /// The timestamp of the first event.
+    /// Returns the timestamp of the first event.
     pub(super) fn first(&self) -> Option<u64> {
         self.first_timestamp.or_else(|| {
             let first = self.index.buffered().ok()?.first_chunk()?;
@@ -199,7 +199,7 @@ impl ThreadWriter {
         })
     }
 
-    /// Sends both buffers on, details first, so that no link in the file leads nowhere.
+    /// Writes both buffers to the files, details first, so that no link in the file leads nowhere.
     pub(super) fn flush_buffers(&mut self) -> Result<()> {
         if let Some(ring) = &self.ring {
             ring.check_owner()?;
@@ -219,8 +219,8 @@ impl ThreadWriter {
         }
     }
 
-    /// Lets every later call fail as this one does. Where it was not the index file that failed, it
-    /// gets the events that are left, up to the first whose detail is lost.
+    /// Makes every later call fail with the same error. Unless the index file itself failed, it
+    /// still receives the remaining events, up to the first whose detail is lost.
     #[cold]
     pub(super) fn fail(&mut self, error: Error) -> Error {
         let (wire, details) = (self.wire, self.flushed_details());
@@ -242,7 +242,7 @@ impl ThreadWriter {
 impl Drop for ThreadWriter {
     fn drop(&mut self) {
         if matches!(self.state, State::Open) {
-            // Nobody is left to be told of an error; what is in the file stays a valid prefix.
+            // Nobody can receive an error here; what is in the file stays a valid prefix.
             let flushed = self.flush_buffers();
             if let (Ok(()), Some(ring)) = (flushed, &mut self.ring) {
                 ring.remove(&*self.storage);

@@ -1,9 +1,8 @@
-//! Details that are reserved with their index event and written later, or dropped.
+//! Details reserved with their index event and written later, or dropped.
 //!
-//! The position of a detail in its file is its `detail_seq`, so a detail that does not come moves
-//! those after it. Links of index events that are still in the buffer are changed. What is in the
-//! file is never written again: there the link stays, and a detail without a payload takes the
-//! place.
+//! The position of a detail in its file is its `detail_seq`, so a missing detail moves those after
+//! it. Links of index events that are still in the buffer are changed. What is in the file is never
+//! rewritten: the link stays, and a detail without a payload takes the place.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,14 +15,14 @@ use crate::index::IndexEvent;
 use crate::wire::{DetailEventType, EventKind};
 use crate::write::{Detail, Event};
 
-/// How many details may be reserved and not yet written: 32 MiB of memory.
+/// How many details may be reserved but not yet written: 32 MiB of memory.
 const MOST_RESERVATIONS: usize = 1 << 20;
 
-/// The details that are reserved, and the numbers that callers know them by.
+/// The reserved details, and the numbers that callers use for them.
 #[derive(Debug, Default)]
 pub(super) struct Reservations {
-    /// Oldest first: its position in the file is the number of details written and its own here.
-    /// The first one is not dropped.
+    /// Oldest first: the position in the file is the number of details written plus the index in
+    /// this queue. The first one is not dropped.
     queue: VecDeque<Reservation>,
     /// Numbers below the next one that have no position in the file.
     skipped: u64,
@@ -31,66 +30,67 @@ pub(super) struct Reservations {
 }
 
 impl Reservations {
-    /// How many are neither written nor dropped.
+    /// Returns how many are neither written nor dropped.
     pub(super) fn open(&self) -> u64 {
         let open = self.queue.iter().filter(|reserved| !reserved.is_dropped);
         open.count() as u64
     }
 
-    /// How many were dropped until now.
+    /// Returns how many were dropped so far.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
 }
 
-/// What the detail of an index event must repeat.
+/// What a detail must share with its index event.
 #[derive(Debug, Clone, Copy)]
 struct Reservation {
-    /// The number that it was reserved by.
+    /// The number under which it was reserved.
     number: u64,
     index_seq: u64,
     timestamp_ns: u64,
     event_kind: EventKind,
-    /// Whether a detail without a payload takes its place, once those before it are there.
+    /// Whether a detail without a payload will take its place, once those before it are written.
     is_dropped: bool,
 }
 
-/// A detail that is reserved.
+/// A reserved detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReservedDetail {
-    /// The number that it was reserved by.
+    /// The number under which it was reserved.
     pub detail_seq: u64,
-    /// The time of its index event in nanoseconds, which it must have too.
+    /// The timestamp of its index event in nanoseconds, which the detail must share.
     pub timestamp_ns: u64,
-    /// What its index event is.
+    /// The kind of its index event.
     pub event_kind: EventKind,
 }
 
 impl ThreadWriter {
-    /// The number by which the next detail is reserved: of those before it, dropped ones included.
-    /// Where none was dropped, this is its position in `detail.atf`.
+    /// Returns the number for the next reserved detail: how many came before it, including dropped
+    /// ones. If none was dropped, this is its position in `detail.atf`.
     #[must_use]
     pub fn next_detail_seq(&self) -> u64 {
         self.next_detail_place()
             .saturating_add(self.reserved.skipped)
     }
 
-    /// The position that the next detail gets.
+    /// Returns the position of the next detail.
     pub(super) fn next_detail_place(&self) -> u64 {
         self.detail_count
             .saturating_add(self.reserved.queue.len() as u64)
     }
 
-    /// Writes an event and may reserve the detail that [`write_detail`](Self::write_detail) brings
-    /// later: the two halves of [`write_with_detail`](Self::write_with_detail), for tracers that
-    /// keep the two kinds apart (S3).
+    /// Writes an event and optionally reserves its detail, to be written later by
+    /// [`write_detail`](Self::write_detail). These are the two halves of
+    /// [`write_with_detail`](Self::write_with_detail), for tracers that handle the two separately
+    /// (S3).
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` where it is not
+    /// Those of [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` if it is not
     /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
-    /// and [`ErrorKind::TooManyReservations`] where 2²⁰ details are reserved and not yet written.
+    /// and [`ErrorKind::TooManyReservations`] if 2²⁰ details are reserved but not yet written.
     pub fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Result<u64> {
         let Some(number) = detail_seq else {
             return self.write(event);
@@ -114,14 +114,14 @@ impl ThreadWriter {
         Ok(index_seq)
     }
 
-    /// Writes the oldest detail that [`write_index`](Self::write_index) reserved and says its
+    /// Writes the oldest detail that [`write_index`](Self::write_index) reserved and returns its
     /// position in `detail.atf`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` where
-    /// they are not those of the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
-    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    /// [`ErrorKind::NotReserved`]; [`ErrorKind::Disagrees`] at `index_seq` or `timestamp` if they
+    /// differ from the reservation; [`ErrorKind::OutOfRange`] at `total_length`,
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as in other calls.
     pub fn write_detail(
         &mut self,
         index_seq: u64,
@@ -146,13 +146,13 @@ impl ThreadWriter {
         Ok(place)
     }
 
-    /// Gives a reserved detail up, because a ring was full, say: the details after it are written as
-    /// ever. With the number of the [next](Self::next_detail_seq) detail, which is not reserved yet,
-    /// that number is passed over.
+    /// Drops a reserved detail, for example because a ring was full: the details after it are
+    /// written as usual. If `detail_seq` is that of the [next](Self::next_detail_seq) detail, which
+    /// is not yet reserved, the number is skipped.
     ///
-    /// The link of its index event becomes none. Where the event has left the buffer already, its
-    /// link stays, since the file is never written again, and leads to a detail without a payload.
-    /// Either way it is one of the [`dropped_details`](super::ThreadSummary::dropped_details).
+    /// The link of its index event is removed. If the event has already left the buffer, its link
+    /// stays, as the file is never rewritten, and leads to a detail without a payload. Either way
+    /// it counts as one of the [`dropped_details`](super::ThreadSummary::dropped_details).
     ///
     /// ```
     /// use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
@@ -174,8 +174,8 @@ impl ThreadWriter {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotReserved`] where no detail of this number is open,
-    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    /// [`ErrorKind::NotReserved`] if no detail with this number is outstanding,
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as in other calls.
     pub fn drop_detail(&mut self, detail_seq: u64) -> Result<()> {
         self.check_open()?;
         if detail_seq == self.next_detail_seq() {
@@ -191,12 +191,12 @@ impl ThreadWriter {
         self.drop_details(at..at.saturating_add(1)).map(drop)
     }
 
-    /// Drops the details of all events before this one, and says how many: those that a tracer lost
-    /// whose details come in order.
+    /// Drops the details of all events before this one and returns how many: for tracers whose
+    /// details come in order and may get lost.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as ever.
+    /// [`ErrorKind::AlreadyFinalized`] and [`ErrorKind::Io`] as in other calls.
     pub fn drop_details_before(&mut self, index_seq: u64) -> Result<u64> {
         self.check_open()?;
         let queue = &self.reserved.queue;
@@ -204,7 +204,8 @@ impl ThreadWriter {
         self.drop_details(0..end)
     }
 
-    /// The detail that is reserved for the index event at a position, and not dropped.
+    /// Returns the detail that is reserved for the index event at a position, unless it was
+    /// dropped.
     #[must_use]
     pub fn reserved_detail(&self, index_seq: u64) -> Option<ReservedDetail> {
         let queue = &self.reserved.queue;
@@ -217,15 +218,15 @@ impl ThreadWriter {
         })
     }
 
-    /// Drops all details that are reserved.
+    /// Drops all reserved details.
     pub(super) fn drop_open_details(&mut self) -> Result<u64> {
         self.drop_details(0..self.reserved.queue.len())
     }
 
-    /// Drops the details that stand there in the queue, and says how many: their links become none,
-    /// if their events are in the buffer, and else something must take their places.
+    /// Drops the details in this range of the queue and returns how many. Links of events in the
+    /// buffer are removed; for other events, something must take the details' places.
     fn drop_details(&mut self, range: Range<usize>) -> Result<u64> {
-        // Events leave the buffer all at once, so those after one in it are there as well.
+        // Events leave the buffer all at once, so those after a buffered one are buffered, too.
         let buffered = (self.index.filled() / IndexEvent::SIZE) as u64;
         let first = self.next_index_seq.saturating_sub(buffered);
         let (mut at, before) = (range.start, self.reserved.dropped);
@@ -251,7 +252,7 @@ impl ThreadWriter {
         for at in at..self.reserved.queue.len() {
             let place = self.detail_count.saturating_add(at as u64);
             let moved = self.reserved.queue.get(at).map(|moved| moved.index_seq);
-            // Those that are in the file keep their links.
+            // Events in the file keep their links.
             if let Some(index_seq) = moved.filter(|index_seq| *index_seq >= first) {
                 self.link(index_seq, first, Some(place))?;
             }
@@ -266,7 +267,7 @@ impl ThreadWriter {
         reserved.skipped = reserved.skipped.saturating_add(1);
     }
 
-    /// Changes the link of an event in the buffer, whose first event is the one at `first`.
+    /// Changes the link of an event in the buffer, whose first event is at position `first`.
     fn link(&mut self, index_seq: u64, first: u64, detail_seq: Option<u64>) -> Result<()> {
         let (wire, thread_id) = (self.wire, self.thread_id);
         let at = index_seq.checked_sub(first).and_then(|at| {
@@ -283,13 +284,13 @@ impl ThreadWriter {
                 .encode_to(wire, place);
             }),
             None => Err(Error::internal(
-                "an event of the buffer is at a place of it",
+                "a buffered event has a place in the buffer",
             )),
         };
         edited.map_err(|error| self.fail(error))
     }
 
-    /// Writes details without a payload in the place of dropped ones whose turn it is.
+    /// Writes details without a payload in place of dropped ones whose turn has come.
     fn fill_places(&mut self) -> Result<()> {
         while let Some(reserved) = self.reserved.queue.front().filter(|next| next.is_dropped) {
             let detail = Detail {

@@ -1,4 +1,4 @@
-//! How many whole events some bytes begin with: their size and their number.
+//! Counts the whole events at the start of a buffer: their size and their number.
 
 use crate::detail::DetailEventHeader;
 use crate::index::IndexEvent;
