@@ -1,4 +1,4 @@
-//! Following `detail.atf`.
+//! Follows `detail.atf`.
 
 use std::mem::offset_of;
 use std::path::Path;
@@ -16,33 +16,33 @@ use crate::source::{Growing, Input};
 use crate::wire;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
-/// How far behind an event it is looked for what was written after it.
+/// How far past an event to look for data written after it.
 const BEHIND: u64 = 32;
 /// Bytes that are read ahead.
 const AHEAD: u64 = 16 << 10;
 
-/// Follows a `detail.atf` of either wire version while it is written.
+/// Follows a `detail.atf` of either wire version while it is being written.
 ///
-/// It gives the events that a [`DetailReader`](crate::detail::DetailReader) gives of the finished
+/// It returns the same events as a [`DetailReader`](crate::detail::DetailReader) of the finished
 /// file, each as soon as all of it is certain ([module](super)); payloads are read on demand. Its
-/// memory does not grow: 16 KiB, and the payloads that are asked for.
+/// memory does not grow: 16 KiB, and the requested payloads.
 #[derive(Debug)]
 pub struct DetailFollower {
     file: Growing,
     head: Head<DetailHeader>,
-    /// The file as the last look found it, until all of that was given.
+    /// The file as the last look found it, until all of its events were returned.
     look: Option<Look>,
     next_seq: u64,
-    /// The offset behind the last event that was given.
+    /// The offset after the last event returned.
     end: u64,
-    /// Where that event stands and what it begins with, to see that it stays.
+    /// That event's offset and header, to check that it does not change.
     last: Option<(u64, [u8; DetailEventHeader::SIZE])>,
-    /// The file's size when zeros were seen at its end.
+    /// The file's size when it last ended in zeros.
     zeros_end: u64,
     has_footer: bool,
     finalized: Option<DetailFooter>,
     problem: Option<Error>,
-    /// What is wrong with the events that were given, to be told after the last one.
+    /// A problem with the events returned, to be reported after the last one.
     verdict: Option<Error>,
 }
 
@@ -51,15 +51,15 @@ pub struct DetailFollower {
 struct Look {
     input: Input,
     header: DetailHeader,
-    /// The footer, once header and footer are there.
+    /// The footer, once header and footer are complete.
     footer: Option<Placed<DetailFooter>>,
-    /// Some of its bytes, and where they begin.
+    /// Some bytes of the file, and their offset.
     buffer: Vec<u8>,
     start: u64,
 }
 
 impl DetailFollower {
-    /// Follows the file at this path, which need not be there yet. Symbolic links are followed.
+    /// Follows the file at this path, which need not exist yet. Symlinks are followed.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self::of(Growing::new(path.as_ref()))
     }
@@ -80,59 +80,60 @@ impl DetailFollower {
         }
     }
 
-    /// The file, as it was named.
+    /// Returns the path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The header as it was last read: a placeholder, until the file is finalized. `None` while
+    /// Returns the header as last read: a placeholder, until the file is finalized. `None` while
     /// there is none.
     #[must_use]
     pub fn header(&self) -> Option<&DetailHeader> {
         self.head.header()
     }
 
-    /// The position of the event that is given next: how many were given.
+    /// Returns the position of the next event: how many were returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         self.next_seq
     }
 
-    /// Whether a verified footer stands behind the events that were given. Where the header is
-    /// never rewritten, the writer has died in between: all events are there.
+    /// Returns whether a verified footer follows the events returned. If the header is never
+    /// rewritten, the writer died in between: all events are there.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
     }
 
-    /// The footer of a finalized file, once all events were given.
+    /// Returns the footer of a finalized file, once all events were returned.
     #[must_use]
     pub fn footer(&self) -> Option<&DetailFooter> {
         self.finalized.as_ref()
     }
 
-    /// Why no event can be found behind the last one of a finalized file, though the section goes
-    /// on, as [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
+    /// Returns why no event follows the last one of a finalized file although the section
+    /// continues, as
+    /// [`DetailReader::framing_problem`](crate::detail::DetailReader::framing_problem).
     #[must_use]
     pub fn framing_problem(&self) -> Option<&Error> {
         self.problem.as_ref()
     }
 
-    /// The next event of which all bytes have become certain.
+    /// Returns the next event, once all of its bytes are certain.
     ///
     /// # Errors
     ///
-    /// As [`IndexFollower::poll`](super::IndexFollower::poll) with those of
-    /// [`DetailHeader::decode`]; [`ErrorKind::Disagrees`] at `footer.bytes_length` where the footer
-    /// ends the events before those that were given, and at `footer.event_count` where it counts
-    /// others than there are. After the last event of a finalized file, once, the
-    /// [`framing_problem`](Self::framing_problem) or [`ErrorKind::ChecksumMismatch`].
+    /// Those of [`IndexFollower::poll`](super::IndexFollower::poll) and [`DetailHeader::decode`];
+    /// [`ErrorKind::Disagrees`] at `footer.bytes_length` if the footer ends the events before those
+    /// returned, and at `footer.event_count` if its count is wrong. After the last event of a
+    /// finalized file, once, the [`framing_problem`](Self::framing_problem) or
+    /// [`ErrorKind::ChecksumMismatch`].
     pub fn poll(&mut self) -> Result<Polled<DetailEvent>> {
         if self.finalized.is_some() {
             return self.over();
         }
-        // What the last look has left comes first; it may be old.
+        // What is left of the last look comes first; it may be old.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {
@@ -148,7 +149,7 @@ impl DetailFollower {
         })
     }
 
-    /// After the last event: first what is wrong with those that were given, once.
+    /// After the last event: first reports the problem with the events returned, once.
     fn over(&mut self) -> Result<Polled<DetailEvent>> {
         match self.verdict.take() {
             Some(problem) => Err(problem),
@@ -156,13 +157,13 @@ impl DetailFollower {
         }
     }
 
-    /// Fills `buffer` with the payload of an event from byte `start` of the payload on, and says
-    /// how many bytes that are: less than asked only at its end.
+    /// Fills `buffer` with an event's payload, starting at byte `start` of it, and returns the
+    /// number of bytes read: fewer than requested only at the payload's end.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] where the file
-    /// was cut since.
+    /// [`ErrorKind::Io`], [`ErrorKind::Replaced`], or [`ErrorKind::UnexpectedEnd`] if the file was
+    /// truncated since.
     pub fn read_payload(
         &self,
         event: &DetailEvent,
@@ -181,11 +182,11 @@ impl DetailFollower {
         Ok(size)
     }
 
-    /// The payload of a call or a return, or `None` where the event has another shape.
+    /// Returns the payload of a call or a return, or `None` if the event has another shape.
     ///
     /// # Errors
     ///
-    /// As [`read_payload`](Self::read_payload).
+    /// Those of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
         let size = event.payload_size();
         if size > FunctionPayload::LARGEST as u64 {
@@ -196,7 +197,7 @@ impl DetailFollower {
         Ok(FunctionPayload::decode(&payload))
     }
 
-    /// Opens the file again and holds it against what was given.
+    /// Reopens the file and compares it with the events returned.
     fn look_again(&mut self) -> Result<Option<Look>> {
         let Some(input) = self.file.look()? else {
             return Ok(None);
@@ -224,7 +225,7 @@ impl DetailFollower {
             let kind = ErrorKind::Disagrees {
                 found: found.footer.bytes_length,
                 expected: end.saturating_sub(header.events_offset),
-                by: "what was followed",
+                by: "the follower",
             };
             let offset = offset_of!(wire::DetailFooter, bytes_length);
             let problem = (kind, "footer.bytes_length", offset);
@@ -239,7 +240,7 @@ impl DetailFollower {
         }))
     }
 
-    /// The next event of a look, which is kept where there is one.
+    /// Returns the next event of a look, and keeps the look if there is one.
     fn step(&mut self, mut look: Look) -> Result<Option<DetailEvent>> {
         let event = match look.footer.take() {
             Some(footer) => {
@@ -264,7 +265,7 @@ impl DetailFollower {
         }))
     }
 
-    /// The next event before the footer of a finalized file; at the footer nothing more will come.
+    /// Returns the next event before the footer of a finalized file; nothing follows the footer.
     fn step_to_footer(
         &mut self,
         look: &mut Look,
@@ -316,7 +317,7 @@ impl DetailFollower {
         Ok(None)
     }
 
-    /// The next event that is certain in a file that is not finalized.
+    /// Returns the next certain event in an unfinalized file.
     fn step_ahead(&mut self, look: &mut Look) -> Result<Option<Stepped>> {
         self.has_footer = false;
         let (place, size) = (self.end, look.input.size());
@@ -349,7 +350,7 @@ impl DetailFollower {
         Ok(Some((header, bytes)))
     }
 
-    /// Whether what stands behind the last event is a footer for all that is known.
+    /// Returns whether the bytes after the last event may still be a footer.
     fn may_be_footer(
         &mut self,
         look: &mut Look,
@@ -359,11 +360,11 @@ impl DetailFollower {
         let (events, place) = (look.header.events_offset, self.end);
         let left = look.input.size().saturating_sub(place);
         let has_magic = bytes.first_chunk() == Some(&DetailFooter::MAGIC);
-        // Where an event has its timestamp, a footer has the length of the section.
+        // An event's timestamp is at the same offset as a footer's section length.
         let is_length = event.timestamp == place.saturating_sub(events);
         let stated = events.saturating_add(look.header.bytes_length);
         let is_stated = !look.header.is_placeholder() && stated == place;
-        // At a footer's place that the header proves stands no event, whatever does.
+        // At the footer's offset, if the header proves it, there is never an event.
         let is_proved =
             look.header.stated_end() == Some(place) && look.header.event_count == self.next_seq;
         if !has_magic && !is_length {
@@ -378,7 +379,7 @@ impl DetailFollower {
                 true
             }
             Verdict::Damaged(_) if has_magic => true,
-            // Without its magic it is one only where nothing stands behind it.
+            // Without its magic it is a footer only if nothing follows it.
             Verdict::Damaged(_) => {
                 let end = place.saturating_add(FOOTER_SIZE as u64);
                 is_proved || !is_written(look.view(end, BEHIND)?)
@@ -388,7 +389,7 @@ impl DetailFollower {
     }
 }
 
-/// Where both wire versions have an event's timestamp, the footer has `bytes_length`.
+/// A footer's `bytes_length` is at the same offset as an event's timestamp in both wire versions.
 const _: () = {
     let bytes_length = offset_of!(wire::DetailFooter, bytes_length);
     assert!(offset_of!(wire::v1::DetailEventHeader, timestamp) == bytes_length);
@@ -399,14 +400,14 @@ const _: () = {
 type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);
 
 impl Look {
-    /// The header of the event at `offset`, or `None` where the file ends before it does.
+    /// Returns the header of the event at `offset`, or `None` if the file ends before it does.
     fn event(&mut self, offset: u64) -> Result<Option<Stepped>> {
         let (wire, thread_id) = (self.header.wire, self.header.thread_id);
         let bytes = self.view(offset, EVENT_HEADER_SIZE)?.first_chunk().copied();
         Ok(bytes.map(|bytes| (DetailEventHeader::decode(wire, thread_id, &bytes), bytes)))
     }
 
-    /// `size` bytes from `offset`, fewer at the end of the file.
+    /// Returns `size` bytes from `offset`, or fewer at the end of the file.
     fn view(&mut self, offset: u64, size: u64) -> Result<&[u8]> {
         let left = self.input.size().saturating_sub(offset);
         let size = usize::try_from(size.min(left)).unwrap_or_default();
@@ -431,7 +432,7 @@ impl Look {
     }
 }
 
-/// The verified footer of a file whose header was rewritten for it. A header that disagrees may be
+/// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
 /// half-written, so it must be the same as at the last look.
 fn final_footer(
     input: &Input,

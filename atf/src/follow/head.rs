@@ -1,4 +1,4 @@
-//! The header of a growing file: not there yet, a placeholder, rewritten.
+//! The header of a growing file: missing, a placeholder, or rewritten.
 
 use std::mem::offset_of;
 
@@ -9,25 +9,25 @@ use crate::index::IndexHeader;
 use crate::source::Input;
 use crate::wire::{self, offset, v1};
 
-/// A field with its name, its place and its value.
+/// A field's name, offset and value.
 type Field = (&'static str, usize, u64);
 
-/// What following needs to know of a header; those of both files fulfil it.
+/// What following needs to know of a header; the headers of both files implement it.
 pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
 
-    /// Where `events_offset` stands, the last field of a placeholder that is never 0.
+    /// The offset of `events_offset`, the last field that is never 0 in a placeholder.
     const EVENTS_OFFSET: usize;
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self>;
 
     fn events_offset(&self) -> u64;
 
-    /// What a writer that rewrites the header leaves as it is.
+    /// Returns the fields that never change when a writer rewrites the header.
     fn lasting(&self) -> Vec<Field>;
 }
 
-/// The header as it was last read.
+/// The header as last read.
 #[derive(Debug)]
 pub(super) struct Head<H> {
     read: Option<(H, [u8; HEADER_SIZE])>,
@@ -42,8 +42,8 @@ impl<H: Header> Head<H> {
         self.read.as_ref().map(|(header, _)| header)
     }
 
-    /// Reads the header, and says whether it is the same as at the last time; `None` while it, or
-    /// the place where events begin, is not there yet. What the file has of it then are zeros.
+    /// Reads the header and returns whether it is unchanged; `None` while it, or the offset of the
+    /// events, is not yet written and reads as zeros.
     pub(super) fn read(&mut self, input: &Input) -> Result<Option<(H, bool)>> {
         if input.size() < HEADER_SIZE as u64 && self.read.is_none() {
             return Ok(None);
@@ -71,7 +71,7 @@ impl<H: Header> Head<H> {
     }
 }
 
-/// Whether space was set aside for the header, and it is not all there yet.
+/// Returns whether the header's space is allocated but not fully written.
 fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
     let events_offset = bytes
         .get(H::EVENTS_OFFSET..)
@@ -113,7 +113,7 @@ impl Header for IndexHeader {
     }
 }
 
-/// Both wire versions have it at one place.
+/// It has the same offset in both wire versions.
 const _: () = assert!(
     offset_of!(v1::IndexHeader, events_offset) == offset_of!(wire::v2::IndexHeader, events_offset)
 );

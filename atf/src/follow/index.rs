@@ -1,4 +1,4 @@
-//! Following `index.atf`.
+//! Follows `index.atf`.
 
 use std::mem::offset_of;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::thread::INDEX_FILE;
 use crate::wire;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
-/// The most events of one look: 128 KiB.
+/// The most events per look: 128 KiB.
 const MOST: usize = (128 << 10) / IndexEvent::SIZE;
-/// Bytes of one look: the last event again, new ones, and what stands behind the last of them.
+/// Bytes per look: the last event again, new ones, and what follows the last of them.
 const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZE) as u64;
 
-/// Follows an `index.atf` of either wire version while it is written.
+/// Follows an `index.atf` of either wire version while it is being written.
 ///
-/// It gives the events that an [`IndexReader`](crate::index::IndexReader) gives of the finished
+/// It returns the same events as an [`IndexReader`](crate::index::IndexReader) of the finished
 /// file, each as soon as it is certain ([module](super)). Its memory does not grow: 128 KiB.
 ///
 /// ```
@@ -56,35 +56,35 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 pub struct IndexFollower {
     file: Growing,
     head: Head<IndexHeader>,
-    /// Events that are certain, behind what was given already.
+    /// Certain events, after those already returned.
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were given.
+    /// Bytes of the buffer that were returned.
     given: usize,
-    /// How many events are certain, those of the buffer included.
+    /// How many events are certain, including those in the buffer.
     count: u64,
-    /// The first one's timestamp.
+    /// The timestamp of the first event.
     first_timestamp: Option<u64>,
-    /// The last of them, to see that it stays where it is.
+    /// The last certain event, to check that it does not change.
     last: Option<Record>,
-    /// The file's size when zeros were seen at its end.
+    /// The file's size when it last ended in zeros.
     zeros_end: u64,
-    /// Whether the header once did not say where the footer stands: that of an empty file is
-    /// rewritten in nothing else.
+    /// Whether the header ever lacked the footer's offset: when an empty file is finalized, nothing
+    /// else in its header changes.
     had_no_offset: bool,
     crc: Crc32c,
     has_footer: bool,
     finalized: Option<(IndexFooter, Checksum)>,
-    /// What is wrong with the events that were given, to be told after the last one.
+    /// A problem with the events returned, to be reported after the last one.
     problem: Option<Error>,
 }
 
 impl IndexFollower {
-    /// Follows the file at this path, which need not be there yet. Symbolic links are followed.
+    /// Follows the file at this path, which need not exist yet. Symlinks are followed.
     pub fn new(path: impl AsRef<Path>) -> Self {
         Self::of(Growing::new(path.as_ref()))
     }
 
-    /// Follows the `index.atf` in a thread's folder, where a symbolic link is not followed.
+    /// Follows the `index.atf` in a thread's folder, unless it is a symlink.
     pub fn in_thread(folder: impl AsRef<Path>) -> Self {
         Self::of(Growing::in_session(&folder.as_ref().join(INDEX_FILE)))
     }
@@ -107,60 +107,60 @@ impl IndexFollower {
         }
     }
 
-    /// The file, as it was named.
+    /// Returns the path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The header as it was last read: a placeholder, until the file is finalized. `None` while
+    /// Returns the header as last read: a placeholder, until the file is finalized. `None` while
     /// there is none.
     #[must_use]
     pub fn header(&self) -> Option<&IndexHeader> {
         self.head.header()
     }
 
-    /// The position of the event that is given next: how many were given.
+    /// Returns the position of the next event: how many were returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let left = self.buffer.len().saturating_sub(self.given) / IndexEvent::SIZE;
         self.count.saturating_sub(left as u64)
     }
 
-    /// Whether a verified footer stands behind the events that are certain. Where the header is
-    /// never rewritten, the writer has died in between: all events are there.
+    /// Returns whether a verified footer follows the certain events. If the header is never
+    /// rewritten, the writer died in between: all events are there.
     #[must_use]
     pub fn has_footer(&self) -> bool {
         self.has_footer || self.finalized.is_some()
     }
 
-    /// The footer of a finalized file, once all events are certain.
+    /// Returns the footer of a finalized file, once all events are certain.
     #[must_use]
     pub fn footer(&self) -> Option<&IndexFooter> {
         self.finalized.as_ref().map(|(footer, _)| footer)
     }
 
-    /// Compares the events as they were given with the footer's checksum, once they are all
-    /// certain: they changed meanwhile where it is bad, or the file is damaged.
+    /// Compares the events, as they were returned, with the footer's checksum, once all are
+    /// certain. On a mismatch, they changed meanwhile or the file is damaged.
     #[must_use]
     pub fn checksum(&self) -> Checksum {
         let finalized = self.finalized.as_ref();
         finalized.map_or(Checksum::NotChecked, |(_, checksum)| *checksum)
     }
 
-    /// The events that have become certain, some 4000 at most.
+    /// Returns the events that have become certain, about 4000 at most.
     ///
     /// # Errors
     ///
     /// Those of opening and reading: [`ErrorKind::Io`], [`ErrorKind::NotRegular`] and, once the
-    /// header is there, those of [`IndexHeader::decode`]. And where the file contradicts what was
-    /// given:
+    /// header is there, those of [`IndexHeader::decode`]. If the file contradicts events already
+    /// returned:
     ///
-    /// - [`ErrorKind::Replaced`]: another file stands at the path;
-    /// - [`ErrorKind::UnexpectedEnd`] at the file's end: it is shorter than what was given;
-    ///   [`ErrorKind::TooShort`] where it has lost its header;
-    /// - [`ErrorKind::Changed`] at a field of the header that does not change;
-    /// - [`ErrorKind::Overwritten`] at the last event that was given;
+    /// - [`ErrorKind::Replaced`]: the path names another file;
+    /// - [`ErrorKind::UnexpectedEnd`] at the file's end: it is shorter than the events returned;
+    ///   [`ErrorKind::TooShort`] if it has lost its header;
+    /// - [`ErrorKind::Changed`] at a field of the header that must not change;
+    /// - [`ErrorKind::Overwritten`] at the last event returned;
     /// - [`ErrorKind::Disagrees`] at `footer.event_count`: the footer counts fewer;
     /// - [`ErrorKind::ChecksumMismatch`], once, after the last event of a finalized file.
     pub fn poll(&mut self) -> Result<Polled<EventSlice<'_>>> {
@@ -176,11 +176,11 @@ impl IndexFollower {
         Ok(Polled::New(events))
     }
 
-    /// The next event that has become certain; errors as of [`poll`](Self::poll).
+    /// Returns the next event that has become certain; errors as in [`poll`](Self::poll).
     ///
     /// # Errors
     ///
-    /// As [`poll`](Self::poll).
+    /// Those of [`poll`](Self::poll).
     pub fn poll_event(&mut self) -> Result<Polled<IndexEvent>> {
         if let Some(nothing) = self.look()? {
             return Ok(nothing);
@@ -194,7 +194,8 @@ impl IndexFollower {
         Ok(Polled::New(event))
     }
 
-    /// Looks at the file where all that is certain was given; says so where there is no more.
+    /// Looks at the file if all certain events were returned; returns the answer if there are no
+    /// more.
     fn look<T>(&mut self) -> Result<Option<Polled<T>>> {
         if self.given < self.buffer.len() {
             return Ok(None);
@@ -228,8 +229,8 @@ impl IndexFollower {
             return Err(error.with_offset(input.size()));
         }
         self.had_no_offset |= header.footer_offset == 0;
-        // Where zeros were, a footer without a header may be an event that is half-written, unless the
-        // writer has cut them off or said in the header where the footer stands.
+        // If the file ended in zeros, a footer without a header may be a half-written event, unless
+        // the writer has cut the zeros off or stated the footer's offset in the header.
         let is_cut = input.size() < self.zeros_end;
         let footer = final_footer(input, &header, is_same, self.count)?.filter(|found| {
             let is_stated = self.had_no_offset && header.footer_offset == found.offset;
@@ -240,7 +241,7 @@ impl IndexFollower {
             let kind = ErrorKind::Disagrees {
                 found: found.footer.event_count,
                 expected: self.count,
-                by: "what was followed",
+                by: "the follower",
             };
             let offset = offset_of!(wire::IndexFooter, event_count);
             let problem = (kind, "footer.event_count", offset);
@@ -266,7 +267,7 @@ impl IndexFollower {
         Ok(())
     }
 
-    /// Puts the events from `end` on that are certain into the buffer.
+    /// Reads the certain events from `end` on into the buffer.
     fn read(
         &mut self,
         input: &Input,
@@ -283,7 +284,7 @@ impl IndexFollower {
         let size = stop.saturating_sub(start).min(READ);
         let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
         let read = input.read(start, &mut bytes)?;
-        // A file that was cut meanwhile ends where the read did.
+        // A file that was truncated meanwhile ends where the read did.
         let stop = match (read as u64) < size {
             true => start.saturating_add(read as u64),
             false => stop,
@@ -314,8 +315,8 @@ impl IndexFollower {
         Ok(())
     }
 
-    /// How many events the bytes at `start` begin with for certain, in a file of `size` bytes that
-    /// is not finalized.
+    /// Returns how many of the events at `start` are certain, in an unfinalized file of `size`
+    /// bytes.
     fn certain(
         &mut self,
         input: &Input,
@@ -324,7 +325,7 @@ impl IndexFollower {
         start: u64,
         size: u64,
     ) -> Result<usize> {
-        // At a footer's place that the header states stands no event, whatever does.
+        // At the footer's offset, if the header states it, there is never an event.
         let bound = match header.is_bounded() {
             true => header.footer_offset,
             false => u64::MAX,
@@ -363,7 +364,7 @@ impl IndexFollower {
         Ok(count)
     }
 
-    /// Whether what stands at `place`, and is shown in `bytes`, is a footer for all that is known.
+    /// Returns whether the bytes at `place`, which begin `bytes`, may still be a footer.
     fn may_be_footer(
         &mut self,
         input: &Input,
@@ -382,28 +383,28 @@ impl IndexFollower {
                     true
                 }
                 Verdict::NoFooter if !has_magic => false,
-                // What has something behind it is no damaged footer.
+                // A damaged footer has nothing after it.
                 _ => !is_written(behind.get(..IndexEvent::SIZE).unwrap_or(behind)),
             },
         )
     }
 }
 
-/// The timestamp of an event of either wire version.
+/// Returns the timestamp of an event of either wire version.
 fn timestamp_ns(record: &Record) -> u64 {
     const TIME: usize = offset_of!(wire::v1::IndexEvent, timestamp_ns);
     let bytes = record.get(TIME..).and_then(|rest| rest.first_chunk());
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The offset behind that many events.
+/// Returns the offset after `count` events.
 fn event_end(header: &IndexHeader, count: u64) -> u64 {
     let size = count.saturating_mul(EVENT_SIZE);
     header.events_offset.saturating_add(size)
 }
 
-/// Whether a footer, good or damaged, may begin with these bytes at the place of event `seq`: it
-/// has its magic, or the count and the first timestamp of the events before it.
+/// Returns whether these bytes at the place of event `seq` may begin a footer, good or damaged:
+/// they have its magic, or the count and the first timestamp of the events before it.
 fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> bool {
     const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
     const TIME: usize = offset_of!(wire::IndexFooter, time_start_ns);
@@ -415,7 +416,7 @@ fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> 
         || number(COUNT) == Some(seq) && number(TIME) == first_timestamp
 }
 
-/// The verified footer of a file whose header was rewritten for it. A header that disagrees may be
+/// Returns the verified footer of a file with a rewritten header. A header that disagrees may be
 /// half-written, so it must be the same as at the last look.
 fn final_footer(
     input: &Input,

@@ -1,37 +1,37 @@
-//! Following files that are still being written.
+//! Follows files that are still being written.
 //!
-//! | what grows | follower |
+//! | growing file | follower |
 //! |---|---|
 //! | an `index.atf` | [`IndexFollower`] |
 //! | a `detail.atf` | [`DetailFollower`] |
-//! | a folder `thread_N` | [`ThreadFollower`]: each event with its details |
-//! | a session's folder | [`SessionFollower`]: its threads as they appear, and its manifest |
+//! | a `thread_N` folder | [`ThreadFollower`]: each event with its details |
+//! | a session folder | [`SessionFollower`]: its threads as they appear, and its manifest |
 //!
-//! A follower is asked again and again, at whatever pace its caller likes: `poll` never waits, and
-//! says what has become certain since the last time ([`Polled`]). Over time it gives the events
-//! that a reader gives of the finished file, in their order: no other ones, none twice, none left
-//! out. To that end it holds back
+//! Poll a follower at any pace: `poll` never waits, and returns what has become certain since the
+//! last call ([`Polled`]). Over time it returns the same events, in the same order, as a reader of
+//! the finished file: no others, none twice, none missing. To guarantee this, it holds back
 //!
-//! - an event that is not whole, a detail whose length or end is not there yet;
-//! - what could be the beginning of a footer, until the bytes behind it decide;
-//! - zeros, which mean "not yet", and an event with nothing but zeros behind it: in a file whose
-//!   space was set aside it may be half-written. If they are still zeros when the file is
-//!   finalized, they are the hole that a reader gives as well (what cannot be told: the last event
-//!   that fits into such a space, half-written when its follower comes to it first);
-//! - all events that do not follow the header at once: only the footer proves that they begin there.
+//! - a torn event, and a detail whose length or end is not written yet;
+//! - bytes that could begin a footer, until the bytes after them decide;
+//! - zeros, which mean "not yet", and an event followed only by zeros: in a preallocated file it
+//!   may be half-written. If they are still zeros when the file is finalized, they are a hole,
+//!   which a reader returns as well (one case is undecidable: the last event that fits into the
+//!   preallocated space, if the follower finds it half-written);
+//! - all events that do not directly follow the header: only the footer proves that they begin
+//!   there.
 //!
-//! The file need not be there yet, and is open only while a poll looks at it. Its writer may cut
-//! off what was never given, as after a disk was full. Whatever else contradicts what was given
-//! is an error: see [`IndexFollower::poll`]. An error is no state: the next poll looks again.
+//! The file need not exist yet, and is open only during a poll. Its writer may truncate bytes that
+//! were never returned, for example after the disk was full. Any other contradiction with returned
+//! events is an error: see [`IndexFollower::poll`]. Errors do not stick: the next poll looks again.
 //!
 //! # When the writer dies
 //!
-//! Nobody can tell a writer that has died from one that waits, so a follower says
-//! [`NotYet`](Polled::NotYet) for as long as it is asked. A caller who knows opens the files with a
-//! [`ThreadReader`](crate::thread::ThreadReader) and goes on at the follower's `next_seq`: it
-//! gives what was held back, and the events that a writer with
-//! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do
-//! not look at these: they see what was flushed, and how often that is its writer decides.
+//! A dead writer looks the same as a waiting one, so a follower keeps returning
+//! [`NotYet`](Polled::NotYet). A caller who knows that the writer died can open the files with a
+//! [`ThreadReader`](crate::thread::ThreadReader) and continue at the follower's `next_seq`: it
+//! returns what was held back, and events that a writer with
+//! [`survive_kill`](crate::write::WriteOptions::survive_kill) had not yet written. Followers do not
+//! read those: they see what was flushed, and the writer decides how often it flushes.
 
 mod detail;
 mod head;
@@ -44,20 +44,19 @@ pub use index::IndexFollower;
 pub use session::{FollowedThread, SessionFollower};
 pub use thread::{ThreadEvent, ThreadFollower};
 
-/// What one look at a growing file gave.
+/// The result of one look at a growing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
-    /// What has become certain. There may be more at once: poll again before waiting.
+    /// What has become certain. More may be available: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,
-    /// All events were given, and the file is
-    /// [`Finalized`](crate::Completeness::Finalized): footer and header are there. Nothing
-    /// follows.
+    /// All events were returned, and the file is [`Finalized`](crate::Completeness::Finalized):
+    /// footer and header are there. Nothing follows.
     Finalized,
 }
 
-/// Whether there is a byte that is not 0: a writer has been there.
+/// Returns whether any byte is not 0, so that a writer must have written it.
 fn is_written(bytes: &[u8]) -> bool {
     bytes.iter().any(|byte| *byte != 0)
 }

@@ -1,4 +1,4 @@
-//! Following a session's folder: which threads there are, and what functions are called.
+//! Follows a session's folder: its threads and its function names.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -13,14 +13,14 @@ use crate::session::{Folders, MANIFEST_FILE, Presence};
 use crate::source::{Identity, OpenOptions};
 use crate::symbols::{Places, Symbols};
 
-/// Follows a session's folder while it is written: says which threads are new, and keeps up with
-/// the manifest.
+/// Follows a session's folder while it is being written: finds new threads and rereads the
+/// manifest.
 ///
-/// Each thread is followed by itself, where and as its caller likes: events of different threads
-/// come as they are written, not in one order. When all is finalized, a
+/// Each thread is followed on its own, wherever and however the caller likes: events of different
+/// threads come as they are written, not in a common order. Once everything is finalized, a
 /// [`SessionReader`](crate::session::SessionReader) merges them.
 ///
-/// The folder is the one that has the threads, `pid_N`; it need not be there yet.
+/// The folder is `pid_N`, which contains the threads; it need not exist yet.
 ///
 /// ```
 /// use atf::follow::{FollowedThread, Polled, SessionFollower};
@@ -59,15 +59,15 @@ use crate::symbols::{Places, Symbols};
 #[derive(Debug)]
 pub struct SessionFollower {
     path: PathBuf,
-    /// The thread folders that were given, by id and name.
+    /// The thread folders already returned, by id and name.
     seen: BTreeSet<(u32, String)>,
     manifest: Option<Manifest>,
     places: Places,
-    /// What the manifest's file was when it was read.
+    /// The manifest file's version when it was last read.
     version: Option<Version>,
 }
 
-/// A thread of a session that is followed.
+/// A thread of a followed session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FollowedThread {
     id: u32,
@@ -75,7 +75,7 @@ pub struct FollowedThread {
 }
 
 impl SessionFollower {
-    /// Follows the session in this folder, which need not be there yet.
+    /// Follows the session in this folder, which need not exist yet.
     pub fn new(folder: impl AsRef<Path>) -> Self {
         Self {
             path: folder.as_ref().to_path_buf(),
@@ -86,20 +86,21 @@ impl SessionFollower {
         }
     }
 
-    /// The folder, as it was named.
+    /// Returns the folder's path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The threads whose folders are new since the last time, by ascending id; none where there
-    /// is no session yet. Symbolic links are not followed.
+    /// Returns the threads whose folders are new since the last call, by ascending id; none if
+    /// there is no session yet. Symlinks are not followed.
     ///
-    /// A thread that only the manifest lists has nothing to follow: it comes with its folder.
+    /// A thread that is only listed in the manifest cannot be followed yet: it is returned once it
+    /// has a folder.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) where the folder is there and cannot be listed.
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if the folder exists but cannot be listed.
     pub fn poll_threads(&mut self) -> Result<Vec<FollowedThread>> {
         let folders = match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -118,17 +119,17 @@ impl SessionFollower {
         Ok(new)
     }
 
-    /// Reads `manifest.json` again where it is not the file that was read last, by its identity,
-    /// size and time; says whether that was so.
+    /// Reads `manifest.json` again if it differs from the file that was last read, by its identity,
+    /// size and time; returns whether it did.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Io`](crate::ErrorKind::Io) where it cannot be looked at. What is wrong in it
-    /// is among the manifest's problems, as with
+    /// [`ErrorKind::Io`](crate::ErrorKind::Io) if it cannot be examined. Problems with its contents
+    /// are among the manifest's problems, as with
     /// [`SessionReader::manifest`](crate::session::SessionReader::manifest).
     pub fn poll_manifest(&mut self) -> Result<bool> {
         let path = self.path.join(MANIFEST_FILE);
-        // Looked at before it is read: what changes meanwhile is seen the next time.
+        // Examined before it is read, so that a change in between is noticed the next time.
         let version = match fs::symlink_metadata(&path) {
             Ok(metadata) => Some(Version::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -143,13 +144,13 @@ impl SessionFollower {
         Ok(true)
     }
 
-    /// The manifest as it was read last; `None` where there was none.
+    /// Returns the manifest as last read; `None` if there was none.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }
 
-    /// The names of functions, from that manifest.
+    /// Returns the function names from that manifest.
     #[must_use]
     pub fn symbols(&self) -> Symbols<'_> {
         Symbols::new(self.manifest.as_ref(), &self.places)
@@ -157,32 +158,32 @@ impl SessionFollower {
 }
 
 impl FollowedThread {
-    /// The id in the folder's name.
+    /// Returns the id in the folder's name.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// The folder.
+    /// Returns the folder's path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Follows its events with their details, from the first one on.
+    /// Follows its events with their details, starting with the first.
     #[must_use]
     pub fn follow(&self) -> ThreadFollower {
         ThreadFollower::new(&self.path)
     }
 
-    /// Follows its events alone, from the first one on.
+    /// Follows its events alone, starting with the first.
     #[must_use]
     pub fn follow_index(&self) -> IndexFollower {
         IndexFollower::in_thread(&self.path)
     }
 }
 
-/// What changes when a file is replaced or written to.
+/// The metadata that changes when a file is replaced or written to.
 #[derive(Debug, PartialEq, Eq)]
 struct Version {
     identity: Identity,

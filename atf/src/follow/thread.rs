@@ -1,4 +1,4 @@
-//! Following the two files of a thread.
+//! Follows the two files of a thread.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,11 @@ use crate::index::IndexEvent;
 use crate::source::Growing;
 use crate::thread::DETAIL_FILE;
 
-/// Follows a thread's folder while it is written: each event with its details.
+/// Follows a thread's folder while it is being written: each event with its detail.
 ///
-/// An event whose details are not certain yet is held back. It comes without details where its link
-/// leads nowhere, or back: once `detail.atf` is finalized, or `index.atf` is and there is no
-/// `detail.atf`. Details of no event are passed over.
+/// An event whose detail is not yet certain is held back. It is returned without a detail if its
+/// link is dangling: once `detail.atf` is finalized, or `index.atf` is and there is no
+/// `detail.atf`. Details without an event are skipped.
 ///
 /// ```
 /// use atf::follow::{Polled, ThreadFollower};
@@ -50,27 +50,27 @@ pub struct ThreadFollower {
     path: PathBuf,
     index: IndexFollower,
     detail: DetailFollower,
-    /// The last detail that was seen, until its event comes.
+    /// The last detail seen, until its event comes.
     seen: Option<DetailEvent>,
-    /// An event that waits for its details.
+    /// An event that waits for its detail.
     waiting: Option<IndexEvent>,
     ignores_details: bool,
 }
 
-/// An event with its details.
+/// An event with its detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadEvent {
     /// Its position, counted from 0.
     pub seq: u64,
     /// The event.
     pub event: IndexEvent,
-    /// Its details, where it has any.
+    /// Its detail, if it has one.
     pub detail: Option<DetailEvent>,
 }
 
 impl ThreadFollower {
-    /// Follows the files of this folder, which need not be there yet. Symbolic links in the folder
-    /// are not followed.
+    /// Follows the files of this folder, which need not exist yet. Symlinks in the folder are not
+    /// followed.
     pub fn new(folder: impl AsRef<Path>) -> Self {
         let path = folder.as_ref().to_path_buf();
         Self {
@@ -83,42 +83,42 @@ impl ThreadFollower {
         }
     }
 
-    /// The folder, as it was named.
+    /// Returns the folder's path as it was given.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The follower of `index.atf`.
+    /// Returns the follower of `index.atf`.
     #[must_use]
     pub fn index(&self) -> &IndexFollower {
         &self.index
     }
 
-    /// The follower of `detail.atf`, which reads payloads.
+    /// Returns the follower of `detail.atf`, which reads payloads.
     #[must_use]
     pub fn detail(&self) -> &DetailFollower {
         &self.detail
     }
 
-    /// Lets events come without details from now on, for those who go on after an error in
+    /// Returns events without details from now on, for callers who continue after an error in
     /// `detail.atf`.
     pub fn ignore_details(&mut self) {
         self.ignores_details = true;
     }
 
-    /// The position of the event that is given next: how many were given.
+    /// Returns the position of the next event: how many were returned.
     #[must_use]
     pub fn next_seq(&self) -> u64 {
         let waiting = u64::from(self.waiting.is_some());
         self.index.next_seq().saturating_sub(waiting)
     }
 
-    /// The next event that has become certain.
+    /// Returns the next event that has become certain.
     ///
     /// # Errors
     ///
-    /// As [`IndexFollower::poll`] and [`DetailFollower::poll`].
+    /// Those of [`IndexFollower::poll`] and [`DetailFollower::poll`].
     pub fn poll(&mut self) -> Result<Polled<ThreadEvent>> {
         let event = match self.waiting.take() {
             Some(event) => event,
@@ -133,7 +133,7 @@ impl ThreadFollower {
         };
         self.waiting = Some(event);
         match self.find(detail_seq)? {
-            // A finalized thread without a detail file gets none.
+            // A finalized thread without a detail file never gets one.
             None if self.index.footer().is_none() || self.detail.header().is_some() => {
                 Ok(Polled::NotYet)
             }
@@ -144,8 +144,7 @@ impl ThreadFollower {
         }
     }
 
-    /// After the last event: what is wrong with the details is told by what follows the last of
-    /// them.
+    /// After the last event: reports the problems of the details, which follow the last of them.
     fn over(&mut self) -> Result<Polled<ThreadEvent>> {
         while !self.ignores_details {
             match self.detail.poll()? {
@@ -164,7 +163,7 @@ impl ThreadFollower {
         }
     }
 
-    /// Goes on to a detail; `None` while it is not certain whether there is one.
+    /// Advances to a detail; `None` while it is not certain whether there is one.
     fn find(&mut self, seq: u64) -> Result<Option<Option<DetailEvent>>> {
         loop {
             if let Some(seen) = self.seen.filter(|seen| seen.seq >= seq) {

@@ -1,4 +1,4 @@
-//! Iterating over the events of all threads.
+//! Iterates over the events of all threads.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use crate::ending::Ending;
 use crate::error::Result;
 use crate::session::Problem;
 
-/// The events of all threads in one order; see [`Merge`](super::Merge).
+/// The events of all threads in order; see [`Merge`](super::Merge).
 ///
-/// An `Err` in the midst says that a thread could not be read further; the events of the others
-/// follow. After the last event comes an `Err` for everything that is wrong with the events that
-/// came, or that kept others from coming: see [`Merge`](super::Merge#problems).
+/// An `Err` between events means that a thread could not be read further; the other threads' events
+/// follow. After the last event comes an `Err` for each problem of the returned events, and for
+/// each one that prevented reading others: see [`Merge`](super::Merge#problems).
 ///
-/// [`for_each`](Iterator::for_each), [`fold`](Iterator::fold) and what is built on them are
-/// faster than a `for` loop.
+/// [`for_each`](Iterator::for_each), [`fold`](Iterator::fold) and methods built on them are faster
+/// than a `for` loop.
 ///
 /// Made by [`Merge::events`](super::Merge::events),
 /// [`into_events`](super::Merge::into_events) and [`partitions`](super::Merge::partitions).
@@ -25,27 +25,27 @@ use crate::session::Problem;
 pub struct Merged<'m> {
     lanes: Option<AnyLanes<'m>>,
     threads: Vec<Arc<Thread>>,
-    /// What is known to be wrong; the first `unopened` of them before the first event.
+    /// The known problems; the first `unopened` of them were known before the first event.
     problems: Vec<Problem>,
     unopened: usize,
-    /// Failures that were met before the first event.
+    /// Failures before the first event.
     failed: std::vec::IntoIter<Failure>,
-    /// The threads that could not be read to their ends.
+    /// The threads that could not be read to the end.
     broken: Vec<usize>,
-    /// Events that are left at most.
+    /// The most events that can follow.
     left: u64,
     verdict: Verdict,
     ending: Ending<Problem>,
 }
 
-/// What is said of the threads after the last event.
+/// Which problems of the threads are reported after the last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// All events came: they are verified, and all that is wrong is told.
+    /// All of them: all events were read, so they are verified.
     Verified,
-    /// Some came: what is known to be wrong is told.
+    /// The known ones: only some events were read.
     Known,
-    /// Nothing: another partition tells.
+    /// None: another partition reports them.
     Elsewhere,
 }
 
@@ -97,16 +97,16 @@ impl<'m> Merged<'m> {
         lanes
     }
 
-    /// What is wrong, as far as it is known: of the session, of threads that could not be opened
-    /// or read further, and after the last event of all of them.
+    /// Returns the known problems: those of the session, of threads that could not be opened or
+    /// read further, and after the last event of all threads.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The threads whose events have a checksum that nothing has compared with them, by their
-    /// folders' ids. A merge of all events verifies each thread by the time that its last event
-    /// came; one of a [time range](super::Merge::time_range) does not read what it would have to.
+    /// Returns the threads with a checksum that was never compared with their events, by their
+    /// folders' ids. A merge of all events verifies each thread by its last event; a merge of a
+    /// [time range](super::Merge::time_range) does not read enough to do so.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())
@@ -121,7 +121,7 @@ impl<'m> Merged<'m> {
         Err(error)
     }
 
-    /// What is wrong, after the last event.
+    /// Returns the next problem, after the last event.
     #[cold]
     fn problem(&mut self) -> Option<Result<MergedEvent>> {
         let Self {
@@ -137,7 +137,7 @@ impl<'m> Merged<'m> {
             let mut all = problems.get(..*unopened).unwrap_or_default().to_vec();
             for (rank, thread) in threads.iter().enumerate() {
                 let is_read = *verdict == Verdict::Verified && !broken.contains(&rank);
-                // Events in memory passed without a look at all of their bytes.
+                // Events in memory are merged without reading all of their bytes.
                 let unread = match is_read {
                     true => thread.index().scan().err(),
                     false => None,

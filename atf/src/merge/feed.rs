@@ -7,7 +7,7 @@ use super::thread::Thread;
 use crate::error::Result;
 use crate::index::{IndexEvent, Pass, Record};
 
-/// When an event happened. In both wire versions the timestamp is an event's first field.
+/// Returns the timestamp, which is an event's first field in both wire versions.
 #[inline]
 pub(super) fn timestamp_ns(record: &Record) -> u64 {
     record
@@ -15,23 +15,23 @@ pub(super) fn timestamp_ns(record: &Record) -> u64 {
         .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The part of a thread's events that is wanted.
+/// The selected part of a thread's events.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     /// Positions in the file.
     pub(super) seqs: Range<u64>,
-    /// Which of them: where set, only those with a timestamp from the first to the second.
+    /// If set, only events with timestamps from the first to the second are selected.
     pub(super) times: Option<(u64, u64)>,
 }
 
 impl Part {
-    /// Whether events of that time are wanted.
+    /// Returns whether events with this timestamp are selected.
     pub(super) fn wants(&self, timestamp_ns: u64) -> bool {
         self.times
             .is_none_or(|(first, last)| (first..=last).contains(&timestamp_ns))
     }
 
-    /// The next records in `places` that are all wanted.
+    /// Returns the next run of consecutive selected records in `places`.
     fn stretch(&self, records: &[Record], places: Range<usize>) -> Range<usize> {
         if self.times.is_none() {
             return places;
@@ -50,20 +50,20 @@ impl Part {
     }
 }
 
-/// Gives the events of one thread.
+/// Supplies the events of one thread.
 pub(super) trait Feed {
-    /// Records at hand.
+    /// Returns the available records.
     fn records(&self) -> &[Record];
 
-    /// The position in the file of the first record at hand.
+    /// Returns the position in the file of the first available record.
     fn first_seq(&self) -> u64;
 
-    /// The next wanted events: their places among the records at hand, which may be others than
-    /// before. Empty where no more come.
+    /// Returns the next selected events, as a range of the available records, which may change. The
+    /// range is empty after the last event.
     fn next(&mut self) -> Result<Range<usize>>;
 }
 
-/// Events that are in memory.
+/// Events in memory.
 #[derive(Debug)]
 pub(super) struct InMemory<'m> {
     records: &'m [Record],
@@ -102,23 +102,23 @@ impl Feed for InMemory<'_> {
     }
 }
 
-/// Events that are read from a file, some KiB at a time.
+/// Events read from a file, some KiB at a time.
 #[derive(Debug)]
 pub(super) struct Buffered {
     records: Vec<Record>,
     first_seq: u64,
-    /// Records at hand that were not looked at yet.
+    /// Buffered records that were not yet looked at.
     left: Range<usize>,
     thread: Arc<Thread>,
     part: Part,
-    /// Records that the buffer may hold.
+    /// The buffer's capacity in records.
     size: usize,
-    /// Verifies the events as they pass, where all of them do.
+    /// Verifies the events as they are read, if all of them are.
     pass: Option<Pass>,
 }
 
 impl Buffered {
-    /// Reads at most `buffer_size` bytes at a time, at least one event.
+    /// Creates a feed that reads at most `buffer_size` bytes at a time, at least one event.
     pub(super) fn new(thread: Arc<Thread>, part: Part, buffer_size: usize) -> Self {
         let index = thread.index();
         let is_all = part.seqs == (0..index.event_count());

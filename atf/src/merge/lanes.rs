@@ -1,4 +1,4 @@
-//! Events of many threads in one order.
+//! Merges the events of many threads.
 
 use super::feed::{Feed, timestamp_ns};
 use super::pace::Pace;
@@ -9,17 +9,17 @@ use crate::index::{IndexEvent, Record};
 use crate::sys;
 use crate::wire::Wire;
 
-/// After how many turns in a row of one thread its next ones are foreseen.
+/// After how many consecutive turns of one thread its next turns are predicted.
 const FORESEEN: u32 = 3;
-/// How many events ahead a thread's records are fetched into the cache. With many threads the
-/// processor does not see by itself that each goes straight on.
+/// How many events ahead a thread's records are prefetched. With many threads, the processor does
+/// not detect that each is read sequentially.
 const AHEAD: usize = 4;
 
-/// One thread's events on their way.
+/// One thread's stream of events.
 #[derive(Debug)]
 struct Lane<F> {
     feed: F,
-    /// The place of the next event among the records at hand, and where the wanted ones end.
+    /// The next event's place among the available records, and the end of the selected ones.
     at: usize,
     end: usize,
     process: u32,
@@ -37,7 +37,7 @@ impl<F: Feed> Lane<F> {
         }
     }
 
-    /// Takes the event that [`peek`](Self::peek) shows.
+    /// Takes the event that [`peek`](Self::peek) returns.
     #[inline(always)]
     fn take(&mut self) -> Option<MergedEvent> {
         let event = self.event(self.at, self.peek()?);
@@ -48,7 +48,7 @@ impl<F: Feed> Lane<F> {
         Some(event)
     }
 
-    /// Takes events at hand up to the first that is later than `last`.
+    /// Takes available events up to the first that is later than `last`.
     #[inline]
     fn fold_to<B>(&mut self, last: u64, init: B, mut fold: impl FnMut(B, MergedEvent) -> B) -> B {
         let mut folded = init;
@@ -75,7 +75,7 @@ impl<F: Feed> Lane<F> {
         }
     }
 
-    /// Brings the next events to hand, where there are more.
+    /// Loads the next events, if there are more.
     fn refill(&mut self) -> Result<(), Error> {
         (self.at, self.end) = (0, 0);
         let places = self.feed.next()?;
@@ -84,17 +84,17 @@ impl<F: Feed> Lane<F> {
     }
 }
 
-/// A thread that failed: its place among the threads, and why.
+/// A thread that failed: its place among the threads, and the error.
 pub(super) type Failure = (usize, Error);
 
-/// Takes the next event from the thread whose next event is least by time and thread.
+/// Takes each next event from the thread whose event is least by time and thread.
 #[derive(Debug)]
 pub(super) struct Lanes<F> {
     lanes: Vec<Lane<F>>,
     tree: LoserTree,
     /// The thread that had the last turn; the tree does not know its next event yet.
     rank: usize,
-    /// Whether that thread may go on without a match, as long as its events are not later than
+    /// Whether that thread may continue without a match while its events are not later than
     /// `run_last`.
     in_run: bool,
     run_last: u64,
@@ -103,7 +103,7 @@ pub(super) struct Lanes<F> {
 }
 
 impl<F: Feed> Lanes<F> {
-    /// The threads with their events, by the order in which ties go.
+    /// Takes the threads with their events in tie-breaking order.
     pub(super) fn new<'t>(
         threads: impl Iterator<Item = (&'t Thread, F)>,
         mut failed: impl FnMut(Failure),
@@ -138,7 +138,7 @@ impl<F: Feed> Lanes<F> {
         this
     }
 
-    /// The next event; a thread that fails is said once, and has no more events.
+    /// Returns the next event. A thread that fails is reported once and has no more events.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Result<MergedEvent, Failure>> {
         if self.in_run {
@@ -153,7 +153,7 @@ impl<F: Feed> Lanes<F> {
         }
     }
 
-    /// Gives all events, faster than one after the other.
+    /// Folds over all events, faster than repeated calls of `next`.
     pub(super) fn fold<B>(
         mut self,
         init: B,
@@ -187,7 +187,7 @@ impl<F: Feed> Lanes<F> {
         }
     }
 
-    /// Takes the next event, and those behind it as long as nothing but matches is to be done.
+    /// Takes the next event, and those after it while no work but matches is needed.
     #[inline(always)]
     fn take_turns<const IS_REGULAR: bool, B>(
         &mut self,
@@ -233,7 +233,7 @@ impl<F: Feed> Lanes<F> {
         folded
     }
 
-    /// The next event of the thread whose turn lasts, as long as no other's comes before it.
+    /// Takes the next event of the current run, until another thread's event comes first.
     #[inline]
     fn take_in_run(&mut self) -> Option<MergedEvent> {
         let lane = self.lanes.get_mut(self.rank)?;
@@ -243,7 +243,7 @@ impl<F: Feed> Lanes<F> {
         }
     }
 
-    /// Finds whose turn is next; a failure comes before that turn's event.
+    /// Determines whose turn is next; a failure comes before that turn's event.
     #[inline(always)]
     fn turn(&mut self) -> Option<Failure> {
         let lane = self.lanes.get(self.rank)?;
@@ -271,7 +271,7 @@ impl<F: Feed> Lanes<F> {
         }
     }
 
-    /// Lets the thread whose turn it is go on until another's event comes first.
+    /// Starts a run: the current thread continues until another's event comes first.
     #[cold]
     #[inline(never)]
     fn foresee(&mut self) {
@@ -294,7 +294,7 @@ impl<F: Feed> Lanes<F> {
         failure
     }
 
-    /// Makes the winner's event the next one, without a match before.
+    /// Makes the winner's event the next one, without a match.
     fn begin(&mut self, winner: Key) {
         self.rank = winner.rank();
         let head = self.lanes.get(self.rank).and_then(Lane::peek);
@@ -303,7 +303,7 @@ impl<F: Feed> Lanes<F> {
     }
 }
 
-/// The key of a thread's next event.
+/// Returns the key of a thread's next event.
 fn head<F: Feed>(lane: &Lane<F>, rank: usize) -> Key {
     lane.peek()
         .map_or(Key::END, |record| Key::new(timestamp_ns(record), rank))

@@ -1,8 +1,8 @@
-//! Events of all threads in one order: by timestamp, and where timestamps are equal by thread.
+//! Merges the events of all threads by timestamp, then by thread.
 //!
-//! [`SessionReader::merge`](crate::session::SessionReader::merge) makes a [`Merge`], which says
-//! what is wanted; [`Merge::events`] iterates over it, [`Merge::partitions`] divides it for several
-//! cores.
+//! [`SessionReader::merge`](crate::session::SessionReader::merge) creates a [`Merge`], which
+//! selects the events; [`Merge::events`] iterates over them, [`Merge::partitions`] divides them for
+//! several cores.
 //!
 //! ```
 //! # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
@@ -35,16 +35,16 @@ use crate::thread::ThreadReader;
 
 pub use self::events::Merged;
 
-/// Bytes of all buffers of an iteration, unless there are very many threads.
+/// Total bytes of an iteration's buffers, unless there are very many threads.
 const BUDGET: usize = 64 << 20;
-/// With more threads than that, files are opened for each read and closed again: on some systems
-/// a process may have 256 open files.
+/// With more threads than this, files are reopened for each read: on some systems a process may
+/// have only 256 open files.
 const MOST_OPEN: usize = 128;
 
-/// An event and where it comes from.
+/// An event and its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedEvent {
-    /// The position of its process among the sessions that are merged: 0 where there is one.
+    /// The position of its process among the merged sessions: 0 if there is only one.
     pub process: u32,
     /// The id in the name of the thread's folder.
     pub thread: u32,
@@ -54,46 +54,44 @@ pub struct MergedEvent {
     pub event: IndexEvent,
 }
 
-/// Which threads to merge, and which time.
+/// Selects the threads and the time range to merge.
 ///
-/// # The order
+/// # Order
 ///
-/// Events come by `timestamp_ns`; events of different threads with equal timestamps come by the
-/// id in the name of the thread's folder, events of one thread in the order of its file. The
-/// order is the same each time. Equal timestamps say nothing of what caused what.
+/// Events are ordered by `timestamp_ns`. If events of different threads have equal timestamps, they
+/// are ordered by the id in the name of the thread's folder; events of one thread stay in file
+/// order. The order is deterministic. Equal timestamps imply nothing about cause and effect.
 ///
-/// A thread whose timestamps go back keeps the order of its file as well: its events come as soon
-/// as all of the other threads that are next are later. So the output goes back where the thread
-/// does, and nowhere else.
+/// A thread whose timestamps go back stays in file order as well: its events come as soon as every
+/// other thread's next event is later. So the output goes back only where a thread does.
 ///
 /// # Problems
 ///
-/// Nothing that is wrong keeps events from coming, and no iteration ends without saying it. After
-/// the last event comes an `Err` for each [problem](Self::problems): of the session (its manifest),
-/// of a thread that could not be opened, and of each thread whose events are not all that were
-/// written, or not as they were written ([`IndexReader::problems`]), or link to details that are
-/// not there. A thread that cannot be read further ends there: that comes as an `Err` in the midst
-/// of the events, once. The other threads go on.
+/// Problems do not prevent reading events, and no iteration ends without reporting them. After the
+/// last event comes an `Err` for each [problem](Self::problems): of the session (its manifest), of
+/// a thread that could not be opened, and of each thread whose events are not exactly those that
+/// were written ([`IndexReader::problems`]) or that link to missing details. A thread that cannot
+/// be read further ends with a single `Err` between the other events. The other threads continue.
 ///
-/// An iteration over all events verifies them as it reads them. One over a
-/// [time range](Self::time_range) does not read all, and can name the threads that nothing has
-/// verified: [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads for itself:
-/// a thread that fails in one goes on in the next; what is wrong with the threads is told by the
-/// last.
+/// An iteration over all events verifies them as it reads them. One over a [time
+/// range](Self::time_range) does not read everything, but can list the threads that were never
+/// verified: [`Merged::unverified`]. Each of the [`partitions`](Self::partitions) reads
+/// independently: a thread that fails in one continues in the next, and the last reports the
+/// threads' problems.
 ///
-/// # Costs
+/// # Cost
 ///
-/// Files are opened when the first method needs them. Events in memory are merged where they are.
-/// From files each thread has a buffer: 64 MiB in all (see [`buffer_budget`](Self::buffer_budget))
-/// divided by the number of threads, but between 4 KiB and 256 KiB each. With more than 128
-/// threads no file stays open: each is opened for a read of its buffer and closed again, and if
-/// another file stands there by then, that is an error.
+/// Files are opened when the first method needs them. Events in memory are merged in place. For
+/// files, each thread has a buffer: 64 MiB in total (see [`buffer_budget`](Self::buffer_budget))
+/// divided by the number of threads, but between 4 KiB and 256 KiB each. With more than 128 threads
+/// no file stays open: each is reopened to fill its buffer, and if it was replaced meanwhile, that
+/// is an error.
 #[derive(Debug)]
 pub struct Merge {
     sources: Vec<Source>,
-    /// What is wrong with the sessions that they are of.
+    /// The problems of the merged sessions.
     session_problems: Vec<Problem>,
-    /// The first and the last timestamp that are wanted; `None` where all are.
+    /// The first and the last selected timestamp; `None` selects all.
     times: Option<(u64, u64)>,
     budget: usize,
     opened: OnceLock<Opened>,
@@ -106,7 +104,7 @@ enum Source {
     Open(Arc<Thread>),
 }
 
-/// The threads that could be opened, in the order in which ties go.
+/// The threads that could be opened, in tie-breaking order.
 #[derive(Debug, Default)]
 struct Opened {
     threads: Vec<Arc<Thread>>,
@@ -114,9 +112,9 @@ struct Opened {
 }
 
 impl Merge {
-    /// Merges files that are open, each under the id of its thread's folder.
+    /// Merges open files, each with the id of its thread's folder.
     ///
-    /// Of files with one id the first comes first where timestamps are equal.
+    /// If two files have the same id, events of the first one come first on equal timestamps.
     ///
     /// ```
     /// use atf::{index::IndexReader, merge::Merge};
@@ -138,15 +136,15 @@ impl Merge {
         )
     }
 
-    /// Merges threads that are open, each under the id of its folder.
+    /// Merges open threads, each with the id of its folder.
     #[must_use]
     pub fn of_threads(threads: impl IntoIterator<Item = (u32, ThreadReader)>) -> Self {
         let both = |(id, thread)| (id, Files::Both(Box::new(thread)));
         Self::of_files(threads.into_iter().map(both))
     }
 
-    /// Merges the sessions of several processes, whose clock is the machine's. Events with equal
-    /// timestamps come in the order of the processes, then of the threads.
+    /// Merges the sessions of several processes on one machine, which share its clock. Events with
+    /// equal timestamps are ordered by process, then by thread.
     #[must_use]
     pub fn of_sessions<'a>(sessions: impl IntoIterator<Item = &'a SessionReader>) -> Self {
         let mut sources = Vec::new();
@@ -179,15 +177,15 @@ impl Merge {
         }
     }
 
-    /// Leaves out, of each thread, the events whose timestamp in nanoseconds is not in this range.
+    /// Selects the events whose timestamps in nanoseconds are in this range.
     ///
-    /// A call that began before the range has its return in it, and one that ends behind it only
-    /// its call: who adds up calls pairs all events and clips the
+    /// A call that began before the range contributes only its return, and one that ends after it
+    /// only its call. To add up calls, pair all events and clip the
     /// [spans](crate::spans#in-a-range-of-time) instead.
     ///
-    /// Of a finalized thread nothing is read but its ends and the events in the range: header,
-    /// footer, first and last event must agree on its times ([`IndexReader::seek`]). Of a thread
-    /// whose ends prove nothing all events are looked at.
+    /// In a finalized thread, only its ends and the events in the range are read: header, footer,
+    /// first and last event must agree on its times ([`IndexReader::seek`]). In a thread whose ends
+    /// prove nothing, all events are read.
     #[must_use]
     pub fn time_range(mut self, range: impl RangeBounds<u64>) -> Self {
         let first = match range.start_bound() {
@@ -200,7 +198,7 @@ impl Merge {
             Bound::Excluded(end) => end.checked_sub(1),
             Bound::Unbounded => Some(u64::MAX),
         };
-        // A range without a timestamp, as one that ends before it begins.
+        // An empty range, such as one that ends before it begins.
         self.times = match first.zip(last) {
             Some((0, u64::MAX)) => None,
             times => Some(times.unwrap_or((u64::MAX, 0))),
@@ -208,29 +206,29 @@ impl Merge {
         self
     }
 
-    /// Leaves out the threads whose folders do not have one of these ids.
+    /// Selects the threads whose folders have one of these ids.
     #[must_use]
     pub fn threads(mut self, ids: impl IntoIterator<Item = u32>) -> Self {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
         self.sources
             .retain(|source| ids.contains(&source.place().1));
-        // Folders without an id are none of these threads'.
+        // Folders without an id are none of the selected threads.
         let is_told = |problem: &Problem| *problem.error.kind() != ErrorKind::NoThreadId;
         self.session_problems.retain(is_told);
         self.opened = OnceLock::new();
         self
     }
 
-    /// Bytes for the buffers of all threads, where they are read from files. Each has at least
-    /// 4 KiB and at most 256 KiB.
+    /// Sets the total bytes of the buffers of threads that are read from files. Each has at least 4
+    /// KiB and at most 256 KiB.
     #[must_use]
     pub fn buffer_budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;
         self
     }
 
-    /// What is wrong, for all that is known yet: of the sessions, of the threads that could not be
-    /// opened, and of those that could what their ends show and what iterations found out.
+    /// Returns the known problems: those of the sessions, of threads that could not be opened, and
+    /// of the others as far as their ends or earlier iterations have shown.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let opened = self.opened();
@@ -238,8 +236,8 @@ impl Merge {
         opened.problems.iter().cloned().chain(of_threads).collect()
     }
 
-    /// The threads whose events have a checksum that nothing has compared with them yet, by their
-    /// folders' ids: those of which only a part was read.
+    /// Returns the threads with a checksum that was not yet compared with their events, by their
+    /// folders' ids: those that were read only in part.
     pub fn unverified(&self) -> impl Iterator<Item = u32> {
         let threads = self.opened().threads.iter();
         threads.filter(|t| t.is_unverified()).map(|t| t.id())
@@ -264,7 +262,7 @@ impl Merge {
 }
 
 impl Source {
-    /// Its process, and its id: what ties go by.
+    /// Returns process and id, which break ties.
     fn place(&self) -> (u32, u32) {
         match self {
             Self::Entry(process, entry) => (*process, entry.id()),

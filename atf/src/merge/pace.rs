@@ -1,22 +1,22 @@
-//! Whether threads take turns regularly.
+//! Detects whether threads take turns regularly.
 
-/// At least so many turns are looked at.
+/// The least number of turns in a sample.
 const LEAST: u32 = 64;
-/// How many times as many turns pass before the next look.
+/// How many times as many turns pass before the next sample.
 const PAUSE: u32 = 15;
 
-/// Looks now and then at some turns: where each thread is followed by the one that followed it
-/// before, the processor foretells the matches, and branches are faster than selects.
+/// Samples the turns now and then. If each thread is followed by the same thread as before, the
+/// processor predicts the matches, and branches are faster than selects.
 #[derive(Debug)]
 pub(super) struct Pace {
     is_regular: bool,
     is_looking: bool,
-    /// Turns until it begins or ends to look.
+    /// Turns until the current sample or pause ends.
     left: u32,
-    /// Turns of one look.
+    /// Turns in a sample.
     size: u32,
     misses: u32,
-    /// Who followed each thread the last time.
+    /// The thread that followed each thread the last time.
     followers: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Pace {
         self.is_regular
     }
 
-    /// Turns that it need not learn of, one after the other.
+    /// Returns how many of the next turns need not be recorded.
     #[inline]
     pub(super) fn quiet(&self) -> u32 {
         match self.is_looking {
@@ -48,13 +48,13 @@ impl Pace {
         }
     }
 
-    /// Passes over some of the [`quiet`](Self::quiet) turns.
+    /// Skips some of the [`quiet`](Self::quiet) turns.
     #[inline]
     pub(super) fn pass(&mut self, turns: u32) {
         self.left = self.left.saturating_sub(turns);
     }
 
-    /// Learns of a turn of thread `next` behind one of `last`.
+    /// Records a turn of thread `next` after one of `last`.
     #[inline]
     pub(super) fn note(&mut self, last: usize, next: usize) {
         self.left = self.left.wrapping_sub(1);

@@ -1,4 +1,4 @@
-//! Dividing a merge by time.
+//! Divides a merge by time.
 
 use std::ops::Range;
 use std::thread;
@@ -9,20 +9,20 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 use crate::error::Result;
 
-/// Timestamps that are looked at for each partition, to make them about equally large.
+/// Timestamps sampled per partition, to make the partitions about equally large.
 const SAMPLES: u64 = 256;
 
 impl Merge {
-    /// Divides the events by time into at most `count` parts for as many cores: one after the
-    /// other they give what [`events`](Self::events) gives.
+    /// Divides the events by time into at most `count` parts, for that many cores. Concatenated,
+    /// they return the same as [`events`](Self::events).
     ///
-    /// Events with equal timestamps stay together, so there are fewer parts where few timestamps
-    /// differ, and how large each is follows from a sample of the timestamps. A search for the
-    /// bounds is right in threads that are in order only; the first call reads all events, on
-    /// `count` cores, to learn which are, and in those that are not it looks at all again. Where
-    /// something cannot be read there is one part.
+    /// Events with equal timestamps stay together, so there are fewer parts if few timestamps
+    /// differ. Sizes follow from a sample of the timestamps. Searching for the bounds requires
+    /// ordered threads: the first call reads all events, on `count` cores, to learn which threads
+    /// are ordered, and reads the others again. If a read fails, there is one part.
     ///
-    /// Each part has its buffers; all together have the [budget](Self::buffer_budget) of one.
+    /// Each part has its own buffers; all of them together stay within the
+    /// [budget](Self::buffer_budget).
     ///
     /// ```
     /// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
@@ -47,7 +47,7 @@ impl Merge {
             return vec![self.of_parts(parts, self.budget, self.verdict())];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
-        // All threads were read to be cut, so the last partition can tell of them.
+        // All threads were read for the cut, so the last partition can report on them.
         let last = cut.len().saturating_sub(1);
         let partition = |(place, parts)| match place == last {
             true => self.of_parts(parts, budget, Verdict::Known),
@@ -56,7 +56,7 @@ impl Merge {
         cut.into_iter().enumerate().map(partition).collect()
     }
 
-    /// The parts of all threads, for each partition.
+    /// Returns the parts of all threads for each partition.
     fn cut(&self, parts: &[Part], count: usize) -> Result<Vec<Vec<Part>>> {
         let threads: Vec<&Thread> = self.opened().threads.iter().map(AsRef::as_ref).collect();
         learn_order(&threads, count)?;
@@ -78,7 +78,7 @@ impl Merge {
     }
 }
 
-/// Reads threads on several cores, so that all know whether they are in order.
+/// Reads the threads on several cores, so that each knows whether it is ordered.
 fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     let next = std::sync::atomic::AtomicUsize::new(0);
     let learn = || -> Result<()> {
@@ -102,14 +102,14 @@ fn learn_order(threads: &[&Thread], cores: usize) -> Result<()> {
     })
 }
 
-/// Ascending timestamps that divide the events into about equal parts.
+/// Returns ascending timestamps that divide the events into about equal parts.
 fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>> {
     let size = |part: &Part| part.seqs.end.saturating_sub(part.seqs.start);
     let total = parts.iter().map(size).fold(0, u64::saturating_add);
     let wanted = SAMPLES.saturating_mul(count as u64);
     let stride = total.checked_div(wanted).unwrap_or_default().max(1);
     let mut samples = Vec::new();
-    // Every `stride`th event of all threads, as if they stood one behind the other.
+    // Every `stride`th event of all threads, as if they were concatenated.
     let mut skip = stride / 2;
     for (thread, part) in threads.iter().zip(parts) {
         let mut seq = part.seqs.start.saturating_add(skip);
@@ -134,7 +134,7 @@ fn borders(threads: &[&Thread], parts: &[Part], count: usize) -> Result<Vec<u64>
     Ok(borders)
 }
 
-/// Where the first event at or behind each border stands.
+/// Returns the position of the first event at or after each border.
 fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
     let Range { start, end } = part.seqs;
     let index = thread.index();
@@ -146,7 +146,7 @@ fn seqs(thread: &Thread, part: &Part, borders: &[u64]) -> Result<Vec<u64>> {
         }
         return Ok(seqs);
     }
-    // Once one event has come too early, those behind it come with it: see `Merge`.
+    // Events after one that comes too early come with it: see `Merge`.
     let mut blocks = index.blocks(start..end);
     while seqs.len() < borders.len() {
         let first_seq = blocks.next_seq();

@@ -1,4 +1,4 @@
-//! Which events of each thread are wanted.
+//! Selects the events of each thread.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use super::lanes::Lanes;
 use super::thread::Thread;
 use super::{Merge, Merged};
 
-/// Bytes of the least and of the greatest buffer of a thread.
+/// Bytes of a thread's smallest and largest buffer.
 const BUFFERS: (usize, usize) = (4 << 10, 256 << 10);
 
 impl Merge {
-    /// All events that are wanted, in one order.
+    /// Iterates over the selected events in order.
     #[must_use]
     pub fn events(&self) -> Merged<'_> {
         self.of_parts(self.parts(), self.budget, self.verdict())
     }
 
-    /// As [`events`](Self::events), for an iterator that outlives this value. Events that are in
-    /// memory pass through buffers, too.
+    /// As [`events`](Self::events), for an iterator that outlives this value. It copies even events
+    /// in memory through buffers.
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
         let parts = self.parts();
         self.buffered(parts, self.budget, self.verdict())
     }
 
-    /// What an iteration over all that is wanted says of the threads.
+    /// Returns which problems an iteration over all selected events reports.
     pub(super) fn verdict(&self) -> Verdict {
         match self.times {
             None => Verdict::Verified,
@@ -34,7 +34,7 @@ impl Merge {
         }
     }
 
-    /// The part of each thread that is wanted.
+    /// Returns the selected part of each thread.
     pub(super) fn parts(&self) -> Vec<Part> {
         let threads = self.opened().threads.iter();
         threads.map(|thread| part(thread, self.times)).collect()
@@ -69,8 +69,9 @@ impl Merge {
     }
 }
 
-/// The events of a thread at these times. Where its ends do not prove where they are, or the search
-/// fails, all are looked at; the one that cannot be read ends the thread when its turn comes.
+/// Returns the part of a thread's events at these times. If the thread's ends do not prove its
+/// order, or the search fails, this is every event; an unreadable one ends the thread when its turn
+/// comes.
 fn part(thread: &Thread, times: Option<(u64, u64)>) -> Part {
     let all = 0..thread.index().event_count();
     let Some((first, last)) = times else {

@@ -1,4 +1,4 @@
-//! A thread that takes part in a merge.
+//! A thread in a merge.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::session::Problem;
 use crate::source::OpenOptions;
 use crate::thread::{self, ThreadReader};
 
-/// An open thread, under the id of its folder.
+/// An open thread and the id of its folder.
 #[derive(Debug)]
 pub(super) struct Thread {
     process: u32,
@@ -19,9 +19,9 @@ pub(super) struct Thread {
 /// The files of a thread.
 #[derive(Debug)]
 pub(super) enum Files {
-    /// An index file by itself.
+    /// An index file alone.
     Index(IndexReader),
-    /// An index file, and the folder that it is in: details are looked at after its last event.
+    /// An index file and its folder: details are checked after its last event.
     InFolder(IndexReader, PathBuf, OpenOptions),
     /// Both files.
     Both(Box<ThreadReader>),
@@ -32,12 +32,12 @@ impl Thread {
         Self { process, id, files }
     }
 
-    /// The position of its process among those that are merged.
+    /// Returns the position of its process among the merged ones.
     pub(super) fn process(&self) -> u32 {
         self.process
     }
 
-    /// The id in the folder's name.
+    /// Returns the id in the folder's name.
     pub(super) fn id(&self) -> u32 {
         self.id
     }
@@ -49,18 +49,18 @@ impl Thread {
         }
     }
 
-    /// Whether no event has a timestamp below that of the one before it. The first call reads all
-    /// events, later ones know.
+    /// Returns whether its timestamps never decrease. The first call reads all events, later ones
+    /// do not.
     pub(super) fn is_ordered(&self) -> Result<bool> {
         Ok(self.index().scan()?.is_ordered())
     }
 
-    /// Whether its events have a checksum that nothing has compared with them yet.
+    /// Returns whether its checksum was not yet compared with its events.
     pub(super) fn is_unverified(&self) -> bool {
         self.index().known_checksum().is_none()
     }
 
-    /// An error as a problem of this thread.
+    /// Returns an error as a problem of this thread.
     pub(super) fn problem(&self, error: Error) -> Problem {
         Problem {
             process: self.process,
@@ -69,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// What is known to be wrong with its events and their links.
+    /// Returns the known problems of its events and their links.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let errors = match &self.files {
             Files::Index(index) => index.problems(),

@@ -1,8 +1,8 @@
-//! Which of many ascending sources has the least key.
+//! Finds the least key among many ascending sources.
 
 use std::hint::select_unpredictable;
 
-/// What sources are compared by: a timestamp, then the source's number, so that no two are equal.
+/// A source's key: a timestamp, then the source's number, so that no two are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key {
     timestamp_ns: u64,
@@ -10,7 +10,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Behind every other: the key of a source that has no more.
+    /// Greater than every other: the key of an exhausted source.
     pub(super) const END: Self = Self {
         timestamp_ns: u64::MAX,
         rank: usize::MAX,
@@ -22,21 +22,21 @@ impl Key {
         Self { timestamp_ns, rank }
     }
 
-    /// The source; nobody's where the key is [`END`](Self::END).
+    /// Returns the source; meaningless if the key is [`END`](Self::END).
     #[inline]
     pub(super) fn rank(self) -> usize {
         self.rank
     }
 
-    /// Whether it comes first, found without a branch. Compared as one `u128` the keys would be
-    /// selected with one.
+    /// Returns whether it comes first, computed without a branch. If the keys were compared as one
+    /// `u128`, the compiler would branch to select them.
     #[inline]
     fn is_before(self, other: Self) -> bool {
         let is_tie = self.timestamp_ns == other.timestamp_ns;
         (self.timestamp_ns < other.timestamp_ns) | (is_tie & (self.rank < other.rank))
     }
 
-    /// Whether it comes first, found with branches that are foretold: equal times are rare.
+    /// Returns whether it comes first, with predictable branches: equal times are rare.
     #[inline(always)]
     fn is_likely_before(self, other: Self) -> bool {
         match self.timestamp_ns == other.timestamp_ns {
@@ -51,7 +51,7 @@ impl Key {
         self.rank < other.rank
     }
 
-    /// One of both, selected without a branch.
+    /// Selects one of two keys without a branch.
     #[inline]
     fn select(first: bool, a: Self, b: Self) -> Self {
         Self {
@@ -60,14 +60,14 @@ impl Key {
         }
     }
 
-    /// The one that comes first, then the other.
+    /// Returns the key that comes first, then the other.
     #[inline]
     fn sort(a: Self, b: Self) -> (Self, Self) {
         let is_first = a.is_before(b);
         (Self::select(is_first, a, b), Self::select(is_first, b, a))
     }
 
-    /// The greatest time with which source `rank` still comes before this key; `None` where even
+    /// Returns the greatest time at which source `rank` still comes before this key; `None` if even
     /// time 0 comes after it.
     #[inline]
     pub(super) fn last_before(self, rank: usize) -> Option<u64> {
@@ -78,9 +78,9 @@ impl Key {
     }
 }
 
-/// A tournament among sources, in which each inner node keeps the loser of its match.
+/// A tournament among sources; each inner node keeps the loser of its match.
 ///
-/// When the winner's key changes, only the matches on its way to the root are played again.
+/// When the winner's key changes, only the matches on its path to the root are replayed.
 #[derive(Debug)]
 pub(super) struct LoserTree {
     /// The losers: node 1 is the root, node `n` has the children `2n` and `2n + 1`. The leaf of
@@ -89,7 +89,7 @@ pub(super) struct LoserTree {
 }
 
 impl LoserTree {
-    /// Plays all matches; `keys` are those of the sources by rank.
+    /// Plays all matches; `keys` are the sources' keys by rank.
     pub(super) fn new(keys: &[Key]) -> Self {
         let size = keys.len().next_power_of_two().max(2);
         let mut nodes = vec![Key::END; size];
@@ -115,13 +115,13 @@ impl LoserTree {
         Self { nodes }
     }
 
-    /// The least key.
+    /// Returns the least key.
     #[inline]
     pub(super) fn winner(&self) -> Key {
         self.nodes.first().copied().unwrap_or(Key::END)
     }
 
-    /// The least key but for the winner's.
+    /// Returns the second least key.
     #[inline]
     pub(super) fn runner_up(&self) -> Key {
         let mut least = Key::END;
@@ -143,7 +143,7 @@ impl LoserTree {
         }
     }
 
-    /// The matches by themselves, for loops that play many of them.
+    /// Returns the matches alone, for loops that play many of them.
     #[inline]
     pub(super) fn matches(&mut self) -> Matches<'_> {
         Matches(&mut self.nodes)
@@ -162,9 +162,9 @@ pub(super) struct Matches<'t>(&'t mut [Key]);
 impl Matches<'_> {
     /// Gives the winner its next key and returns the new winner.
     ///
-    /// Where sources take turns regularly, matches are played with branches: the processor
-    /// foretells each and need not wait for the one before. Where they take turns at random, the
-    /// outcome of each is selected without one.
+    /// If sources take turns regularly, matches use branches: the processor predicts each one and
+    /// need not wait for the previous one. If they take turns at random, each outcome is selected
+    /// without a branch.
     #[inline(always)]
     pub(super) fn replay<const IS_REGULAR: bool>(&mut self, rank: usize, key: Key) -> Key {
         let mut winner = key;

@@ -1,4 +1,4 @@
-//! How deep each event stands.
+//! Computes the call depth of each event.
 
 use std::iter::FusedIterator;
 
@@ -6,8 +6,8 @@ use super::{CallStack, Depth};
 use crate::error::Result;
 use crate::index::IndexEvent;
 
-/// The events of one thread, each with its depth: the recorded one, or where the wire version has
-/// none, that which the events before show.
+/// The events of one thread with their depths: the recorded one, or if the wire version does not
+/// record it, one derived from the events before.
 ///
 /// ```
 /// use atf::spans::Depths;
@@ -26,7 +26,7 @@ pub struct Depths<I> {
 }
 
 impl<I: Iterator<Item = Result<IndexEvent>>> Depths<I> {
-    /// Follows the events of a thread from its first one on.
+    /// Takes the events of a thread, starting with its first.
     pub fn new(events: I) -> Self {
         Self {
             events,
@@ -40,7 +40,7 @@ impl<I: Iterator<Item = Result<IndexEvent>>> Iterator for Depths<I> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let event = self.events.next()?;
-        // The position is of no use: what ends is not looked at.
+        // The position does not matter: ended calls are ignored.
         Some(event.map(|event| (event, self.stack.push(0, &event, |_| ()))))
     }
 

@@ -1,18 +1,18 @@
-//! Call spans: which return ends which call.
+//! Call spans: pairs calls with their returns.
 //!
-//! A thread's events say when functions were called and when they returned; a span is one call
-//! from the one to the other. [`Spans`] pairs the events of one thread, [`CallStack`] does so event
-//! by event, for threads that come in turns, and [`Depths`] says only how deep each event stands.
+//! A thread's events record when functions were called and when they returned; a span is one call
+//! from start to end. [`Spans`] pairs the events of one thread, [`CallStack`] does so event by
+//! event, for interleaved threads, and [`Depths`] computes only the call depth of each event.
 //!
 //! - A `RETURN` or an `EXCEPTION` ends the innermost open call of its function. Calls inside that
-//!   one which did not return have ended as well: [`SpanEnd::NotReturned`].
-//! - One whose function has no open call is [`Unmatched`]: its call came before the trace began,
-//!   or was lost. It changes nothing.
-//! - What is open behind the last event is given at the end: [`SpanEnd::Open`].
-//! - Events of other kinds are passed over.
+//!   one which did not return end with it: [`SpanEnd::NotReturned`].
+//! - One whose function has no open call is [`Unmatched`]: its call came before the trace began, or
+//!   was lost. It has no effect on other calls.
+//! - Calls that are still open after the last event are returned at the end: [`SpanEnd::Open`].
+//! - Events of other kinds are ignored.
 //!
-//! The time that it takes grows with the events alone, and at most
-//! [`LIMIT`](CallStack::LIMIT) calls are kept open, whatever the events are.
+//! The cost is linear in the number of events, and at most [`LIMIT`](CallStack::LIMIT) calls are
+//! kept open, whatever the events are.
 //!
 //! ```
 //! use atf::spans::{Paired, SpanEnd, Spans};
@@ -32,10 +32,10 @@
 //!
 //! # In a range of time
 //!
-//! What happened in a range is not told by the events in it alone: a call that began before it or
-//! returned behind it has one of its two events outside. So pair all events, and clip the spans to
-//! the range: [`Span::ns_within`]. A [`Merge`](crate::merge::Merge) for that has no
-//! [`time_range`](crate::merge::Merge::time_range).
+//! The events in a range do not show everything that happened in it: a call that began before the
+//! range or returned after it has one of its two events outside. So pair all events, then clip the
+//! spans to the range: [`Span::ns_within`]. Do not set a
+//! [`time_range`](crate::merge::Merge::time_range) on a [`Merge`](crate::merge::Merge) for this.
 //!
 //! ```
 //! use atf::spans::{CallStack, Paired};
@@ -86,28 +86,28 @@ pub struct Span {
     pub function_id: u64,
     /// The position of its `CALL`, counted from 0.
     pub start_seq: u64,
-    /// When it was called, in nanoseconds.
+    /// The time of the call in nanoseconds.
     pub start_ns: u64,
     /// How it ended.
     pub end: SpanEnd,
-    /// The position of the event that ended it; `None` where none did.
+    /// The position of the event that ended it; `None` if no event did.
     pub end_seq: Option<u64>,
-    /// When it ended, in nanoseconds; `None` where no event ended it.
+    /// The time of its end in nanoseconds; `None` if no event ended it.
     pub end_ns: Option<u64>,
-    /// How deep it stands among the open calls.
+    /// Its depth among the open calls.
     pub depth: Depth,
 }
 
 impl Span {
-    /// How long it took, in nanoseconds; `None` where no event ended it, and where the clock went
-    /// back meanwhile.
+    /// Returns its duration in nanoseconds; `None` if no event ended it, or the clock went back
+    /// meanwhile.
     #[must_use]
     pub fn duration_ns(&self) -> Option<u64> {
         self.end_ns?.checked_sub(self.start_ns)
     }
 
-    /// How much of it lies in a range of timestamps, in nanoseconds. One that no event ended goes
-    /// on to the end of the range.
+    /// Returns how much of it is in a range of timestamps, in nanoseconds. A call that no event
+    /// ended extends to the end of the range.
     ///
     /// ```
     /// # use atf::spans::{Depth, Span, SpanEnd};
@@ -135,28 +135,28 @@ pub enum SpanEnd {
     Return,
     /// An exception left it.
     Exception,
-    /// A call around it ended first, at that event.
+    /// An enclosing call ended first, at that event.
     NotReturned,
-    /// It was open behind the last event.
+    /// It was still open after the last event.
     Open,
-    /// It was the outermost when more calls were open than are kept.
+    /// It was the outermost call when more calls were open than are kept.
     GivenUp,
 }
 
-/// A `RETURN` or an `EXCEPTION` of a function that has no open call.
+/// A `RETURN` or an `EXCEPTION` of a function without an open call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unmatched {
     /// Its position, counted from 0.
     pub seq: u64,
-    /// When it happened, in nanoseconds.
+    /// Its timestamp in nanoseconds.
     pub timestamp_ns: u64,
     /// The function.
     pub function_id: u64,
-    /// Which of the two it is.
+    /// Its kind, one of the two.
     pub event_kind: EventKind,
 }
 
-/// What pairing gives: each call once, when it ends, and what ends no call.
+/// The results of pairing: each call once, when it ends, and events that end no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// A call that ended.
@@ -165,20 +165,20 @@ pub enum Paired {
     Unmatched(Unmatched),
 }
 
-/// How many calls are open at an event, that of the event itself included.
+/// How many calls are open at an event, including the event's own.
 ///
-/// Tracers in the field count from 1 and repeat a call's depth at its return; depths that are
-/// derived follow them.
+/// Tracers in the field count from 1 and repeat a call's depth at its return; derived depths do the
+/// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Depth {
     /// As the tracer recorded it, in wire version 1.
     Recorded(u32),
-    /// As the events before show it: wire version 2 does not record it.
+    /// Derived from earlier events, because wire version 2 does not record it.
     Derived(u32),
 }
 
 impl Depth {
-    /// The number, wherever it is from.
+    /// Returns the number, recorded or derived.
     #[must_use]
     pub const fn get(self) -> u32 {
         match self {
@@ -186,7 +186,7 @@ impl Depth {
         }
     }
 
-    /// Whether it is not from the file.
+    /// Returns whether it is derived.
     #[must_use]
     pub const fn is_derived(self) -> bool {
         matches!(self, Self::Derived(_))
@@ -206,7 +206,7 @@ impl fmt::Display for Depth {
     }
 }
 
-/// The calls of one thread, each when it ends; goes on after an error of the events.
+/// The calls of one thread, each when it ends; continues after an error from the events.
 #[derive(Debug)]
 pub struct Spans<I> {
     events: I,
@@ -219,12 +219,12 @@ pub struct Spans<I> {
 }
 
 impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
-    /// Pairs the events of a thread; the first one is at position 0.
+    /// Pairs a thread's events; the first one is at position 0.
     pub fn new(events: I) -> Self {
         Self::starting_at(0, events)
     }
 
-    /// Pairs a part of a thread's events; the first one is at position `seq`.
+    /// Pairs part of a thread's events; the first one is at position `seq`.
     pub fn starting_at(seq: u64, events: I) -> Self {
         Self {
             events,
@@ -235,7 +235,7 @@ impl<I: Iterator<Item = Result<IndexEvent>>> Spans<I> {
         }
     }
 
-    /// Keeps at most so many calls open, at least 1.
+    /// Keeps at most `limit` calls open, at least 1.
     #[must_use]
     pub fn with_limit(mut self, limit: usize) -> Self {
         self.stack = CallStack::with_limit(limit);

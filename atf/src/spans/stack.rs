@@ -6,8 +6,8 @@ use super::{Depth, Paired, Span, SpanEnd, Unmatched};
 use crate::index::IndexEvent;
 use crate::wire::EventKind;
 
-/// The open calls of one thread: pairs its events one by one, from the first one on. Of a part of
-/// them see [In a range of time](crate::spans#in-a-range-of-time).
+/// The open calls of one thread: pairs its events one by one, starting with the first. To pair only
+/// part of them, see [In a range of time](crate::spans#in-a-range-of-time).
 ///
 /// ```
 /// use atf::spans::{CallStack, Paired};
@@ -32,8 +32,8 @@ use crate::wire::EventKind;
 pub struct CallStack {
     /// Outermost first.
     open: VecDeque<OpenCall>,
-    /// How many open calls each function has, so that no return is searched for in vain. Made when
-    /// a return is not that of the innermost call: most threads never need it.
+    /// How many open calls each function has, so that no search for a return's call fails. Built at
+    /// the first return that does not match the innermost call: most threads never need it.
     counts: Option<HashMap<u64, usize>>,
     /// Calls that were given up.
     given_up: u64,
@@ -55,18 +55,18 @@ impl Default for CallStack {
 }
 
 impl CallStack {
-    /// How many calls are kept open unless another number is set: as many frames of 32 bytes as
-    /// a stack of 8 MiB has room for. They take some 20 MiB at most.
+    /// How many calls are kept open by default: as many frames of 32 bytes as fit into a stack of 8
+    /// MiB. They take about 20 MiB at most.
     pub const LIMIT: usize = 1 << 18;
 
-    /// No open call; at most [`LIMIT`](Self::LIMIT) are kept.
+    /// Starts without open calls; keeps at most [`LIMIT`](Self::LIMIT).
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(Self::LIMIT)
     }
 
-    /// No open call; at most `limit` are kept, at least 1. One more, and the outermost is given up:
-    /// [`SpanEnd::GivenUp`].
+    /// Starts without open calls; keeps at most `limit`, at least 1. If one more is opened, the
+    /// outermost is given up: [`SpanEnd::GivenUp`].
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -77,17 +77,17 @@ impl CallStack {
         }
     }
 
-    /// How many calls are open, those given up included.
+    /// Returns how many calls are open, including those given up.
     #[must_use]
     pub fn depth(&self) -> u64 {
         self.given_up.saturating_add(self.open.len() as u64)
     }
 
-    /// Takes the event at position `seq` and gives what it ends, inner calls before outer ones.
+    /// Takes the event at position `seq` and passes on what it ends, inner calls before outer ones.
     /// Returns the event's depth: a return has that of its call.
     ///
-    /// Where depths are not recorded, a return without a call stands as deep as its call would have
-    /// stood, one deeper than what is open, and an event of another kind as deep as that.
+    /// If depths are not recorded, a return without a call has the depth its call would have had,
+    /// one more than the open calls, and an event of another kind has the same.
     pub fn push(&mut self, seq: u64, event: &IndexEvent, ended: impl FnMut(Paired)) -> Depth {
         match event.event_kind {
             EventKind::CALL => self.call(seq, event, ended),
@@ -97,7 +97,7 @@ impl CallStack {
         }
     }
 
-    /// Gives the calls that are open, inner ones first, and forgets them.
+    /// Passes on the open calls, inner ones first, and forgets them.
     pub fn finish(&mut self, mut ended: impl FnMut(Paired)) {
         while let Some(call) = self.open.pop_back() {
             ended(Paired::Span(call.span(SpanEnd::Open, None)));
@@ -182,7 +182,7 @@ impl CallStack {
         let Some(counts) = &mut self.counts else {
             return;
         };
-        // A function without an open call has no entry, so the table is no larger than the stack.
+        // Functions without an open call have no entry, so the table is no larger than the stack.
         if let Some(count) = counts.get_mut(&function_id) {
             *count = count.saturating_sub(1);
             if *count == 0 {

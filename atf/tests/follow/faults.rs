@@ -147,7 +147,7 @@ fn a_footer_before_what_was_given_is_an_error_at_its_count() {
     written.patch(0, &short.header());
     written.patch(64 + 32 * 4, &short.footer());
     let error = follower.poll().unwrap_err();
-    let by = "what was followed";
+    let by = "the follower";
     let (found, expected) = (4, 9);
     assert_eq!(
         error.kind(),
