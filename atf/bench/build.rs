@@ -1,4 +1,4 @@
-//! Compiles the C side of the row on the C API.
+//! Compiles the C code for the C API row.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/rows/capi.c");

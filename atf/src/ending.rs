@@ -1,4 +1,4 @@
-//! What an iterator returns after its last event.
+//! Problems that iterators return after their last event.
 
 use crate::error::Error;
 

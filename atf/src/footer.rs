@@ -9,7 +9,7 @@ use crate::wire::DetailFooter;
 /// Bytes of a footer, the same for both files and wire versions.
 pub(crate) const FOOTER_SIZE: usize = DetailFooter::SIZE;
 
-/// What the search for a footer needs to know; the footers of both files implement it.
+/// A footer as the search for it needs it; the footers of both files implement this.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
@@ -40,7 +40,7 @@ impl<F> Placed<F> {
     }
 }
 
-/// What was found at a place where a footer may be.
+/// The result of examining a place where a footer may be.
 #[derive(Debug)]
 pub(crate) enum Verdict<F> {
     /// A footer whose magic, count, length and position agree.

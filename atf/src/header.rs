@@ -1,4 +1,4 @@
-//! What the headers of both files share.
+//! Code shared by the headers of both files.
 
 use std::mem::offset_of;
 

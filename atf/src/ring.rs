@@ -18,7 +18,7 @@ const _: () = assert!(MOST_CAPACITY == RingHeader::DETAIL_CAPACITY_MAX);
 /// How often the ring of a running writer is read.
 const ATTEMPTS: usize = 8;
 
-/// What a thread's `ring.atf` adds to its files.
+/// The bytes that a thread's `ring.atf` adds to its files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ring {
     /// Bytes that follow the end of `index.atf`.
@@ -61,7 +61,7 @@ impl Tails {
     }
 }
 
-/// Reads the ring in a thread's folder; `None` if there is none.
+/// Reads the ring in a thread's folder; returns `None` if the folder has no ring.
 pub(crate) fn read(folder: &Path, options: OpenOptions) -> Result<Option<Snapshot>> {
     let path = folder.join(RING_FILE);
     // It may be written at this moment, so it is never mapped.

@@ -198,7 +198,7 @@ pub struct ThreadEntry {
     options: OpenOptions,
 }
 
-/// What exists at the path of a thread's folder.
+/// The kind of file at the path of a thread's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// A folder.

@@ -79,7 +79,7 @@ impl<'s> Symbols<'s> {
     }
 }
 
-/// What the manifest says about a function.
+/// A function as described by the manifest.
 ///
 /// Displays as the function's name. Without a name, it displays as `module#symbol`: the last part
 /// of the module's path and the lower half of the id. If the module is unknown too, it displays as

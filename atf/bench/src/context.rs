@@ -1,4 +1,4 @@
-//! What every group of rows is given.
+//! The context passed to every group of rows.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use tempfile::TempDir;
 use crate::harness::Result;
 use crate::table::Report;
 
-/// How much is done, where, and what came of it.
+/// How much work to do, where, and the results.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// Pairs to time for each row.
+    /// Timed pairs per row.
     pub(crate) pairs: usize,
-    /// Inputs are made so many times smaller, 1 being the sizes of the README's table.
+    /// The factor by which inputs are smaller; 1 gives the sizes of the README's table.
     pub(crate) shrink: u64,
-    /// Whether memory is measured with a session of more than 3 GB.
+    /// Whether to measure memory with a session of more than 3 GB.
     pub(crate) large: bool,
-    /// What was measured.
+    /// The measurements.
     pub(crate) report: Report,
     folder: TempDir,
 }
 
 impl Context {
-    /// Works in a new folder inside `folder`, which is removed at the end.
+    /// Creates a folder inside `folder` to work in, which is removed at the end.
     pub(crate) fn new(folder: &Path, pairs: usize, shrink: u64, large: bool) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("atf-bench-")
@@ -36,12 +36,12 @@ impl Context {
         })
     }
 
-    /// So many events, fewer in a quick run.
+    /// Returns this many events, or fewer in a quick run.
     pub(crate) fn events(&self, full: u64) -> u64 {
         (full / self.shrink).max(1_000)
     }
 
-    /// A path in the folder.
+    /// Returns a path in the folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -14,14 +14,14 @@ use crate::input::{self, Tape};
 use crate::rows::merge::Input;
 use crate::table::{Amount, Fact, millions, three_digits};
 
-/// One figure each.
+/// Adds one figure for each.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     write(context)?;
     merge(context)?;
     open(context)
 }
 
-/// Writing costs the same for each event, however many there are.
+/// Writing costs the same per event, however many there are.
 fn write(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let folder = context.path("growth_write");
@@ -48,7 +48,7 @@ fn write(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Merging costs a comparison more for twice as many threads.
+/// Merging costs one more comparison for twice as many threads.
 fn merge(context: &mut Context) -> Result<()> {
     let mut figures = Vec::new();
     for threads in [4, 16, 64, 256, 1024] {

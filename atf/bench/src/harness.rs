@@ -1,19 +1,19 @@
-//! Two ways of doing the same work, timed in turns.
+//! Times two ways of doing the same work, alternately.
 
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What bench code returns.
+/// The result type of benchmark code.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// What is measured.
+/// The kind of time measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Time {
-    /// What a clock on the wall shows.
+    /// Wall-clock time.
     Wall,
-    /// What the process spent on CPUs, in the kernel too. For writes: how long the pages of a file
-    /// system take is beyond the program, and varies.
+    /// CPU time of the process, including the kernel. Used for writes: the time a file system takes
+    /// for pages is beyond the program's control, and varies.
     Cpu,
 }
 
@@ -42,14 +42,14 @@ impl Instants {
 
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
-    // The clock counts from the start of the process, so nothing is negative.
+    // The clock counts from the start of the process, so it is never negative.
     Duration::new(
         time.tv_sec.try_into().unwrap_or_default(),
         time.tv_nsec.try_into().unwrap_or_default(),
     )
 }
 
-/// Adds up the parts of a run that count; what else a run does is preparation.
+/// Adds up the timed parts of a run; the rest of a run is preparation.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     time: Time,
@@ -57,7 +57,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Runs `work` on the clock.
+    /// Runs `work` and adds its time.
     pub(crate) fn time<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = self.time.now();
         let done = work();
@@ -77,7 +77,7 @@ pub(crate) fn once(
     Ok(stopwatch.total)
 }
 
-/// The median of some runs, the first of which does not count.
+/// Returns the median of some runs, after one warm-up run.
 pub(crate) fn median_of(
     runs: usize,
     time: Time,
@@ -88,8 +88,8 @@ pub(crate) fn median_of(
     Ok(median(runs?))
 }
 
-/// Times `ours` and `baseline` in turns, so that what else the machine does meets both, and which
-/// of them is first changes from pair to pair. A pair before the first is not counted.
+/// Times `ours` and `baseline` alternately, so that other load on the machine affects both. Which
+/// one goes first changes from pair to pair. The first pair is a warm-up and is not counted.
 pub(crate) fn compare(
     pairs: usize,
     time: Time,
@@ -122,14 +122,14 @@ pub(crate) struct Comparison {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
-    /// Of the pair that went worst.
+    /// The ratio of the worst pair.
     pub(crate) low: f64,
-    /// Of the pair that went best.
+    /// The ratio of the best pair.
     pub(crate) high: f64,
 }
 
 impl Comparison {
-    /// The median of the pairs' ratios, and the two extremes.
+    /// Returns the median of the pairs' ratios, and the two extremes.
     pub(crate) fn ratio(&self) -> Ratio {
         let pairs = self.baseline.iter().zip(&self.ours);
         let ratio = |(baseline, ours): (&Duration, &Duration)| {
@@ -144,17 +144,17 @@ impl Comparison {
         }
     }
 
-    /// The median of our times.
+    /// Returns the median of our times.
     pub(crate) fn ours(&self) -> Duration {
         median(self.ours.clone())
     }
 
-    /// The median of the baseline's times.
+    /// Returns the median of the baseline's times.
     pub(crate) fn baseline(&self) -> Duration {
         median(self.baseline.clone())
     }
 
-    /// How many pairs were timed.
+    /// Returns how many pairs were timed.
     pub(crate) fn pairs(&self) -> usize {
         self.ours.len()
     }

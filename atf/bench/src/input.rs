@@ -1,4 +1,4 @@
-//! What the benchmarks work on.
+//! Inputs of the benchmarks.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -17,7 +17,7 @@ use crate::harness::Result;
 
 /// The size of an event as a number of bytes.
 pub(crate) const EVENT_SIZE: usize = IndexEvent::SIZE;
-/// The header in front of the events.
+/// Bytes of the header before the events.
 pub(crate) const HEADER_SIZE: usize = 64;
 
 /// Writes a session and returns its folder.
@@ -27,25 +27,25 @@ pub(crate) fn session(context: &Context, name: &str, synth: &Synth) -> Result<Pa
     Ok(folder)
 }
 
-/// The file of a session's first thread.
+/// Returns the index file of a session's first thread.
 pub(crate) fn index_file(session: &Path) -> PathBuf {
     session.join("thread_0").join("index.atf")
 }
 
-/// A mapped file whose pages are in this process's page table already: one mapping for both sides
-/// of a comparison, so that neither pays for looking at a page for the first time.
+/// A mapped file whose pages are already in this process's page table. Both sides of a comparison
+/// use the same mapping, so neither pays for first accesses to pages.
 #[derive(Debug, Clone)]
 pub(crate) struct Warm(Arc<Mmap>);
 
 impl Warm {
-    /// Maps a file that this program wrote, and looks at each page.
+    /// Maps a file that this program wrote, and touches each page.
     pub(crate) fn map(path: &Path) -> Result<Self> {
         let map = map(path)?;
         black_box(map.iter().step_by(4096).fold(0, |sum, byte| sum ^ byte));
         Ok(Self(Arc::new(map)))
     }
 
-    /// All bytes of the file.
+    /// Returns all bytes of the file.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.0
     }
@@ -80,12 +80,12 @@ impl Events {
         Ok(Self { map, count })
     }
 
-    /// The file in a reader of its own.
+    /// Opens a separate reader of the file.
     pub(crate) fn reader(&self) -> Result<IndexReader> {
         Ok(IndexReader::from_source(self.map.clone())?)
     }
 
-    /// Each event's bytes.
+    /// Returns each event's bytes.
     pub(crate) fn records(&self) -> &[[u8; EVENT_SIZE]] {
         let (records, _) = self.map.bytes()[HEADER_SIZE..].as_chunks();
         &records[..self.count]
@@ -94,20 +94,20 @@ impl Events {
 
 #[allow(unsafe_code, reason = "a mapping is a promise about the file")]
 fn map(path: &Path) -> Result<Mmap> {
-    // SAFETY: the file stands in this program's own temporary folder, is finalized, and is removed
-    // (not shortened) at the end.
+    // SAFETY: the file is in this program's own temporary folder, is finalized, and is removed (not
+    // shortened) at the end.
     Ok(unsafe { Mmap::map(&File::open(path)?) }?)
 }
 
-/// Options that map files.
+/// Returns options that map files.
 #[allow(unsafe_code, reason = "a mapping is a promise about the file")]
 pub(crate) fn mapped() -> atf::OpenOptions {
-    // SAFETY: as above; nothing but this program's own files is opened with them.
+    // SAFETY: as above; these options are used only for this program's own files.
     unsafe { atf::OpenOptions::new().mapped() }
 }
 
-/// Some events of a call tree, to be replayed: a tracer has its event at hand, so the input of a
-/// benchmark of writing must not come from memory.
+/// Events of a call tree to replay: a tracer has its event in registers, so the input of a write
+/// benchmark must not come from memory.
 #[derive(Debug)]
 pub(crate) struct Tape {
     events: Vec<Event>,
@@ -125,17 +125,17 @@ impl Tape {
         Self { events, lap_ns }
     }
 
-    /// The events as they were recorded.
+    /// Returns the recorded events.
     pub(crate) fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// How much later each lap is than the one before, in nanoseconds.
+    /// Returns how much later each lap is than the previous one, in nanoseconds.
     pub(crate) fn lap_ns(&self) -> u64 {
         self.lap_ns
     }
 
-    /// Plays `count` events, in each lap later than in the one before.
+    /// Replays `count` events; each lap is later than the previous one.
     #[inline]
     pub(crate) fn play<E>(
         &self,

@@ -1,9 +1,9 @@
-//! The machine that it runs on, and how much of its memory is used.
+//! The machine that the benchmarks run on, and its memory use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The CPU's name and the number of cores, for the table's caption.
+/// Returns the CPU's name and the number of cores, for the table's caption.
 pub(crate) fn name() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| {
@@ -20,18 +20,18 @@ pub(crate) fn name() -> String {
     format!("{model}{generation}, {cores} cores, {os}")
 }
 
-/// How many threads run at a time.
+/// Returns how many threads run at a time.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The average number of processes that wanted a CPU during the last minute.
+/// Returns the average number of processes that wanted a CPU during the last minute.
 pub(crate) fn load() -> Option<f64> {
     let text = fs::read_to_string("/proc/loadavg").ok()?;
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Where files are kept in memory: the folder that the benchmarks write to unless told otherwise.
+/// Returns a folder whose files are kept in memory, the default for the benchmarks.
 pub(crate) fn memory_folder() -> PathBuf {
     let shm = Path::new("/dev/shm");
     match shm.is_dir() {
@@ -40,7 +40,7 @@ pub(crate) fn memory_folder() -> PathBuf {
     }
 }
 
-/// The most memory that this process used at a time, in bytes.
+/// Returns the peak memory use of this process in bytes.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status

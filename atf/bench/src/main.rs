@@ -21,38 +21,38 @@ use clap::{Parser, ValueEnum};
 use crate::context::Context;
 use crate::harness::Result;
 
-/// Times atf against named baselines, both in one run and in turns.
+/// Times atf against named baselines, both in one run, alternately.
 ///
 /// A ratio says how many times as fast as its baseline atf is: the median of all pairs, with the
 /// worst and the best pair. Inputs are written to a folder that is removed at the end.
 #[derive(Debug, Parser)]
 #[command(name = "atf-bench")]
 struct Options {
-    /// Which groups of rows; all of them without.
+    /// Which groups of rows to run; all by default.
     groups: Vec<Group>,
     /// Writes the tables as Markdown.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Small inputs, to see that everything runs; the figures say little.
+    /// Uses small inputs to check that everything runs; the figures mean little.
     #[arg(long)]
     quick: bool,
-    /// Pairs to time for each row.
+    /// Timed pairs per row.
     #[arg(long, default_value_t = 7)]
     pairs: usize,
-    /// Where inputs are written to; kept in memory without, where the system can.
+    /// Folder for the inputs; by default one kept in memory, if the system has one.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Measures memory with a session of more than 5 GB.
     #[arg(long, conflicts_with = "quick")]
     large: bool,
-    /// Only does this with a session, and prints the peak of memory.
+    /// Does only this with a session, and prints the peak memory use.
     #[arg(long, hide = true, requires = "session")]
     job: Option<memory::Job>,
     #[arg(long, hide = true)]
     session: Option<PathBuf>,
 }
 
-/// Rows that belong together.
+/// A group of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Group {
     /// Writing index events.
@@ -109,7 +109,7 @@ fn run(options: &Options) -> Result<()> {
         return memory::child(job, session);
     }
     if cfg!(debug_assertions) {
-        eprintln!("warning: not a release build, so the figures say nothing");
+        eprintln!("warning: not a release build, so the figures are meaningless");
     }
     let folder = options.folder.clone();
     let folder = folder.unwrap_or_else(machine::memory_folder);

@@ -1,4 +1,4 @@
-//! How much memory writing and reading take, whatever the size of the files.
+//! Measures how much memory writing and reading take, for any size of files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,19 +14,19 @@ use crate::table::{Fact, three_digits};
 
 /// Events of all threads, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
-/// With `--large`: some 3.4 GB of index events, and 2.3 GB of details.
+/// With `--large`: about 3.4 GB of index events and 2.3 GB of details.
 const LARGE: u64 = 105_000_000;
 const THREADS: u32 = 16;
 const DETAIL_PER_MILLE: u32 = 86;
 
-/// What a process of its own does, so that its peak is not that of what ran before.
+/// A job for a separate process, so that its peak excludes what ran before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Job {
     /// Adds up a session, as `atf info` does.
     Info,
     /// Reads all index and detail events, one thread after the other.
     Read,
-    /// Merges a hundredth of the time in the middle.
+    /// Merges the middle hundredth of the time.
     Range,
     /// Merges all events and counts them.
     Merge,
@@ -42,7 +42,7 @@ impl Job {
         }
     }
 
-    /// How many events it saw.
+    /// Does the job and returns how many events it saw.
     fn work(self, session: &SessionReader) -> Result<u64> {
         let count = |mut events: atf::merge::Merged<'_>| {
             events.try_fold(0, |count, event| event.map(|_| count + 1))
@@ -86,15 +86,15 @@ fn read(session: &SessionReader) -> Result<u64> {
     Ok(count)
 }
 
-/// Does a job and prints the peak of this process's memory in bytes, and the events seen.
+/// Does a job and prints this process's peak memory in bytes and the events seen.
 pub(crate) fn child(job: Job, session: &Path) -> Result<()> {
     let count = job.work(&SessionReader::open(session)?)?;
-    let peak = machine::peak_memory().ok_or("this system does not say how much memory is used")?;
+    let peak = machine::peak_memory().ok_or("this system does not report memory use")?;
     println!("{peak} {count}");
     Ok(())
 }
 
-/// Peaks of processes that do one thing each.
+/// Measures the peaks of processes that do one job each.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let events = if context.large { LARGE } else { EVENTS };
     let synth = Synth {

@@ -1,6 +1,6 @@
-//! C's `fwrite`: the way that tracers in the field write events.
+//! C's `fwrite`, which tracers in the field use to write events.
 
-#![allow(unsafe_code, reason = "a stream of C cannot be used without it")]
+#![allow(unsafe_code, reason = "C streams need it")]
 
 use std::ffi::CString;
 use std::io;
@@ -10,16 +10,16 @@ use std::ptr::NonNull;
 
 use zerocopy::{Immutable, IntoBytes};
 
-/// A stream of C.
+/// A C stream.
 #[derive(Debug)]
 pub(crate) struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    /// Makes a file, or opens one to write over what it holds.
+    /// Creates a file, or opens one to overwrite it.
     pub(crate) fn open(path: &Path, over_old: bool) -> io::Result<Self> {
         let path = CString::new(path.as_os_str().as_bytes())?;
         let mode = if over_old { c"r+b" } else { c"wb" };
-        // SAFETY: both are texts that end in 0 and live until the call returns.
+        // SAFETY: both strings end in 0 and live until the call returns.
         let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
         NonNull::new(stream)
             .map(Self)
@@ -30,7 +30,7 @@ impl Stream {
     #[inline]
     pub(crate) fn write<T: IntoBytes + Immutable>(&mut self, record: &T) -> io::Result<()> {
         let bytes = record.as_bytes();
-        // SAFETY: the bytes are as many as is said, and the stream is open: it is closed only when
+        // SAFETY: the length is that of the bytes, and the stream is open: it is closed only when
         // `self` is dropped.
         match unsafe { libc::fwrite(bytes.as_ptr().cast(), bytes.len(), 1, self.0.as_ptr()) } {
             1 => Ok(()),
@@ -50,7 +50,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the stream is open, and nothing can use it from here on.
+        // SAFETY: the stream is open, and nothing can use it afterwards.
         unsafe { libc::fclose(self.0.as_ptr()) };
     }
 }

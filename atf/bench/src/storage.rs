@@ -1,4 +1,4 @@
-//! Where the writer that is timed writes to.
+//! Storages for the timed writers.
 
 use std::fs::{File, OpenOptions};
 use std::hint::black_box;
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use atf::write::{Disk, Storage, StorageFile};
 
-/// The disk, but files that are there are written over, so that their pages are used again.
+/// The disk, but existing files are overwritten, so that their pages are reused.
 #[derive(Debug)]
 pub(crate) struct OverOld;
 
@@ -69,7 +69,7 @@ impl StorageFile for OldFile {
     }
 }
 
-/// Takes bytes and drops them.
+/// Drops all bytes written to it.
 #[derive(Debug)]
 pub(crate) struct Nowhere;
 

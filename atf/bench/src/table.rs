@@ -1,4 +1,4 @@
-//! The tables, on a terminal and as Markdown.
+//! The tables, for a terminal and as Markdown.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -10,30 +10,30 @@ use crate::machine;
 /// One row of the Speed table.
 #[derive(Debug)]
 pub(crate) struct Row {
-    /// What is done.
+    /// The work that is timed.
     pub(crate) work: String,
-    /// What it is compared with.
+    /// The work it is compared with.
     pub(crate) baseline: &'static str,
-    /// How many times as fast as the baseline it should be. `None` for what any program pays that
-    /// does the work of the rows around it: the part that nothing of atf can make faster.
+    /// How many times as fast as the baseline it should be. `None` for a bound: work that any
+    /// program must do, which atf cannot make faster.
     pub(crate) goal: Option<f64>,
     /// The times.
     pub(crate) comparison: Comparison,
-    /// How much one run does.
+    /// How much work one run does.
     pub(crate) amount: Amount,
 }
 
-/// How much work one run is, to state a cost.
+/// The amount of work in one run, to compute its cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Amount {
-    /// Events, lookups, queries: their time is stated in nanoseconds each.
+    /// Events, lookups, queries: in nanoseconds each.
     Each(u64, &'static str),
-    /// Bytes: stated in gigabytes a second.
+    /// Bytes: in gigabytes per second.
     Bytes(u64),
 }
 
 impl Amount {
-    /// The cost of one piece of it.
+    /// Returns the cost of one unit.
     pub(crate) fn cost(self, time: Duration) -> String {
         match self {
             Self::Each(count, unit) => {
@@ -73,16 +73,16 @@ impl Row {
     }
 }
 
-/// A statement with one figure: how a cost grows, or how much memory something takes.
+/// A fact with one figure: how a cost grows, or how much memory something takes.
 #[derive(Debug)]
 pub(crate) struct Fact {
-    /// What is stated.
+    /// The fact.
     pub(crate) what: String,
     /// The figures.
     pub(crate) figure: String,
 }
 
-/// All that was measured.
+/// All measurements.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) rows: Vec<Row>,
@@ -100,7 +100,7 @@ const HEADINGS: [&str; 6] = [
 ];
 
 impl Report {
-    /// Adds a row and shows it.
+    /// Adds a row and prints it.
     pub(crate) fn add(&mut self, row: Row) {
         let [work, baseline, goal, ratio, cost, reached] = row.cells();
         let theirs = row.amount.cost(row.comparison.baseline());
@@ -110,19 +110,19 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// States how a cost grows, and shows it.
+    /// Adds how a cost grows, and prints it.
     pub(crate) fn state_growth(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.growth.push(fact);
     }
 
-    /// States a peak of memory, and shows it.
+    /// Adds a peak of memory, and prints it.
     pub(crate) fn state_memory(&mut self, fact: Fact) {
         say(&format!("{}: {}", fact.what, fact.figure));
         self.memory.push(fact);
     }
 
-    /// As Markdown, for the README.
+    /// Returns the report as Markdown, for the README.
     pub(crate) fn markdown(&self) -> String {
         let mut text = String::new();
         if !self.rows.is_empty() {
@@ -167,13 +167,12 @@ fn line(text: &mut String, cells: &[impl AsRef<str>]) {
     text.push_str("|\n");
 }
 
-/// Prints a line. Whoever looks at it may have seen enough: that ends nothing, since the tables may
-/// be written to a file as well.
+/// Prints a line. A closed stdout is not an error: the tables may be written to a file as well.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// A round number of events.
+/// Formats a round number of events.
 pub(crate) fn millions(count: u64) -> String {
     match count {
         1_000_000.. => format!("{} M", count / 1_000_000),
@@ -181,7 +180,7 @@ pub(crate) fn millions(count: u64) -> String {
     }
 }
 
-/// A number with three digits that count.
+/// Formats a number with three significant digits.
 pub(crate) fn three_digits(number: f64) -> String {
     match number.abs() {
         100.0.. => format!("{number:.0}"),

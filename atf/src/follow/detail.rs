@@ -86,8 +86,8 @@ impl DetailFollower {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder, until the file is finalized. `None` while
-    /// there is none.
+    /// Returns the header as last read: a placeholder, until the file is finalized. `None` before
+    /// it is written.
     #[must_use]
     pub fn header(&self) -> Option<&DetailHeader> {
         self.head.header()
@@ -133,7 +133,7 @@ impl DetailFollower {
         if self.finalized.is_some() {
             return self.over();
         }
-        // What is left of the last look comes first; it may be old.
+        // Events of the last look come first; they may be old.
         if let Some(look) = self.look.take()
             && let Some(event) = self.step(look)?
         {

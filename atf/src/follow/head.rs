@@ -12,7 +12,7 @@ use crate::wire::{self, offset, v1};
 /// A field's name, offset and value.
 type Field = (&'static str, usize, u64);
 
-/// What following needs to know of a header; the headers of both files implement it.
+/// A header as followers need it; the headers of both files implement this.
 pub(super) trait Header: Sized + Clone {
     const MAGIC: [u8; 4];
 

@@ -113,8 +113,8 @@ impl IndexFollower {
         self.file.path()
     }
 
-    /// Returns the header as last read: a placeholder, until the file is finalized. `None` while
-    /// there is none.
+    /// Returns the header as last read: a placeholder, until the file is finalized. `None` before
+    /// it is written.
     #[must_use]
     pub fn header(&self) -> Option<&IndexHeader> {
         self.head.header()

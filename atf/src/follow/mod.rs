@@ -47,7 +47,7 @@ pub use thread::{ThreadEvent, ThreadFollower};
 /// The result of one look at a growing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Polled<T> {
-    /// What has become certain. More may be available: poll again before waiting.
+    /// New data that has become certain. More may be available: poll again before waiting.
     New(T),
     /// Nothing new is certain yet.
     NotYet,

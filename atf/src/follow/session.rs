@@ -144,7 +144,7 @@ impl SessionFollower {
         Ok(true)
     }
 
-    /// Returns the manifest as last read; `None` if there was none.
+    /// Returns the manifest as last read; `None` without a manifest.
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()

@@ -84,7 +84,7 @@ struct Buffered<'a> {
     back: Window<'a>,
     /// The positions of events not yet read.
     left: Range<u64>,
-    /// Scans all events as they are read, if they are to be verified.
+    /// Scans all events as they are read; set if the caller wants them verified.
     pass: Option<Pass>,
 }
 

@@ -214,7 +214,7 @@ impl Part {
         self.crc32c.unwrap_or_else(|| self.crc.finish())
     }
 
-    /// Adds the events of a block, the first of which is at `seq`.
+    /// Adds the events of a block that begins at position `seq`.
     fn walk(&mut self, seq: u64, block: EventSlice<'_>) {
         let events = block.records();
         let (Some(first), Some(last)) = (events.first(), events.last()) else {

@@ -259,7 +259,7 @@ fn find<const N: usize>(
 #[derive(Debug)]
 struct Search {
     key: u64,
-    /// An event before the key. If there is none, the first event is the result.
+    /// An event before the key. `None` if even the first event is not.
     low: Option<Known>,
     /// An event at or after the key, or the end of the file.
     high: Known,

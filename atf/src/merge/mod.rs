@@ -212,7 +212,7 @@ impl Merge {
         let ids: std::collections::BTreeSet<u32> = ids.into_iter().collect();
         self.sources
             .retain(|source| ids.contains(&source.place().1));
-        // Folders without an id are none of the selected threads.
+        // Folders without an id belong to none of the selected threads.
         let is_told = |problem: &Problem| *problem.error.kind() != ErrorKind::NoThreadId;
         self.session_problems.retain(is_told);
         self.opened = OnceLock::new();

@@ -160,7 +160,7 @@ impl Slot {
 /// An event takes half a cache line.
 const _: () = assert!(size_of::<Slot>() == 32);
 
-/// What the recorder lost. Only the recorder writes the counts; the drain reads them.
+/// Counts of what the recorder lost. Only the recorder writes them; the drain reads them.
 #[derive(Debug, Default)]
 struct Losses {
     events: AtomicU64,

@@ -10,7 +10,7 @@ use crate::write::{Detail, Event};
 
 /// Records the events of one thread: see the [module](super).
 ///
-/// Dropping it ends the stream: the drain gets what is left in the ring and then [is
+/// Dropping it ends the stream: the drain gets the rest of the ring's contents and then [is
 /// finished](super::Drain::is_finished).
 #[derive(Debug)]
 pub struct Recorder {
@@ -19,7 +19,7 @@ pub struct Recorder {
     losses: Arc<Losses>,
 }
 
-/// What did not fit into the ring. It is already counted.
+/// An event or detail that did not fit into the ring. It is already counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Lost {
     /// The event, and its detail if it has one.

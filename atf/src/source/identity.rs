@@ -2,7 +2,7 @@
 
 use std::fs::Metadata;
 
-/// What identifies a file and stays the same for its lifetime.
+/// Metadata that identifies a file and stays the same for its lifetime.
 ///
 /// The inode number of a deleted file is reused, often at once. The creation time distinguishes the
 /// two files, if the file system records it.

@@ -1,4 +1,4 @@
-//! What readers read from: regular files, bytes in memory, anything that can seek.
+//! Sources that readers read from: regular files, bytes in memory, anything that can seek.
 
 mod file;
 mod followed;

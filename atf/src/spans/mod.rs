@@ -213,7 +213,7 @@ pub struct Spans<I> {
     /// The position of the next event.
     seq: u64,
     stack: CallStack,
-    /// What the last event ended.
+    /// The spans and unmatched returns from the last event.
     ended: VecDeque<Paired>,
     is_finished: bool,
 }

@@ -27,7 +27,7 @@ pub struct WriteOptions {
     /// The clock of the timestamps; by default the one that [`clock::now_ns`] reads, 0 if the
     /// format has no number for it.
     pub clock_type: Clock,
-    /// What survives a power loss.
+    /// Which data survives a power loss.
     pub durability: Durability,
     /// Whether every event whose call has returned survives the death of this process, including by
     /// SIGKILL. This does not concern power loss.
@@ -55,7 +55,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// What survives a power loss, which may drop or reorder whatever was not synchronized.
+/// Which data survives a power loss; unsynchronized writes may be dropped or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Nothing is guaranteed: the system writes whenever it likes. The traced program never waits.

@@ -72,7 +72,7 @@ struct Shared {
     is_finalized: bool,
 }
 
-/// What the session knows of a thread.
+/// A thread as the session knows it.
 #[derive(Debug, Default)]
 struct Entry {
     has_detail: bool,

@@ -1,16 +1,16 @@
-//! Traces with realistic call trees, from a seed.
+//! Generates traces with realistic call trees from a seed.
 //!
-//! [`Synth`] says what to make. A program that never was, with modules and functions of which few
-//! are called often and most seldom, is walked by each thread: calls nest, recur, come in bursts,
-//! end by exceptions, and some have not ended when the trace does. A share of the events has
-//! registers and a piece of the stack.
+//! [`Synth`] describes the trace. Each thread walks through a fictitious program, in which a few
+//! functions are called often and most seldom: calls nest, recur, come in bursts and end by
+//! exceptions, and some are still open when the trace ends. A share of the events has registers and
+//! a piece of the stack.
 //!
-//! Only integers are used and nothing is asked of the machine, so that the same seed gives the
-//! same bytes everywhere.
+//! It uses only integers and nothing specific to the machine, so the same seed gives the same bytes
+//! everywhere.
 
 #![forbid(unsafe_code)]
-// Numbers of threads, functions, depths and bytes here are small by construction, and release
-// builds check additions all the same.
+// Numbers of threads, functions, depths and bytes are small by construction here, and release
+// builds check additions anyway.
 #![allow(clippy::cast_possible_truncation)]
 
 mod pace;

@@ -1,41 +1,41 @@
-//! When a thread's events happen, and so how the events of several threads interleave.
+//! Decides when a thread's events happen, and so how the events of several threads interleave.
 
 use crate::random::Random;
 use crate::synth::{Shape, Synth};
 
-/// The first timestamp of a trace in nanoseconds: some 17 minutes after the machine's start.
+/// The first timestamp of a trace in nanoseconds: about 17 minutes after boot.
 const START_NS: u64 = 1_000_000_000_000;
-/// Threads start within so many nanoseconds of one another.
+/// Threads start within this many nanoseconds of one another.
 const SKEW_NS: u32 = 1_000_000;
-/// The greatest gap inside a turn, which bounds how long a turn can last.
+/// The greatest gap inside a turn, which limits how long a turn can last.
 const TURN_GAP_NS: u64 = 64;
-/// Half of the events of random arrivals follow the last one within so many nanoseconds, half of
-/// the rest within twice that, and so on.
+/// With random arrivals, half of the events follow the previous one within this many nanoseconds,
+/// half of the rest within twice that, and so on.
 const HALF_NS: u32 = 64;
 /// The time between two events of a perfect interleave.
 const STEP_NS: u64 = 25;
-/// Events in one thread's turn where several threads are active at a time.
+/// Events in one turn of a thread when several threads are active at a time.
 const ACTIVE_TURN: (u32, u32) = (100, 1000);
 
-/// The streams of the seed that draw the turns are numbered from here; threads have lower numbers.
+/// The number of the first random stream for turns; threads use lower numbers.
 const TURNS: u64 = 1 << 40;
 
-/// The clock of one thread: turns the gap that the call tree asks for into a timestamp.
+/// The clock of one thread: converts the call tree's gaps into timestamps.
 #[derive(Debug, Clone)]
 pub(crate) enum Pace {
-    /// Gaps as they come.
+    /// The call tree's gaps, unchanged.
     Free { now: u64 },
-    /// Gaps without a memory.
+    /// Random gaps, independent of one another.
     Random { now: u64, gaps: Random },
-    /// Events in turns of the thread, none outside.
+    /// Events only during the thread's turns.
     Turns(Turns),
     /// One event in each round of all threads.
     Interleave { next: u64, step: u64 },
 }
 
-/// Time is cut into slots, one for each group of threads in each round; a thread works only in its
-/// group's slots. Which group a thread is in changes from round to round, and each thread finds
-/// out by itself, so threads can be made one after the other.
+/// Time is divided into slots, one for each group of threads in each round; a thread works only in
+/// its group's slots. A thread's group changes from round to round. Each thread computes its own
+/// group, so threads can be generated one at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Turns {
     seed: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Turns {
     threads: u32,
     /// Threads that share a slot.
     active: u32,
-    /// Events of a turn, at least and at most.
+    /// The least and the most events per turn.
     length: (u32, u32),
     lengths: Random,
     round: u64,
@@ -85,7 +85,7 @@ impl Pace {
         }
     }
 
-    /// The timestamp of the next event, which follows the last one by some `gap_ns`.
+    /// Returns the timestamp of the next event, roughly `gap_ns` after the previous one.
     #[inline]
     pub(crate) fn next(&mut self, gap_ns: u64) -> u64 {
         match self {
@@ -118,7 +118,7 @@ impl Turns {
         self.now
     }
 
-    /// Goes on to the slot of the next round.
+    /// Advances to the slot of the next round.
     fn begin(&mut self) {
         let slot_ns = u64::from(self.length.1) * TURN_GAP_NS;
         let groups = u64::from(self.threads.div_ceil(self.active));
@@ -128,8 +128,8 @@ impl Turns {
         self.round += 1;
     }
 
-    /// The thread's place in this round: `factor` · thread + `offset`, which gives each thread
-    /// another place where `factor` and the number of threads have no common divisor.
+    /// Returns the thread's place in this round: `factor` · thread + `offset`. The places are
+    /// distinct if `factor` and the number of threads have no common divisor.
     fn position(&self) -> u32 {
         let mut random = Random::new(self.seed, TURNS + self.round);
         let offset = u64::from(random.below(self.threads));

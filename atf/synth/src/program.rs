@@ -1,17 +1,17 @@
-//! A program that never was: its modules, its functions, and who calls whom.
+//! A fictitious program: its modules, its functions and their call graph.
 
 use atf::manifest::{Module, Symbol};
 
 use crate::random::Random;
 
-/// Functions that one function calls; a call picks one of them.
+/// How many functions each function calls; a call picks one of them.
 const CALLEES: usize = 8;
 /// Bytes of a function's code, so that every function has an address.
 const CODE_SIZE: u64 = 64;
-/// One function in so many calls itself.
+/// One in this many functions calls itself.
 const RECURSIVE: u32 = 24;
 
-/// Where the modules are loaded, and what their functions are called after.
+/// Where the modules are loaded, and the names that function names derive from.
 const MODULES: [(&str, &str); 6] = [
     ("/usr/bin/demo", "demo"),
     ("/usr/lib/libdemo_core.so", "core"),
@@ -32,11 +32,11 @@ const NOUNS: [&str; 12] = [
     "cache", "region",
 ];
 
-/// The functions by their popularity: the first is called most.
+/// The functions by popularity: the first is called most.
 #[derive(Debug)]
 pub(crate) struct Program {
     functions: Vec<Function>,
-    /// The functions of each module.
+    /// The number of functions in each module.
     counts: [u32; MODULES.len()],
 }
 
@@ -46,13 +46,13 @@ pub(crate) struct Function {
     module: u32,
     symbol: u32,
     callees: [u32; CALLEES],
-    /// Typical time between two events in it, in nanoseconds.
+    /// Typical time between two events in the function, in nanoseconds.
     pub(crate) cost_ns: u32,
     pub(crate) is_recursive: bool,
 }
 
 impl Program {
-    /// A program of this many functions, one at least.
+    /// Generates a program with this many functions, at least one.
     pub(crate) fn new(mut random: Random, functions: u32) -> Self {
         let count = functions.max(1);
         let mut counts = [0; MODULES.len()];
@@ -72,7 +72,7 @@ impl Program {
         Self { functions, counts }
     }
 
-    /// How many functions there are.
+    /// Returns the number of functions.
     pub(crate) fn len(&self) -> u32 {
         self.functions.len() as u32
     }
@@ -82,12 +82,12 @@ impl Program {
         &self.functions[function as usize]
     }
 
-    /// Where a thread begins.
+    /// Returns the function where a thread begins.
     pub(crate) fn entry(&self, thread: u32) -> u32 {
         self.len() - 1 - thread % self.len()
     }
 
-    /// The modules, for a manifest.
+    /// Returns the modules for a manifest.
     pub(crate) fn modules(&self) -> Vec<Module> {
         let module = |(id, (path, _)): (u32, &(&str, &str))| Module {
             module_id: id,
@@ -99,7 +99,7 @@ impl Program {
         (0..).zip(&MODULES).map(module).collect()
     }
 
-    /// The functions' names, for a manifest.
+    /// Returns the function names for a manifest.
     pub(crate) fn symbols(&self) -> Vec<Symbol> {
         let symbol = |(position, function): (usize, &Function)| Symbol {
             position,
@@ -113,19 +113,19 @@ impl Program {
 }
 
 impl Function {
-    /// As events give it: module in the upper half, symbol in the lower.
+    /// Returns the id as in events: module in the upper half, symbol in the lower.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         u64::from(self.module) << 32 | u64::from(self.symbol)
     }
 
-    /// Where its code begins.
+    /// Returns the address of its code.
     #[inline]
     pub(crate) fn address(&self) -> u64 {
         base_address(self.module) + u64::from(self.symbol) * CODE_SIZE
     }
 
-    /// One of the functions that it calls.
+    /// Picks one of the functions that it calls.
     #[inline]
     pub(crate) fn callee(&self, random: &mut Random) -> u32 {
         self.callees[random.below(CALLEES as u32) as usize]

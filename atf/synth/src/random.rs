@@ -1,17 +1,17 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudorandom numbers that are the same on every machine.
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): a counter, mixed.
 ///
-/// It is written out here because its numbers decide the bytes of every trace: a crate could
-/// change its stream with a new version. Only integers are drawn, since floats round differently
-/// where a compiler fuses multiplication and addition.
+/// It is implemented here because its numbers decide the bytes of every trace: a crate could change
+/// its stream with a new version. Only integers are drawn, since floats round differently if a
+/// compiler fuses multiplication and addition.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The stream `stream` of a seed; streams of one seed have nothing to do with one another.
+    /// Returns stream `stream` of a seed; streams of one seed are independent.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         Self {
             state: mix(mix(seed) ^ stream),
@@ -24,27 +24,27 @@ impl Random {
         mix(self.state)
     }
 
-    /// 0 to `n` − 1, each as likely as the others to within n / 2³²; 0 where `n` is 0.
+    /// Returns 0 to `n` − 1, uniform to within n / 2³²; 0 if `n` is 0.
     #[inline]
     pub(crate) fn below(&mut self, n: u32) -> u32 {
         let high = self.next() >> 32;
         ((high * u64::from(n)) >> 32) as u32
     }
 
-    /// `low` to `high`, both included; `low` where `high` is less.
+    /// Returns `low` to `high`, both included; `low` if `high` is less.
     #[inline]
     pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times.
     #[inline]
     pub(crate) fn one_in(&mut self, n: u32) -> bool {
         self.below(n) == 0
     }
 
-    /// 0 to `n` − 1, rank r about as often as 1 / (r + 1): Zipf's law. A power of two is drawn, then
-    /// a number below it, so that no logarithm is needed.
+    /// Returns 0 to `n` − 1, rank r about as often as 1 / (r + 1): Zipf's law. It draws a power of
+    /// two, then a number below it, which avoids logarithms.
     #[inline]
     pub(crate) fn zipf(&mut self, n: u32) -> u32 {
         let powers = u32::BITS - n.leading_zeros();

@@ -6,21 +6,21 @@ use zerocopy::IntoBytes as _;
 
 use crate::random::Random;
 
-/// The top of thread 0's stack; the other threads' stacks lie below it.
+/// The top of thread 0's stack; the other threads' stacks are below it.
 const STACK_TOP: u64 = 0x7FFF_F000_0000;
 const STACK_SPACING: u64 = 0x80_0000;
 const FRAME_SIZE: u64 = 96;
 const HEAP: u64 = 0x5600_0000_0000;
 /// The longest snapshot that the format allows, in bytes.
 const LONGEST_STACK: u32 = 256;
-/// Stacks are aligned to so many bytes.
+/// The alignment of stacks in bytes.
 const ALIGNMENT: u32 = 16;
 
-/// What a detail event records. Its payload is made when it is asked for.
+/// The contents of a detail event. The payload is generated on demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers {
-    /// [`DetailEventType::FUNCTION_CALL`] for a call, else
-    /// [`DetailEventType::FUNCTION_RETURN`]: an exception has no type of its own.
+    /// [`DetailEventType::FUNCTION_CALL`] for a call, else [`DetailEventType::FUNCTION_RETURN`]:
+    /// exceptions have no type of their own.
     pub event_type: DetailEventType,
     function_id: u64,
     lr: u64,
@@ -29,7 +29,7 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// The registers at an event, where `caller` is the code that called.
+    /// Generates the registers at an event; `caller` is the address of the calling code.
     pub(crate) fn new(event: &Event, thread: u32, caller: Option<u64>, seed: u64) -> Self {
         let event_type = match event.event_kind {
             EventKind::CALL => DetailEventType::FUNCTION_CALL,
@@ -39,14 +39,14 @@ impl Registers {
         Self {
             event_type,
             function_id: event.function_id,
-            // Somewhere behind the caller's first instruction.
+            // An address after the caller's first instruction.
             lr: caller.map_or(0, |caller| caller + 4 * (1 + seed % 15)),
             sp: top - u64::from(event.call_depth) * FRAME_SIZE,
             seed,
         }
     }
 
-    /// Puts the payload into `buffer`, whatever it holds: 100 bytes and 0 to 256 of the stack.
+    /// Replaces the contents of `buffer` with the payload: 100 bytes and 0 to 256 of the stack.
     pub fn write_payload(&self, buffer: &mut Vec<u8>) {
         let mut random = Random::new(self.seed, 0);
         let stack_size = ALIGNMENT * random.below(LONGEST_STACK / ALIGNMENT + 1);
@@ -66,7 +66,7 @@ impl Registers {
         }
     }
 
-    /// A pointer to the heap or the stack, a small number, a hash, or nothing.
+    /// Returns a pointer to the heap or the stack, a small number, a hash, or 0.
     fn value(&self, random: &mut Random) -> u64 {
         let bits = random.next();
         match bits >> 61 {

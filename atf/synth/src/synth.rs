@@ -1,4 +1,4 @@
-//! What to make, and writing it as a session.
+//! Describes a trace and writes it as a session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::program::Program;
 use crate::random::Random;
 use crate::walk::ThreadEvents;
 
-/// Progress is told after so many events.
+/// Progress is reported after this many events.
 const PROGRESS: u64 = 1 << 16;
 
-/// A trace to make: the same values give the same bytes, on every machine.
+/// A trace to generate: the same values give the same bytes on every machine.
 ///
-/// Threads are numbered from 0, and each can be had without the others: [`thread`](Self::thread).
+/// Threads are numbered from 0. Each can be generated without the others: [`thread`](Self::thread).
 ///
 /// ```
 /// use atf_synth::{Shape, Synth};
@@ -28,15 +28,15 @@ const PROGRESS: u64 = 1 << 16;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Synth {
-    /// Where all random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// The number of threads.
     pub threads: u32,
     /// The number of index events of each thread.
     pub events_per_thread: u64,
-    /// How many of a thousand events have a detail event; 0 makes no `detail.atf`.
+    /// How many of a thousand events have a detail event; with 0 there is no `detail.atf`.
     pub detail_per_mille: u32,
-    /// The number of functions in the program, 1 at least.
+    /// The number of functions in the program, at least 1.
     pub functions: u32,
     /// How the threads share time.
     pub shape: Shape,
@@ -44,13 +44,13 @@ pub struct Synth {
     pub wire: Wire,
 }
 
-/// How the events of several threads lie in time.
+/// How the events of several threads are distributed over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Each thread goes its own way, as fast as its functions are.
+    /// Each thread runs independently, as fast as its functions are.
     Independent,
-    /// As if a die were thrown for each event: the next one is any thread's, whichever the last
-    /// one's was. The functions' costs do not count.
+    /// Each next event comes from a random thread, regardless of the previous one. The functions'
+    /// costs are ignored.
     Random,
     /// One thread at a time, for `min` to `max` events.
     Runs {
@@ -59,14 +59,14 @@ pub enum Shape {
         /// Events of the longest run.
         max: u32,
     },
-    /// So many threads at a time, for 100 to 1,000 events each.
+    /// This many threads at a time, for 100 to 1,000 events each.
     FewActive(u32),
-    /// One event of each thread after the other, in the threads' order.
+    /// One event of each thread in turn, in the threads' order.
     Interleave,
 }
 
 impl Default for Synth {
-    /// Four threads of 10,000 events in wire version 1, each tenth event with a detail event.
+    /// Four threads of 10,000 events in wire version 1; every tenth event has a detail event.
     fn default() -> Self {
         Self {
             seed: 0,
@@ -80,37 +80,37 @@ impl Default for Synth {
     }
 }
 
-/// How much was written.
+/// The numbers of threads and events written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Threads.
     pub threads: u64,
-    /// Events of all `index.atf`.
+    /// Events of all `index.atf` files.
     pub index_events: u64,
-    /// Events of all `detail.atf`.
+    /// Events of all `detail.atf` files.
     pub detail_events: u64,
 }
 
 impl Synth {
-    /// The events of one thread, in their order.
+    /// Returns the events of one thread in order.
     #[must_use]
     pub fn thread(&self, thread: u32) -> ThreadEvents {
         ThreadEvents::new(self, Arc::new(self.program()), thread)
     }
 
-    /// The program's modules, as the manifest lists them.
+    /// Returns the program's modules, as listed in the manifest.
     #[must_use]
     pub fn modules(&self) -> Vec<Module> {
         self.program().modules()
     }
 
-    /// The names of the program's functions, as the manifest lists them.
+    /// Returns the names of the program's functions, as listed in the manifest.
     #[must_use]
     pub fn symbols(&self) -> Vec<Symbol> {
         self.program().symbols()
     }
 
-    /// How the trace is written: as on Linux on arm64, whatever machine makes it.
+    /// Returns the options for writing: Linux on arm64, whatever machine generates the trace.
     #[must_use]
     pub fn write_options(&self) -> WriteOptions {
         WriteOptions {
@@ -122,21 +122,21 @@ impl Synth {
         }
     }
 
-    /// Writes a session: `folder` must not hold one yet.
+    /// Writes a session; `folder` must not contain one yet.
     ///
     /// # Errors
     ///
-    /// Those of [`SessionWriter`] and [`ThreadWriter`]; what was written until then stays.
+    /// Those of [`SessionWriter`] and [`ThreadWriter`]; what was written before the error stays.
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Written> {
         self.write_observed(folder, |_| {})
     }
 
-    /// As [`write`](Self::write), and tells `progress` from time to time how many index events are
-    /// written.
+    /// As [`write`](Self::write), and passes the number of index events written so far to
+    /// `progress` from time to time.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     pub fn write_observed(
         &self,
         folder: impl AsRef<Path>,

@@ -1,4 +1,4 @@
-//! A thread's walk over the program: which functions are called, and when they end.
+//! A thread's walk through the program: which functions are called, and when they end.
 
 use std::sync::Arc;
 
@@ -11,30 +11,30 @@ use crate::random::Random;
 use crate::registers::Registers;
 use crate::synth::Synth;
 
-/// Deepest call.
+/// The greatest call depth.
 const DEEPEST: usize = 48;
-/// Calls no deeper than this call more than one other on average, deeper ones less: trees are
-/// wide at the top and end by themselves.
+/// Calls up to this depth call more than one other on average, deeper ones less: trees are wide at
+/// the top and end on their own.
 const WIDE: usize = 6;
 /// Calls that a thread's outermost function makes.
 const ROOT_CALLS: u32 = 2_000;
-/// One call in so many is made in a burst, a hot loop around one function.
+/// One in this many calls is made in a burst, a hot loop around one function.
 const BURST: u32 = 128;
-/// One function in so many ends by an exception.
+/// One in this many functions ends by an exception.
 const EXCEPTION: u32 = 4_096;
-/// One event in so many comes late, after a lock or a read.
+/// One in this many events is late, after a lock or a read.
 const STALL: u32 = 4_096;
 
-/// An event of a made-up trace.
+/// An event of a generated trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SynthEvent {
-    /// What is written to `index.atf`.
+    /// The event for `index.atf`.
     pub event: Event,
-    /// What is written to `detail.atf`, for a share of the events.
+    /// The detail event for `detail.atf`, which a share of the events has.
     pub detail: Option<Registers>,
 }
 
-/// The events of one thread, from its first call to wherever the trace ends.
+/// The events of one thread, from its first call to the end of the trace.
 #[derive(Debug, Clone)]
 pub struct ThreadEvents {
     program: Arc<Program>,
@@ -48,13 +48,13 @@ pub struct ThreadEvents {
     unwinding: u32,
 }
 
-/// A call that has not ended.
+/// An open call.
 #[derive(Debug, Clone)]
 struct Frame {
     function: u32,
-    /// Calls that it has yet to make.
+    /// Calls that it will still make.
     calls: u32,
-    /// Calls of a burst that it has yet to make before, and the function that they go to.
+    /// Calls of a burst that it will make first, and the function that they call.
     burst: (u32, u32),
 }
 
@@ -72,7 +72,7 @@ impl ThreadEvents {
         }
     }
 
-    /// What happens next: a kind, the function, the depth, and how long it took.
+    /// Chooses the next event: its kind, function, depth and the time since the previous one.
     fn step(&mut self) -> (EventKind, u32, usize, u64) {
         if self.unwinding > 0 && self.stack.len() > 1 {
             self.unwinding -= 1;
@@ -115,7 +115,7 @@ impl ThreadEvents {
     }
 
     fn call(&mut self, function: u32, calls: u32) -> (EventKind, u32, usize, u64) {
-        // From the caller's last event to the call, the caller works.
+        // The caller runs between its last event and the call.
         let working = self.stack.last().map_or(function, |frame| frame.function);
         let gap_ns = self.gap(working);
         self.stack.push(Frame {
@@ -132,8 +132,8 @@ impl ThreadEvents {
         (kind, function, depth, self.gap(function))
     }
 
-    /// Half a function's cost to one and a half times that, and now and then a stall of 8 µs to
-    /// 16 ms.
+    /// Returns a gap of half a function's cost to one and a half times that, and now and then a
+    /// stall of 8 µs to 16 ms.
     #[inline]
     fn gap(&mut self, function: u32) -> u64 {
         let cost_ns = self.program.function(function).cost_ns;
@@ -148,7 +148,7 @@ impl ThreadEvents {
         if self.random.below(1000) >= self.detail_per_mille {
             return None;
         }
-        // A call's own frame is on the stack already, that of a return is gone.
+        // A call's own frame is already on the stack; a return's is no longer.
         let own = usize::from(event.event_kind == EventKind::CALL);
         let caller = self.stack.iter().rev().nth(own);
         let caller = caller.map(|frame| self.program.function(frame.function).address());

@@ -1,4 +1,4 @@
-//! What holds of every trace that is made.
+//! Properties of every generated trace.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ fn threads(synth: &Synth) -> Vec<Vec<SynthEvent>> {
     (0..synth.threads).map(thread).collect()
 }
 
-/// The threads in the order of time.
+/// Returns the threads in order of time.
 fn order(synth: &Synth) -> Vec<usize> {
     let mut all: Vec<(u64, usize)> = Vec::new();
     for (thread, events) in threads(synth).into_iter().enumerate() {
@@ -168,7 +168,7 @@ fn an_interleave_goes_round_all_threads() {
 fn runs_are_as_long_as_asked_and_every_thread_has_its_turn() {
     let order = order(&synth(Shape::Runs { min: 10, max: 1000 }));
     let runs: Vec<&[usize]> = order.chunk_by(|a, b| a == b).collect();
-    // The ends of threads are shorter, and neighbouring turns of one thread are one run.
+    // The ends of threads are shorter, and adjacent turns of one thread form one run.
     let short = runs.iter().filter(|run| run.len() < 10).count();
     assert!(short <= 7, "{short}");
     let mean = order.len() / runs.len();
@@ -192,7 +192,8 @@ fn only_so_many_threads_are_active_at_a_time() {
 #[test]
 fn the_next_event_is_any_threads() {
     let runs = |shape| order(&synth(shape)).chunk_by(|a, b| a == b).count();
-    // Seven dice: six of seven events come from another thread than the last one.
+    // With seven threads at random, six of seven events come from a different thread than the
+    // previous one.
     let random = runs(Shape::Random);
     assert!((175_000..185_000).contains(&random), "{random}");
     let independent = runs(Shape::Independent);

@@ -1,4 +1,4 @@
-//! What is written is a session without a fault.
+//! A written session is valid.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,10 @@ fn the_checker_finds_nothing_at_all() {
             let mut findings = Findings(Vec::new(), 0);
             check(folder.path(), &mut findings);
             assert_eq!(findings.0, Vec::<String>::new());
-            assert_eq!(findings.1, 7, "three times two files, and the manifest");
+            assert_eq!(
+                findings.1, 7,
+                "two files for each of three threads, and the manifest"
+            );
         }
     }
 }
@@ -138,8 +141,5 @@ fn one_seed_gives_one_session() {
             fs::read(two.join(file)).unwrap()
         );
     }
-    assert!(
-        synth.write(&one).is_err(),
-        "a session is never written over"
-    );
+    assert!(synth.write(&one).is_err(), "a session is never overwritten");
 }

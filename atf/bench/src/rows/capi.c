@@ -1,8 +1,8 @@
-/* A traced thread in C: one call of the C API for each event. Called by capi.rs. */
+/* A traced thread in C: one C API call per event. Called by capi.rs. */
 
 #include "atf.h"
 
-/* An event to replay; the same struct stands in capi.rs. */
+/* An event to replay; capi.rs declares the same struct. */
 typedef struct Recorded {
     uint64_t timestamp_ns;
     uint64_t function_id;
@@ -10,8 +10,8 @@ typedef struct Recorded {
     uint32_t call_depth;
 } Recorded;
 
-/* Writes count events into session_dir/thread_0, the recorded ones again and again, in each lap
- * lap_ns later. Returns 0 if all went well. */
+/* Writes count events to session_dir/thread_0: the recorded ones repeatedly, lap_ns later in each
+ * lap. Returns 0 on success. */
 int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
                      uint64_t lap_ns, uint64_t count)
 {

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use atf::write::{Event, ThreadWriter, WriteOptions};
-// The functions that the C code calls; without a use of the crate they are not linked.
+// The functions that the C code calls are linked only if the crate is used.
 use atf_capi as _;
 
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::table::{Amount, Row};
 /// Events of one run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
 
-/// An event to replay; the same struct stands in `capi.c`.
+/// An event to replay; `capi.c` declares the same struct.
 #[repr(C)]
 struct Recorded {
     timestamp_ns: u64,
@@ -28,7 +28,7 @@ struct Recorded {
 }
 
 unsafe extern "C" {
-    /// The loop of `capi.c`; the texts and the events must be there until it returns.
+    /// The loop in `capi.c`; the strings and the events must live until it returns.
     fn bench_write_loop(
         session_dir: *const c_char,
         recorded: *const Recorded,
@@ -38,7 +38,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// The row on the C API.
+/// Adds the row for the C API.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
@@ -58,8 +58,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         }
         fs::create_dir(&from_c)?;
         let lap_ns = tape.lap_ns();
-        // SAFETY: the text ends in 0, the events are as many as is said, and both live until the
-        // call returns; the struct is laid out as C's.
+        // SAFETY: the string ends in 0, the length is that of the events, both live until the call
+        // returns, and the struct has the same layout as C's.
         let failed = watch.time(|| unsafe {
             bench_write_loop(
                 session.as_ptr(),

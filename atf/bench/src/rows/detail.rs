@@ -1,4 +1,4 @@
-//! Finding the events of a detail file, which are of different lengths.
+//! Finding the events of a detail file, which vary in length.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::input::{self, HEADER_SIZE, Warm};
 use crate::table::{Amount, Row, millions};
 
-/// The rows on the table of offsets.
+/// Adds the rows for the table of offsets.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     for count in [1_000_000, 10_000_000].map(|count| context.events(count)) {
         let synth = Synth {
@@ -33,14 +33,14 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             })?;
             let (reader, checksum) = black_box(reader);
             if (reader.event_count(), checksum) != (count, Checksum::Good) {
-                return Err("the file is not as it was written".into());
+                return Err("the file differs from what was written".into());
             }
             Ok(())
         };
         let baseline = |watch: &mut Stopwatch| {
             let offsets = watch.time(|| hop(&map.bytes()[..end]));
             if black_box(offsets).len() as u64 != count {
-                return Err("the hops missed an event".into());
+                return Err("the walk missed an event".into());
             }
             Ok(())
         };
@@ -60,7 +60,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// The offset of each event: the next one stands as far behind as this one is long.
+/// Returns the offset of each event: the previous offset plus the previous event's length.
 fn hop(events: &[u8]) -> Vec<u64> {
     let mut offsets = Vec::new();
     let mut offset = HEADER_SIZE;

@@ -11,12 +11,12 @@ use crate::input::{self, EVENT_SIZE, Events, mapped};
 use crate::random::Random;
 use crate::table::{Amount, Row};
 
-/// Events of the file that single events are looked up in, 32 bytes each.
+/// Events in the file, 32 bytes each.
 const EVENTS: u64 = 20_000_000;
-/// Lookups of one run.
+/// Lookups per run.
 const LOOKUPS: usize = 1_000_000;
 
-/// The row on `get`.
+/// Adds the row for `get`.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let synth = Synth {
         threads: 1,
@@ -74,13 +74,13 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// When and what: all that most lookups are for.
+/// Folds timestamp and function: all that most lookups need.
 #[inline]
 fn fold_event(event: &IndexEvent) -> u64 {
     event.timestamp_ns ^ event.function_id
 }
 
-/// The same of an event's bytes.
+/// Does the same with an event's bytes.
 #[inline]
 fn fold_record(record: &[u8; EVENT_SIZE]) -> u64 {
     let (words, _) = record.as_chunks();

@@ -16,11 +16,11 @@ use crate::input::{self, EVENT_SIZE, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
-/// Events of one merge, all threads together.
+/// Events per merge, over all threads.
 const EVENTS: u64 = 4_000_000;
 const THREADS: [u32; 4] = [4, 16, 64, 256];
 
-/// The rows on merging.
+/// Adds the rows for merging.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let runs = Shape::Runs { min: 10, max: 1000 };
     let shapes = [
@@ -70,7 +70,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     partitions(context)
 }
 
-/// The row on two cores. Whether the files are in order is found out in the measured time.
+/// Adds the row for two cores. The measured time includes checking whether the files are in order.
 fn partitions(context: &mut Context) -> Result<()> {
     let input = Input::new(context, 16, Shape::Random)?;
     let cores = machine::cores().min(2);
@@ -108,7 +108,7 @@ fn partitions(context: &mut Context) -> Result<()> {
         comparison,
         amount: Amount::Each(input.count, "event"),
     });
-    // The same bytes at the same time, each core half of them: what the memory gives two.
+    // The same bytes at the same time, half of them per core: the memory bandwidth of two cores.
     let order = input.order()?;
     let records: Vec<_> = input.maps.iter().map(Events::records).collect();
     let halves = Halves::new(&order, records.len());
@@ -136,7 +136,7 @@ fn partitions(context: &mut Context) -> Result<()> {
 /// A thread and how many of its events are next.
 type Turn = (u16, u32);
 
-/// An order in two halves, with the place of each thread where the second begins.
+/// An order in two halves, with each thread's position where the second half begins.
 struct Halves<'o> {
     parts: [(Vec<usize>, &'o [Turn]); 2],
 }
@@ -166,7 +166,7 @@ impl<'o> Halves<'o> {
     }
 }
 
-/// Files to merge, mapped, and what comes of it.
+/// Mapped files to merge, and the expected result.
 pub(crate) struct Input {
     session: std::path::PathBuf,
     maps: Vec<Events>,
@@ -213,7 +213,7 @@ impl Input {
         self.check(sum)
     }
 
-    /// Whose turn it is and for how many events, one turn after the other.
+    /// Returns whose turn it is and for how many events, turn by turn.
     fn order(&self) -> Result<Vec<Turn>> {
         let mut order: Vec<Turn> = Vec::new();
         for merged in self.merge()?.events() {
@@ -226,8 +226,8 @@ impl Input {
         Ok(order)
     }
 
-    /// All that a merge does but for finding out whose turn it is: each thread's next event is
-    /// fetched, decoded and given away.
+    /// Does everything a merge does except deciding whose turn it is: each thread's next event is
+    /// fetched, decoded and passed on.
     fn visit(&self, watch: &mut Stopwatch, order: &[Turn]) -> Result<()> {
         let records: Vec<_> = self.maps.iter().map(Events::records).collect();
         let sum = watch.time(|| visit(&records, vec![0; records.len()], order));
@@ -253,7 +253,7 @@ impl Input {
     }
 }
 
-/// How the field's reader does it: the next event of each thread in a heap.
+/// Merges as the field's reader does: the next event of each thread in a heap.
 fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     let key = |thread: u32, seq: u64| {
         let record = threads[thread as usize].get(seq as usize)?;
@@ -306,14 +306,14 @@ fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[Turn]) 
     })
 }
 
-/// Needs every field of an event, and its place in the order.
+/// Depends on every field of an event, and on its position in the order.
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
 fn in_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
     sum.rotate_left(1) ^ fold(&merged)
 }
 
-/// Needs every field of an event.
+/// Depends on every field of an event.
 #[inline]
 #[allow(clippy::needless_pass_by_value, reason = "folds take what they fold")]
 fn in_any_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
@@ -324,12 +324,12 @@ fn in_any_order(sum: u64, merged: atf::Result<MergedEvent>) -> u64 {
 fn fold(merged: &atf::Result<MergedEvent>) -> u64 {
     match merged {
         Ok(merged) => fold_event(&merged.event) ^ merged.seq ^ u64::from(merged.thread),
-        // It changes the sum, which is compared.
+        // An error changes the sum, which is compared.
         Err(_) => u64::MAX,
     }
 }
 
-/// Needs every field of an event.
+/// Depends on every field of an event.
 #[inline]
 fn fold_event(event: &IndexEvent) -> u64 {
     let depth = u64::from(event.call_depth.unwrap_or_default());

@@ -1,4 +1,4 @@
-//! The rows of the tables, one file for each group.
+//! The rows of the tables, one file per group.
 
 pub(crate) mod capi;
 pub(crate) mod detail;

@@ -1,4 +1,4 @@
-//! Recording events in a ring, and taking them out of it.
+//! Recording events in a ring and draining it.
 
 use std::fs;
 use std::hint::black_box;
@@ -14,12 +14,12 @@ use crate::context::Context;
 use crate::harness::{Result, Stopwatch, Time, compare};
 use crate::table::{Amount, Row};
 
-/// Events of one run, 32 bytes each.
+/// Events per run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
-/// Events that the ring holds: 512 KiB, filled and emptied by turns.
+/// Events that fit into the ring: 512 KiB, filled and drained alternately.
 const CAPACITY: u64 = 1 << 14;
 
-/// The rows on recording.
+/// Adds the rows for recording.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     read_clock(context)?;
     let rounds = context.events(EVENTS).div_ceil(CAPACITY);
@@ -56,7 +56,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// What every event costs before anything is recorded.
+/// Times what every event costs before anything is recorded.
 fn read_clock(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let ours = compare(
@@ -84,14 +84,14 @@ fn readings<T>(watch: &mut Stopwatch, count: u64, read: impl Fn() -> T) -> Resul
     Ok(())
 }
 
-/// Which of the two ends is on the clock.
+/// Which end of the ring is timed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Timed {
     Push,
     Drain,
 }
 
-/// Fills the ring and empties it, again and again.
+/// Fills and drains the ring repeatedly.
 fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
     let (mut recorder, mut drain) = channel(Capacity {
         events: CAPACITY as usize,
@@ -116,11 +116,11 @@ fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Resu
     }
 }
 
-/// The least that a push can do: the event's 32 bytes into the ring, which is emptied off the
-/// clock.
+/// Times the minimum of a push: copying the event's 32 bytes into the ring, which is drained
+/// untimed.
 fn bare_push(watch: &mut Stopwatch, rounds: u64) -> Result<()> {
     let (mut producer, mut consumer) = RingBuffer::<[u64; 4]>::new(CAPACITY as usize);
-    // The ring's pages are in memory before the clock runs.
+    // Load the ring's pages into memory before timing.
     while producer.push([0; 4]).is_ok() {}
     consumer.read_chunk(CAPACITY as usize)?.commit_all();
     for round in 0..rounds {
@@ -158,8 +158,8 @@ fn write(watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the events of a round. They come out of registers, as a tracer has them at hand: those of
-/// a recording would cost more than the ring.
+/// Generates the events of a round in registers, as in a tracer: reading recorded events would cost
+/// more than the ring.
 #[inline]
 fn play<E>(
     round: u64,
@@ -177,7 +177,7 @@ fn play<E>(
     Ok(())
 }
 
-/// A writer into a new folder.
+/// Opens a writer in a new folder.
 fn writer(folder: &Path) -> Result<ThreadWriter> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;

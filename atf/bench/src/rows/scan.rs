@@ -14,10 +14,10 @@ use crate::input::{self, EVENT_SIZE, Events};
 use crate::machine;
 use crate::table::{Amount, Row};
 
-/// Events of the file, 32 bytes each: more than any cache holds.
+/// Events in the file, 32 bytes each: more than any cache holds.
 const EVENTS: u64 = 20_000_000;
 
-/// The rows on scanning.
+/// Adds the rows for scanning.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let count = context.events(EVENTS);
     let synth = Synth {
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let two = machine::cores().min(2);
     for (cores, goal) in [(1, 0.65), (two, 0.95)] {
         let ours = |watch: &mut Stopwatch| {
-            // A reader keeps what a scan found, so each scan needs a new one.
+            // A reader keeps the result of a scan, so each scan needs a new reader.
             let reader = events.reader()?;
             let cores = NonZero::new(cores).unwrap_or(NonZero::<usize>::MIN);
             let scan = watch.time(|| reader.scan_parallel(cores))?;
@@ -79,18 +79,18 @@ fn check(scan: &Scan, count: u64) -> Result<()> {
     let as_written = scan.checksum == Checksum::Good && scan.is_ordered() && counted == count;
     match as_written {
         true => Ok(()),
-        false => Err("the file is not as it was written".into()),
+        false => Err("the file differs from what was written".into()),
     }
 }
 
-/// What the memory gives.
+/// Sums the bytes: the memory's bandwidth.
 fn sum(bytes: &[u8]) -> u64 {
     let (words, _) = bytes.as_chunks();
     let add = |sum: u64, word: &[u8; 8]| sum.wrapping_add(u64::from_le_bytes(*word));
     words.iter().fold(0, add)
 }
 
-/// What the memory gives several cores.
+/// Sums the bytes on several cores: the memory's bandwidth for them.
 fn sum_on(cores: usize, bytes: &[u8]) -> u64 {
     let size = bytes.len().div_ceil(cores).next_multiple_of(EVENT_SIZE);
     std::thread::scope(|scope| {

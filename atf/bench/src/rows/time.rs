@@ -13,14 +13,14 @@ use crate::input::{self, EVENT_SIZE, Events};
 use crate::random::Random;
 use crate::table::{Amount, Row, millions};
 
-/// Events of the file, 32 bytes each.
+/// Events in the file, 32 bytes each.
 const EVENTS: u64 = 100_000_000;
-/// Events of the session, in all of its threads.
+/// Events in the session, over all threads.
 const SESSION_EVENTS: u64 = 20_000_000;
-/// Queries of one run.
+/// Queries per run.
 const QUERIES: usize = 20_000;
 
-/// The rows on time ranges. The scan that shows, once, that the file is in order is not timed.
+/// Adds the rows for time ranges. The single scan that checks the file's order is not timed.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let shapes = [
         (Shape::Random, "arriving at random"),
@@ -70,7 +70,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     of_session(context)
 }
 
-/// The row on a time range of a session: its files are opened anew, as by someone who asks once.
+/// Adds the row for a time range of a session, whose files are reopened, as for a single query.
 fn of_session(context: &mut Context) -> Result<()> {
     let synth = Synth {
         threads: 16,
@@ -82,7 +82,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     let folder = input::session(context, "seek", &synth)?;
     let summary = SessionReader::open(&folder)?.summary();
     let (first, last) = summary.time_range.ok_or("the session has no events")?;
-    // A thousandth of the time, in the middle.
+    // The middle thousandth of the time.
     let from = first + (last - first) / 2;
     let range = from..from + (last - first) / 1000;
     let count = |merge: Merge| {
@@ -127,7 +127,7 @@ fn of_session(context: &mut Context) -> Result<()> {
     Ok(())
 }
 
-/// Ranges of up to a hundredth of the time, anywhere in it.
+/// Returns ranges of up to a hundredth of the time, anywhere in it.
 fn queries(reader: &IndexReader) -> Result<Vec<(u64, u64)>> {
     let (first, last) = reader.time_range()?.ok_or("the file has no events")?;
     let mut random = Random::new(2);
@@ -150,7 +150,7 @@ fn bisect(records: &[[u8; EVENT_SIZE]], queries: &[(u64, u64)]) -> u64 {
     })
 }
 
-/// Both ways must find the same.
+/// Checks that both ways find the same.
 fn check(events: &Events, queries: &[(u64, u64)], sum: u64) -> Result<()> {
     match sum == bisect(events.records(), queries) {
         true => Ok(()),

@@ -16,16 +16,16 @@ use crate::stdio::Stream;
 use crate::storage::{Nowhere, OverOld};
 use crate::table::{Amount, Row};
 
-/// Events of one run, 32 bytes each.
+/// Events per run, 32 bytes each.
 const EVENTS: u64 = 4_000_000;
-/// The buffer that is written again and again.
+/// The buffer that is written repeatedly.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Where the pages of the file come from. Writing fresh ones costs several times more, for reasons
-/// outside of the program.
+/// Where the file's pages come from. Writing fresh ones costs several times more, for reasons
+/// outside the program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Pages {
-    /// The file is there, and its pages are in memory.
+    /// The file exists, and its pages are in memory.
     Reused,
     /// The file is new.
     Fresh,
@@ -40,7 +40,7 @@ impl Pages {
     }
 }
 
-/// The rows on writing.
+/// Adds the rows for writing.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
@@ -156,7 +156,7 @@ impl Places {
         })
     }
 
-    /// What a program of its own takes: encoding, checks and the checksum, without the system.
+    /// Times the program's own work: encoding, checks and the checksum, without the system.
     fn nowhere(&self, watch: &mut Stopwatch, tape: &Tape, count: u64) -> Result<()> {
         let storage = Arc::new(Nowhere);
         let options = WriteOptions::default();
@@ -168,7 +168,8 @@ impl Places {
         })
     }
 
-    /// As the field does it: the header, each event as it comes, footer, header again; no checksum.
+    /// Writes as the field's tracers do: header, each event as it comes, footer, header again; no
+    /// checksum.
     fn fwrite(&self, watch: &mut Stopwatch, pages: Pages, tape: &Tape, count: u64) -> Result<()> {
         let over_old = pages == Pages::Reused && self.fwrite.exists();
         if !over_old {
@@ -186,7 +187,8 @@ impl Places {
         })
     }
 
-    /// What the system asks for taking as many bytes: no event is made, nothing is copied twice.
+    /// Times the system's part for the same number of bytes: no event is created, nothing is copied
+    /// twice.
     fn blocks(&self, watch: &mut Stopwatch, pages: Pages, count: u64) -> Result<()> {
         if pages == Pages::Fresh {
             remove(&self.blocks)?;
@@ -209,7 +211,7 @@ impl Places {
     }
 }
 
-/// The event as the field's writer puts it into its struct.
+/// Returns the event in the struct that the field's writer uses.
 #[inline]
 fn record(event: &Event) -> v1::IndexEvent {
     v1::IndexEvent {

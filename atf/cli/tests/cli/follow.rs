@@ -224,10 +224,7 @@ fn a_file_that_is_replaced_is_said_and_ends_it() {
     std::fs::rename(&other, &path).unwrap();
     let (status, messages) = following.end();
     assert_eq!(status, 1);
-    assert!(
-        messages.contains("replaced by another file"),
-        "{messages}"
-    );
+    assert!(messages.contains("replaced by another file"), "{messages}");
 }
 
 #[test]

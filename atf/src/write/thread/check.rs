@@ -100,7 +100,7 @@ impl ThreadWriter {
     }
 }
 
-/// What a detail is compared with.
+/// The sources that a detail is checked against.
 pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";

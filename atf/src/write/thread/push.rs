@@ -155,7 +155,7 @@ impl ThreadWriter {
         Ok(detail)
     }
 
-    /// Makes room for an event in the index buffer, or returns why there is none.
+    /// Makes room for an event in the index buffer, or fails if the file is full.
     #[cold]
     pub(super) fn make_room(&mut self) -> Result<()> {
         self.flush()?;

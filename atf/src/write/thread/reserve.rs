@@ -42,7 +42,7 @@ impl Reservations {
     }
 }
 
-/// What a detail must share with its index event.
+/// The values that a detail must share with its index event.
 #[derive(Debug, Clone, Copy)]
 struct Reservation {
     /// The number under which it was reserved.
