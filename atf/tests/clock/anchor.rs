@@ -1,4 +1,4 @@
-//! Between the trace's timeline and a recording's.
+//! Converts between the trace's timeline and a recording's.
 
 use atf::clock::{MediaTime, TimingAnchor};
 

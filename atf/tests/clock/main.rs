@@ -1,4 +1,4 @@
-//! What the clock, its arithmetic and the anchors give; every number was computed by hand.
+//! Tests the clock, its arithmetic and the anchors; every number was computed by hand.
 
 mod anchor;
 mod timebase;
@@ -34,7 +34,7 @@ fn a_nap_takes_as_long_as_the_standard_clock_says() {
     let (end, std_elapsed) = (clock::now_ns(), std_start.elapsed());
     let elapsed = end - start;
     assert!(elapsed >= 20_000_000, "{elapsed} ns");
-    // Read around the standard clock's interval, so at least as long, and not in other units.
+    // The interval encloses the standard clock's, so it is at least as long, and in the same unit.
     assert!(u128::from(elapsed) < std_elapsed.as_nanos() + 1_000_000_000);
 }
 
@@ -50,7 +50,7 @@ fn consecutive_readings_differ_by_less_than_a_microsecond() {
 #[test]
 fn the_clock_on_linux_is_the_time_since_the_boot() {
     assert_eq!(clock::CLOCK, atf::Clock(3));
-    // Seconds since the boot with two decimals, from the kernel by another road.
+    // Seconds since boot with two decimals, from another kernel interface.
     let uptime = || {
         let text = std::fs::read_to_string("/proc/uptime").unwrap();
         let (seconds, hundredths) = text.split(' ').next().unwrap().split_once('.').unwrap();

@@ -37,7 +37,7 @@ fn apple_silicon_has_125_nanoseconds_for_3_ticks() {
 fn a_counter_of_10_mhz_has_ticks_of_100_nanoseconds() {
     assert_eq!(qpc(10_000_000).to_ns(1), 100);
     assert_eq!(qpc(10_000_000).to_ns(123_456_789), 12_345_678_900);
-    // 5 centuries: 1.57788e17 ticks. A product ticks * 10⁹ in 64 bits wrapped after half an hour.
+    // 5 centuries: 1.57788e17 ticks. In 64 bits, ticks * 10⁹ would wrap after half an hour.
     assert_eq!(
         qpc(10_000_000).to_ns(157_788_000_000_000_000),
         15_778_800_000_000_000_000
@@ -98,7 +98,7 @@ fn more_nanoseconds_than_64_bits_hold_are_the_greatest_number() {
         u64::MAX - 15
     );
     assert_eq!(qpc(10_000_000).to_ns(184_467_440_737_095_517), u64::MAX);
-    // The whole part fits and its sum with the rest does not: 2 ticks of (2⁶⁴ - 1) / 2 + …
+    // The whole part fits, but its sum with the rest does not: 2 ticks of (2⁶⁴ - 1) / 2 + …
     assert_eq!(mach(u64::MAX, 2).to_ns(3), u64::MAX);
 }
 

@@ -1,4 +1,4 @@
-//! Files of any content that grow in any pieces.
+//! Files with any contents that grow in any pieces.
 
 use atf::follow::{DetailFollower, IndexFollower};
 use atf::index::IndexReader;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use crate::{End, Written, drain, drain_details};
 
-/// Numbers that look like parts of a footer, or of nothing.
+/// Numbers that look like parts of a footer, or like nothing special.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         2 => Just(0),
@@ -49,7 +49,7 @@ fn detail() -> impl Strategy<Value = DetailRecord> {
     )
 }
 
-/// Makes two events in a row look like a footer at their place, a good one or almost.
+/// Makes two consecutive events look like a footer at their place, a valid one or nearly so.
 fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
     let Some([first, second]) = events.get_mut(seq..seq + 2) else {
         return;
@@ -64,7 +64,7 @@ fn imitate_footer(events: &mut [EventRecord], seq: usize, mistake: u64) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Given at any time is a beginning of what a reader gives in the end.
+    /// At any time, the events returned are a prefix of what a reader returns in the end.
     #[test]
     fn events_of_any_content_are_given_once_each_and_in_order(
         version in 1..=2_u8,
@@ -102,7 +102,7 @@ proptest! {
         let read: Vec<_> = reader.events_in(..).map(Result::unwrap).collect();
         prop_assert_eq!(read.len(), file.events.len());
         prop_assert_eq!(&given[..], &read[..given.len()]);
-        // A file whose header says no more than a placeholder does is finalized by its footer.
+        // The footer finalizes a file even if the header still looks like a placeholder.
         drain(&mut follower, &mut given).unwrap();
         let end = drain(&mut follower, &mut given).unwrap();
         prop_assert_eq!(given, read);

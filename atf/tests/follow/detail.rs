@@ -7,7 +7,7 @@ use atf::{Completeness, ErrorKind};
 use crate::support::{DetailFile, DetailRecord};
 use crate::{End, Written, drain_details};
 
-/// The length of an event that is the footer's magic, `2DTA`, would be a gigabyte.
+/// If an event's length is the footer's magic, `2DTA`, it is more than a gigabyte.
 const MAGIC: &[u8; 4] = b"2DTA";
 
 fn files() -> Vec<DetailFile> {
@@ -16,14 +16,14 @@ fn files() -> Vec<DetailFile> {
         for count in [0, 1, 2, 9] {
             files.push(DetailFile::finalized(version, count));
         }
-        // Where an event has its timestamp, a footer has the length of the events before it.
+        // An event's timestamp is at the same offset as a footer's length of the preceding events.
         for place in [1, 4, 8] {
             let mut file = DetailFile::finalized(version, 9);
             let length = file.places()[place] - 64;
             file.events[place].timestamp = length;
             files.push(DetailFile::of(version, file.events));
         }
-        // A payload larger than what is read ahead, and payloads with copies of a footer.
+        // A payload larger than the read-ahead buffer, and payloads with copies of a footer.
         let mut events = DetailFile::finalized(version, 4).events;
         let payload = (0..40_000_u32).map(|byte| (byte % 251).to_le_bytes()[0]);
         events[1].payload = payload.collect();
@@ -50,7 +50,7 @@ fn whole(file: &DetailFile, size: u64) -> usize {
     ends.iter().filter(|end| **end <= size).count()
 }
 
-/// Steps in which a file grows: its bytes one by one, where it has few.
+/// The sizes through which a file grows: byte by byte, if it is small.
 fn steps(file: &DetailFile) -> Vec<usize> {
     match file.bytes().len() {
         0..5000 => vec![1, 7, 24, 64, 100, 100_000],
@@ -147,7 +147,7 @@ fn zeros_that_are_filled_later_are_no_events_before() {
     }
 }
 
-/// A length that is the footer's magic: only all of its bytes could make it an event.
+/// A length that is the footer's magic: it is an event only if all of its bytes exist.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {
@@ -166,7 +166,7 @@ fn a_damaged_footer_is_never_an_event() {
     }
 }
 
-/// A length that cannot be true in a finalized file, as a reader reports it.
+/// An impossible length in a finalized file is reported as by a reader.
 #[test]
 fn damage_inside_a_finalized_file_ends_it_where_a_reader_ends_it() {
     for length in [0_u32, 23, 1 << 30] {
@@ -211,7 +211,7 @@ fn payloads_of_functions_are_decoded_up_to_the_largest() {
     assert_eq!(stacks, [Some(65_535), None, Some(3)]);
 }
 
-/// What a header says of the five events before the place that is looked at.
+/// The header's statements about the five events before the place under test.
 #[derive(Debug, Clone, Copy)]
 enum Says {
     /// Nothing: it is a placeholder.
@@ -220,11 +220,11 @@ enum Says {
     Length,
     /// Their length and their count.
     Both,
-    /// Another length, with their count.
+    /// A different length, but their count.
     Other,
 }
 
-/// How many events are given of a file with five, and this behind them.
+/// Returns how many events are returned of a file with five, followed by `behind`.
 fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
     match says {
@@ -253,12 +253,12 @@ fn event(size: usize, timestamp: u64) -> Vec<u8> {
     DetailFile::of(1, vec![record]).section()
 }
 
-/// The length of the five events, which a footer has where an event has its timestamp.
+/// The length of the five events, which in a footer is where an event has its timestamp.
 fn length() -> u64 {
     DetailFile::finalized(1, 5).footer_bytes
 }
 
-/// The footer of the five events with the length of an event instead of its magic.
+/// The footer of the five events, with an event's length instead of its magic.
 fn footer_without_magic() -> Vec<u8> {
     let mut footer = DetailFile::finalized(1, 5).footer();
     footer[..4].copy_from_slice(&64_u32.to_le_bytes());
@@ -288,11 +288,11 @@ fn no_event_is_given_where_a_header_that_is_borne_out_ends_them() {
         );
         assert_eq!(given(Says::Both, &[event(100, timestamp)]), 5);
     }
-    // With another length it proves nothing.
+    // With a different length it proves nothing.
     assert_eq!(given(Says::Other, &[event(64, 1)]), 6);
 }
 
-/// A header that has the length alone right: a footer may stand there, where it fits.
+/// The header has only the length right: a footer may be there, if it fits.
 #[test]
 fn an_event_is_given_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
@@ -315,7 +315,7 @@ fn a_footer_without_its_magic_is_an_event_once_something_stands_behind_it() {
     );
 }
 
-/// A header may be seen half-written: what it says counts once it stays.
+/// A header may be read half-written: its contents count once they stay the same.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
     let mut file = DetailFile::finalized(1, 5);
@@ -327,12 +327,12 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
         drain_details(&mut follower, &mut events).unwrap(),
         End::NotYet
     );
-    // As long as it is a placeholder, however often one looks.
+    // While it is a placeholder, however often one looks.
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
     file.header_count = 4;
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
-    // Another one that is wrong in another place, for the first time.
+    // A header that is wrong in another way, seen for the first time.
     (file.header_count, file.header_bytes) = (5, file.header_bytes + 1);
     written.patch(0, &file.header());
     assert_eq!(follower.poll().unwrap(), Polled::NotYet);
@@ -368,7 +368,7 @@ fn bytes_of_no_event_before_a_verified_footer_are_reported_as_a_reader_reports_t
     }
 }
 
-/// Without events, a placeholder is all that a finalized file has.
+/// Without events, the header of a finalized file remains a placeholder.
 #[test]
 fn a_placeholder_before_a_footer_without_events_is_finalized() {
     let written = Written::new("detail.atf");

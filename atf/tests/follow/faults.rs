@@ -1,4 +1,4 @@
-//! Files that contradict what was given of them.
+//! Files that contradict the events already returned.
 
 use std::fs;
 
@@ -34,7 +34,7 @@ fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
 fn a_file_that_is_cut_below_what_was_given_is_an_error_at_its_end() {
     let file = IndexFile::finalized(1, 9);
     let (written, mut follower, _) = followed(&file);
-    // What was never given may go.
+    // Bytes that were never returned may disappear.
     written.append(&[1; 20]);
     follower.poll().unwrap();
     written.resize(64 + 32 * 9);
@@ -119,7 +119,7 @@ fn a_header_that_changes_in_what_must_stay_is_an_error_at_its_field() {
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
 }
 
-/// A tracer that starts anew in the same file: the sizes fit, the events do not.
+/// A tracer starts over in the same file: the sizes match, the events do not.
 #[test]
 fn an_event_that_was_given_and_changes_is_an_error_at_its_place() {
     let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
@@ -202,7 +202,7 @@ fn what_is_no_file_of_that_kind_is_an_error() {
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
 }
 
-/// What a hostile party does to a file between two looks.
+/// What an attacker does to a file between two looks.
 #[derive(Debug, Clone)]
 enum Step {
     Append(Vec<u8>),

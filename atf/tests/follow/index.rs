@@ -10,7 +10,7 @@ use crate::{End, Written, drain};
 /// A low word of a timestamp that is the footer's magic, `2ITA`.
 const MAGIC: u64 = 0x4154_4932;
 
-/// What is to be given of a file.
+/// Returns the events that must be returned of a file.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     let event = |event: &EventRecord| IndexEvent {
         timestamp_ns: event.timestamp_ns,
@@ -23,7 +23,7 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     file.events.iter().map(event).collect()
 }
 
-/// Files of both wire versions: ordinary ones, and some with events that begin as a footer does.
+/// Files of both wire versions: ordinary ones, and some with events that begin like a footer.
 fn files() -> Vec<IndexFile> {
     let mut files = Vec::new();
     for version in [1, 2] {
@@ -55,14 +55,14 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
                 written.append(piece);
                 let end = drain(&mut follower, &mut events).unwrap();
                 let size = usize::try_from(written.size()).unwrap();
-                // An empty finalized file looks like one with a placeholder.
+                // A finalized file without events looks like one with a placeholder.
                 let is_whole = size == placeholder.bytes().len();
                 assert_eq!(end == End::Finalized, is_whole && expected.is_empty());
                 let whole = (size.saturating_sub(64) / 32).min(expected.len());
                 assert_eq!(events, expected[..events.len()]);
                 assert!(events.len() <= whole);
-                // What may be a footer waits for the 64 bytes that decide, and for a byte that is
-                // not 0 behind; all else for its own 32 bytes and that one.
+                // A possible footer waits for the 64 bytes that decide, and for a nonzero byte
+                // after them; anything else waits for its own 32 bytes and such a byte.
                 let decided = size.saturating_sub(64 + 64 + 8) / 32;
                 assert!(events.len() >= decided.min(expected.len()));
                 if let Ok(reader) = IndexReader::from_bytes(written.bytes()) {
@@ -122,7 +122,7 @@ fn a_file_that_comes_late_is_waited_for() {
     assert_eq!(follower.checksum(), Checksum::Good);
 }
 
-/// What damaged the footer's magic left the rest of it.
+/// What remains of a footer with a damaged magic.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {
@@ -161,7 +161,7 @@ fn an_event_whose_function_is_its_position_does_not_wait() {
     }
 }
 
-/// Space that was set aside: no event is given before all of it was written.
+/// Preallocated space: no event is returned before all of it was written.
 #[test]
 fn zeros_that_are_filled_later_are_no_events_before() {
     for file in files() {
@@ -189,7 +189,7 @@ fn zeros_that_are_filled_later_are_no_events_before() {
     }
 }
 
-/// A hole could still be filled, until the file is finalized.
+/// A hole may still be filled until the file is finalized.
 #[test]
 fn events_behind_zeros_wait_for_the_footer() {
     for version in [1, 2] {
@@ -241,7 +241,7 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
     assert_eq!(events, expected(&file));
 }
 
-/// More events than one look takes.
+/// More events than one look can return.
 #[test]
 fn a_long_file_is_given_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
@@ -266,7 +266,7 @@ fn a_long_file_is_given_in_pieces_of_bounded_size() {
     assert_eq!(again, events);
 }
 
-/// A tracer that writes its header before its footer, and another count into it.
+/// A tracer that writes its header before its footer, with a wrong count.
 #[test]
 fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
     let file = IndexFile::finalized(1, 5);
@@ -290,7 +290,7 @@ fn an_empty_file_is_finalized_though_its_footer_was_seen_before_its_header() {
     for version in [1, 2] {
         let file = IndexFile::of(version, vec![]);
         let mut bytes = file.bytes();
-        // A placeholder, of which only the footer's place is rewritten: no flags, no footer_offset.
+        // A placeholder in which only the footer's offset is rewritten: no flags, no footer_offset.
         bytes[8..12].fill(0);
         bytes[40..48].fill(0);
         let written = Written::new("index.atf");
@@ -321,7 +321,7 @@ fn an_empty_file_is_finalized_once_the_space_that_was_set_aside_is_cut_off() {
     }
 }
 
-/// Where zeros were, what looks like an empty file's footer may be the first event, half-written.
+/// In preallocated space, an apparent footer of an empty file may be the half-written first event.
 #[test]
 fn a_footer_in_space_that_was_set_aside_counts_once_something_else_says_so() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {

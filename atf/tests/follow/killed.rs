@@ -9,10 +9,10 @@ use atf::follow::{Polled, ThreadFollower};
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 
-/// Names the folder to a process that is to write.
+/// Passes the folder to a writing process.
 const FOLDER: &str = "ATF_TEST_FOLLOW_FOLDER";
 
-/// The process that is killed. By itself it has nothing to do.
+/// The process that is killed. In an ordinary test run it does nothing.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
@@ -24,7 +24,7 @@ fn writes_until_it_is_killed() {
         ..WriteOptions::default()
     };
     let mut writer = ThreadWriter::create(Path::new(&folder), 0, &options).unwrap();
-    // Not for ever, should nobody kill it.
+    // Not forever, in case nobody kills it.
     for seq in 0..1_000_000 {
         let event = Event {
             timestamp_ns: seq,

@@ -1,4 +1,4 @@
-//! Files that are followed while they grow, by property.
+//! Properties of followers of growing files.
 
 #[path = "../support/mod.rs"]
 #[allow(dead_code)]
@@ -20,7 +20,7 @@ use atf::detail::DetailEvent;
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::IndexEvent;
 
-/// A file that a test writes piece by piece.
+/// A file that a test writes in pieces.
 struct Written {
     folder: tempfile::TempDir,
     file: File,
@@ -74,7 +74,7 @@ enum End {
     Finalized,
 }
 
-/// Adds all that is certain to `events`.
+/// Adds all certain events to `events`.
 fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Result<End> {
     loop {
         assert_eq!(follower.next_seq(), events.len() as u64);
@@ -89,7 +89,7 @@ fn drain(follower: &mut IndexFollower, events: &mut Vec<IndexEvent>) -> atf::Res
     }
 }
 
-/// Adds all that is certain to `events`, with their payloads.
+/// Adds all certain events to `events`, with their payloads.
 fn drain_details(
     follower: &mut DetailFollower,
     events: &mut Vec<(DetailEvent, Vec<u8>)>,

@@ -1,4 +1,4 @@
-//! Following a session: its threads and names as they come.
+//! Follows a session: threads and names as they appear.
 
 use std::fs;
 
@@ -31,7 +31,7 @@ fn each_thread_comes_once_with_its_folder() {
     }
     fs::write(folder.join("thread_5"), "a file").unwrap();
     fs::create_dir(folder.join("thread_2")).unwrap();
-    // By number, not by name.
+    // Ordered by number, not by name.
     assert_eq!(ids(&session.poll_threads().unwrap()), [2, 11]);
     assert_eq!(session.poll_threads().unwrap(), []);
     fs::create_dir(folder.join("thread_0")).unwrap();
@@ -58,7 +58,7 @@ fn what_is_no_folder_is_an_error() {
     let error = error.unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Io(_)));
     assert_eq!(error.path(), Some(file.path()));
-    // Below a file is no session that may still come.
+    // Below a file there can never be a session.
     let mut below = SessionFollower::new(file.path().join("session"));
     let kind = ErrorKind::Io(std::io::ErrorKind::NotADirectory);
     assert_eq!(below.poll_threads().unwrap_err().kind(), &kind);
@@ -106,7 +106,7 @@ fn names_come_with_the_manifest_and_each_time_that_it_changes() {
     let writer = SessionWriter::create(&folder, &WriteOptions::default()).unwrap();
     assert!(!session.poll_manifest().unwrap());
     assert!(session.manifest().is_none());
-    // Names of one length: the size stays as it is.
+    // Names of equal length keep the file's size.
     for name in ["main", "exit", "loop"] {
         let path = format!("/bin/{name}");
         writer.set_modules(vec![Module {
@@ -131,7 +131,7 @@ fn names_come_with_the_manifest_and_each_time_that_it_changes() {
         assert!(!session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));
     }
-    // Tracers in the field write it where it stands, and a look may find a part of it.
+    // Tracers in the field rewrite it in place, so a look may find part of it.
     let path = folder.join("manifest.json");
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..40]).unwrap();

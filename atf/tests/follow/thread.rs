@@ -1,4 +1,4 @@
-//! A thread's folder, with a writer at work.
+//! Follows a thread's folder during writing.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ fn event(seq: u64) -> Event {
     }
 }
 
-/// The next number of a sequence that looks random.
+/// Returns the next number of a pseudorandom sequence.
 fn next(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -104,7 +104,7 @@ fn a_follower_beside_a_writer_sees_what_a_reader_sees_in_the_end() {
     }
 }
 
-/// Another order than that of our writer: events before their details, even all of them.
+/// An order that our writer never produces: events before their details, even all of them.
 #[test]
 fn an_event_waits_for_its_details() {
     let (index, detail) = (IndexFile::finalized(1, 9), DetailFile::finalized(1, 3));

@@ -1,5 +1,5 @@
-//! Writers that are killed: this test starts itself as a process that writes, and ends it by
-//! SIGKILL at any moment.
+//! Killed writers: this test starts itself as a writing process and kills it with SIGKILL at a
+//! random moment.
 
 #![cfg(unix)]
 
@@ -15,7 +15,7 @@ use atf::thread::ThreadReader;
 use atf::write::{Detail, Event, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, EventKind};
 
-/// Names the folder to a process that is to write.
+/// Passes the folder to a writing process.
 const FOLDER: &str = "ATF_TEST_KILL_FOLDER";
 const RING: &str = "ATF_TEST_KILL_RING";
 const THREADS: u32 = 2;
@@ -53,7 +53,7 @@ fn details(count: u64) -> u64 {
     count - count.div_ceil(3)
 }
 
-/// Writes for ever, and says after each call how many have returned.
+/// Writes forever, and records after each call how many have returned.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = match has_detail(seq) {
@@ -73,7 +73,7 @@ fn write(mut writer: ThreadWriter, said: &File) {
     }
 }
 
-/// The process that is killed. By itself it has nothing to do.
+/// The process that is killed. In an ordinary test run it does nothing.
 #[test]
 fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
@@ -109,7 +109,7 @@ fn start(folder: &Path, with_ring: bool) -> Child {
     command.spawn().unwrap()
 }
 
-/// How many calls of each thread had returned.
+/// Returns how many calls of each thread had returned.
 fn said(folder: &Path) -> Vec<u64> {
     let bytes = fs::read(folder.join("said")).unwrap();
     let numbers = bytes.chunks(8);
@@ -118,13 +118,13 @@ fn said(folder: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// Kills a writing process some milliseconds after its threads began, and says what they had said.
+/// Kills a writing process some milliseconds after its threads began, and returns its counts.
 fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     let mut child = start(folder, with_ring);
     let began = Instant::now();
     while said(folder).contains(&0) {
         assert!(began.elapsed() < Duration::from_secs(60), "it never began");
-        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        assert_eq!(child.try_wait().unwrap(), None, "it ended on its own");
     }
     std::thread::sleep(moment);
     child.kill().unwrap();
@@ -132,7 +132,7 @@ fn kill(folder: &Path, with_ring: bool, moment: Duration) -> Vec<u64> {
     said(folder)
 }
 
-/// Some moment below 8 ms, another one in each round and each run.
+/// Returns a moment below 8 ms, a different one in each round and each run.
 fn moment(round: u64) -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let noise = now.unwrap().subsec_nanos();
@@ -140,7 +140,7 @@ fn moment(round: u64) -> Duration {
     Duration::from_micros(mixed % 8000)
 }
 
-/// Holds all events of a thread and their details against what was written.
+/// Compares all events of a thread and their details with what was written.
 fn check(thread: &ThreadReader) -> u64 {
     let mut detail_seq = 0;
     for (seq, read) in thread.index().events_in(..).enumerate() {
@@ -174,11 +174,11 @@ fn sigkill_takes_no_event_whose_call_had_returned() {
             let thread = entry.open().unwrap();
             assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
             let count = check(&thread);
-            // The one more is that whose call was about to return.
+            // The extra event's call was about to return.
             assert!(count == said || count == said + 1, "{count} of {said}");
             from_rings += thread.ring().unwrap().index_bytes / 32;
 
-            // Without the ring there is a prefix, each event of it with its detail.
+            // Without the ring there is a prefix, in which each event has its detail.
             fs::remove_file(entry.path().join("ring.atf")).unwrap();
             let prefix = entry.open().unwrap();
             assert_eq!(prefix.ring(), None);
@@ -205,5 +205,5 @@ fn without_a_ring_sigkill_leaves_a_prefix() {
             lost += said - count.min(said);
         }
     }
-    assert!(lost > 0, "the ring would have nothing to do");
+    assert!(lost > 0, "the ring was never needed");
 }

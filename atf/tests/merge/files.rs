@@ -1,4 +1,4 @@
-//! Merging from files: very many of them, and some that fail.
+//! Merges files: very many of them, and some that fail.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn index(session: &Path, id: u32) -> std::path::PathBuf {
     session.join(format!("thread_{id}")).join("index.atf")
 }
 
-/// Threads `0..count` with as many events each, whose times mix and often are equal.
+/// Threads `0..count` with `events` events each, whose times interleave and are often equal.
 fn threads(count: u32, events: u64) -> Vec<Thread> {
     let time = |id: u32, seq: u64| seq * 100 + u64::from(id) * 7 % 100;
     let thread = |id: u32| Thread {
@@ -34,7 +34,7 @@ fn threads(count: u32, events: u64) -> Vec<Thread> {
     (0..count).map(thread).collect()
 }
 
-/// Says to the test below that it runs with few files.
+/// Tells the test below that it runs with few files.
 #[cfg(unix)]
 const FEW_FILES: &str = "ATF_TEST_WITH_FEW_FILES";
 
@@ -104,7 +104,7 @@ fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
     assert_eq!(errors[0].path(), Some(index(folder.path(), 5).as_path()));
     assert_eq!(merged.problems().len(), 1);
     assert_eq!(merged.problems()[0].thread, Some(5));
-    // The least buffer is 4 KiB, which is 128 events.
+    // The smallest buffer is 4 KiB, which is 128 events.
     let mut read = threads;
     read[5].times.truncate(128);
     assert_eq!(found, expected(&read, 0..=u64::MAX));
@@ -158,7 +158,7 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
     assert_eq!(parts.flatten().filter(Result::is_ok).count(), 10);
 }
 
-/// A session of that many threads, each with `events` events that a killed writer left in its ring.
+/// A session of `threads` threads, each with `events` events that a killed writer left in its ring.
 fn killed(folder: &Path, threads: u32, events: u64) {
     use atf::write::{Event, ThreadWriter, WriteOptions};
     let options = WriteOptions {
@@ -178,14 +178,14 @@ fn killed(folder: &Path, threads: u32, events: u64) {
             };
             writer.write(&event).unwrap();
         }
-        // Nothing runs any more in a process that is killed.
+        // In a killed process nothing is dropped.
         std::mem::forget(writer);
     }
 }
 
 #[test]
 fn events_that_a_killed_writer_left_in_its_ring_are_merged() {
-    // Few enough threads for files to stay open, and more; events that fill the ring, and fewer.
+    // Thread counts for which files stay open or not; events that fill the ring or not.
     for (threads, events) in [(3, 10), (3, 300), (140, 2)] {
         let folder = TempDir::new().unwrap();
         killed(folder.path(), threads, events);

@@ -1,10 +1,10 @@
-//! Events of many threads in one order, by property.
+//! Properties of merging many threads.
 
 #[path = "../support/mod.rs"]
 #[allow(
     dead_code,
     unused_imports,
-    reason = "the tests of reading use the rest of what builds files"
+    reason = "the readers' tests use the rest of the file builders"
 )]
 mod support;
 

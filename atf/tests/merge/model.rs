@@ -1,4 +1,4 @@
-//! Threads as numbers, and what merging them should give.
+//! Threads as numbers, and the expected result of merging them.
 
 use std::ops::RangeInclusive;
 
@@ -17,7 +17,7 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    /// Its `index.atf`; each event's function tells thread and position.
+    /// Its `index.atf`; each event's function encodes thread and position.
     pub(crate) fn file(&self, version: u8) -> IndexFile {
         let event = |(seq, timestamp_ns): (usize, &u64)| EventRecord {
             timestamp_ns: *timestamp_ns,
@@ -30,7 +30,7 @@ impl Thread {
         file.thread_id = self.id;
         file.checksum = crc32c(&file.section());
         if !self.times.is_sorted() {
-            // Its ends prove nothing of the times between them.
+            // The ends prove nothing about the times between them.
             let first = self.times.first().copied().unwrap_or_default();
             file.header_times = (first.wrapping_add(1), 0);
         }
@@ -51,7 +51,7 @@ pub(crate) fn merge(threads: &[Thread], version: u8) -> Merge {
     Merge::new(threads.iter().map(open))
 }
 
-/// Where each event of a merge comes from; the event must be that one.
+/// Returns the thread and position of each merged event, after checking the event.
 pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<(u32, u64)> {
     let place = |event: atf::Result<MergedEvent>| {
         let MergedEvent {
@@ -64,8 +64,8 @@ pub(crate) fn places(events: impl Iterator<Item = atf::Result<MergedEvent>>) -> 
     events.map(place).collect()
 }
 
-/// The thread and position of each event in these times, in the order that is promised: always the
-/// thread whose next event is least by time, then by id.
+/// Returns the thread and position of each event in these times, in the guaranteed order: always
+/// the thread whose next event is least by time, then by id.
 pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u32, u64)> {
     let mut threads: Vec<_> = threads
         .iter()
@@ -90,7 +90,7 @@ pub(crate) fn expected(threads: &[Thread], times: RangeInclusive<u64>) -> Vec<(u
     }
 }
 
-/// Timestamps that often are equal, or far apart, or the greatest.
+/// Timestamps that are often equal, far apart, or the greatest.
 fn time() -> impl Strategy<Value = u64> {
     prop_oneof![
         8 => 0..20_u64,
@@ -101,7 +101,7 @@ fn time() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Threads with ids that ascend or not; some empty, some in runs.
+/// Threads with ascending or other ids; some empty, some in runs.
 pub(crate) fn threads(is_ordered: bool) -> impl Strategy<Value = Vec<Thread>> {
     let times = vec((time(), 1..20_usize), 0..30).prop_map(move |runs| {
         let mut runs = runs;

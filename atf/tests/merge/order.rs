@@ -1,4 +1,4 @@
-//! The order of the events, against a model that looks at all threads for each event.
+//! The order of the events, compared with a model that looks at all threads for each event.
 
 use std::ops::Bound;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::model::{Thread, expected, merge, places, threads};
 
-/// The same threads, in memory or through buffers of the least size.
+/// Merges the same threads from memory and through the smallest buffers.
 fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     let in_memory = merge(threads, version);
     let all = |merged: Merged<'_>| places(merged);
@@ -25,7 +25,7 @@ fn both_ways(threads: &[Thread], version: u8) -> [Vec<(u32, u64)>; 4] {
     ]
 }
 
-/// The partitions one after the other.
+/// Returns the partitions, concatenated.
 fn joined(merge: &Merge, count: usize) -> Vec<(u32, u64)> {
     let parts = merge.partitions(count);
     assert!((1..=count.max(1)).contains(&parts.len()));
@@ -149,10 +149,10 @@ fn partitions_are_about_equally_large() {
     );
 }
 
-/// Long enough for a merge to see that turns are regular, and to see it again when they change.
+/// Long enough for a merge to detect regular turns, and again after they change.
 #[test]
 fn regular_turns_come_in_order_and_so_do_the_ties_among_them() {
-    // How far apart the threads are: not at all, in order, the last one first.
+    // The distance between the threads: none, ascending, descending.
     let apart: [fn(u64) -> u64; 3] = [|_| 0, |id| id, |id| 9 - id];
     for (count, first, second) in [(5, 0, 1), (5, 1, 2), (8, 2, 0), (3, 1, 1)] {
         let thread = |id: u32| {

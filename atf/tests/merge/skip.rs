@@ -1,4 +1,4 @@
-//! What a merge of a time range reads, and what it does not believe.
+//! What a merge of a time range reads, and what it does not trust.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use atf::merge::Merge;
 use crate::counted::Counted;
 use crate::model::Thread;
 
-/// A block of a file, as far as this matters: twice that may be read of a thread.
+/// The size of a block, for this test: twice that may be read per thread.
 const BLOCK: u64 = 4096;
 
 /// Threads of 100,000 events each, one microsecond apart; thread `n` begins at `n` seconds.
@@ -23,7 +23,7 @@ fn threads() -> Vec<Thread> {
     (0..4).map(thread).collect()
 }
 
-/// A merge of files that count the bytes read of them.
+/// A merge of files that count the bytes read.
 fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
     let counts: Vec<_> = files.iter().map(|_| Arc::new(AtomicU64::new(0))).collect();
     let open = |((id, bytes), count): ((u32, Vec<u8>), &Arc<AtomicU64>)| {
@@ -90,7 +90,7 @@ fn headers_and_footers_that_lie_about_times_hide_no_event() {
             .map(|event| event.unwrap().event.timestamp_ns);
         assert_eq!(times.collect::<Vec<_>>(), [20, 30]);
     }
-    // Neither does a file that was never finalized.
+    // Nor does an unfinalized file.
     let unfinalized = Thread { id: 0, times }
         .file(1)
         .placeholder()
@@ -104,7 +104,7 @@ fn headers_and_footers_that_lie_about_times_hide_no_event() {
 
 #[test]
 fn a_search_that_meets_disorder_looks_at_all_events() {
-    // The ends agree on the times, and between them every other event is out of order.
+    // The ends agree on the times, but between them every other event is out of order.
     let mut times: Vec<u64> = (0..10_000)
         .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
         .collect();

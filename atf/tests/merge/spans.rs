@@ -1,4 +1,4 @@
-//! Which return ends which call.
+//! Pairs calls with returns.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>
     })
 }
 
-/// Function, start and end of a span, how it ended and how deep it was; of an unmatched return its
-/// function, twice its position, and nothing.
+/// A span's function, start and end, how it ended and its depth; for an unmatched return its
+/// function, its position twice, and `None`.
 type Short = (u64, u64, Option<u64>, Option<(SpanEnd, u32)>);
 
 fn short(paired: Paired) -> Short {
@@ -56,7 +56,7 @@ fn pair(of: &[(u32, u64)]) -> Vec<Short> {
         .collect()
 }
 
-/// The same by looking through the whole stack each time.
+/// Does the same by searching the whole stack each time.
 fn model(events: &[(u32, u64)]) -> (Vec<Short>, Vec<u32>) {
     let mut stack: Vec<(u64, u64)> = Vec::new();
     let (mut spans, mut depths) = (Vec::new(), Vec::new());
@@ -127,7 +127,7 @@ fn a_return_ends_the_innermost_call_of_its_function_and_what_is_inside() {
 
 #[test]
 fn what_of_a_span_lies_in_a_range_is_counted_once() {
-    // 1 from 10 to 60, in it 2 from 20 to 40, then 3 from 70 on.
+    // 1 from 10 to 60, inside it 2 from 20 to 40, then 3 from 70 on.
     let of = [
         (CALL, 1),
         (CALL, 2),

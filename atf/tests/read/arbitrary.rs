@@ -1,4 +1,4 @@
-//! Arbitrary bytes, and good files with arbitrary patches.
+//! Arbitrary bytes, and valid files with arbitrary patches.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::support::{DetailFile, IndexFile};
 use crate::ways;
 
-/// Calls everything that there is; what it says does not matter.
+/// Calls every method; the results do not matter.
 fn read_index(bytes: &[u8]) {
     let Ok(index) = IndexReader::from_bytes(bytes) else {
         return;

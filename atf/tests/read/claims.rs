@@ -1,4 +1,5 @@
-//! What the documents say of readers and no file shows: `held_by` in the spec names these tests.
+//! Statements in the documents about readers that no file can show: `held_by` in the spec names
+//! these tests.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{DetailFile, IndexFile};
 
-/// A session of threads whose events differ.
+/// Writes a session of threads with different events.
 fn session(threads: u32) -> TempDir {
     let folder = TempDir::new().unwrap();
     for id in 0..threads {
@@ -29,7 +30,7 @@ fn count(thread: &Path) -> usize {
     thread.index().events_in(..).map(Result::unwrap).count()
 }
 
-/// S0, S1, S4: what stands in other threads' folders, if anything does, is not looked at.
+/// S0, S1, S4: other threads' folders, if there are any, are not read.
 #[test]
 fn a_thread_is_read_from_its_own_files_alone() {
     let folder = session(3);
@@ -42,7 +43,7 @@ fn a_thread_is_read_from_its_own_files_alone() {
     assert_eq!(count(&alone), 6);
 }
 
-/// S0, S1: the threads' files are independent, so nothing keeps readers from working at once.
+/// S0, S1: the threads' files are independent, so readers can work in parallel.
 #[test]
 fn threads_are_read_side_by_side() {
     let folder = session(8);
@@ -63,7 +64,7 @@ fn threads_are_read_side_by_side() {
     assert_eq!(counts, [5, 6, 7, 8, 9, 10, 11, 12]);
 }
 
-/// S2 names the crate and its three readers by their paths; this compiles only with them.
+/// S2 names the crate and its three readers by their paths; this only compiles with them.
 #[test]
 fn the_readers_have_the_names_of_the_published_page() {
     let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! `detail.atf`: what its header, events and footer may say.
+//! `detail.atf`: possible contents of its header, events and footer.
 
 use atf::detail::DetailReader;
 use atf::{Checksum, Completeness, CountSource, ErrorKind, PartialFooter};
@@ -25,7 +25,7 @@ fn damage(detail: &DetailReader) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// Trailing bytes, bytes of a zero tail, beginning of a footer.
+/// Trailing bytes, bytes of a zero tail, torn footer.
 fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
     let Completeness::Unfinalized {
         trailing_bytes,
@@ -484,7 +484,7 @@ fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("detail.atf");
     let mut bytes = DetailFile::finalized(1, 1).placeholder().without_footer();
-    // The event's length; what is behind its header is a hole, which takes no place on the disk.
+    // The event's length; after its header comes a hole, which takes no disk space.
     let length = (2_u32 << 30) + 24;
     bytes[64..68].copy_from_slice(&length.to_le_bytes());
     std::fs::write(&path, bytes).unwrap();
@@ -515,7 +515,7 @@ fn the_largest_payload_of_a_function_is_decoded_and_one_of_a_byte_more_is_not() 
     assert_eq!(read(), None);
 }
 
-/// Five events, and two more behind the end that the header says, where no footer stands.
+/// Five events, and two more past the end stated in the header, where there is no footer.
 fn stated(header_count: u64) -> (DetailFile, DetailReader) {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = header_count;
@@ -584,12 +584,12 @@ fn a_header_that_counts_events_of_no_length_ends_none() {
     file.events[0].payload.truncate(40);
     (file.header_count, file.header_bytes) = (1, 0);
     let bytes = file.without_footer();
-    // An event of the size of a footer, right behind the header.
+    // An event of the size of a footer, directly after the header.
     assert_eq!(bytes.len(), 128);
     let detail = ways::detail(bytes).unwrap();
     assert_eq!(details(&detail, &file), file.events);
 
-    // Nor does one that has a length alone.
+    // Nor does one with only a length.
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 0;
     let behind = DetailFile::of(1, vec![DetailRecord::call(15, 1, 0)]).section();
@@ -610,8 +610,8 @@ fn events_are_never_more_than_announced() {
     }
 }
 
-/// A payload is program memory, and may look like a footer, with numbers that fit or without: with
-/// zeros behind it that never reached the disk, or with the beginning of another event.
+/// A payload is program memory and may look like a footer, with matching numbers or not: followed
+/// by zeros that never reached the disk, or by the beginning of another event.
 #[test]
 fn a_payload_that_looks_like_a_footer_is_a_payload() {
     for version in [1, 2] {
@@ -629,7 +629,7 @@ fn a_payload_that_looks_like_a_footer_is_a_payload() {
                 footer.extend(number.to_le_bytes());
             }
             footer.extend([0; 24]);
-            // So much of it is payload that all of it ends the file.
+            // Enough of it is payload for all of it to end the file.
             footer.truncate(64 - behind.len());
             let mut events = before.events.clone();
             events.push(DetailRecord {

@@ -1,4 +1,4 @@
-//! Files with each of their bits flipped.
+//! Files with each single bit flipped.
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
@@ -23,14 +23,14 @@ fn no_flipped_bit_of_an_index_file_changes_an_event_unseen() {
             let Ok(index) = IndexReader::from_bytes(flipped(&bytes, bit)) else {
                 assert!(
                     bit / 8 < 64,
-                    "byte {} must not keep the file from being read",
+                    "byte {} must not prevent reading the file",
                     bit / 8
                 );
                 continue;
             };
             let read = events(&index);
             match bit / 8 {
-                // In version 2 each event takes its thread from the header.
+                // In version 2 each event has the header's thread.
                 12..16 => {
                     let thread_id = match index.wire() {
                         Wire::V1 => file.thread_id,
@@ -65,7 +65,7 @@ fn each_flipped_bit_of_count_place_and_times_in_an_index_header_is_seen() {
     }
 }
 
-/// What no reader can catch, by name: nothing else in the file repeats these fields.
+/// Errors that no reader can detect, by field: nothing else in the file repeats these fields.
 #[test]
 fn the_bits_of_an_index_header_that_no_reader_can_catch_are_those_of_its_platform_and_thread() {
     for version in [1, 2] {
@@ -93,7 +93,7 @@ fn no_flipped_bit_of_a_detail_file_changes_an_event_unseen() {
             let Ok(detail) = DetailReader::from_bytes(flipped(&bytes, bit)) else {
                 assert!(
                     bit / 8 < 64,
-                    "byte {} must not keep the file from being read",
+                    "byte {} must not prevent reading the file",
                     bit / 8
                 );
                 continue;

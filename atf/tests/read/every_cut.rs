@@ -1,4 +1,4 @@
-//! Files that end after each of their bytes.
+//! Files truncated after each of their bytes.
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
@@ -42,7 +42,7 @@ fn an_index_file_cut_anywhere_gives_its_whole_events() {
 
 #[test]
 fn an_index_file_of_version_2_with_zeros_behind_any_cut_gives_its_whole_events() {
-    // In version 1 the last bytes of a torn event cannot be told from small numbers.
+    // In version 1 the last bytes of a torn event are indistinguishable from small numbers.
     for file in [
         IndexFile::finalized(2, 9),
         IndexFile::finalized(2, 9).placeholder(),
@@ -50,7 +50,7 @@ fn an_index_file_of_version_2_with_zeros_behind_any_cut_gives_its_whole_events()
         let bytes = file.bytes();
         for size in 64..bytes.len() {
             let cut = IndexReader::from_bytes(padded(&bytes[..size], 4096)).unwrap();
-            // The kind is the last byte of an event that is not 0.
+            // The last nonzero byte of an event is its kind.
             let whole = ((size - 64 + 7) / 32).min(9);
             assert_eq!(events(&cut), expected(&file)[..whole], "{size} bytes");
         }

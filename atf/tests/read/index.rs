@@ -1,4 +1,4 @@
-//! `index.atf`: what its header, footer and checksum may say.
+//! `index.atf`: possible contents of its header, footer and checksum.
 
 use atf::index::{Hole, IndexReader};
 use atf::{Checksum, Completeness, CountSource, Error, ErrorKind, Wire};
@@ -114,7 +114,7 @@ fn what_is_no_index_header_is_rejected_at_its_field() {
 
 #[test]
 fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name() {
-    // With 32 events the header of version 2 passes for a placeholder of version 1.
+    // With 32 events, a header of version 2 passes for a placeholder of version 1.
     for (version, layout, wires) in [(1, 2, (Wire::V1, Wire::V2)), (2, 1, (Wire::V2, Wire::V1))] {
         let bytes = patched(&IndexFile::finalized(layout, 32).bytes(), 5, &[version]);
         let kind = ErrorKind::WrongLayoutForVersion {

@@ -1,4 +1,4 @@
-//! `index.atf` without a footer: what its end may look like.
+//! `index.atf` without a footer: how it may end.
 
 use atf::index::IndexReader;
 use atf::{Completeness, CountSource, PartialFooter};
@@ -9,7 +9,7 @@ use crate::{events, expected};
 
 const MAGIC: u64 = 0x4154_4932;
 
-/// Trailing bytes, bytes of a zero tail, beginning of a footer.
+/// Trailing bytes, bytes of a zero tail, torn footer.
 fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
     assert_eq!(index.count_source(), CountSource::FileSize);
     let Completeness::Unfinalized {
@@ -66,7 +66,7 @@ fn zeros_before_a_partial_event_are_no_events() {
 fn an_event_that_was_torn_before_zeros_is_no_event() {
     for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
         let mut file = IndexFile::finalized(version, 10).placeholder();
-        // No byte of the torn event may be 0 where it was written, or its length is not known.
+        // The torn event must have no zero byte where it was written, or its length is unknown.
         file.events[9].timestamp_ns = u64::MAX;
         file.events[9].function_id = u64::MAX;
         file.events[9].detail_seq = Some(if version == 1 { 1 } else { u64::MAX - 1 });
@@ -114,14 +114,14 @@ fn the_beginning_of_a_footer_before_zeros_is_no_event() {
     }
 }
 
-/// A footer across the border of two sectors, the first of which never reached the disk.
+/// A footer across two sectors, the first of which never reached the disk.
 #[test]
 fn the_end_of_a_footer_behind_zeros_is_no_event() {
     for version in [1, 2] {
         for lost in [0, 3] {
             let file = IndexFile::finalized(version, 13).placeholder();
             let mut bytes = file.bytes();
-            // Events of the lost sector are zeros as well: they stay holes.
+            // The lost sector's events are zeros as well: they remain holes.
             bytes[480 - 32 * lost..512].fill(0);
             let index = ways::index(bytes).unwrap();
             assert_eq!(index.event_count(), 13);
@@ -187,7 +187,7 @@ fn a_finalized_file_cut_among_its_events_says_so_in_its_header() {
 
 #[test]
 fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
-    // The last byte of an event that links to no detail is not 0.
+    // The last byte of an event without a link is not 0.
     let file = IndexFile::finalized(1, 11);
     let index = ways::index(padded(&file.without_footer(), 64)).unwrap();
     assert_eq!(events(&index), expected(&file));

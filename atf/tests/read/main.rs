@@ -1,4 +1,4 @@
-//! What readers give, by property.
+//! Properties of the readers.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -32,7 +32,7 @@ use atf::detail::DetailReader;
 use atf::index::{Disorder, IndexEvent, IndexReader, KindCounts};
 use support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
-/// The file's events as a reader should give them.
+/// Returns the file's events as a reader should.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     let event = |event: &EventRecord| IndexEvent {
         timestamp_ns: event.timestamp_ns,
@@ -45,7 +45,7 @@ fn expected(file: &IndexFile) -> Vec<IndexEvent> {
     file.events.iter().map(event).collect()
 }
 
-/// All events, each read in every way that there is.
+/// Returns all events, read in every possible way.
 fn events(index: &IndexReader) -> Vec<IndexEvent> {
     let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
     let count = index.event_count();
@@ -89,17 +89,17 @@ fn events(index: &IndexReader) -> Vec<IndexEvent> {
     events
 }
 
-/// The events from `start` to `end`, in every way that there is.
+/// Checks the events from `start` to `end`, read in every possible way.
 fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     let positions = usize::try_from(start).unwrap()..usize::try_from(end).unwrap();
     let expected = &events[positions.clone()];
     let found: Vec<_> = index.events_in(start..end).map(Result::unwrap).collect();
     assert_eq!(found, expected);
-    // A collection takes its memory once; an error may end them early.
+    // A collection allocates once; an error may end the events early.
     let hint = index.events_in(start..end).size_hint();
     assert_eq!(hint.1, Some(expected.len()));
     assert!(hint.0 <= expected.len());
-    // From both ends by turns.
+    // From both ends alternately.
     let mut left = index.events_in(start..end);
     let (mut front, mut back) = (Vec::new(), Vec::new());
     while let Some(event) = left.next() {
@@ -137,7 +137,7 @@ fn range(index: &IndexReader, events: &[IndexEvent], start: u64, end: u64) {
     }
 }
 
-/// What a scan finds, against one that is written down in the plainest way.
+/// Compares a scan with one written in the simplest way.
 fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     let scan = index.scan().unwrap();
     assert_eq!(index.scan_parallel(NonZero::new(3).unwrap()).unwrap(), scan);
@@ -180,7 +180,7 @@ fn scanned(index: &IndexReader, events: &[IndexEvent]) {
     assert_eq!(scan.crc32c, crc32c::crc32c(&bytes.collect::<Vec<u8>>()));
 }
 
-/// All detail events, each read in every way that there is.
+/// Returns all detail events, read in every possible way.
 fn details(detail: &DetailReader, file: &DetailFile) -> Vec<DetailRecord> {
     let mut cursor = detail.cursor();
     let mut records = Vec::new();

@@ -1,4 +1,4 @@
-//! `manifest.json`: what can be read, and where what cannot stands.
+//! `manifest.json`: what can be read, and where the problems are.
 
 use std::fs;
 
@@ -95,7 +95,7 @@ fn what_is_no_json_is_a_problem_at_its_byte() {
     let is_unreadable = |text: &str| Manifest::parse(text.as_bytes()).is_unreadable();
     assert!(is_unreadable("garbage") && is_unreadable("[]") && is_unreadable(""));
     assert!(!is_unreadable("{}") && !is_unreadable("{\"format_version\": 7}"));
-    // The parser's reason, and the place in bytes alone.
+    // The parser's message without its line and column.
     let text = Manifest::parse(b"{\"threads\": [").problems[0].to_string();
     assert!(text.contains("EOF while parsing a list"), "{text}");
     assert!(

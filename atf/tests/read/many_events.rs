@@ -1,4 +1,4 @@
-//! Files of more than one window, block and part.
+//! Files with several windows, blocks and parts.
 
 use std::fs::File;
 use std::num::NonZero;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::support::{EventRecord, IndexFile};
 use crate::{expected, ways};
 
-/// Time goes back at these positions: at the borders of blocks and of parts, and inside.
+/// Time goes back at these positions: at block and part boundaries, and inside.
 fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
     let mut late = 0;
     let event = |seq: u64| {

@@ -1,5 +1,5 @@
-//! The promises of `docs/safety.md` for events and payloads that look like the format's own parts: both are
-//! whatever the traced program has in its memory, which may be a trace.
+//! The guarantees of `docs/safety.md` for events and payloads that look like parts of the format:
+//! both contain whatever is in the traced program's memory, which may be a trace.
 
 use atf::Completeness;
 use atf::detail::DetailReader;
@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use crate::support::{DetailFile, DetailRecord, EventRecord, IndexFile, padded};
 use crate::{details, events, expected};
 
-/// A part of a file, or a part of that: magics, headers, footers with numbers that may fit, zeros.
+/// A part of a file, or a piece of one: magics, headers, footers with numbers that may match,
+/// zeros.
 fn part() -> impl Strategy<Value = Vec<u8>> {
     let whole = (1..3_u8, 0..4_u64, any::<bool>(), 0..8_usize).prop_map(
         |(version, count, is_last, what)| {
@@ -59,7 +60,7 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
     })
 }
 
-/// A number of eight bytes of a part.
+/// A number of eight bytes from a part.
 fn number() -> impl Strategy<Value = u64> {
     part().prop_map(|bytes| {
         bytes
@@ -91,7 +92,7 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A file cut at any byte has exactly the events that are whole in it.
+    /// A file truncated at any byte has exactly its whole events.
     #[test]
     fn a_cut_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
         let (bytes, places) = (file.bytes(), file.places());
@@ -114,7 +115,8 @@ proptest! {
         }
     }
 
-    /// Zeros after a cut, as in preallocated space, hide no event; a torn event may be taken for a whole one.
+    /// Zeros after the end, as in preallocated space, hide no event; a torn event may be taken for
+    /// a whole one.
     #[test]
     fn zeros_behind_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());
@@ -128,7 +130,7 @@ proptest! {
         }
     }
 
-    /// A flipped bit of the events changes nothing unseen where a checksum stands.
+    /// A flipped bit in the events is always noticed if there is a checksum.
     #[test]
     fn a_flipped_bit_is_told_whatever_the_events_hold(
         detail in detail_file(),

@@ -1,4 +1,4 @@
-//! No way through a file ends without saying what is wrong with it.
+//! Every way of reading a file reports its problems at the end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,15 +17,15 @@ fn counted(bytes: Vec<u8>) -> (IndexReader, Arc<AtomicU64>) {
     (index, count)
 }
 
-/// A file with a bit of event 5's function flipped.
+/// A file with a flipped bit in event 5's function.
 fn flipped(version: u8) -> Vec<u8> {
     let mut bytes = IndexFile::finalized(version, 3000).bytes();
     bytes[64 + 32 * 5 + 8] ^= 0x10;
     bytes
 }
 
-/// The name of each problem after so many good events, in each way to read a file; the file is the
-/// same in all.
+/// Returns the name of each problem after `events` good events. Every way of reading the file must
+/// give the same.
 fn told(bytes: &[u8], events: usize) -> Vec<String> {
     let in_memory = || IndexReader::from_bytes(bytes).unwrap();
     let at_positions = || counted(bytes.to_vec()).0;
@@ -71,7 +71,7 @@ fn a_sound_file_ends_without_a_word() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3000);
         assert_eq!(told(&file.bytes(), 3000), [""; 0]);
-        // Without a checksum nothing can be proven, and nothing is known to be wrong.
+        // Without a checksum nothing can be proven, and no problem is known.
         let unchecked = IndexFile {
             checksum: 0,
             ..file

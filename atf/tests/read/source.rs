@@ -1,4 +1,4 @@
-//! Where the bytes come from: files that change, and reads that fail.
+//! Sources: files that change, and reads that fail.
 
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -31,7 +31,7 @@ impl ReadAt for Stuttering {
     }
 }
 
-/// Fails from the read of that number on, counted from 0.
+/// Fails from this read on, counted from 0.
 struct Failing(Vec<u8>, AtomicU64);
 
 impl ReadAt for Failing {
@@ -137,12 +137,12 @@ fn a_size_that_is_not_true_is_an_error_and_allocates_nothing() {
 
 #[test]
 fn events_beyond_4_gib_are_read_where_they_stand() {
-    // On a machine of 32 bit a place in such a file is none in memory.
+    // On a 32-bit machine, an offset in such a file exceeds the address space.
     const COUNT: u64 = (1 << 27) + 3;
     const END: u64 = 64 + 32 * COUNT;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
-    // Between the first event and the other two is a hole, which takes no place on the disk.
+    // Between the first event and the other two is a hole, which takes no disk space.
     let short = IndexFile::finalized(1, 3);
     let mut bytes = short.bytes();
     let mut footer = bytes.split_off(64 + 3 * 32);
@@ -302,7 +302,7 @@ fn an_error_is_one_word() {
     assert_eq!(size_of::<atf::Result<()>>(), size_of::<usize>());
 }
 
-/// What the mapping gives up: this test starts itself, and the process that mapped the file is gone.
+/// The cost of mapping: this test starts itself, and the process that mapped the file is killed.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
@@ -328,7 +328,7 @@ fn a_mapped_file_that_shrinks_kills_the_process_that_mapped_it() {
     assert_eq!(child.status.signal(), Some(SIGBUS));
 }
 
-/// Shows fewer bytes than it reads.
+/// Exposes fewer bytes than it reads.
 struct Shy(Vec<u8>);
 
 impl ReadAt for Shy {
@@ -353,7 +353,7 @@ fn bytes_that_are_not_all_of_a_source_are_not_taken_for_it() {
     assert_eq!(events(&index), expected(&file));
 }
 
-/// A file of 1 TiB: a header, and a hole. Counts what is read of it.
+/// A file of 1 TiB: a header and a hole. Counts the bytes read.
 struct Sparse {
     header: Vec<u8>,
     read: AtomicU64,

@@ -1,4 +1,4 @@
-//! Names of functions.
+//! Function names.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use atf::session::SessionReader;
 use atf::{Error, ErrorKind};
 use tempfile::TempDir;
 
-/// A session whose manifest is this.
+/// A session with this manifest.
 fn session(manifest: &str) -> (TempDir, SessionReader) {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("manifest.json"), manifest).unwrap();

@@ -1,4 +1,4 @@
-//! The sessions that a third party's writer wrote, against what an independent parser found.
+//! Compares sessions written by a third party's writer with the results of an independent parser.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ fn sha256(file: &Path, start: u64, end: u64) -> String {
         .collect()
 }
 
-/// What the readers find, in the words of `EXPECTED.json`.
+/// Returns what the readers find, in the format of `EXPECTED.json`.
 fn found(thread: &ThreadReader) -> Value {
     let index = thread.index();
     let events: Vec<_> = index.events_in(..).collect::<Result<_, _>>().unwrap();

@@ -1,4 +1,4 @@
-//! Time ranges: what a search by order finds is what a look at each event finds.
+//! Time ranges: a search by order finds the same as a look at each event.
 
 use std::io::{self, Cursor};
 use std::num::NonZero;
@@ -46,7 +46,7 @@ fn check(index: &IndexReader, times: &[u64], time: (Bound<u64>, Bound<u64>)) {
     }
 }
 
-/// Both bounds at, before and behind times of the file, and at the ends of all times.
+/// Checks both bounds at, before and after times of the file, and at the extremes of time.
 fn check_all(version: u8, times: &[u64], keys: &[u64]) {
     let bytes = file(version, times).bytes();
     let memory = IndexReader::from_bytes(bytes.clone()).unwrap();
@@ -80,7 +80,7 @@ proptest! {
     #[test]
     fn a_query_finds_what_a_filter_finds(
         version in 1..3_u8,
-        // Steps of very different size: runs of one time, bursts, pauses.
+        // Steps of very different sizes: runs of equal times, bursts, pauses.
         steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..2500),
         back in proptest::option::weighted(0.3, any::<prop::sample::Index>()),
         keys in vec((any::<prop::sample::Index>(), 0..3_u64), 2..12),
@@ -116,7 +116,7 @@ impl ReadAt for Counted {
 #[test]
 fn a_query_looks_at_few_events_however_time_runs() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
-    // Each guess by time is as wrong as can be.
+    // Each guess by time is as wrong as possible.
     let steep: Vec<u64> = (0..100_000)
         .map(|seq| {
             if seq < 99_990 {
@@ -131,7 +131,7 @@ fn a_query_looks_at_few_events_however_time_runs() {
         let reads = Arc::new(AtomicU64::new(0));
         let source = Counted(file(1, &times).bytes(), Arc::clone(&reads));
         let index = IndexReader::from_source(source).unwrap();
-        // Its parts do not begin where timestamps are sampled.
+        // Parts that do not begin at sampled timestamps.
         let threads = NonZero::new(3).unwrap();
         assert!(index.scan_parallel(threads).unwrap().is_ordered());
         for at in [1, 17, 50_000, 70_001, 99_989, 99_998] {

@@ -1,5 +1,5 @@
-//! The ways to open a file: from bytes, at positions, mapped, through anything that can seek. What
-//! a reader says must not depend on which it is.
+//! The ways to open a file: from bytes, at positions, mapped, through anything that can seek. A
+//! reader's results must not depend on the way.
 
 use std::fs;
 use std::io::Cursor;
@@ -10,14 +10,14 @@ use atf::index::IndexReader;
 use atf::{Error, OpenOptions, Seekable};
 use tempfile::TempDir;
 
-/// Options that map files.
-#[expect(unsafe_code, reason = "the one step that asks for a promise")]
+/// Returns options that map files.
+#[expect(unsafe_code, reason = "mapping requires a promise")]
 pub(crate) fn mapped() -> OpenOptions {
-    // SAFETY: each test owns its files and leaves them alone while a reader lives.
+    // SAFETY: each test owns its files and does not change them while a reader is alive.
     unsafe { OpenOptions::new().mapped() }
 }
 
-/// Opens an index file in every way and returns the reader of the bytes, once all say the same.
+/// Opens an index file in every way, compares the results, and returns the reader of the bytes.
 pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
     let bytes = bytes.into();
     let (_folder, path) = file(&bytes);
@@ -32,7 +32,7 @@ pub(crate) fn index(bytes: impl Into<Vec<u8>>) -> atf::Result<IndexReader> {
     )
 }
 
-/// The same for a detail file.
+/// Does the same for a detail file.
 pub(crate) fn detail(bytes: impl Into<Vec<u8>>) -> atf::Result<DetailReader> {
     let bytes = bytes.into();
     let (_folder, path) = file(&bytes);
@@ -66,7 +66,7 @@ fn agree<R>(
     first
 }
 
-/// An error without its path, which bytes do not have.
+/// Returns an error without its path, as bytes have none.
 fn error_says(error: &Error) -> String {
     format!(
         "{:?} {:?} {:?}",

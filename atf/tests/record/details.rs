@@ -1,4 +1,4 @@
-//! The lane of the payloads.
+//! The payload lane.
 
 use std::thread;
 
@@ -26,7 +26,7 @@ fn detail(n: u64, payload: &[u8]) -> Detail<'_> {
     }
 }
 
-/// Which of the events have details, and that each of these is as it was recorded.
+/// Returns which events have details, after checking each detail against what was recorded.
 #[track_caller]
 fn with_details(reader: &ThreadReader) -> Vec<u64> {
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
 fn payloads_stay_with_their_events_however_often_their_lane_wraps() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // A prime number of bytes: payloads are cut at each place.
+    // A prime number of bytes, so that payloads wrap at every place.
     let (mut recorder, mut drain) = ring(3, 211);
     for n in 0..3_000 {
         let recorded = match n % 5 {
@@ -82,7 +82,7 @@ fn payloads_stay_with_their_events_however_often_their_lane_wraps() {
 fn a_payload_without_room_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
-    // 60, 61 and 62 bytes: two find room, and the third leaves it to what is small.
+    // 60, 61 and 62 bytes: two fit, and the third leaves the room to smaller ones.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(60), Ok(()));

@@ -1,4 +1,4 @@
-//! One end goes before the other.
+//! One end is dropped before the other.
 
 use atf::record::Lost;
 

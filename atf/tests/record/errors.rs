@@ -1,4 +1,4 @@
-//! What the writer refuses, and a writer that fails.
+//! Refused events, and a failing writer.
 
 use std::io;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn an_event_that_is_refused_is_counted_and_those_behind_it_are_written() {
     assert_eq!(read(folder.path()), [event(0), event(2), event(3)]);
 }
 
-/// A writer with the least buffer, 128 events, on storage that takes no more bytes.
+/// A writer with the smallest buffer, 128 events, on a full disk.
 fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
     let options = WriteOptions {
@@ -72,14 +72,14 @@ fn a_writer_that_fails_does_so_at_each_call_and_never_stops_the_recorder() {
         assert_eq!(*error.kind(), full);
         assert!(error.path().unwrap().ends_with("index.atf"));
     }
-    // The buffer took 128 events; their places in the ring are free, and then no more are.
+    // The buffer took 128 events; their slots in the ring are free, but no more will be.
     assert_eq!(drain.totals().events, 128);
     assert_eq!(writer.next_index_seq(), 128);
     for n in 200..400 {
         let recorded = recorder.record(&event(n));
         assert_eq!(recorded, if n < 328 { Ok(()) } else { Err(Lost::Event) });
     }
-    // Losses are counted though every call fails.
+    // Losses are counted although every call fails.
     drain.drain_into(&mut writer).unwrap_err();
     let totals = Drained {
         events: 128,
@@ -104,7 +104,7 @@ fn another_writer_gets_what_the_failed_one_did_not_take() {
         };
         recorded.unwrap();
     }
-    // The first detail makes a file, which fails.
+    // The first detail creates a file, which fails.
     drain.drain_into(&mut failing).unwrap_err();
     assert_eq!(failing.next_index_seq(), 50);
 

@@ -1,4 +1,4 @@
-//! The ring between a traced thread and the thread that writes, by property.
+//! Properties of the ring between a traced thread and a writer thread.
 
 mod details;
 mod ends;
@@ -28,12 +28,12 @@ fn event(n: u64) -> Event {
     }
 }
 
-/// How many events two threads hand over: Miri takes thousands of times as long for each.
+/// How many events two threads exchange: under Miri each takes thousands of times as long.
 const fn many(events: u64) -> u64 {
     if cfg!(miri) { events / 5_000 } else { events }
 }
 
-/// A ring for so many events and bytes of payload.
+/// A ring for this many events and payload bytes.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
     channel(Capacity {
         events,
@@ -46,7 +46,7 @@ fn writer(folder: &Path) -> ThreadWriter {
     ThreadWriter::create(folder, 0, &WriteOptions::default()).unwrap()
 }
 
-/// The events of a finalized thread as a tracer handed them over.
+/// Returns the events of a finalized thread as a tracer recorded them.
 fn read(folder: &Path) -> Vec<Event> {
     let reader = ThreadReader::open(folder).unwrap();
     let events = reader.index().events_in(..).map(|read| {

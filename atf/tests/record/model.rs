@@ -1,4 +1,4 @@
-//! A ring does what two queues of fixed sizes would do.
+//! A ring behaves like two queues of fixed sizes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct Model {
     payload_size: usize,
     /// The number of each event, and the size of its payload.
     queue: VecDeque<(u64, Option<usize>)>,
-    /// What was lost since the last draining.
+    /// Losses since the last drain.
     lost: Drained,
 }
 

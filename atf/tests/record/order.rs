@@ -1,4 +1,4 @@
-//! Which events come out, in which order, and how many are counted as lost.
+//! Which events are drained, in which order, and how many are counted as lost.
 
 use std::thread;
 
@@ -14,7 +14,7 @@ fn events_come_out_as_they_were_recorded_however_often_the_ring_wraps() {
         let (mut recorder, mut drain) = ring(capacity, 0);
         let mut recorded = 0;
         for batch in 0..200 {
-            // Batches of all sizes that the ring can hold, so that each place of it is a beginning.
+            // Batches of all sizes that fit the ring, so that each slot is a batch's first.
             let count = batch % capacity as u64 + 1;
             for _ in 0..count {
                 recorder.record(&event(recorded)).unwrap();
@@ -78,7 +78,7 @@ fn what_finds_no_room_is_counted_once_and_what_follows_is_recorded() {
 
 #[test]
 fn between_two_threads_each_event_is_written_once_or_counted_once() {
-    // The small ring loses as many as its drain is slow, the large one nothing.
+    // The small ring loses events depending on its drain's speed, the large one none.
     for (capacity, events) in [(16, many(300_000)), (1 << 17, many(100_000))] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());

@@ -1,4 +1,4 @@
-//! What the system does for a traced thread while it records.
+//! The system's work for a traced thread while it records.
 
 #![cfg(target_os = "linux")]
 
@@ -10,10 +10,10 @@ use atf::write::Detail;
 
 use crate::event;
 
-/// How often this thread touched a page that the system had to find memory for.
+/// Returns how often this thread touched a page that had no memory yet.
 fn faults() -> u64 {
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
-    // Behind the name, which may hold anything but ends with the last bracket: state, ppid, pgrp,
+    // After the name, which may contain anything but ends with the last bracket: state, ppid, pgrp,
     // session, tty_nr, tpgid, flags, minflt.
     let (_, fields) = stat.rsplit_once(") ").unwrap();
     fields.split(' ').nth(7).unwrap().parse().unwrap()
@@ -33,6 +33,6 @@ fn a_ring_is_in_memory_before_the_first_event() {
         recorder.record_with_detail(&event(n), &detail).unwrap();
     }
     let touched = faults() - before;
-    // 3 MiB of memory: 768 pages, were they not there.
+    // 3 MiB of memory are 768 pages, if they were not resident.
     assert!(touched < 16, "{touched}");
 }

@@ -1,4 +1,4 @@
-//! A source that counts what is read of it.
+//! A source that counts the bytes read.
 
 use std::io;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use atf::ReadAt;
 
-/// Bytes that are read at positions, and how many were.
+/// Bytes that are read at positions, and how many were read.
 #[derive(Debug, Clone)]
 pub(crate) struct Counted(pub(crate) Vec<u8>, pub(crate) Arc<AtomicU64>);
 

@@ -1,4 +1,5 @@
-//! What the documents say of writers and no file shows: `held_by` in the spec names these tests.
+//! Statements in the documents about writers that no file can show: `held_by` in the spec names
+//! these tests.
 
 use std::io;
 use std::path::Path;
@@ -9,10 +10,10 @@ use atf::write::{Disk, Storage, StorageFile, ThreadWriter, WriteOptions};
 
 use super::{detail, event};
 
-/// What was written: the file's name, the offset, and how many bytes.
+/// The writes: the file's name, the offset, and the number of bytes.
 type Log = Arc<Mutex<Vec<(String, u64, u64)>>>;
 
-/// The disk, with a list of all that is written to it.
+/// The disk, with a log of all writes.
 #[derive(Debug)]
 struct Logged(Log);
 
@@ -65,7 +66,7 @@ impl StorageFile for LoggedFile {
     }
 }
 
-/// S0, S1, S3 and S4: appends, but for the header, which is written again once all else is.
+/// S0, S1, S3 and S4: a writer only appends, except that it finally rewrites the header.
 #[test]
 fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
@@ -94,7 +95,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
             assert!(appends.len() > 10, "{name}: {} writes", appends.len());
             let mut end = 0;
             for (_, offset, size) in appends {
-                assert_eq!(*offset, end, "{name}: a write elsewhere than at the end");
+                assert_eq!(*offset, end, "{name}: a write not at the end");
                 end += size;
             }
             assert_eq!(
@@ -106,7 +107,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
     }
 }
 
-/// S1 and S4: the link fills bytes that an event has anyway.
+/// S1 and S4: the link uses bytes that an event has anyway.
 #[test]
 fn links_take_no_space_in_the_index() {
     for wire in [Wire::V1, Wire::V2] {

@@ -1,4 +1,4 @@
-//! Every call of the operating system fails in turn.
+//! Every operating system call fails once.
 
 use std::io;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn options(wire: Wire, durability: Durability) -> WriteOptions {
     }
 }
 
-/// Writes a thread up to its first error; the writer shows what it had flushed.
+/// Writes a thread up to its first error; the writer then knows what it has flushed.
 fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWriter>, Result<()>) {
     let mut writer = match ThreadWriter::create_on(storage, "thread_7", 7, options) {
         Ok(writer) => writer,
@@ -50,7 +50,7 @@ fn write(storage: Arc<dyn Storage>, options: &WriteOptions) -> (Option<ThreadWri
     (Some(writer), result)
 }
 
-/// Holds what the files give against what was written and what the writer says of them.
+/// Compares the files with what was written and with the writer's counts.
 fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     let index = memory.bytes("thread_7/index.atf").unwrap();
     let index = IndexReader::from_bytes(index).unwrap();
@@ -76,8 +76,8 @@ fn check(memory: &Memory, counts: (u64, u64), case: &str) {
     }
 }
 
-/// Writes with these fates and holds all that is promised against the outcome; says how many steps
-/// there were.
+/// Writes with these fates, checks all guarantees against the outcome, and returns the number of
+/// steps.
 fn run(
     options: &WriteOptions,
     case: &str,
@@ -110,7 +110,7 @@ fn run(
                 writer.write_index(&event(COUNT), None).unwrap_err(),
                 writer.flush().unwrap_err(),
                 writer.finalize().unwrap_err(),
-                // Even one that would be refused.
+                // The same error even for an event that would be refused.
                 writer.write(&event(0)).unwrap_err(),
             ];
             for again in again {
@@ -140,7 +140,7 @@ fn whatever_call_fails_the_files_hold_what_the_writer_says() {
                 for fault in 0..steps {
                     for for_ever in [false, true] {
                         let case = format!(
-                            "{wire}, {durability:?}, {kind} at step {fault}, for ever: {for_ever}"
+                            "{wire}, {durability:?}, {kind} at step {fault}, forever: {for_ever}"
                         );
                         let mut step = 0;
                         run(&options, &case, move |_, _| {
@@ -277,9 +277,9 @@ fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
         };
         assert_eq!(*error.kind(), ErrorKind::Io(io::ErrorKind::StorageFull));
         assert_eq!(memory.bytes("session/manifest.json.part"), None);
-        // The names of the folder could not be synchronized: the manifest is there all the same.
+        // Only synchronizing the folder's names failed: the manifest is in place.
         assert!(after == before || fault == 5, "step {fault}");
-        // The session is not closed by an error.
+        // An error does not close the session.
         assert_eq!(session.finalize().unwrap().threads, 2);
     }
     panic!("the manifest was never written");
@@ -320,7 +320,7 @@ fn a_thread_that_cannot_be_listed_or_made_is_not_listed_and_can_be_asked_for_aga
     panic!("the thread was never made");
 }
 
-/// Writes with small buffers, `most` bytes of a detail file going through before it is full.
+/// Writes with small buffers; the disk is full after `most` bytes of the detail file.
 fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
     let memory = Memory::new();
     let left = std::sync::atomic::AtomicUsize::new(most);
@@ -341,7 +341,7 @@ fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
 
 #[test]
 fn where_the_details_find_no_room_the_events_before_the_first_lost_one_do() {
-    // The header, and all of the first four details: 1024 bytes each.
+    // The header, and all of the first four details, 1024 bytes each.
     let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
     let payload = [7; 1000];
     let mut written = 0;
@@ -359,10 +359,10 @@ fn where_the_details_find_no_room_the_events_before_the_first_lost_one_do() {
     };
     assert_eq!(error.kind(), &ErrorKind::Io(io::ErrorKind::StorageFull));
     assert_eq!(writer.flushed_details(), 4);
-    // Events 0, 2, 4 and 6 have these; event 8 has the first that is lost.
+    // Events 0, 2, 4 and 6 have these details; event 8 has the first lost one.
     assert_eq!(writer.flushed_events(), 8);
     check(&memory, (8, 4));
-    // What of the fifth had arrived was cut off.
+    // The written part of the fifth was cut off.
     assert_eq!(
         memory.bytes("thread_7/detail.atf").unwrap().len(),
         64 + 4 * 1024

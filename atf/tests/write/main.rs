@@ -1,10 +1,6 @@
-//! What writers write, by property.
+//! Properties of the writers.
 
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the tests of the readers use the rest"
-)]
+#[allow(dead_code, unused_imports, reason = "the readers' tests use the rest")]
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -20,7 +16,7 @@ mod round_trip;
 use atf::write::{Detail, Event};
 use atf::{DetailEventType, EventKind};
 
-/// Event `seq` of a trace: a call and its return by turns, a microsecond apart.
+/// Event `seq` of a trace: calls and their returns alternate, a microsecond apart.
 fn event(seq: u64) -> Event {
     Event {
         timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,

@@ -1,4 +1,4 @@
-//! The storage in memory does what a disk does.
+//! The in-memory storage behaves like a disk.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{detail, event};
 
-/// A call of a storage, with the numbers of paths.
+/// A call of a storage, with numbers for paths.
 #[derive(Debug, Clone)]
 enum Call {
     CreateFolder(usize),
@@ -40,7 +40,7 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Whether a call can be made of a storage whose folders are not files: those are a writer's.
+/// Whether a call is valid for a storage whose folders are not files; writers make only such calls.
 fn is_ordinary(disk: &Path, call: &Call) -> bool {
     let path = |number: &usize| disk.join(PATHS[*number]);
     let has_folder = |number: &usize| path(number).parent().is_some_and(Path::is_dir);
@@ -106,7 +106,7 @@ proptest! {
     }
 }
 
-/// What is synchronized while something is written.
+/// Returns what is synchronized during `write`.
 fn synced(write: impl FnOnce(Arc<Memory>)) -> Vec<(Step, PathBuf)> {
     let memory = Memory::new();
     let steps = Arc::new(Mutex::new(Vec::new()));
@@ -128,7 +128,7 @@ fn options(durability: Durability) -> WriteOptions {
     }
 }
 
-/// The same of a thread that is written and finalized.
+/// Returns the same for a thread that is written and finalized.
 fn synced_of_thread(durability: Durability) -> Vec<(Step, PathBuf)> {
     synced(|memory| {
         let options = options(durability);
@@ -147,11 +147,11 @@ fn folder(path: &str) -> (Step, PathBuf) {
 fn what_shall_survive_a_loss_of_power_is_synchronized() {
     let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
     assert_eq!(synced_of_thread(Durability::None), []);
-    // The events, then the header that says they are there, then the names.
+    // The events, then the header that counts them, then the names.
     let names = [folder("s/thread_7"), folder("s")];
     let finalized = [&[index(), index()], &names[..]].concat();
     assert_eq!(synced_of_thread(Durability::Finalize), finalized);
-    // The names first, then each flush; finalizing begins with one.
+    // The names first, then each flush; finalizing begins with a flush.
     let each = [&names[..], &[index(), index()], &finalized].concat();
     assert_eq!(synced_of_thread(Durability::EachFlush), each);
 }
@@ -185,7 +185,7 @@ fn the_name_of_a_new_session_survives_a_loss_of_power() {
     };
     assert_eq!(create("s", Durability::None), []);
     assert_eq!(create("s", Durability::Finalize), [folder(".")]);
-    // Those above it that were made as well.
+    // Its ancestors, which were created as well.
     let above = ["all/today", "all", "."].map(folder);
     assert_eq!(create("all/today/s", Durability::EachFlush), above);
     let again = synced(|memory| {
@@ -219,7 +219,7 @@ fn what_a_disk_refuses_is_said() {
     #[cfg(unix)]
     {
         let nowhere = root.path().join("nowhere");
-        std::os::unix::fs::symlink("not there", &nowhere).unwrap();
+        std::os::unix::fs::symlink("missing", &nowhere).unwrap();
         assert_eq!(
             Disk.create_folder(&nowhere).map_err(kind),
             Err(io::ErrorKind::NotFound)

@@ -1,4 +1,4 @@
-//! What a writer refuses, and that it changes nothing.
+//! What a writer refuses, and that refusing changes nothing.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn writer(memory: &Memory, options: &WriteOptions) -> ThreadWriter {
     ThreadWriter::create_on(Arc::new(memory.clone()), "thread_7", 7, options).unwrap()
 }
 
-/// The bytes of the thread that `write` writes.
+/// Returns the bytes of the thread written by `write`.
 fn written(options: &WriteOptions, write: impl FnOnce(&mut ThreadWriter)) -> Vec<Option<Vec<u8>>> {
     let memory = Memory::new();
     let mut writer = writer(&memory, options);
@@ -81,7 +81,7 @@ fn an_unknown_kind_is_refused() {
                 };
                 assert_refused(writer.write(&event), "event_kind", &kind);
             }
-            // At the time of the last event, too.
+            // At the previous event's time, too.
             writer.write(&event(5)).unwrap();
             let unknown = Event {
                 event_kind: EventKind(4),
@@ -376,7 +376,7 @@ fn a_ring_that_cannot_be_made_is_said_and_one_that_is_there_stays() {
     assert_eq!(error.path(), Some(&*ring));
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
-    // More than a file may have: nothing of ours is left.
+    // More than a file may have: we leave nothing behind.
     let options = WriteOptions {
         buffer_size: usize::MAX / 8,
         ..options

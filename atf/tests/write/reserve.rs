@@ -1,4 +1,5 @@
-//! Details that are reserved and then written or dropped, in any order, against a plain list.
+//! Details that are reserved and then written or dropped, in any order, compared with a simple
+//! list.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,13 +18,13 @@ fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
     WriteOptions {
         wire,
         survive_kill,
-        // 128 events: the buffer leaves now and then.
+        // 128 events: the buffer is flushed now and then.
         buffer_size: 4 << 10,
         ..WriteOptions::default()
     }
 }
 
-/// What became of an event's detail.
+/// The fate of an event's detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     None,
@@ -34,17 +35,17 @@ enum Fate {
 
 #[derive(Debug, Clone)]
 enum Op {
-    /// So many events without details.
+    /// This many events without details.
     Plain(u8),
     Joined,
     Reserve,
-    /// Writes the oldest open one.
+    /// Writes the oldest outstanding one.
     Write,
-    /// Drops one of the open ones.
+    /// Drops an outstanding one.
     Drop(prop::sample::Index),
-    /// Drops all before one of the open ones.
+    /// Drops all before an outstanding one.
     DropBefore(prop::sample::Index),
-    /// Passes over the next number.
+    /// Skips the next number.
     Skip,
     Flush,
 }
@@ -62,7 +63,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// The events of a thread, and the numbers of the details that are open.
+/// The events of a thread, and the numbers of the outstanding details.
 #[derive(Debug, Default)]
 struct Model {
     fates: Vec<Fate>,
@@ -143,8 +144,8 @@ impl Model {
         }
     }
 
-    /// Holds what is on the disk against the list; of files that are not finalized, links may lead to
-    /// what has not come yet, and nowhere else.
+    /// Compares the disk with the list. In unfinalized files, links may lead to details that are
+    /// still to come, and nowhere else.
     fn hold(&self, folder: &Path) {
         let thread = ThreadReader::open(folder).unwrap();
         let index = thread.index();
@@ -222,7 +223,7 @@ proptest! {
         for op in &ops {
             model.carry_out(op, &mut writer);
             if survive_kill {
-                // What a process that is killed here leaves behind.
+                // What a process killed at this point leaves behind.
                 model.hold(copy(folder.path()).path());
             }
         }
@@ -238,7 +239,7 @@ proptest! {
     }
 }
 
-/// Links of the four events, and what the details hold.
+/// Returns the links of the four events, and the details' contents.
 fn of_four(folder: &Path) -> (Vec<Option<u64>>, Vec<Vec<u8>>) {
     let thread = ThreadReader::open(folder).unwrap();
     let links = thread

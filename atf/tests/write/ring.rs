@@ -33,7 +33,7 @@ fn options(wire: Wire) -> WriteOptions {
     }
 }
 
-/// The content of a thread's folder.
+/// The contents of a thread's folder.
 #[derive(Clone)]
 struct Files {
     index: Vec<u8>,
@@ -92,7 +92,7 @@ fn write(writer: &mut ThreadWriter, from: u64, to: u64) {
     }
 }
 
-/// Holds the first `count` events and their details against what was written.
+/// Compares the first `count` events and their details with what was written.
 #[track_caller]
 fn assert_whole(thread: &ThreadReader, count: u64) {
     assert!(thread.ring_error().is_none(), "{:?}", thread.ring_error());
@@ -179,7 +179,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     for wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
-        // The files have something already, so that starts and checksums are not the first ones.
+        // The files already have events, so starts and checksums are not the initial ones.
         write(&mut writer, 0, 40);
         writer.flush().unwrap();
         write(&mut writer, 40, 100);
@@ -200,7 +200,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
             steps += 1;
         };
         check(&state);
-        // The details leave, byte by byte; then their area is empty; then it moves.
+        // The details are written, byte by byte; then their area is emptied; then it moves.
         let (from, to) = (before.detail.unwrap().len(), after.detail.clone().unwrap());
         for size in (from..=to.len()).step_by(7).chain([to.len()]) {
             state.detail = Some(to[..size].to_vec());
@@ -226,7 +226,7 @@ fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
     }
 }
 
-/// What is done to a whole folder, the field that is wrong then, and its kind.
+/// A change to the folder, the field that is then wrong, and its kind.
 type Case = (&'static str, Box<dyn Fn(&mut Files)>, Option<&'static str>);
 
 #[test]
@@ -262,7 +262,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
             Some("header.detail_checksum"),
         ),
         (
-            "start behind the end",
+            "start after the end",
             set(INDEX_START, 1 << 40),
             Some("header.index_start"),
         ),
@@ -318,12 +318,12 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
             Some("detail.atf"),
         ),
         (
-            "the file goes on otherwise",
+            "the file continues differently",
             Box::new(|files| files.index.extend([0xee; 32])),
             Some("header.index_start"),
         ),
         (
-            "an event of the file is another one",
+            "an event of the file is different",
             Box::new(|files| files.index[100] ^= 1),
             Some("header.index_checksum"),
         ),
@@ -339,7 +339,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
         let events = (files.index.len() as u64 - 64) / 32;
         assert_eq!(thread.index().event_count(), events, "{case}");
     }
-    // The last byte of an area that is in use counts, the one behind it does not.
+    // The last byte of an area's used part counts, the next one does not.
     let mut files = good.clone();
     let end = INDEX_AREA + usize::try_from(good.number(INDEX_SIZE)).unwrap();
     files.set(end, &[0xff]);
@@ -435,7 +435,7 @@ proptest! {
         files.set(offset, bytes);
         files.ring().truncate(cut.unwrap_or(usize::MAX));
         let thread = files.open();
-        // No more than the area can hold, and those of the file whatever the ring says.
+        // No more than the area can hold, and the file's events whatever the ring says.
         prop_assert!((40..40 + 128).contains(&thread.index().event_count()));
         for (seq, read) in thread.index().events_in(..).take(40).enumerate() {
             prop_assert_eq!(read.unwrap().timestamp_ns, event(seq as u64).timestamp_ns);

@@ -1,4 +1,4 @@
-//! What was written is what is read, byte for byte what the raw builders build.
+//! Reads back what was written, and compares it byte by byte with the raw builders' files.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use atf::{Arch, Checksum, Clock, Completeness, Os, Wire};
 use super::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use super::{detail, event};
 
-/// What the raw builders state: an x86-64 Linux with its boot-time clock.
+/// The raw builders' platform: x86-64 Linux with its boot-time clock.
 fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
     WriteOptions {
         wire,
@@ -22,7 +22,7 @@ fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
     }
 }
 
-/// Payloads of all sizes up to some that are larger than the smallest buffer.
+/// Payloads of all sizes, some larger than the smallest buffer.
 fn payload(seq: u64) -> Vec<u8> {
     let size = match seq % 100 {
         99 => 5000,
@@ -183,7 +183,7 @@ fn once_there_is_a_manifest_it_lists_each_thread_that_is_opened() {
         let opening = [3, 1, 2, 0].map(|id| scope.spawn(move || session.thread(id).unwrap()));
         opening.map(|thread| thread.join().unwrap())
     });
-    // As a process that is killed here leaves it.
+    // What a process killed at this point leaves behind.
     let read = || {
         let text = std::fs::read(session.path().join("manifest.json")).unwrap();
         let manifest = atf::manifest::Manifest::parse(&text);
