@@ -194,7 +194,7 @@ mod tests {
     use super::{Amount, Duration, three_digits};
 
     #[test]
-    fn costs_are_stated_for_each_or_by_the_second() {
+    fn costs_are_stated_per_unit_or_per_second() {
         let second = Duration::from_secs(1);
         assert_eq!(
             Amount::Each(1_000_000, "event").cost(second),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn three_digits_count() {
+    fn figures_have_three_significant_digits() {
         assert_eq!(
             [0.123, 1.234, 12.34, 123.4].map(three_digits),
             ["0.12", "1.23", "12.3", "123"]

@@ -240,7 +240,7 @@ fn all(
 }
 
 #[test]
-fn a_reader_beside_a_writer_finds_whole_events_in_every_interleaving() {
+fn a_reader_finds_whole_events_in_every_interleaving_with_a_writer() {
     let course = course();
     let moments = course.moments.len() as u64;
     let (count, given, fault) = all(course, looked);
@@ -254,7 +254,7 @@ fn a_reader_beside_a_writer_finds_whole_events_in_every_interleaving() {
 }
 
 #[test]
-fn a_broken_promise_of_the_writer_or_the_reader_is_seen_in_some_interleaving() {
+fn a_broken_writer_or_reader_is_caught_in_some_interleaving() {
     let field = |offset, size| offset..offset + size;
     let sizes = [
         field(offset_of!(RingHeader, index_size), 8),

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_published_has_its_low_byte_first_on_every_machine() {
+    fn published_numbers_are_little_endian_on_every_machine() {
         let (map, index, detail) = areas();
         index.publish(0x0102);
         detail.move_to(0x0304_0506_0708_090a, 0x0b0c_0d0e);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "Miri's files have no blocks")]
-    fn where_no_space_can_be_set_aside_zeros_take_it() {
+    fn zeros_are_written_if_space_cannot_be_allocated() {
         let mut file = tempfile::tempfile().unwrap();
         write_zeros(&mut file, 100_000).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 100_000);

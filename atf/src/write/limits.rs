@@ -58,7 +58,7 @@ fn version_1_counts_events_up_to_the_last_number_of_its_header() {
 }
 
 #[test]
-fn version_1_links_to_each_detail_below_the_number_that_stands_for_none() {
+fn version_1_links_to_each_detail_below_the_number_that_means_none() {
     let mut writer = writer(Wire::V1, 10, MOST - 3);
     assert_eq!(
         writer

@@ -454,14 +454,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_named_by_its_second_in_utc() {
+    fn a_session_is_named_after_its_start_in_utc() {
         // 2026-01-05T10:15:00Z, as printed by `date -u +%s`.
         let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_767_608_100_999);
         assert_eq!(session_name(moment), "session_20260105_101500");
     }
 
     #[test]
-    fn a_clock_that_no_name_can_hold_is_taken_for_the_nearer_end() {
+    fn a_clock_out_of_range_for_a_name_is_clamped() {
         let second = Duration::from_secs(1);
         let before = SystemTime::UNIX_EPOCH - second;
         assert_eq!(session_name(before), "session_19700101_000000");

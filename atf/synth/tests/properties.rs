@@ -136,7 +136,7 @@ fn a_trace_has_exceptions_recursion_bursts_and_favourites() {
 }
 
 #[test]
-fn details_come_as_often_as_asked_and_no_stack_is_too_long() {
+fn details_are_as_frequent_as_requested_and_no_stack_is_too_long() {
     let mut synth = synth(Shape::Independent);
     for per_mille in [0, 100, 1000] {
         synth.detail_per_mille = per_mille;
@@ -159,13 +159,13 @@ fn details_come_as_often_as_asked_and_no_stack_is_too_long() {
 }
 
 #[test]
-fn an_interleave_goes_round_all_threads() {
+fn an_interleave_cycles_through_all_threads() {
     let order = order(&synth(Shape::Interleave));
     assert!(order.iter().enumerate().all(|(i, thread)| *thread == i % 7));
 }
 
 #[test]
-fn runs_are_as_long_as_asked_and_every_thread_has_its_turn() {
+fn runs_are_as_long_as_requested_and_every_thread_has_its_turn() {
     let order = order(&synth(Shape::Runs { min: 10, max: 1000 }));
     let runs: Vec<&[usize]> = order.chunk_by(|a, b| a == b).collect();
     // The ends of threads are shorter, and adjacent turns of one thread form one run.
@@ -176,7 +176,7 @@ fn runs_are_as_long_as_asked_and_every_thread_has_its_turn() {
 }
 
 #[test]
-fn only_so_many_threads_are_active_at_a_time() {
+fn only_the_requested_number_of_threads_is_active_at_a_time() {
     let order = order(&Synth {
         threads: 16,
         ..synth(Shape::FewActive(4))
@@ -190,7 +190,7 @@ fn only_so_many_threads_are_active_at_a_time() {
 }
 
 #[test]
-fn the_next_event_is_any_threads() {
+fn the_next_event_comes_from_any_thread() {
     let runs = |shape| order(&synth(shape)).chunk_by(|a, b| a == b).count();
     // With seven threads at random, six of seven events come from a different thread than the
     // previous one.

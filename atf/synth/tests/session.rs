@@ -36,7 +36,7 @@ fn synth(shape: Shape, wire: Wire) -> Synth {
 }
 
 #[test]
-fn the_checker_finds_nothing_at_all() {
+fn the_validator_finds_no_problem() {
     let runs = Shape::Runs { min: 10, max: 100 };
     let shapes = [
         Shape::Independent,
@@ -63,7 +63,7 @@ fn the_checker_finds_nothing_at_all() {
 }
 
 #[test]
-fn what_is_read_is_what_was_made() {
+fn the_generated_events_are_read_back() {
     for wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session");
@@ -129,7 +129,7 @@ fn every_function_that_is_called_has_a_name_and_a_module() {
 }
 
 #[test]
-fn one_seed_gives_one_session() {
+fn a_seed_always_gives_the_same_session() {
     let folder = tempfile::tempdir().unwrap();
     let synth = synth(Shape::FewActive(2), Wire::V1);
     let [one, two] = ["one", "two"].map(|name| folder.path().join(name));

@@ -14,7 +14,7 @@ fn anchor(host_time_ns: u64, value: i64, timescale: i32) -> TimingAnchor {
 }
 
 #[test]
-fn both_ways_meet_at_the_anchor_before_and_behind_it() {
+fn both_conversions_agree_before_at_and_after_the_anchor() {
     // 44.1 kHz, at 10 s of the trace's clock; 10 ms are 441 samples.
     let anchor = anchor(10_000_000_000, 44_100, 44_100);
     let pairs = [
@@ -30,7 +30,7 @@ fn both_ways_meet_at_the_anchor_before_and_behind_it() {
 }
 
 #[test]
-fn what_falls_between_is_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
+fn results_are_rounded_to_the_nearest_and_halves_away_from_the_anchor() {
     let two = anchor(1_000_000_000, 0, 2);
     // A quarter of a second is half a part.
     let to_media = [
@@ -109,7 +109,7 @@ fn an_invalid_timescale_converts_to_nothing() {
 }
 
 #[test]
-fn two_anchors_tell_how_the_clocks_drift_apart() {
+fn two_anchors_give_the_drift_of_the_clocks() {
     // 1000 s of the trace; the recording counts 48 000 480 of 48 000 000 samples: 10 ppm.
     let start = anchor(7_000_000_000, 480, 48_000);
     let faster = anchor(1_007_000_000_000, 480 + 48_000_480, 48_000);

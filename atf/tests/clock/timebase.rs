@@ -89,7 +89,7 @@ fn products_past_64_bits_are_exact() {
 }
 
 #[test]
-fn more_nanoseconds_than_64_bits_hold_are_the_greatest_number() {
+fn a_result_beyond_64_bits_saturates() {
     assert_eq!(mach(125, 3).to_ns(u64::MAX), u64::MAX);
     assert_eq!(qpc(10_000_000).to_ns(u64::MAX), u64::MAX);
     // 2⁶⁴ - 1 = 184 467 440 737 095 516 * 100 + 15

@@ -66,7 +66,7 @@ proptest! {
 
     /// At any time, the events returned are a prefix of what a reader returns in the end.
     #[test]
-    fn events_of_any_content_are_given_once_each_and_in_order(
+    fn events_of_any_content_are_returned_once_each_and_in_order(
         version in 1..=2_u8,
         mut events in vec(event(), 0..12),
         imitations in vec((0..12_usize, 0..4_u64), 0..3),
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn details_of_any_content_are_given_once_each_and_in_order(
+    fn details_of_any_content_are_returned_once_each_and_in_order(
         version in 1..=2_u8,
         events in vec(detail(), 0..9),
         pieces in vec(1..150_usize, 1..40),

@@ -59,7 +59,7 @@ fn steps(file: &DetailFile) -> Vec<usize> {
 }
 
 #[test]
-fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
+fn each_event_is_returned_once_it_is_whole_for_any_growth() {
     for file in files() {
         let placeholder = file.clone().placeholder();
         for step in steps(&file) {
@@ -105,7 +105,7 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
 }
 
 #[test]
-fn an_ordinary_event_is_given_with_its_last_byte() {
+fn an_ordinary_event_is_returned_with_its_last_byte() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 9).placeholder();
         let written = Written::new("detail.atf");
@@ -121,7 +121,7 @@ fn an_ordinary_event_is_given_with_its_last_byte() {
 }
 
 #[test]
-fn zeros_that_are_filled_later_are_no_events_before() {
+fn zeros_that_are_filled_later_are_not_events_before() {
     for file in files() {
         let placeholder = file.clone().placeholder();
         let bytes = placeholder.bytes();
@@ -168,7 +168,7 @@ fn a_damaged_footer_is_never_an_event() {
 
 /// An impossible length in a finalized file is reported as by a reader.
 #[test]
-fn damage_inside_a_finalized_file_ends_it_where_a_reader_ends_it() {
+fn damage_in_a_finalized_file_ends_it_as_for_a_reader() {
     for length in [0_u32, 23, 1 << 30] {
         let file = DetailFile::finalized(1, 5);
         let place = file.places()[3];
@@ -266,7 +266,7 @@ fn footer_without_magic() -> Vec<u8> {
 }
 
 #[test]
-fn events_of_any_size_are_given_behind_a_placeholder() {
+fn events_of_any_size_are_returned_after_a_placeholder() {
     for size in [24, 63, 64, 65, 200] {
         assert_eq!(given(Says::Nothing, &[event(size, 1)]), 6);
         assert_eq!(
@@ -280,7 +280,7 @@ fn events_of_any_size_are_given_behind_a_placeholder() {
 }
 
 #[test]
-fn no_event_is_given_where_a_header_that_is_borne_out_ends_them() {
+fn no_event_is_returned_after_the_end_in_a_confirmed_header() {
     for timestamp in [1, length()] {
         assert_eq!(
             given(Says::Both, &[event(100, timestamp), event(100, 1)]),
@@ -294,7 +294,7 @@ fn no_event_is_given_where_a_header_that_is_borne_out_ends_them() {
 
 /// The header has only the length right: a footer may be there, if it fits.
 #[test]
-fn an_event_is_given_where_a_stated_footer_would_not_fit() {
+fn an_event_is_returned_where_a_stated_footer_would_not_fit() {
     for timestamp in [1, length()] {
         assert_eq!(given(Says::Length, &[event(24, timestamp)]), 5);
         assert_eq!(given(Says::Length, &[event(64, timestamp)]), 5);
@@ -303,7 +303,7 @@ fn an_event_is_given_where_a_stated_footer_would_not_fit() {
 }
 
 #[test]
-fn a_footer_without_its_magic_is_an_event_once_something_stands_behind_it() {
+fn a_footer_without_its_magic_is_an_event_once_bytes_follow_it() {
     assert_eq!(given(Says::Nothing, &[footer_without_magic()]), 5);
     assert_eq!(
         given(Says::Nothing, &[footer_without_magic(), vec![0; 40]]),
@@ -341,7 +341,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_at_the_second_look() {
 }
 
 #[test]
-fn bytes_of_no_event_before_a_verified_footer_are_reported_as_a_reader_reports_them() {
+fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reader() {
     for size in [1, 23, 24, 40] {
         let mut file = DetailFile::finalized(1, 5);
         let section = [file.section(), vec![1; size]].concat();
@@ -378,7 +378,7 @@ fn a_placeholder_before_a_footer_without_events_is_finalized() {
 }
 
 #[test]
-fn events_that_begin_behind_the_end_of_the_file_are_waited_for() {
+fn events_that_begin_past_the_end_of_the_file_are_awaited() {
     let written = Written::new("detail.atf");
     let file = DetailFile {
         events_offset: 4096,

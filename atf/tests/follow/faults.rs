@@ -31,7 +31,7 @@ fn followed_details(file: &DetailFile) -> (Written, DetailFollower) {
 }
 
 #[test]
-fn a_file_that_is_cut_below_what_was_given_is_an_error_at_its_end() {
+fn a_file_truncated_below_the_returned_events_is_an_error_at_its_end() {
     let file = IndexFile::finalized(1, 9);
     let (written, mut follower, _) = followed(&file);
     // Bytes that were never returned may disappear.
@@ -81,7 +81,7 @@ fn another_file_at_the_path_is_an_error() {
 }
 
 #[test]
-fn a_header_that_changes_in_what_must_stay_is_an_error_at_its_field() {
+fn a_changed_constant_field_of_the_header_is_an_error_at_the_field() {
     for (offset, field) in [
         (6, "header.arch"),
         (7, "header.os"),
@@ -121,7 +121,7 @@ fn a_header_that_changes_in_what_must_stay_is_an_error_at_its_field() {
 
 /// A tracer starts over in the same file: the sizes match, the events do not.
 #[test]
-fn an_event_that_was_given_and_changes_is_an_error_at_its_place() {
+fn a_returned_event_that_changes_is_an_error_at_its_offset() {
     let (written, mut follower, _) = followed(&IndexFile::finalized(1, 9));
     written.patch(64 + 32 * 8 + 10, b"x");
     written.append(&[1; 64]);
@@ -140,7 +140,7 @@ fn an_event_that_was_given_and_changes_is_an_error_at_its_place() {
 }
 
 #[test]
-fn a_footer_before_what_was_given_is_an_error_at_its_count() {
+fn a_footer_before_the_returned_events_is_an_error_at_its_count() {
     let file = IndexFile::finalized(2, 9);
     let (written, mut follower, _) = followed(&file);
     let short = IndexFile::finalized(2, 4);
@@ -192,7 +192,7 @@ fn a_footer_with_another_count_of_details_is_an_error() {
 }
 
 #[test]
-fn what_is_no_file_of_that_kind_is_an_error() {
+fn a_file_of_another_kind_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let error = IndexFollower::new(folder.path()).poll().unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
@@ -232,7 +232,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
     #[test]
-    fn no_change_makes_a_follower_panic_or_give_more_than_the_file_could_hold(
+    fn no_change_makes_a_follower_panic_or_return_more_than_the_file_could_hold(
         steps in vec(step(), 1..20),
         version in 1..=2_u8,
     ) {

@@ -43,7 +43,7 @@ fn files() -> Vec<IndexFile> {
 }
 
 #[test]
-fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
+fn each_event_is_returned_once_it_is_whole_for_any_growth() {
     for file in files() {
         let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
         for step in [1, 7, 32, 33, 100, 10_000] {
@@ -90,7 +90,7 @@ fn each_event_is_given_once_it_is_whole_whatever_bytes_come_at_a_time() {
 }
 
 #[test]
-fn an_ordinary_event_is_given_with_its_last_byte() {
+fn an_ordinary_event_is_returned_with_its_last_byte() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 9).placeholder();
         let written = Written::new("index.atf");
@@ -107,7 +107,7 @@ fn an_ordinary_event_is_given_with_its_last_byte() {
 }
 
 #[test]
-fn a_file_that_comes_late_is_waited_for() {
+fn a_file_that_appears_late_is_awaited() {
     let file = IndexFile::finalized(1, 3);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not/yet/index.atf");
@@ -163,7 +163,7 @@ fn an_event_whose_function_is_its_position_does_not_wait() {
 
 /// Preallocated space: no event is returned before all of it was written.
 #[test]
-fn zeros_that_are_filled_later_are_no_events_before() {
+fn zeros_that_are_filled_later_are_not_events_before() {
     for file in files() {
         let (placeholder, expected) = (file.clone().placeholder(), expected(&file));
         for (room, cuts_rest) in [(4096, true), (4096, false), (64 + 32 * 9, true)] {
@@ -191,7 +191,7 @@ fn zeros_that_are_filled_later_are_no_events_before() {
 
 /// A hole may still be filled until the file is finalized.
 #[test]
-fn events_behind_zeros_wait_for_the_footer() {
+fn events_after_zeros_wait_for_the_footer() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 9);
         let mut bytes = file.clone().placeholder().without_footer();
@@ -243,7 +243,7 @@ fn events_that_begin_elsewhere_wait_for_the_footer_that_proves_it() {
 
 /// More events than one look can return.
 #[test]
-fn a_long_file_is_given_in_pieces_of_bounded_size() {
+fn a_long_file_is_returned_in_pieces_of_bounded_size() {
     let file = IndexFile::finalized(1, 20_000);
     let written = Written::new("index.atf");
     written.append(&file.clone().placeholder().bytes());
@@ -286,7 +286,7 @@ fn a_header_that_disagrees_with_the_footer_ends_the_file_once_it_stays() {
 }
 
 #[test]
-fn an_empty_file_is_finalized_though_its_footer_was_seen_before_its_header() {
+fn an_empty_file_is_finalized_even_if_its_footer_is_seen_before_its_header() {
     for version in [1, 2] {
         let file = IndexFile::of(version, vec![]);
         let mut bytes = file.bytes();
@@ -305,7 +305,7 @@ fn an_empty_file_is_finalized_though_its_footer_was_seen_before_its_header() {
 }
 
 #[test]
-fn an_empty_file_is_finalized_once_the_space_that_was_set_aside_is_cut_off() {
+fn an_empty_file_is_finalized_once_its_preallocated_space_is_cut_off() {
     for version in [1, 2] {
         let mut bytes = IndexFile::of(version, vec![]).bytes();
         bytes[8..12].fill(0);
@@ -323,7 +323,7 @@ fn an_empty_file_is_finalized_once_the_space_that_was_set_aside_is_cut_off() {
 
 /// In preallocated space, an apparent footer of an empty file may be the half-written first event.
 #[test]
-fn a_footer_in_space_that_was_set_aside_counts_once_something_else_says_so() {
+fn a_footer_in_preallocated_space_counts_once_something_else_confirms_it() {
     for (version, size) in [(1, 128), (1, 600), (2, 128), (2, 600)] {
         let file = IndexFile::of(version, vec![]).placeholder();
         let written = Written::new("index.atf");
@@ -339,7 +339,7 @@ fn a_footer_in_space_that_was_set_aside_counts_once_something_else_says_so() {
 }
 
 #[test]
-fn events_that_begin_behind_the_end_of_the_file_are_waited_for() {
+fn events_that_begin_past_the_end_of_the_file_are_awaited() {
     let written = Written::new("index.atf");
     let file = IndexFile {
         events_offset: 4096,

@@ -40,7 +40,7 @@ fn writes_until_it_is_killed() {
 }
 
 #[test]
-fn a_reader_goes_on_where_the_follower_of_a_killed_writer_stopped() {
+fn a_reader_continues_where_the_follower_of_a_killed_writer_stopped() {
     for round in 0..5 {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("thread_0");

@@ -21,7 +21,7 @@ fn event(seq: u64) -> Event {
 }
 
 #[test]
-fn each_thread_comes_once_with_its_folder() {
+fn each_thread_is_returned_once_with_its_folder() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("pid_1");
     let mut session = SessionFollower::new(&folder);
@@ -52,7 +52,7 @@ fn a_link_to_a_thread_is_not_followed() {
 }
 
 #[test]
-fn what_is_no_folder_is_an_error() {
+fn a_path_that_is_not_a_folder_is_an_error() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = SessionFollower::new(file.path()).poll_threads();
     let error = error.unwrap_err();
@@ -66,7 +66,7 @@ fn what_is_no_folder_is_an_error() {
 }
 
 #[test]
-fn the_events_of_all_threads_come_while_a_session_is_written() {
+fn the_events_of_all_threads_are_returned_while_a_session_is_written() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("pid_1");
     let mut session = SessionFollower::new(&folder);
@@ -98,7 +98,7 @@ fn the_events_of_all_threads_come_while_a_session_is_written() {
 }
 
 #[test]
-fn names_come_with_the_manifest_and_each_time_that_it_changes() {
+fn names_are_updated_whenever_the_manifest_changes() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("pid_1");
     let mut session = SessionFollower::new(&folder);

@@ -61,7 +61,7 @@ fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
 }
 
 #[test]
-fn a_follower_beside_a_writer_sees_what_a_reader_sees_in_the_end() {
+fn a_follower_of_a_running_writer_sees_what_a_reader_sees_in_the_end() {
     for (wire, survive_kill) in [(Wire::V1, false), (Wire::V2, false), (Wire::V1, true)] {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().join("thread_3");
@@ -132,7 +132,7 @@ fn an_event_waits_for_its_details() {
 }
 
 #[test]
-fn a_finalized_thread_whose_details_are_gone_gives_its_events_without() {
+fn a_finalized_thread_without_its_details_returns_events_without_them() {
     let folder = tempfile::tempdir().unwrap();
     let index = IndexFile::finalized(2, 9);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
@@ -148,7 +148,7 @@ fn a_finalized_thread_whose_details_are_gone_gives_its_events_without() {
 
 /// One corrupt file does not hide the other.
 #[test]
-fn events_can_come_without_details_that_cannot_be_read() {
+fn events_can_be_returned_without_unreadable_details() {
     let folder = tempfile::tempdir().unwrap();
     let index = IndexFile::finalized(2, 9);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
@@ -168,7 +168,7 @@ fn events_can_come_without_details_that_cannot_be_read() {
 }
 
 #[test]
-fn links_that_lead_back_or_nowhere_have_no_details() {
+fn links_that_lead_back_or_nowhere_have_no_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = IndexFile::finalized(2, 4);
     for (event, link) in index.events.iter_mut().zip([1, 0, 1, 7]) {

@@ -163,7 +163,7 @@ fn check(thread: &ThreadReader) -> u64 {
 }
 
 #[test]
-fn sigkill_takes_no_event_whose_call_had_returned() {
+fn sigkill_loses_no_event_whose_call_had_returned() {
     let mut from_rings = 0;
     for round in 0..KILLS {
         let folder = tempfile::tempdir().unwrap();

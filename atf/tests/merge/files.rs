@@ -82,7 +82,7 @@ fn more_threads_than_a_process_may_have_open_files_merge() {
 
 #[cfg(unix)]
 #[test]
-fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
+fn a_thread_whose_file_is_replaced_ends_and_the_others_continue() {
     let threads = threads(130, 300);
     let folder = session(&threads);
     let merge = SessionReader::open(folder.path()).unwrap().merge();
@@ -111,7 +111,7 @@ fn a_thread_whose_file_is_replaced_ends_and_the_others_go_on() {
 }
 
 #[test]
-fn a_file_that_is_cut_ends_its_thread_and_the_others_go_on() {
+fn a_truncated_file_ends_its_thread_and_the_others_continue() {
     let threads = threads(2, 300);
     let folder = session(&threads);
     let merge = SessionReader::open(folder.path()).unwrap().merge();

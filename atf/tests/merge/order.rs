@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn a_time_range_leaves_out_what_is_not_in_it(
+    fn a_time_range_excludes_events_outside_it(
         threads in prop_oneof![threads(true), threads(false)],
         times in prop_oneof![(0..25_u64, 0..25_u64), (any::<u64>(), any::<u64>())],
     ) {
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn partitions_one_after_the_other_are_the_whole(
+    fn concatenated_partitions_are_the_whole(
         threads in prop_oneof![threads(true), threads(false)],
         count in 0..9_usize,
     ) {
@@ -151,7 +151,7 @@ fn partitions_are_about_equally_large() {
 
 /// Long enough for a merge to detect regular turns, and again after they change.
 #[test]
-fn regular_turns_come_in_order_and_so_do_the_ties_among_them() {
+fn regular_turns_and_ties_among_them_are_in_order() {
     // The distance between the threads: none, ascending, descending.
     let apart: [fn(u64) -> u64; 3] = [|_| 0, |id| id, |id| 9 - id];
     for (count, first, second) in [(5, 0, 1), (5, 1, 2), (8, 2, 0), (3, 1, 1)] {
@@ -173,7 +173,7 @@ fn regular_turns_come_in_order_and_so_do_the_ties_among_them() {
 }
 
 #[test]
-fn threads_that_are_not_asked_for_are_left_out() {
+fn threads_that_are_not_selected_are_left_out() {
     let thread = |id| Thread {
         id,
         times: vec![1, 2],
@@ -184,7 +184,7 @@ fn threads_that_are_not_asked_for_are_left_out() {
 }
 
 #[test]
-fn files_of_one_id_come_in_the_order_given() {
+fn files_of_one_id_are_merged_in_the_order_given() {
     let file = |function_id| {
         let mut file = Thread {
             id: 4,
@@ -213,7 +213,7 @@ fn iterators_can_be_sent_to_other_threads() {
 }
 
 #[test]
-fn merged_events_are_never_more_than_announced() {
+fn size_hints_of_merged_events_are_never_exceeded() {
     let threads = [(1, vec![1, 3, 5]), (2, vec![2, 4])].map(|(id, times)| Thread { id, times });
     let merge = merge(&threads, 1);
     let mut events = merge.events();

@@ -35,7 +35,7 @@ fn counted(files: Vec<(u32, Vec<u8>)>) -> (Merge, Vec<Arc<AtomicU64>>) {
 }
 
 #[test]
-fn a_time_range_reads_the_ends_of_other_threads_and_the_blocks_that_it_is_in() {
+fn a_time_range_reads_its_own_blocks_and_the_ends_of_other_threads() {
     for version in [1, 2] {
         let files = threads()
             .iter()
@@ -65,7 +65,7 @@ fn a_time_range_reads_the_ends_of_other_threads_and_the_blocks_that_it_is_in() {
 }
 
 #[test]
-fn headers_and_footers_that_lie_about_times_hide_no_event() {
+fn headers_and_footers_with_wrong_times_hide_no_event() {
     let times = vec![10, 20, 30, 40];
     let file = |change: fn(&mut crate::support::IndexFile)| {
         let thread = Thread {
@@ -103,7 +103,7 @@ fn headers_and_footers_that_lie_about_times_hide_no_event() {
 }
 
 #[test]
-fn a_search_that_meets_disorder_looks_at_all_events() {
+fn a_search_that_meets_disorder_checks_all_events() {
     // The ends agree on the times, but between them every other event is out of order.
     let mut times: Vec<u64> = (0..10_000)
         .map(|seq| 1_000_000 + (seq * 7_919) % 10_000)
@@ -124,7 +124,7 @@ fn a_search_that_meets_disorder_looks_at_all_events() {
 }
 
 #[test]
-fn no_event_outside_a_time_range_comes_of_a_thread_whose_ends_hide_that_it_goes_back() {
+fn hidden_disorder_yields_no_event_outside_a_time_range() {
     for version in [1, 2] {
         let thread = Thread {
             id: 0,

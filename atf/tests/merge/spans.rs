@@ -102,7 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn spans_and_depths_are_those_of_a_plain_stack(
+    fn spans_and_depths_match_a_simple_stack(
         of in vec((prop_oneof![4 => Just(CALL), 3 => Just(RETURN), 1 => 0..6_u32], 0..6_u64), 0..60),
     ) {
         let (spans, depths) = model(&of);
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn a_return_ends_the_innermost_call_of_its_function_and_what_is_inside() {
+fn a_return_ends_the_innermost_call_of_its_function_and_calls_inside_it() {
     let found = pair(&[(CALL, 1), (CALL, 2), (CALL, 3), (RETURN, 1), (RETURN, 2)]);
     let expected = [
         (3, 2, Some(3), Some((SpanEnd::NotReturned, 3))),
@@ -126,7 +126,7 @@ fn a_return_ends_the_innermost_call_of_its_function_and_what_is_inside() {
 }
 
 #[test]
-fn what_of_a_span_lies_in_a_range_is_counted_once() {
+fn the_part_of_a_span_in_a_range_is_counted_once() {
     // 1 from 10 to 60, inside it 2 from 20 to 40, then 3 from 70 on.
     let of = [
         (CALL, 1),
@@ -164,7 +164,7 @@ fn recursion_pairs_inside_out_and_an_exception_ends_its_call() {
 }
 
 #[test]
-fn a_span_lasts_from_its_start_to_its_end_and_none_that_has_no_end_or_an_earlier_one() {
+fn a_span_without_an_end_or_with_an_earlier_end_has_no_duration() {
     let span = |start_ns, end_ns| {
         let Some(Ok(Paired::Span(mut span))) = Spans::new(events(&[(CALL, 1), (RETURN, 1)])).next()
         else {
@@ -186,7 +186,7 @@ fn a_depth_is_shown_as_its_number() {
 }
 
 #[test]
-fn a_recorded_depth_is_kept_and_said_to_be_one() {
+fn a_recorded_depth_is_kept_and_marked_as_recorded() {
     let event = |kind, depth| {
         let mut event = events(&[(kind, 1)]).next().unwrap().unwrap();
         event.call_depth = Some(depth);
@@ -213,7 +213,7 @@ fn an_error_of_the_events_passes_through_and_nothing_is_lost() {
 }
 
 #[test]
-fn no_more_calls_are_kept_open_than_the_limit() {
+fn open_calls_are_limited() {
     let calls: Vec<_> = (0..5).map(|function| (CALL, function)).collect();
     let of = [calls, vec![(RETURN, 4), (RETURN, 0)]].concat();
     let found: Vec<_> = Spans::new(events(&of))
@@ -232,7 +232,7 @@ fn no_more_calls_are_kept_open_than_the_limit() {
 }
 
 #[test]
-fn returns_that_match_nothing_cost_no_search() {
+fn unmatched_returns_cost_no_search() {
     // Searching 100,000 open calls for each of 100,000 returns would take minutes.
     let calls = (0..100_000).map(|function| (CALL, function));
     let returns = (0..100_000).map(|_| (RETURN, u64::MAX));
@@ -245,7 +245,7 @@ fn returns_that_match_nothing_cost_no_search() {
 }
 
 #[test]
-fn a_stack_says_how_many_calls_are_open() {
+fn a_stack_counts_its_open_calls() {
     let mut stack = CallStack::with_limit(1);
     for (event, seq) in events(&[(CALL, 1), (CALL, 2), (CALL, 3)]).zip(0..) {
         stack.push(seq, &event.unwrap(), |_| ());
@@ -256,13 +256,13 @@ fn a_stack_says_how_many_calls_are_open() {
 }
 
 #[test]
-fn a_depth_says_whether_it_is_from_the_file() {
+fn a_depth_is_marked_as_recorded_or_derived() {
     assert!(!Depth::Recorded(3).is_derived());
     assert!(Depth::Derived(3).is_derived());
 }
 
 #[test]
-fn depths_are_as_many_as_their_events() {
+fn there_is_one_depth_per_event() {
     let of: Vec<_> = events(&[(CALL, 1), (CALL, 2), (RETURN, 2)]).collect();
     let mut depths = Depths::new(of.into_iter());
     for left in (0..=3).rev() {

@@ -139,7 +139,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_way_to_read_a_patched_file_says_the_same(
+    fn every_way_to_read_a_patched_file_agrees(
         version in 1..3_u8,
         count in 0..12_u64,
         placeholder in any::<bool>(),

@@ -45,7 +45,7 @@ fn a_thread_is_read_from_its_own_files_alone() {
 
 /// S0, S1: the threads' files are independent, so readers can work in parallel.
 #[test]
-fn threads_are_read_side_by_side() {
+fn threads_are_read_in_parallel() {
     let folder = session(8);
     let counts: Vec<usize> = std::thread::scope(|scope| {
         let session = SessionReader::open(folder.path()).unwrap();
@@ -66,7 +66,7 @@ fn threads_are_read_side_by_side() {
 
 /// S2 names the crate and its three readers by their paths; this only compiles with them.
 #[test]
-fn the_readers_have_the_names_of_the_published_page() {
+fn the_readers_have_the_published_names() {
     let index = IndexReader::from_bytes(IndexFile::finalized(2, 3).bytes()).unwrap();
     assert_eq!(
         index.get(2).unwrap(),

@@ -66,7 +66,7 @@ fn an_empty_file_is_finalized() {
 }
 
 #[test]
-fn what_is_no_detail_header_is_rejected_at_its_field() {
+fn an_invalid_detail_header_is_rejected_at_its_field() {
     let bytes = DetailFile::finalized(1, 3).bytes();
     let size = bytes.len() as u64;
     let cases = [
@@ -138,7 +138,7 @@ fn events_smaller_than_a_footer_are_not_lost_without_one() {
 }
 
 #[test]
-fn a_length_that_no_event_has_ends_the_events_and_is_reported() {
+fn an_impossible_length_ends_the_events_and_is_reported() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 6);
         let (start, end) = (place(&file, 3), place(&file, 6));
@@ -163,7 +163,7 @@ fn a_length_that_no_event_has_ends_the_events_and_is_reported() {
 }
 
 #[test]
-fn an_event_of_24_bytes_with_a_payload_behind_ends_the_events_there() {
+fn an_event_of_24_bytes_followed_by_a_payload_ends_the_events() {
     let file = DetailFile::finalized(1, 6);
     let bytes = patched(&file.bytes(), place(&file, 3), &24_u32.to_le_bytes());
     let detail = ways::detail(bytes).unwrap();
@@ -191,7 +191,7 @@ fn bytes_between_the_last_event_and_the_footer_are_reported() {
 }
 
 #[test]
-fn a_length_that_no_event_has_is_reported_without_a_footer_too() {
+fn an_impossible_length_is_reported_without_a_footer_too() {
     let file = DetailFile::finalized(1, 6).placeholder();
     let bytes = patched(
         &file.without_footer(),
@@ -207,7 +207,7 @@ fn a_length_that_no_event_has_is_reported_without_a_footer_too() {
 }
 
 #[test]
-fn a_count_that_lies_is_a_damaged_footer() {
+fn a_wrong_count_is_a_damaged_footer() {
     for version in [1, 2] {
         for count in [0, 5, 7, 1_000_000_000, u64::MAX] {
             let mut file = DetailFile::finalized(version, 6);
@@ -223,7 +223,7 @@ fn a_count_that_lies_is_a_damaged_footer() {
 }
 
 #[test]
-fn a_length_of_the_section_that_lies_is_a_damaged_footer() {
+fn a_wrong_section_length_is_a_damaged_footer() {
     for version in [1, 2] {
         for length in [0, 1, u64::MAX, u64::MAX - 63] {
             for placeholder in [false, true] {
@@ -253,7 +253,7 @@ fn a_verified_footer_wins_over_the_header() {
 }
 
 #[test]
-fn a_footer_under_a_placeholder_header_is_no_event() {
+fn a_footer_under_a_placeholder_header_is_not_an_event() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 6).placeholder();
         let detail = open(&file);
@@ -266,7 +266,7 @@ fn a_footer_under_a_placeholder_header_is_no_event() {
 }
 
 #[test]
-fn a_footer_with_a_damaged_magic_is_no_event() {
+fn a_footer_with_a_damaged_magic_is_not_an_event() {
     for version in [1, 2] {
         for file in [
             DetailFile::finalized(version, 6),
@@ -284,7 +284,7 @@ fn a_footer_with_a_damaged_magic_is_no_event() {
 }
 
 #[test]
-fn what_stands_where_a_rewritten_header_has_the_footer_is_no_event() {
+fn bytes_at_the_footer_offset_of_a_rewritten_header_are_never_an_event() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 6);
         let event = DetailRecord {
@@ -314,7 +314,7 @@ fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
 }
 
 #[test]
-fn bytes_of_an_event_that_is_not_whole_are_reported_zeros_included() {
+fn bytes_of_a_torn_event_are_reported_including_zeros() {
     let file = DetailFile::finalized(1, 6).placeholder();
     let whole = DetailFile::of(1, vec![DetailRecord::call(1, 1, 0)]).section();
     for size in 1..whole.len() {
@@ -329,7 +329,7 @@ fn bytes_of_an_event_that_is_not_whole_are_reported_zeros_included() {
 }
 
 #[test]
-fn a_finalized_file_cut_before_its_footer_has_no_beginning_of_one() {
+fn a_finalized_file_truncated_before_its_footer_has_no_torn_footer() {
     let file = DetailFile::finalized(1, 6);
     let detail = ways::detail(file.without_footer()).unwrap();
     assert_eq!(tail(&detail), (0, 0, None));
@@ -348,7 +348,7 @@ fn a_finalized_file_cut_before_its_footer_has_no_beginning_of_one() {
 }
 
 #[test]
-fn a_footer_with_something_behind_is_found() {
+fn a_footer_followed_by_other_bytes_is_found() {
     for version in [1, 2] {
         for garbage in [1, 24, 64, 1000] {
             for file in [
@@ -366,7 +366,7 @@ fn a_footer_with_something_behind_is_found() {
 }
 
 #[test]
-fn zeros_at_the_end_are_no_events() {
+fn zeros_at_the_end_are_not_events() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 6).placeholder();
         for zeros in [24, 64, 65536] {
@@ -380,7 +380,7 @@ fn zeros_at_the_end_are_no_events() {
 }
 
 #[test]
-fn the_beginning_of_a_footer_is_reported() {
+fn a_torn_footer_is_reported() {
     let file = DetailFile::finalized(1, 6).placeholder();
     let footer = place(&file, 6);
     for size in 4..64 {
@@ -394,7 +394,7 @@ fn the_beginning_of_a_footer_is_reported() {
 }
 
 #[test]
-fn a_payload_is_read_in_parts_and_never_past_the_caller_s_limit() {
+fn a_payload_is_read_in_parts_and_never_past_the_callers_limit() {
     let payload: Vec<u8> = (0..200_000_u32).map(|i| i.to_le_bytes()[0]).collect();
     let event = DetailRecord {
         event_type: 77,
@@ -442,7 +442,7 @@ fn a_payload_of_another_shape_is_opaque() {
 }
 
 #[test]
-fn a_payload_in_memory_is_shown_where_it_is() {
+fn a_payload_in_memory_is_not_copied() {
     let bytes = DetailFile::finalized(1, 3).bytes();
     let detail = DetailReader::from_bytes(bytes.clone()).unwrap();
     let event = detail.get(2).unwrap().unwrap();
@@ -453,7 +453,7 @@ fn a_payload_in_memory_is_shown_where_it_is() {
 }
 
 #[test]
-fn events_across_blocks_and_larger_than_blocks_are_found_in_every_way() {
+fn events_across_blocks_and_larger_than_blocks_are_found() {
     for version in [1, 2] {
         let mut file = DetailFile::finalized(version, 2000);
         for (seq, size) in [(5, 65_536), (900, 200_001), (901, 0), (1999, 70_000)] {
@@ -480,7 +480,7 @@ fn events_across_blocks_and_larger_than_blocks_are_found_in_every_way() {
 
 #[cfg(target_pointer_width = "32")]
 #[test]
-fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
+fn a_payload_larger_than_any_vector_is_an_error_but_can_be_read_in_parts() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("detail.atf");
     let mut bytes = DetailFile::finalized(1, 1).placeholder().without_footer();
@@ -503,7 +503,7 @@ fn a_payload_that_is_larger_than_any_vector_is_an_error_and_read_in_parts() {
 }
 
 #[test]
-fn the_largest_payload_of_a_function_is_decoded_and_one_of_a_byte_more_is_not() {
+fn the_largest_function_payload_is_decoded_and_one_byte_more_is_not() {
     let mut event = DetailRecord::call(0, 1, u16::MAX);
     let mut read = || {
         let detail = open(&DetailFile::of(1, vec![event.clone()]));
@@ -526,7 +526,7 @@ fn stated(header_count: u64) -> (DetailFile, DetailReader) {
 }
 
 #[test]
-fn a_header_whose_length_and_count_are_borne_out_ends_the_events_wherever_the_file_ends() {
+fn a_header_whose_length_and_count_are_confirmed_ends_the_events() {
     let (file, detail) = stated(5);
     assert_eq!(details(&detail, &file), file.events);
     let end = file.places()[5];
@@ -539,7 +539,7 @@ fn a_header_whose_length_and_count_are_borne_out_ends_the_events_wherever_the_fi
 }
 
 #[test]
-fn a_damaged_footer_under_a_placeholder_is_known_by_its_magic() {
+fn a_damaged_footer_under_a_placeholder_is_recognized_by_its_magic() {
     let file = DetailFile::finalized(2, 5).placeholder();
     for (offset, field) in [(8, "footer.event_count"), (16, "footer.bytes_length")] {
         let mut footer = file.footer();
@@ -553,7 +553,7 @@ fn a_damaged_footer_under_a_placeholder_is_known_by_its_magic() {
 }
 
 #[test]
-fn no_event_is_missing_where_a_verified_footer_counts_them() {
+fn no_event_is_missing_if_a_verified_footer_counts_them() {
     let mut file = DetailFile::finalized(1, 5);
     file.header_count = 9;
     assert_eq!(open(&file).missing_events(), 0);
@@ -562,7 +562,7 @@ fn no_event_is_missing_where_a_verified_footer_counts_them() {
 }
 
 #[test]
-fn a_header_with_any_number_is_no_placeholder() {
+fn a_header_with_any_number_is_not_a_placeholder() {
     let is_placeholder = |count, bytes, start, end| {
         let file = DetailFile {
             header_count: count,
@@ -579,7 +579,7 @@ fn a_header_with_any_number_is_no_placeholder() {
 }
 
 #[test]
-fn a_header_that_counts_events_of_no_length_ends_none() {
+fn a_header_that_counts_events_without_a_length_ends_none_of_them() {
     let mut file = DetailFile::of(1, vec![DetailRecord::call(0, 1, 0)]);
     file.events[0].payload.truncate(40);
     (file.header_count, file.header_bytes) = (1, 0);
@@ -600,7 +600,7 @@ fn a_header_that_counts_events_of_no_length_ends_none() {
 }
 
 #[test]
-fn events_are_never_more_than_announced() {
+fn size_hints_are_never_exceeded() {
     let detail = open(&DetailFile::finalized(1, 5));
     let mut events = detail.events_in(..);
     for left in (0..=5).rev() {

@@ -14,7 +14,7 @@ fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
 }
 
 #[test]
-fn no_flipped_bit_of_an_index_file_changes_an_event_unseen() {
+fn flipped_bits_of_an_index_file_never_change_an_event_unnoticed() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 6);
         let bytes = file.bytes();
@@ -55,7 +55,7 @@ fn no_flipped_bit_of_an_index_file_changes_an_event_unseen() {
 }
 
 #[test]
-fn each_flipped_bit_of_count_place_and_times_in_an_index_header_is_seen() {
+fn flipped_bits_of_count_offsets_and_times_in_an_index_header_are_noticed() {
     for (version, count) in [(1, 28), (2, 24)] {
         let bytes = IndexFile::finalized(version, 6).bytes();
         for bit in (count * 8..32 * 8).chain(40 * 8..64 * 8) {
@@ -67,7 +67,7 @@ fn each_flipped_bit_of_count_place_and_times_in_an_index_header_is_seen() {
 
 /// Errors that no reader can detect, by field: nothing else in the file repeats these fields.
 #[test]
-fn the_bits_of_an_index_header_that_no_reader_can_catch_are_those_of_its_platform_and_thread() {
+fn only_flipped_bits_of_platform_and_thread_in_an_index_header_go_unnoticed() {
     for version in [1, 2] {
         let bytes = IndexFile::finalized(version, 6).bytes();
         let unseen = (0..64).filter(|byte| {
@@ -83,7 +83,7 @@ fn the_bits_of_an_index_header_that_no_reader_can_catch_are_those_of_its_platfor
 }
 
 #[test]
-fn no_flipped_bit_of_a_detail_file_changes_an_event_unseen() {
+fn flipped_bits_of_a_detail_file_never_change_an_event_unnoticed() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 6);
         let bytes = file.bytes();

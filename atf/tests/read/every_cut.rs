@@ -8,7 +8,7 @@ use crate::support::{DetailFile, IndexFile, padded};
 use crate::{details, events, expected};
 
 #[test]
-fn an_index_file_cut_anywhere_gives_its_whole_events() {
+fn an_index_file_truncated_anywhere_has_its_whole_events() {
     for version in [1, 2] {
         for file in [
             IndexFile::finalized(version, 9),
@@ -41,7 +41,7 @@ fn an_index_file_cut_anywhere_gives_its_whole_events() {
 }
 
 #[test]
-fn an_index_file_of_version_2_with_zeros_behind_any_cut_gives_its_whole_events() {
+fn an_index_file_of_version_2_with_zeros_after_any_cut_has_its_whole_events() {
     // In version 1 the last bytes of a torn event are indistinguishable from small numbers.
     for file in [
         IndexFile::finalized(2, 9),
@@ -58,8 +58,7 @@ fn an_index_file_of_version_2_with_zeros_behind_any_cut_gives_its_whole_events()
 }
 
 #[test]
-fn an_index_file_of_version_1_with_zeros_behind_any_cut_gives_its_events_and_at_most_the_torn_one()
-{
+fn an_index_file_of_version_1_with_zeros_after_any_cut_has_its_events_and_at_most_the_torn_one() {
     let file = IndexFile::finalized(1, 9).placeholder();
     let bytes = file.bytes();
     for size in 64..bytes.len() {
@@ -76,7 +75,7 @@ fn an_index_file_of_version_1_with_zeros_behind_any_cut_gives_its_events_and_at_
 }
 
 #[test]
-fn a_detail_file_cut_anywhere_gives_its_whole_events() {
+fn a_detail_file_truncated_anywhere_has_its_whole_events() {
     for version in [1, 2] {
         for file in [
             DetailFile::finalized(version, 9),
@@ -114,7 +113,7 @@ fn a_detail_file_cut_anywhere_gives_its_whole_events() {
 }
 
 #[test]
-fn a_detail_file_with_zeros_behind_any_cut_gives_its_whole_events_and_at_most_the_torn_one() {
+fn a_detail_file_with_zeros_after_any_cut_has_its_whole_events_and_at_most_the_torn_one() {
     for version in [1, 2] {
         let file = DetailFile::finalized(version, 9).placeholder();
         let bytes = file.bytes();

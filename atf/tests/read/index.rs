@@ -63,7 +63,7 @@ fn an_empty_file_is_finalized_and_has_no_times() {
 }
 
 #[test]
-fn what_is_no_index_header_is_rejected_at_its_field() {
+fn an_invalid_index_header_is_rejected_at_its_field() {
     let bytes = IndexFile::finalized(1, 3).bytes();
     let (found, expected) = (*b"ATD2", *b"ATI2");
     let magic = ErrorKind::BadMagic { found, expected };
@@ -113,7 +113,7 @@ fn what_is_no_index_header_is_rejected_at_its_field() {
 }
 
 #[test]
-fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name() {
+fn a_header_with_the_layout_of_the_other_version_is_rejected() {
     // With 32 events, a header of version 2 passes for a placeholder of version 1.
     for (version, layout, wires) in [(1, 2, (Wire::V1, Wire::V2)), (2, 1, (Wire::V2, Wire::V1))] {
         let bytes = patched(&IndexFile::finalized(layout, 32).bytes(), 5, &[version]);
@@ -126,7 +126,7 @@ fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name()
 }
 
 #[test]
-fn events_that_begin_nowhere_are_rejected() {
+fn an_impossible_events_offset_is_rejected() {
     for version in [1, 2] {
         let mut file = IndexFile::finalized(version, 3);
         let size = file.bytes().len() as u64;
@@ -168,7 +168,7 @@ fn a_verified_footer_proves_events_that_begin_later() {
 }
 
 #[test]
-fn a_footer_under_a_placeholder_header_is_no_event() {
+fn a_footer_under_a_placeholder_header_is_not_an_event() {
     for version in [1, 2] {
         for footer_offset in [0, 64] {
             let mut file = IndexFile::finalized(version, 10).placeholder();
@@ -209,7 +209,7 @@ fn a_verified_footer_wins_over_the_header() {
 }
 
 #[test]
-fn a_footer_that_lies_is_damaged_and_no_event() {
+fn a_footer_with_wrong_numbers_is_damaged_and_not_an_event() {
     for version in [1, 2] {
         for count in [0, 9, 11, 1_000_000_000, u64::MAX / 32 + 1, u64::MAX] {
             for placeholder in [false, true] {
@@ -239,7 +239,7 @@ fn a_footer_that_lies_is_damaged_and_no_event() {
 }
 
 #[test]
-fn a_damaged_footer_names_count_bytes_and_place() {
+fn the_error_of_a_damaged_footer_has_count_bytes_and_offset() {
     let mut file = IndexFile::finalized(1, 10);
     file.footer_count = 1_000_000_000;
     let index = open(&file);
@@ -254,7 +254,7 @@ fn a_damaged_footer_names_count_bytes_and_place() {
 }
 
 #[test]
-fn more_events_claimed_than_held_after_a_full_disk_is_a_damaged_footer() {
+fn a_footer_that_counts_more_events_than_a_full_disk_held_is_damaged() {
     let mut file = IndexFile::finalized(1, 10);
     let held = file.events.split_off(7);
     assert_eq!(held.len(), 3);
@@ -285,7 +285,7 @@ fn bytes_between_the_last_event_and_a_damaged_footer_are_reported() {
 }
 
 #[test]
-fn a_footer_without_events_that_the_header_does_not_repeat_stands_under_a_placeholder() {
+fn a_footer_without_events_may_have_a_placeholder_header() {
     let empty = IndexFile::finalized(1, 0).placeholder();
     let no_place = IndexFile {
         footer_offset: 0,
@@ -308,7 +308,7 @@ fn a_footer_without_events_that_the_header_does_not_repeat_stands_under_a_placeh
 }
 
 #[test]
-fn a_footer_with_a_damaged_magic_is_no_event() {
+fn a_footer_with_a_damaged_magic_is_not_an_event() {
     for version in [1, 2] {
         for file in [
             IndexFile::finalized(version, 10),
@@ -330,7 +330,7 @@ fn a_rewritten_header_that_agrees_with_itself_bounds_the_events() {
 }
 
 #[test]
-fn a_footer_with_something_behind_is_found() {
+fn a_footer_followed_by_other_bytes_is_found() {
     for version in [1, 2] {
         for garbage in [1, 32, 63, 64, 1000] {
             for file in [
@@ -348,7 +348,7 @@ fn a_footer_with_something_behind_is_found() {
 }
 
 #[test]
-fn a_damaged_footer_where_the_header_has_it_is_no_event_though_something_stands_behind() {
+fn a_damaged_footer_at_its_offset_in_the_header_is_not_an_event() {
     let mut file = IndexFile::finalized(1, 10);
     file.header_count = 12;
     file.footer_count = 11;
@@ -359,7 +359,7 @@ fn a_damaged_footer_where_the_header_has_it_is_no_event_though_something_stands_
 }
 
 #[test]
-fn checksums_are_verified_where_there_are_any() {
+fn checksums_are_verified_if_there_are_any() {
     let mut file = IndexFile::finalized(1, 10);
     let computed = file.checksum;
     file.checksum = 0;
@@ -383,7 +383,7 @@ fn checksums_are_verified_where_there_are_any() {
 }
 
 #[test]
-fn zeros_among_the_events_are_holes_in_place() {
+fn zeros_among_the_events_are_holes() {
     for version in [1, 2] {
         let mut file = IndexFile::finalized(version, 600);
         file.checksum = 0;
@@ -428,7 +428,7 @@ fn unknown_kinds_flags_and_platforms_are_passed_through() {
 }
 
 #[test]
-fn events_in_memory_are_given_where_they_are_and_others_are_not() {
+fn only_events_in_memory_are_available_as_a_slice() {
     let bytes = IndexFile::finalized(1, 9).bytes();
     let index = IndexReader::from_bytes(bytes.clone()).unwrap();
     assert_eq!(index.slice(2..4).unwrap().as_bytes(), &bytes[128..192]);
@@ -439,7 +439,7 @@ fn events_in_memory_are_given_where_they_are_and_others_are_not() {
 }
 
 #[test]
-fn no_event_is_missing_where_a_verified_footer_counts_them() {
+fn no_event_is_missing_if_a_verified_footer_counts_them() {
     let mut file = IndexFile::finalized(1, 5);
     file.header_count = 9;
     assert_eq!(open(&file).missing_events(), 0);

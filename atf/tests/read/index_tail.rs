@@ -24,7 +24,7 @@ fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
 }
 
 #[test]
-fn all_whole_events_are_given_and_the_rest_is_reported() {
+fn all_whole_events_are_read_and_the_rest_is_reported() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
         for trailing in 0..32 {
@@ -37,7 +37,7 @@ fn all_whole_events_are_given_and_the_rest_is_reported() {
 }
 
 #[test]
-fn zeros_at_the_end_are_no_events() {
+fn zeros_at_the_end_are_not_events() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
         for zeros in [32, 63, 64, 100, 65536, 300_001] {
@@ -54,7 +54,7 @@ fn zeros_at_the_end_are_no_events() {
 }
 
 #[test]
-fn zeros_before_a_partial_event_are_no_events() {
+fn zeros_before_a_partial_event_are_not_events() {
     let file = IndexFile::finalized(1, 10).placeholder();
     let bytes = [padded(&file.without_footer(), 320), vec![0xee; 5]].concat();
     let index = ways::index(bytes).unwrap();
@@ -63,7 +63,7 @@ fn zeros_before_a_partial_event_are_no_events() {
 }
 
 #[test]
-fn an_event_that_was_torn_before_zeros_is_no_event() {
+fn an_event_torn_before_zeros_is_not_an_event() {
     for (version, sizes) in [(1, 1..=20), (2, 1..=24)] {
         let mut file = IndexFile::finalized(version, 10).placeholder();
         // The torn event must have no zero byte where it was written, or its length is unknown.
@@ -82,7 +82,7 @@ fn an_event_that_was_torn_before_zeros_is_no_event() {
 }
 
 #[test]
-fn the_beginning_of_a_footer_is_no_event() {
+fn a_torn_footer_is_not_an_event() {
     for version in [1, 2] {
         for file in [
             IndexFile::finalized(version, 10),
@@ -103,7 +103,7 @@ fn the_beginning_of_a_footer_is_no_event() {
 }
 
 #[test]
-fn the_beginning_of_a_footer_before_zeros_is_no_event() {
+fn a_torn_footer_before_zeros_is_not_an_event() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10).placeholder();
         for size in 4..64 {
@@ -116,7 +116,7 @@ fn the_beginning_of_a_footer_before_zeros_is_no_event() {
 
 /// A footer across two sectors, the first of which never reached the disk.
 #[test]
-fn the_end_of_a_footer_behind_zeros_is_no_event() {
+fn the_end_of_a_footer_after_zeros_is_not_an_event() {
     for version in [1, 2] {
         for lost in [0, 3] {
             let file = IndexFile::finalized(version, 13).placeholder();
@@ -134,7 +134,7 @@ fn the_end_of_a_footer_behind_zeros_is_no_event() {
 }
 
 #[test]
-fn a_footer_cut_short_is_known_by_its_time_where_its_count_lies() {
+fn a_torn_footer_with_a_wrong_count_is_recognized_by_its_time() {
     let mut file = IndexFile::finalized(1, 10).placeholder();
     file.footer_count = 11;
     let index = ways::index(&file.bytes()[..384 + 40]).unwrap();
@@ -172,7 +172,7 @@ fn a_last_timestamp_with_the_magic_of_a_footer_is_an_event() {
 }
 
 #[test]
-fn a_finalized_file_cut_among_its_events_says_so_in_its_header() {
+fn a_truncated_finalized_file_is_recognized_by_its_header() {
     let file = IndexFile::finalized(2, 10);
     let index = ways::index(&file.bytes()[..64 + 32 * 7 + 3]).unwrap();
     assert_eq!(events(&index), expected(&file)[..7]);
@@ -195,7 +195,7 @@ fn the_footer_that_never_reached_the_disk_is_a_zero_tail() {
 }
 
 #[test]
-fn a_last_event_of_zeros_without_a_checksum_over_it_is_a_hole() {
+fn a_last_event_of_zeros_without_a_checksum_is_a_hole() {
     let zero = EventRecord {
         timestamp_ns: 0,
         function_id: 0,
@@ -215,7 +215,7 @@ fn a_last_event_of_zeros_without_a_checksum_over_it_is_a_hole() {
 }
 
 #[test]
-fn what_is_cut_off_at_the_place_that_a_header_proves_is_a_footer_whatever_it_says() {
+fn torn_bytes_at_the_footer_offset_of_a_rewritten_header_are_a_footer() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 10);
         for size in [32, 40, 63] {
@@ -232,7 +232,7 @@ fn what_is_cut_off_at_the_place_that_a_header_proves_is_a_footer_whatever_it_say
 }
 
 #[test]
-fn the_beginning_of_an_empty_files_footer_is_no_event() {
+fn a_torn_footer_of_an_empty_file_is_not_an_event() {
     for version in [1, 2] {
         let bytes = IndexFile::finalized(version, 0).placeholder().bytes();
         for size in 32..64 {

@@ -24,7 +24,7 @@ fn kinds(bytes: &[u8]) -> Vec<ErrorKind> {
 }
 
 #[test]
-fn all_that_the_field_writes_is_read() {
+fn a_manifest_of_tracers_in_the_field_is_read() {
     let text = r#"{
         "threads": [{"id": 4294967295, "has_detail": false}, {"id": 0}],
         "time_start_ns": 18446744073709551615, "time_end_ns": 0, "clock_type": 3,
@@ -79,7 +79,7 @@ fn a_byte_order_mark_is_a_problem_and_shifts_no_offset() {
 }
 
 #[test]
-fn what_is_no_json_is_a_problem_at_its_byte() {
+fn invalid_json_is_a_problem_at_its_byte() {
     assert_eq!(kinds(b""), [ErrorKind::Empty]);
     assert_eq!(kinds(b" \n "), [ErrorKind::Empty]);
     assert_eq!(kinds(&[0xff, 0xfe, b'{', 0]), [ErrorKind::NotUtf8]);
@@ -105,7 +105,7 @@ fn what_is_no_json_is_a_problem_at_its_byte() {
 }
 
 #[test]
-fn what_stands_behind_the_value_does_not_hide_it() {
+fn text_after_the_value_does_not_hide_it() {
     let manifest = Manifest::parse(b"{\"threads\": [{\"id\": 1}]}\n }");
     assert_eq!(manifest.threads.len(), 1);
     assert_eq!(manifest.problems[0].offset(), Some(26));
@@ -113,7 +113,7 @@ fn what_stands_behind_the_value_does_not_hide_it() {
 }
 
 #[test]
-fn values_of_the_wrong_type_are_left_out_alone() {
+fn only_values_of_the_wrong_type_are_skipped() {
     let text = r#"{"threads": [{"id": "../../etc"}, {"id": 1.5}, {"id": -1}, {"id": 4294967296},
         7, null, {"id": 3, "has_detail": "yes"}, {}], "clock_type": 256, "time_end_ns": "0",
         "modules": {}, "symbols": [{"function_id": 5, "name": "a"},
@@ -163,7 +163,7 @@ fn values_of_the_wrong_type_are_left_out_alone() {
 }
 
 #[test]
-fn a_root_that_is_no_object_says_nothing() {
+fn a_root_that_is_not_an_object_is_unreadable() {
     for text in ["[]", "7", "\"threads\"", "null"] {
         assert!(matches!(
             kinds(text.as_bytes())[..],
@@ -228,7 +228,7 @@ fn problems_beyond_the_first_hundred_are_counted() {
 }
 
 #[test]
-fn deep_nesting_does_no_harm() {
+fn deep_nesting_is_harmless() {
     for open in ["[", "{\"threads\":", "{\"threads\":["] {
         let manifest = Manifest::parse(open.repeat(100_000).as_bytes());
         assert_eq!(manifest.problem_count, 1);

@@ -29,7 +29,7 @@ fn file(version: u8, count: u64, back: &[u64]) -> IndexFile {
 }
 
 #[test]
-fn every_way_gives_the_same_across_windows_blocks_and_parts() {
+fn every_way_reads_the_same_across_windows_blocks_and_parts() {
     for (version, count) in [(1, 2048), (2, 2049), (1, 20_000)] {
         let file = file(version, count, &[]);
         let index = ways::index(file.bytes()).unwrap();
@@ -39,7 +39,7 @@ fn every_way_gives_the_same_across_windows_blocks_and_parts() {
 }
 
 #[test]
-fn a_scan_in_parts_finds_what_one_in_one_finds() {
+fn a_scan_in_parts_finds_the_same_as_a_single_scan() {
     // Three parts of 40,000 events each.
     for back in [
         &[][..],
@@ -103,7 +103,7 @@ fn a_file_that_shrinks_is_an_error_from_either_end_and_in_parts() {
 
 #[cfg(unix)]
 #[test]
-fn what_the_first_scan_found_is_kept() {
+fn the_result_of_the_first_scan_is_kept() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
     std::fs::write(&path, file(1, 100, &[]).bytes()).unwrap();

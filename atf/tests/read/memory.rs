@@ -94,7 +94,7 @@ proptest! {
 
     /// A file truncated at any byte has exactly its whole events.
     #[test]
-    fn a_cut_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
+    fn a_truncated_detail_file_has_its_whole_events_whatever_they_hold(file in detail_file()) {
         let (bytes, places) = (file.bytes(), file.places());
         for size in 64..bytes.len() {
             let cut = DetailReader::from_bytes(&bytes[..size]).unwrap();
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_index_file_has_its_whole_events_whatever_they_hold(file in index_file()) {
+    fn a_truncated_index_file_has_its_whole_events_whatever_they_hold(file in index_file()) {
         let bytes = file.bytes();
         for size in 64..bytes.len() {
             let cut = IndexReader::from_bytes(&bytes[..size]).unwrap();
@@ -118,7 +118,7 @@ proptest! {
     /// Zeros after the end, as in preallocated space, hide no event; a torn event may be taken for
     /// a whole one.
     #[test]
-    fn zeros_behind_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
+    fn zeros_after_a_cut_hide_no_detail_whatever_it_holds(file in detail_file()) {
         let (bytes, places) = (file.without_footer(), file.places());
         for size in 64..=bytes.len() {
             let cut = DetailReader::from_bytes(padded(&bytes[..size], 1024)).unwrap();
@@ -132,7 +132,7 @@ proptest! {
 
     /// A flipped bit in the events is always noticed if there is a checksum.
     #[test]
-    fn a_flipped_bit_is_told_whatever_the_events_hold(
+    fn a_flipped_bit_is_reported_whatever_the_events_hold(
         detail in detail_file(),
         index in index_file(),
         place in any::<prop::sample::Index>(),

@@ -67,7 +67,7 @@ fn told(bytes: &[u8], events: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_sound_file_ends_without_a_word() {
+fn an_intact_file_ends_without_a_problem() {
     for version in [1, 2] {
         let file = IndexFile::finalized(version, 3000);
         assert_eq!(told(&file.bytes(), 3000), [""; 0]);
@@ -81,14 +81,14 @@ fn a_sound_file_ends_without_a_word() {
 }
 
 #[test]
-fn a_flipped_bit_under_a_checksum_is_told_after_the_last_event() {
+fn a_checksum_mismatch_is_reported_after_the_last_event() {
     for version in [1, 2] {
         assert_eq!(told(&flipped(version), 3000), ["ChecksumMismatch"]);
     }
 }
 
 #[test]
-fn a_file_without_a_footer_is_told_with_what_follows_its_events() {
+fn a_file_without_a_footer_is_reported_with_its_trailing_bytes() {
     for version in [1, 2] {
         let mut bytes = IndexFile::finalized(version, 100)
             .placeholder()
@@ -109,7 +109,7 @@ fn a_file_without_a_footer_is_told_with_what_follows_its_events() {
 }
 
 #[test]
-fn a_file_that_was_cut_since_it_was_finalized_misses_events() {
+fn a_file_truncated_after_it_was_finalized_lacks_events() {
     let mut bytes = IndexFile::finalized(1, 100).bytes();
     bytes.truncate(64 + 32 * 60);
     assert_eq!(told(&bytes, 60), ["NotFinalized", "EventsMissing"]);
@@ -122,7 +122,7 @@ fn a_file_that_was_cut_since_it_was_finalized_misses_events() {
 }
 
 #[test]
-fn zeros_are_a_gap_unless_a_checksum_says_that_they_were_written() {
+fn zeros_are_a_gap_unless_a_checksum_confirms_them() {
     let with_zeros = |checksum: fn(&[u8]) -> u32| {
         let file = IndexFile::finalized(1, 100);
         let mut section = file.section();
@@ -149,7 +149,7 @@ fn zeros_are_a_gap_unless_a_checksum_says_that_they_were_written() {
 }
 
 #[test]
-fn a_damaged_footer_is_told_field_by_field() {
+fn a_damaged_footer_is_reported_field_by_field() {
     let file = IndexFile {
         footer_count: 99,
         ..IndexFile::finalized(2, 100)
@@ -158,7 +158,7 @@ fn a_damaged_footer_is_told_field_by_field() {
 }
 
 #[test]
-fn a_partial_read_says_whether_the_events_were_verified() {
+fn a_partial_read_knows_whether_the_events_were_verified() {
     for version in [1, 2] {
         let (index, _) = counted(flipped(version));
         assert!(index.get(5).unwrap().is_some());
@@ -185,7 +185,7 @@ fn a_pass_over_all_events_reads_each_byte_once() {
 }
 
 #[test]
-fn details_end_with_what_is_wrong_with_them() {
+fn details_end_with_their_problems() {
     for version in [1, 2] {
         let kinds = |bytes: Vec<u8>| {
             let detail = DetailReader::from_bytes(bytes).unwrap();

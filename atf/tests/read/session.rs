@@ -33,7 +33,7 @@ fn ids(session: &SessionReader) -> Vec<u32> {
 }
 
 #[test]
-fn threads_come_by_number() {
+fn threads_are_ordered_by_number() {
     let folder = session(&[10, 2, 1, 0]);
     let session = SessionReader::open(folder.path()).unwrap();
     assert_eq!(ids(&session), [0, 1, 2, 10]);
@@ -84,7 +84,7 @@ fn an_empty_thread_does_not_change_the_time_range() {
 }
 
 #[test]
-fn the_manifest_adds_threads_without_a_folder_and_never_takes_one_away() {
+fn the_manifest_adds_threads_without_a_folder_and_never_removes_one() {
     let folder = session(&[0, 3]);
     let manifest = r#"{"threads": [{"id": 3}, {"id": 7}, {"id": 3}, {"id": "../3"}]}"#;
     fs::write(folder.path().join("manifest.json"), manifest).unwrap();
@@ -118,7 +118,7 @@ fn the_manifest_adds_threads_without_a_folder_and_never_takes_one_away() {
 }
 
 #[test]
-fn a_broken_manifest_keeps_no_thread_from_being_read() {
+fn a_broken_manifest_prevents_reading_no_thread() {
     for text in ["", "\u{feff}{}", "{\"threads\": 7}", "no json"] {
         let folder = session(&[0, 1]);
         fs::write(folder.path().join("manifest.json"), text).unwrap();
@@ -129,7 +129,7 @@ fn a_broken_manifest_keeps_no_thread_from_being_read() {
 }
 
 #[test]
-fn a_manifest_that_is_a_folder_keeps_no_thread_from_being_read() {
+fn a_manifest_that_is_a_folder_prevents_reading_no_thread() {
     let folder = session(&[0]);
     fs::create_dir(folder.path().join("manifest.json")).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();
@@ -139,7 +139,7 @@ fn a_manifest_that_is_a_folder_keeps_no_thread_from_being_read() {
 }
 
 #[test]
-fn folders_with_other_names_are_no_threads() {
+fn folders_with_other_names_are_not_threads() {
     let folder = session(&[0]);
     for name in [
         "thread_",
@@ -170,7 +170,7 @@ fn folders_with_other_names_are_no_threads() {
 }
 
 #[test]
-fn a_folder_without_threads_and_manifest_is_no_session() {
+fn a_folder_without_threads_and_manifest_is_not_a_session() {
     let folder = TempDir::new().unwrap();
     let error = SessionReader::open(folder.path()).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotASession);
@@ -190,7 +190,7 @@ fn processes(names: &[&str]) -> TempDir {
 }
 
 #[test]
-fn the_folder_of_a_single_process_stands_for_it() {
+fn a_session_with_one_process_is_opened_as_that_process() {
     let folder = processes(&["pid_4242"]);
     for name in ["pid_", "pid_x", "pid_+7"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -203,7 +203,7 @@ fn the_folder_of_a_single_process_stands_for_it() {
 }
 
 #[test]
-fn several_processes_are_named_and_not_mixed() {
+fn several_processes_are_listed_and_not_mixed() {
     let folder = processes(&["pid_10", "pid_9"]);
     let error = SessionReader::open(folder.path()).unwrap_err();
     let folders = vec!["pid_9".to_owned(), "pid_10".to_owned()];
@@ -213,7 +213,7 @@ fn several_processes_are_named_and_not_mixed() {
 }
 
 #[test]
-fn sessions_below_a_folder_are_named_the_nearest_first() {
+fn sessions_below_a_folder_are_listed_nearest_first() {
     let folder = TempDir::new().unwrap();
     let names = [
         "crashed/session_20260105_101500/pid_10",
@@ -245,7 +245,7 @@ fn sessions_below_a_folder_are_named_the_nearest_first() {
 }
 
 #[test]
-fn threads_beside_a_process_folder_come_first() {
+fn threads_next_to_a_process_folder_take_precedence() {
     let folder = processes(&["pid_1"]);
     add_thread(folder.path(), 8, &IndexFile::finalized(1, 2));
     let session = SessionReader::open(folder.path()).unwrap();
@@ -253,7 +253,7 @@ fn threads_beside_a_process_folder_come_first() {
 }
 
 #[test]
-fn an_empty_process_folder_is_no_session() {
+fn an_empty_process_folder_is_not_a_session() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("pid_1")).unwrap();
     let error = SessionReader::open(folder.path()).unwrap_err();
@@ -262,7 +262,7 @@ fn an_empty_process_folder_is_no_session() {
 
 #[cfg(unix)]
 #[test]
-fn a_process_folder_that_is_a_symbolic_link_is_followed_where_asked() {
+fn a_process_folder_that_is_a_symlink_is_followed_on_request() {
     let outside = session(&[3]);
     let folder = TempDir::new().unwrap();
     let link = folder.path().join("pid_1");
@@ -277,7 +277,7 @@ fn a_process_folder_that_is_a_symbolic_link_is_followed_where_asked() {
 
 #[cfg(unix)]
 #[test]
-fn symbolic_links_are_listed_and_not_followed() {
+fn symlinks_are_listed_but_not_followed() {
     use std::os::unix::fs::symlink;
 
     let outside = session(&[0]);
@@ -356,7 +356,7 @@ fn links_lead_there_and_back() {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_none() {
+fn dangling_links_are_reported_as_dangling() {
     let mut index = IndexFile::finalized(2, 10);
     index.events[3].detail_seq = Some(u64::MAX - 1);
     let mut detail = DetailFile::finalized(2, 4);
@@ -447,7 +447,7 @@ fn a_corrupt_detail_file_does_not_hide_the_index() {
 }
 
 #[test]
-fn a_ring_that_cannot_be_read_is_said_and_hides_nothing() {
+fn a_ring_that_cannot_be_read_is_reported_and_hides_nothing() {
     let folder = TempDir::new().unwrap();
     let index = IndexFile::finalized(1, 10).placeholder().without_footer();
     fs::write(folder.path().join("index.atf"), index).unwrap();

@@ -124,7 +124,7 @@ fn each_read_may_fail() {
 }
 
 #[test]
-fn a_size_that_is_not_true_is_an_error_and_allocates_nothing() {
+fn a_wrong_size_is_an_error_and_allocates_nothing() {
     for size in [500, 1 << 40, u64::MAX] {
         let bytes = IndexFile::finalized(1, 3).placeholder().bytes();
         let index = IndexReader::from_source(Boastful(bytes, size));
@@ -136,7 +136,7 @@ fn a_size_that_is_not_true_is_an_error_and_allocates_nothing() {
 }
 
 #[test]
-fn events_beyond_4_gib_are_read_where_they_stand() {
+fn events_beyond_4_gib_are_read() {
     // On a 32-bit machine, an offset in such a file exceeds the address space.
     const COUNT: u64 = (1 << 27) + 3;
     const END: u64 = 64 + 32 * COUNT;
@@ -176,7 +176,7 @@ fn events_beyond_4_gib_are_read_where_they_stand() {
 }
 
 #[test]
-fn a_file_that_shrinks_is_an_error_and_one_that_grows_is_not_seen() {
+fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("index.atf");
     let file = IndexFile::finalized(1, 20_000);
@@ -233,7 +233,7 @@ fn only_regular_files_are_opened() {
 }
 
 #[test]
-fn only_regular_files_are_mapped_and_an_empty_one_says_so() {
+fn only_regular_files_are_mapped_and_empty_ones_are_reported() {
     let folder = TempDir::new().unwrap();
     let error = IndexReader::open_with(folder.path(), mapped()).unwrap_err();
     assert_eq!(error.kind(), &ErrorKind::NotRegular { found: "folder" });
@@ -245,7 +245,7 @@ fn only_regular_files_are_mapped_and_an_empty_one_says_so() {
 }
 
 #[test]
-fn a_source_that_can_seek_is_given_back() {
+fn a_seekable_source_is_returned() {
     let bytes = IndexFile::finalized(1, 3).bytes();
     let source = Seekable::new(io::Cursor::new(bytes.clone())).unwrap();
     let mut buffer = [0; 4];
@@ -281,7 +281,7 @@ fn a_fifo_a_socket_or_a_device_does_not_block() {
 }
 
 #[test]
-fn a_file_is_known_by_its_magic() {
+fn a_file_is_recognized_by_its_magic() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("trace.ati2");
     for (bytes, kind) in [
@@ -346,7 +346,7 @@ impl ReadAt for Shy {
 }
 
 #[test]
-fn bytes_that_are_not_all_of_a_source_are_not_taken_for_it() {
+fn bytes_that_are_only_part_of_a_source_are_not_used() {
     let file = IndexFile::finalized(1, 9);
     let index = IndexReader::from_source(Shy(file.bytes())).unwrap();
     assert!(index.slice(..).is_none());

@@ -15,7 +15,7 @@ fn session(manifest: &str) -> (TempDir, SessionReader) {
 }
 
 #[test]
-fn a_function_is_shown_by_name_else_by_module_and_symbol_else_by_id() {
+fn a_function_is_displayed_by_name_or_module_and_symbol_or_id() {
     let (_folder, session) = session(
         r#"{
             "modules": [
@@ -54,7 +54,7 @@ fn a_function_is_shown_by_name_else_by_module_and_symbol_else_by_id() {
 }
 
 #[test]
-fn the_first_of_several_counts_and_the_functions_are_told() {
+fn the_first_of_several_names_counts_and_duplicates_are_listed() {
     let (_folder, session) = session(
         r#"{
             "modules": [{"module_id": 0, "path": "a"}, {"module_id": 0, "path": "b"}],
@@ -75,7 +75,7 @@ fn the_first_of_several_counts_and_the_functions_are_told() {
 }
 
 #[test]
-fn without_a_manifest_each_function_is_its_id() {
+fn without_a_manifest_functions_are_displayed_by_id() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("thread_0")).unwrap();
     let session = SessionReader::open(folder.path()).unwrap();

@@ -108,7 +108,7 @@ fn every_thread_reads_as_an_independent_parser_found_it() {
 }
 
 #[test]
-fn every_whole_link_leads_back_with_the_same_time() {
+fn every_intact_link_leads_back_with_the_same_time() {
     let mut followed = 0;
     for sample in ["sample-small", "sample-crashed"] {
         let session = fs::read_dir(samples().join(sample))
@@ -147,7 +147,7 @@ fn every_whole_link_leads_back_with_the_same_time() {
 }
 
 #[test]
-fn the_manifest_reads_without_a_problem() {
+fn the_manifests_are_read_without_problems() {
     let path = samples().join("sample-small/session_20260105_101500/pid_4242");
     let session = SessionReader::open(path).unwrap();
     let manifest = session.manifest().unwrap();

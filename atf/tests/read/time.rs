@@ -66,7 +66,7 @@ fn check_all(version: u8, times: &[u64], keys: &[u64]) {
 }
 
 #[test]
-fn the_ends_of_all_times_are_found() {
+fn the_extremes_of_time_are_found() {
     let times = [0, 0, 1, 5, 5, 5, u64::MAX - 1, u64::MAX, u64::MAX];
     let keys = [0, 1, 2, 5, 6, u64::MAX - 1, u64::MAX, 0, u64::MAX];
     check_all(1, &times, &keys);
@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 80, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_query_finds_what_a_filter_finds(
+    fn a_query_finds_the_same_as_a_filter(
         version in 1..3_u8,
         // Steps of very different sizes: runs of equal times, bursts, pauses.
         steps in vec(prop_oneof![Just(0), 0..3_u64, 0..1000_u64, Just(1 << 40)], 0..2500),
@@ -114,7 +114,7 @@ impl ReadAt for Counted {
 }
 
 #[test]
-fn a_query_looks_at_few_events_however_time_runs() {
+fn a_query_reads_few_events_for_any_times() {
     let even: Vec<u64> = (0..100_000).map(|seq| 1000 + seq * 7).collect();
     // Each guess by time is as wrong as possible.
     let steep: Vec<u64> = (0..100_000)

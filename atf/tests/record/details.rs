@@ -52,7 +52,7 @@ fn with_details(reader: &ThreadReader) -> Vec<u64> {
 }
 
 #[test]
-fn payloads_stay_with_their_events_however_often_their_lane_wraps() {
+fn payloads_stay_with_their_events_when_their_lane_wraps() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     // A prime number of bytes, so that payloads wrap at every place.
@@ -79,7 +79,7 @@ fn payloads_stay_with_their_events_however_often_their_lane_wraps() {
 }
 
 #[test]
-fn a_payload_without_room_leaves_its_event_without_detail() {
+fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     // 60, 61 and 62 bytes: two fit, and the third leaves the room to smaller ones.
@@ -130,7 +130,7 @@ fn a_payload_larger_than_its_lane_and_one_without_a_lane_are_lost() {
 }
 
 #[test]
-fn a_lost_event_takes_its_detail_with_it() {
+fn a_lost_event_loses_its_detail_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(2, 1_000);

@@ -5,7 +5,7 @@ use atf::record::Lost;
 use crate::{event, read, ring, writer};
 
 #[test]
-fn a_recorder_that_is_gone_leaves_its_events_and_its_losses() {
+fn a_dropped_recorder_leaves_its_events_and_its_losses() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(3, 0);
@@ -24,7 +24,7 @@ fn a_recorder_that_is_gone_leaves_its_events_and_its_losses() {
 }
 
 #[test]
-fn a_recorder_that_stays_keeps_its_drain_from_being_finished() {
+fn a_drain_is_not_finished_while_its_recorder_exists() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (recorder, mut drain) = ring(3, 0);

@@ -16,7 +16,7 @@ const DETAIL: Detail<'_> = Detail {
 };
 
 #[test]
-fn an_event_that_is_refused_is_counted_and_those_behind_it_are_written() {
+fn a_refused_event_is_counted_and_later_ones_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(8, 64);
@@ -60,7 +60,7 @@ fn on_a_full_disk() -> ThreadWriter {
 }
 
 #[test]
-fn a_writer_that_fails_does_so_at_each_call_and_never_stops_the_recorder() {
+fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
     let mut writer = on_a_full_disk();
     let (mut recorder, mut drain) = ring(200, 0);
     for n in 0..200 {
@@ -93,7 +93,7 @@ fn a_writer_that_fails_does_so_at_each_call_and_never_stops_the_recorder() {
 }
 
 #[test]
-fn another_writer_gets_what_the_failed_one_did_not_take() {
+fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
     let folder = tempfile::tempdir().unwrap();
     let mut failing = on_a_full_disk();
     let (mut recorder, mut drain) = ring(200, 4_000);

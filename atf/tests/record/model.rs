@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_ring_does_what_two_queues_of_fixed_sizes_do(
+    fn a_ring_behaves_like_two_queues_of_fixed_sizes(
         events in 1..9_usize,
         payload_size in 0..120_usize,
         steps in vec(step(), 0..200),

@@ -7,7 +7,7 @@ use atf::record::{Capacity, Drained, Lost, channel};
 use crate::{event, many, read, ring, writer};
 
 #[test]
-fn events_come_out_as_they_were_recorded_however_often_the_ring_wraps() {
+fn events_are_drained_as_recorded_when_the_ring_wraps() {
     for capacity in [1, 2, 7, 64] {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = writer(folder.path());
@@ -50,7 +50,7 @@ fn a_ring_holds_more_than_is_taken_at_once() {
 }
 
 #[test]
-fn what_finds_no_room_is_counted_once_and_what_follows_is_recorded() {
+fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(4, 0);
@@ -104,7 +104,7 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
 }
 
 #[test]
-fn a_ring_has_a_place_at_least_and_fits_into_memory() {
+fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
     let refused = |events, payload_size| {
         let made = channel(Capacity {
             events,

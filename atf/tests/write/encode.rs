@@ -140,7 +140,7 @@ fn assert_out_of_range<T: std::fmt::Debug>(
 }
 
 #[test]
-fn a_number_that_its_field_cannot_hold_is_refused_and_never_cut() {
+fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
     let linked = |seq| IndexEvent {
         detail_seq: Some(seq),
         ..EVENT
@@ -197,7 +197,7 @@ fn wires() -> impl Strategy<Value = Wire> {
 
 proptest! {
     #[test]
-    fn an_index_event_comes_back(
+    fn an_index_event_round_trips(
         wire in wires(),
         (timestamp_ns, function_id) in any::<(u64, u64)>(),
         (thread_id, depth) in any::<(u32, u32)>(),
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn any_32_bytes_without_reserved_ones_are_an_event_and_come_back(
+    fn any_32_bytes_without_reserved_ones_are_an_event_and_round_trip(
         wire in wires(),
         mut bytes: [u8; 32],
     ) {
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn an_index_header_comes_back(
+    fn an_index_header_round_trips(
         wire in wires(),
         (arch, os, clock) in any::<(u8, u8, u8)>(),
         (flags, thread_id, count) in any::<(u32, u32, u32)>(),
@@ -254,7 +254,7 @@ proptest! {
     }
 
     #[test]
-    fn a_detail_header_comes_back(
+    fn a_detail_header_round_trips(
         wire in wires(),
         (arch, os, flags, thread_id) in any::<(u8, u8, u32, u32)>(),
         (count, size, start, end) in any::<(u64, u64, u64, u64)>(),
@@ -275,13 +275,13 @@ proptest! {
     }
 
     #[test]
-    fn a_detail_event_comes_back(wire in wires(), bytes: [u8; 24]) {
+    fn a_detail_event_round_trips(wire in wires(), bytes: [u8; 24]) {
         let header = DetailEventHeader::decode(wire, 5, &bytes);
         prop_assert_eq!(header.encode(wire).unwrap(), bytes);
     }
 
     #[test]
-    fn a_function_payload_comes_back(
+    fn a_function_payload_round_trips(
         (function_id, x_regs) in any::<(u64, [u64; 8])>(),
         (lr, fp, sp, reserved) in any::<(u64, u64, u64, u16)>(),
         stack in proptest::collection::vec(any::<u8>(), 0..=256),

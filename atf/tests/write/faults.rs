@@ -126,7 +126,7 @@ fn run(
 }
 
 #[test]
-fn whatever_call_fails_the_files_hold_what_the_writer_says() {
+fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
     for wire in Wire::ALL {
         for durability in [
             Durability::None,
@@ -158,7 +158,7 @@ fn whatever_call_fails_the_files_hold_what_the_writer_says() {
 }
 
 #[test]
-fn a_write_that_is_torn_anywhere_leaves_whole_events() {
+fn a_write_torn_anywhere_leaves_whole_events() {
     for wire in Wire::ALL {
         let options = options(wire, Durability::None);
         let steps = run(&options, "no fault", |_, _| Fate::Done);
@@ -183,7 +183,7 @@ fn a_write_that_is_torn_anywhere_leaves_whole_events() {
 }
 
 #[test]
-fn short_and_interrupted_writes_are_gone_on_with() {
+fn short_and_interrupted_writes_are_continued() {
     for wire in Wire::ALL {
         let options = options(wire, Durability::EachFlush);
         let mut step = 0;
@@ -215,7 +215,7 @@ fn a_write_that_takes_nothing_is_an_error() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_made_leaves_nothing() {
+fn a_thread_that_cannot_be_created_leaves_nothing() {
     for fault in 0..20 {
         let memory = Memory::new();
         let mut step = 0;
@@ -243,7 +243,7 @@ fn a_thread_that_cannot_be_made_leaves_nothing() {
 }
 
 #[test]
-fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
+fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
     let options = options(Wire::V1, Durability::Finalize);
     for fault in 0..20 {
         let memory = Memory::new();
@@ -286,7 +286,7 @@ fn a_manifest_that_cannot_be_written_leaves_the_one_before() {
 }
 
 #[test]
-fn a_thread_that_cannot_be_listed_or_made_is_not_listed_and_can_be_asked_for_again() {
+fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
     let options = options(Wire::V1, Durability::Finalize);
     for fault in 0..40 {
         let memory = Memory::new();
@@ -340,7 +340,7 @@ fn with_full_details(most: usize) -> (Memory, ThreadWriter) {
 }
 
 #[test]
-fn where_the_details_find_no_room_the_events_before_the_first_lost_one_do() {
+fn if_the_detail_file_is_full_the_events_before_the_first_lost_detail_survive() {
     // The header, and all of the first four details, 1024 bytes each.
     let (memory, mut writer) = with_full_details(64 + 4 * 1024 + 100);
     let payload = [7; 1000];

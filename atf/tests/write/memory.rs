@@ -83,7 +83,7 @@ fn make(storage: &dyn Storage, root: &Path, call: &Call) -> io::Result<bool> {
 
 proptest! {
     #[test]
-    fn what_is_asked_of_it_is_done_as_on_a_disk(calls in vec(call(), 1..40)) {
+    fn every_call_has_the_same_effect_as_on_a_disk(calls in vec(call(), 1..40)) {
         let folder = TempDir::new().unwrap();
         let memory = Memory::new();
         Storage::create_folder(&memory, folder.path()).unwrap();
@@ -144,7 +144,7 @@ fn folder(path: &str) -> (Step, PathBuf) {
 }
 
 #[test]
-fn what_shall_survive_a_loss_of_power_is_synchronized() {
+fn everything_that_must_survive_a_power_loss_is_synchronized() {
     let index = || (Step::Sync, PathBuf::from("s/thread_7/index.atf"));
     assert_eq!(synced_of_thread(Durability::None), []);
     // The events, then the header that counts them, then the names.
@@ -157,7 +157,7 @@ fn what_shall_survive_a_loss_of_power_is_synchronized() {
 }
 
 #[test]
-fn the_name_of_a_detail_file_is_synchronized_where_each_flush_is() {
+fn the_name_of_a_detail_file_is_synchronized_if_flushes_are() {
     let with_detail = |durability| {
         synced(|memory| {
             let options = options(durability);
@@ -177,7 +177,7 @@ fn the_name_of_a_detail_file_is_synchronized_where_each_flush_is() {
 }
 
 #[test]
-fn the_name_of_a_new_session_survives_a_loss_of_power() {
+fn the_name_of_a_new_session_survives_a_power_loss() {
     let create = |path: &'static str, durability| {
         synced(|memory| {
             drop(SessionWriter::create_on(memory, path, &options(durability)).unwrap());
@@ -197,7 +197,7 @@ fn the_name_of_a_new_session_survives_a_loss_of_power() {
 }
 
 #[test]
-fn what_a_disk_refuses_is_said() {
+fn errors_of_the_disk_are_returned() {
     let root = TempDir::new().unwrap();
     let file = root.path().join("file");
     std::fs::write(&file, "theirs").unwrap();

@@ -34,7 +34,7 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, field: &str, kin
 }
 
 #[test]
-fn an_event_before_the_last_one_is_refused() {
+fn an_event_earlier_than_the_last_one_is_refused() {
     for wire in Wire::ALL {
         let options = WriteOptions {
             wire,
@@ -126,7 +126,7 @@ fn a_copy_keeps_what_a_tracer_must_not_write() {
 }
 
 #[test]
-fn a_kind_that_version_2_has_no_bits_for_is_refused_even_in_a_copy() {
+fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
     let options = WriteOptions {
         wire: Wire::V2,
         verbatim: true,
@@ -149,7 +149,7 @@ fn a_kind_that_version_2_has_no_bits_for_is_refused_even_in_a_copy() {
 }
 
 #[test]
-fn the_split_form_writes_what_the_joined_one_writes() {
+fn the_split_form_writes_the_same_as_the_joined_form() {
     for wire in Wire::ALL {
         let options = WriteOptions {
             wire,
@@ -228,7 +228,7 @@ fn a_link_that_disagrees_with_the_counters_is_refused() {
 }
 
 #[test]
-fn no_more_details_can_be_reserved_than_memory_is_set_aside_for() {
+fn the_number_of_reserved_details_is_limited() {
     written(&WriteOptions::default(), |writer| {
         for seq in 0..1 << 20 {
             writer.write_index(&event(seq), Some(seq)).unwrap();
@@ -248,7 +248,7 @@ fn no_more_details_can_be_reserved_than_memory_is_set_aside_for() {
 }
 
 #[test]
-fn nothing_is_written_once_the_files_are_finalized() {
+fn nothing_is_written_after_finalizing() {
     let memory = Memory::new();
     let mut writer = writer(&memory, &WriteOptions::default());
     writer
@@ -276,7 +276,7 @@ fn nothing_is_written_once_the_files_are_finalized() {
 }
 
 #[test]
-fn a_folder_that_holds_a_thread_is_refused_and_left_as_it_is() {
+fn a_folder_that_contains_a_thread_is_refused_and_left_unchanged() {
     for name in ["index.atf", "detail.atf"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -290,7 +290,7 @@ fn a_folder_that_holds_a_thread_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_session_refuses_a_thread_twice_and_the_end_while_one_is_open() {
+fn a_session_refuses_a_second_writer_and_finalizing_while_one_is_open() {
     let root = tempfile::tempdir().unwrap();
     let options = WriteOptions::default();
     let session = SessionWriter::create(root.path().join("s"), &options).unwrap();
@@ -321,7 +321,7 @@ fn a_session_refuses_a_thread_twice_and_the_end_while_one_is_open() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_said_and_left_alone() {
+fn a_path_that_cannot_be_written_is_reported_and_left_unchanged() {
     let root = tempfile::tempdir().unwrap();
     let options = WriteOptions::default();
     let file = root.path().join("file");
@@ -349,7 +349,7 @@ fn a_place_that_cannot_be_written_is_said_and_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_no_utf_8_is_as_good_as_any() {
+fn a_path_need_not_be_utf_8() {
     use std::os::unix::ffi::OsStrExt;
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join(std::ffi::OsStr::from_bytes(b"s\xff"));
@@ -363,7 +363,7 @@ fn a_name_that_is_no_utf_8_is_as_good_as_any() {
 }
 
 #[test]
-fn a_ring_that_cannot_be_made_is_said_and_one_that_is_there_stays() {
+fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     let options = WriteOptions {
         survive_kill: true,
         ..WriteOptions::default()
@@ -388,7 +388,7 @@ fn a_ring_that_cannot_be_made_is_said_and_one_that_is_there_stays() {
 }
 
 #[test]
-fn a_detail_with_another_time_than_its_event_is_refused_but_in_a_copy() {
+fn a_detail_with_another_timestamp_is_refused_except_in_a_copy() {
     let header = DetailEventHeader {
         total_length: 25,
         event_type: atf::DetailEventType::FUNCTION_CALL,

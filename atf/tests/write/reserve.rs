@@ -308,7 +308,7 @@ fn a_dropped_detail_whose_event_is_in_the_file_has_no_payload() {
 }
 
 #[test]
-fn finalizing_settles_what_is_open() {
+fn finalizing_drops_outstanding_details() {
     let folder = TempDir::new().unwrap();
     let options = WriteOptions::default();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();

@@ -134,7 +134,7 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
 }
 
 #[test]
-fn what_is_in_the_buffers_is_read_behind_the_files() {
+fn events_in_the_buffers_are_read_after_those_in_the_files() {
     for wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
@@ -155,7 +155,7 @@ fn what_is_in_the_buffers_is_read_behind_the_files() {
 }
 
 #[test]
-fn a_detail_larger_than_its_area_goes_past_it() {
+fn a_detail_larger_than_its_area_bypasses_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
     let large = vec![9; 10_000];
@@ -347,7 +347,7 @@ fn a_ring_that_does_not_belong_to_its_files_is_ignored_and_reported() {
 }
 
 #[test]
-fn a_ring_beside_a_finalized_index_is_ignored() {
+fn a_ring_next_to_a_finalized_index_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
     write(&mut writer, 0, 100);
@@ -363,7 +363,7 @@ fn a_ring_beside_a_finalized_index_is_ignored() {
 }
 
 #[test]
-fn a_ring_that_cannot_be_made_leaves_nothing() {
+fn a_ring_that_cannot_be_created_leaves_nothing() {
     let memory = Memory::new();
     let storage = Arc::new(memory.clone());
     let error = ThreadWriter::create_on(storage, "t", 0, &options(Wire::V1)).unwrap_err();
@@ -389,7 +389,7 @@ fn a_ring_that_cannot_be_made_leaves_nothing() {
 }
 
 #[test]
-fn a_reader_beside_a_living_writer_sees_whole_events_with_their_details() {
+fn a_reader_of_a_running_writer_sees_whole_events_with_their_details() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = ThreadWriter::create(folder.path(), 7, &options(Wire::V1)).unwrap();
     write(&mut writer, 0, 1);

@@ -71,7 +71,7 @@ fn bytes(folder: &Path, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_finalized_thread_is_what_the_sources_lay_down() {
+fn a_finalized_thread_has_the_layout_of_the_sources() {
     for wire in Wire::ALL {
         for (count, buffer_size) in [(1, 0), (2000, 0), (2000, 64 << 10)] {
             let root = tempfile::tempdir().unwrap();
@@ -113,7 +113,7 @@ fn a_thread_without_details_has_no_detail_file() {
 }
 
 #[test]
-fn a_thread_without_events_is_finalized_all_the_same() {
+fn a_thread_without_events_can_be_finalized() {
     for wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
@@ -140,7 +140,7 @@ fn a_writer_that_is_dropped_leaves_all_its_events() {
 }
 
 #[test]
-fn threads_of_a_session_are_written_side_by_side() {
+fn threads_of_a_session_are_written_in_parallel() {
     let root = tempfile::tempdir().unwrap();
     let session = SessionWriter::create_in(root.path(), &WriteOptions::default()).unwrap();
     std::thread::scope(|scope| {
@@ -172,7 +172,7 @@ fn threads_of_a_session_are_written_side_by_side() {
 }
 
 #[test]
-fn once_there_is_a_manifest_it_lists_each_thread_that_is_opened() {
+fn an_existing_manifest_lists_each_thread_that_is_opened() {
     let root = tempfile::tempdir().unwrap();
     let session = SessionWriter::create(root.path().join("s"), &options(Wire::V1, 0)).unwrap();
     drop(session.thread(9).unwrap());
