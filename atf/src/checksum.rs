@@ -85,9 +85,10 @@ impl Checksum {
         }
         let mut ieee = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
         for_each_chunk(input, start, end, |chunk| ieee.update(chunk))?;
-        Ok(match ieee.finalize() == u64::from(stored) {
-            true => Self::Ieee { stored, computed },
-            false => Self::Bad { stored, computed },
+        Ok(if ieee.finalize() == u64::from(stored) {
+            Self::Ieee { stored, computed }
+        } else {
+            Self::Bad { stored, computed }
         })
     }
 }

@@ -166,9 +166,10 @@ fn area(input: &Input, header: &RingHeader, which: Which) -> Result<Area> {
             "header.detail_size",
         ),
     };
-    let within = |found: u64, max: u64, field: &'static str| match found <= max {
-        true => Ok(()),
-        false => {
+    let within = |found: u64, max: u64, field: &'static str| {
+        if found <= max {
+            Ok(())
+        } else {
             let error = input.error(ErrorKind::OutOfRange { found, min: 0, max });
             Err(error.with_field(field))
         }

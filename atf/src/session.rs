@@ -260,9 +260,10 @@ impl ThreadEntry {
     /// As [`open_index`](Self::open_index); closes the file between reads unless `is_kept_open`.
     pub(crate) fn open_index_as(&self, is_kept_open: bool) -> Result<IndexReader> {
         self.check_presence()?;
-        let open = match is_kept_open {
-            true => Input::open_in_session,
-            false => Input::open_briefly,
+        let open = if is_kept_open {
+            Input::open_in_session
+        } else {
+            Input::open_briefly
         };
         thread::open_index(&self.path, self.options, open)
     }
@@ -331,9 +332,10 @@ impl Folders {
         let mut processes = self.processes.into_iter();
         let Some(((_, first), is_link)) = processes.next() else {
             let folders = nested::sessions_below(session, MOST_NAMED);
-            return match folders.is_empty() {
-                true => error(ErrorKind::NotASession, session),
-                false => error(ErrorKind::SessionsBelow { folders }, session),
+            return if folders.is_empty() {
+                error(ErrorKind::NotASession, session)
+            } else {
+                error(ErrorKind::SessionsBelow { folders }, session)
             };
         };
         if processes.len() > 0 {
@@ -343,9 +345,10 @@ impl Folders {
             return error(ErrorKind::SeveralProcesses { folders }, session);
         }
         let path = session.join(first);
-        match is_link && !options.follow_links {
-            true => error(ErrorKind::SymbolicLink, &path),
-            false => Ok(path),
+        if is_link && !options.follow_links {
+            error(ErrorKind::SymbolicLink, &path)
+        } else {
+            Ok(path)
         }
     }
 

@@ -91,15 +91,12 @@ impl<'a> Window<'a> {
     /// Buffers at least `size` bytes from `offset`.
     #[cold]
     fn fill(&mut self, offset: u64, size: u64) -> Result<()> {
-        let start = match self.touches(offset, offset) {
-            true => {
-                self.next_size = self.next_size.saturating_mul(2).min(LARGEST);
-                offset
-            }
-            false => {
-                self.next_size = FIRST;
-                offset.saturating_sub(offset % FIRST)
-            }
+        let start = if self.touches(offset, offset) {
+            self.next_size = self.next_size.saturating_mul(2).min(LARGEST);
+            offset
+        } else {
+            self.next_size = FIRST;
+            offset.saturating_sub(offset % FIRST)
         };
         let end = offset
             .saturating_add(size)
@@ -111,9 +108,10 @@ impl<'a> Window<'a> {
     #[cold]
     fn fill_backward(&mut self, offset: u64, size: u64) -> Result<()> {
         let end = offset.saturating_add(size);
-        self.next_size = match self.touches(offset, end) {
-            true => self.next_size.saturating_mul(2).min(LARGEST),
-            false => FIRST,
+        self.next_size = if self.touches(offset, end) {
+            self.next_size.saturating_mul(2).min(LARGEST)
+        } else {
+            FIRST
         };
         let start = end.saturating_sub(self.next_size).min(offset);
         self.read(start..end, offset, size)
@@ -175,9 +173,10 @@ pub(crate) fn end_without_zeros(input: &Input, start: u64, end: u64) -> Result<u
         if let Some(last) = chunk.iter().rposition(|byte| *byte != 0) {
             return Ok(chunk_start.saturating_add(last as u64).saturating_add(1));
         }
-        end = match is_first {
-            true => input.stored_end(start, chunk_start)?,
-            false => chunk_start,
+        end = if is_first {
+            input.stored_end(start, chunk_start)?
+        } else {
+            chunk_start
         };
         is_first = false;
     }

@@ -34,9 +34,10 @@ pub(crate) fn load() -> Option<f64> {
 /// Returns a folder whose files are kept in memory, the default for the benchmarks.
 pub(crate) fn memory_folder() -> PathBuf {
     let shm = Path::new("/dev/shm");
-    match shm.is_dir() {
-        true => shm.to_path_buf(),
-        false => std::env::temp_dir(),
+    if shm.is_dir() {
+        shm.to_path_buf()
+    } else {
+        std::env::temp_dir()
     }
 }
 

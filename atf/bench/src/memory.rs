@@ -133,7 +133,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 }
 
 fn start(job: Job, session: &Path) -> Result<(u64, u64)> {
-    let name = job.to_possible_value().ok_or("a job without a name")?;
+    let name = job.to_possible_value().ok_or("the job has no name")?;
     let output = Command::new(std::env::current_exe()?)
         .args(["--job", name.get_name(), "--session"])
         .arg(session)
@@ -152,9 +152,10 @@ fn size_of(folder: &Path) -> Result<u64> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => folders.push(entry.path()),
-                false => size += entry.metadata()?.len(),
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                size += entry.metadata()?.len();
             }
         }
     }

@@ -101,8 +101,9 @@ fn divide(numer: i128, denom: i128) -> Option<i128> {
     if rest.unsigned_abs() < denom.unsigned_abs().div_ceil(2) {
         return Some(quotient);
     }
-    match numer.is_negative() == denom.is_negative() {
-        true => quotient.checked_add(1),
-        false => quotient.checked_sub(1),
+    if numer.is_negative() == denom.is_negative() {
+        quotient.checked_add(1)
+    } else {
+        quotient.checked_sub(1)
     }
 }

@@ -91,9 +91,10 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
         Verdict::Damaged(damaged) => (damaged.offset, false),
         Verdict::NoFooter => return Ok(verdict),
     };
-    match header.stated_end() != Some(at) && is_payload(input, header, at, fits)? {
-        true => first(input, events, stated.filter(|stated| *stated != at)),
-        false => Ok(verdict),
+    if header.stated_end() != Some(at) && is_payload(input, header, at, fits)? {
+        first(input, events, stated.filter(|stated| *stated != at))
+    } else {
+        Ok(verdict)
     }
 }
 
@@ -259,9 +260,10 @@ impl Hop {
 
     /// Returns whether exactly the events that the header counts end at `end`.
     fn counts_to(&self, end: u64, header: &DetailHeader) -> bool {
-        let count = match end == self.end {
-            true => Some(self.offsets.len()),
-            false => self.offsets.binary_search(&end).ok(),
+        let count = if end == self.end {
+            Some(self.offsets.len())
+        } else {
+            self.offsets.binary_search(&end).ok()
         };
         count.is_some_and(|count| count as u64 == header.event_count)
     }
@@ -305,9 +307,10 @@ impl Hop {
                 None => CountSource::Footer,
             },
             // Finalizing a file without events leaves the header unchanged.
-            completeness: match header.is_placeholder() && found > 0 {
-                true => Completeness::FooterUnderPlaceholder,
-                false => Completeness::Finalized,
+            completeness: if header.is_placeholder() && found > 0 {
+                Completeness::FooterUnderPlaceholder
+            } else {
+                Completeness::Finalized
             },
             footer: Some(footer),
             crc32c: self.crc32c,

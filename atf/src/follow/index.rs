@@ -326,9 +326,10 @@ impl IndexFollower {
         size: u64,
     ) -> Result<usize> {
         // At the footer's offset, if the header states it, there is never an event.
-        let bound = match header.is_bounded() {
-            true => header.footer_offset,
-            false => u64::MAX,
+        let bound = if header.is_bounded() {
+            header.footer_offset
+        } else {
+            u64::MAX
         };
         self.has_footer = false;
         let (records, _) = bytes.as_chunks::<{ IndexEvent::SIZE }>();

@@ -117,9 +117,10 @@ impl IndexEvent {
             Wire::V2 => u8::MAX.into(),
         };
         let event_kind = u32::from(event_kind);
-        match event_kind <= most {
-            true => Ok(()),
-            false => Err(out_of_range("event_kind", event_kind.into(), most.into())),
+        if event_kind <= most {
+            Ok(())
+        } else {
+            Err(out_of_range("event_kind", event_kind.into(), most.into()))
         }
     }
 

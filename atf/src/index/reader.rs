@@ -198,9 +198,10 @@ impl IndexReader {
     /// finalized, then truncated or damaged. 0 if a verified footer has the count.
     #[must_use]
     pub fn missing_events(&self) -> u64 {
-        match self.completeness().has_verified_footer() || self.header.is_placeholder() {
-            true => 0,
-            false => self.header.event_count.saturating_sub(self.event_count()),
+        if self.completeness().has_verified_footer() || self.header.is_placeholder() {
+            0
+        } else {
+            self.header.event_count.saturating_sub(self.event_count())
         }
     }
 

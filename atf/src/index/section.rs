@@ -54,9 +54,10 @@ impl Section {
             && header.footer_offset == footer.offset
             && header.time_start_ns == footer.footer.time_start_ns
             && header.time_end_ns == footer.footer.time_end_ns;
-        let completeness = match header.is_placeholder() && !is_same {
-            true => Completeness::FooterUnderPlaceholder,
-            false => Completeness::Finalized,
+        let completeness = if header.is_placeholder() && !is_same {
+            Completeness::FooterUnderPlaceholder
+        } else {
+            Completeness::Finalized
         };
         Self {
             event_count: footer.footer.event_count,
@@ -101,9 +102,10 @@ impl Section {
         }
         let whole = input.size().saturating_sub(events) / EVENT_SIZE;
         let whole_end = event_end(events, whole);
-        let touched = match data_end > whole_end {
-            true => touched_events(events, end_without_zeros(input, events, whole_end)?),
-            false => touched_events(events, data_end),
+        let touched = if data_end > whole_end {
+            touched_events(events, end_without_zeros(input, events, whole_end)?)
+        } else {
+            touched_events(events, data_end)
         };
         let zeros = whole_end.saturating_sub(event_end(events, touched));
         let rest = input.size().saturating_sub(whole_end);
@@ -119,9 +121,10 @@ impl Section {
             Some(last) if is_of_no_kind(input, header, last)? => last,
             _ => touched,
         };
-        let torn_bytes = match intact < touched {
-            true => data_end.saturating_sub(event_end(events, intact)),
-            false => 0,
+        let torn_bytes = if intact < touched {
+            data_end.saturating_sub(event_end(events, intact))
+        } else {
+            0
         };
         let tail_start = event_end(events, intact).saturating_add(torn_bytes);
         Ok(unfinalized(
@@ -179,9 +182,10 @@ fn partial_footer(
     {
         let offset = event_end(header.events_offset, seq);
         let left = input.size().saturating_sub(offset);
-        let size = match left < FOOTER_SIZE as u64 {
-            true => left,
-            false => data_end.saturating_sub(offset),
+        let size = if left < FOOTER_SIZE as u64 {
+            left
+        } else {
+            data_end.saturating_sub(offset)
         };
         if begins_footer(input, header, seq, size)? {
             return Ok(Some((seq, PartialFooter { offset, size })));

@@ -114,9 +114,10 @@ impl<'a> Reader<'a> {
         let root = match values.next() {
             Some(Ok(root)) => root,
             Some(Err(error)) => {
-                let offset = match error.is_eof() {
-                    true => self.text.len(),
-                    false => byte_offset(self.text, error.line(), error.column()),
+                let offset = if error.is_eof() {
+                    self.text.len()
+                } else {
+                    byte_offset(self.text, error.line(), error.column())
                 };
                 self.problem_at(offset, Place::Root, ErrorKind::NotJson(message(&error)));
                 return None;

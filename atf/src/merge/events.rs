@@ -138,9 +138,10 @@ impl<'m> Merged<'m> {
             for (rank, thread) in threads.iter().enumerate() {
                 let is_read = *verdict == Verdict::Verified && !broken.contains(&rank);
                 // Events in memory are merged without reading all of their bytes.
-                let unread = match is_read {
-                    true => thread.index().scan().err(),
-                    false => None,
+                let unread = if is_read {
+                    thread.index().scan().err()
+                } else {
+                    None
                 };
                 let unread = unread.map(|error| thread.problem(error));
                 let found: Vec<_> = thread.problems().into_iter().chain(unread).collect();

@@ -31,9 +31,10 @@ struct Lane<F> {
 impl<F: Feed> Lane<F> {
     #[inline]
     fn peek(&self) -> Option<&Record> {
-        match self.at < self.end {
-            true => self.feed.records().get(self.at),
-            false => None,
+        if self.at < self.end {
+            self.feed.records().get(self.at)
+        } else {
+            None
         }
     }
 
@@ -215,9 +216,10 @@ impl<F: Feed> Lanes<F> {
             };
             turns = turns.wrapping_add(1);
             let winner = matches.replay::<IS_REGULAR>(rank, Key::new(next, rank));
-            repeats = match winner.rank() == rank {
-                true => repeats.wrapping_add(1),
-                false => 0,
+            repeats = if winner.rank() == rank {
+                repeats.wrapping_add(1)
+            } else {
+                0
             };
             rank = winner.rank();
             if repeats >= FORESEEN {
@@ -237,9 +239,10 @@ impl<F: Feed> Lanes<F> {
     #[inline]
     fn take_in_run(&mut self) -> Option<MergedEvent> {
         let lane = self.lanes.get_mut(self.rank)?;
-        match timestamp_ns(lane.peek()?) <= self.run_last {
-            true => lane.take(),
-            false => None,
+        if timestamp_ns(lane.peek()?) <= self.run_last {
+            lane.take()
+        } else {
+            None
         }
     }
 
@@ -260,9 +263,10 @@ impl<F: Feed> Lanes<F> {
         let winner = self.tree.replay(self.rank, key, self.pace.is_regular());
         let rank = winner.rank();
         self.pace.note(self.rank, rank);
-        self.repeats = match rank == self.rank {
-            true => self.repeats.wrapping_add(1),
-            false => 0,
+        self.repeats = if rank == self.rank {
+            self.repeats.wrapping_add(1)
+        } else {
+            0
         };
         self.rank = rank;
         if self.repeats >= FORESEEN {

@@ -42,9 +42,10 @@ impl Pace {
     /// Returns how many of the next turns need not be recorded.
     #[inline]
     pub(super) fn quiet(&self) -> u32 {
-        match self.is_looking {
-            true => 0,
-            false => self.left.saturating_sub(1),
+        if self.is_looking {
+            0
+        } else {
+            self.left.saturating_sub(1)
         }
     }
 

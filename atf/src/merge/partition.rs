@@ -49,9 +49,12 @@ impl Merge {
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
         // All threads were read for the cut, so the last partition can report on them.
         let last = cut.len().saturating_sub(1);
-        let partition = |(place, parts)| match place == last {
-            true => self.of_parts(parts, budget, Verdict::Known),
-            false => self.of_parts(parts, budget, Verdict::Elsewhere),
+        let partition = |(place, parts)| {
+            if place == last {
+                self.of_parts(parts, budget, Verdict::Known)
+            } else {
+                self.of_parts(parts, budget, Verdict::Elsewhere)
+            }
         };
         cut.into_iter().enumerate().map(partition).collect()
     }

@@ -39,9 +39,10 @@ impl Key {
     /// Returns whether it comes first, with predictable branches: equal times are rare.
     #[inline(always)]
     fn is_likely_before(self, other: Self) -> bool {
-        match self.timestamp_ns == other.timestamp_ns {
-            true => self.is_before_at_same_time(other),
-            false => self.timestamp_ns < other.timestamp_ns,
+        if self.timestamp_ns == other.timestamp_ns {
+            self.is_before_at_same_time(other)
+        } else {
+            self.timestamp_ns < other.timestamp_ns
         }
     }
 
@@ -71,9 +72,10 @@ impl Key {
     /// time 0 comes after it.
     #[inline]
     pub(super) fn last_before(self, rank: usize) -> Option<u64> {
-        match rank < self.rank {
-            true => Some(self.timestamp_ns),
-            false => self.timestamp_ns.checked_sub(1),
+        if rank < self.rank {
+            Some(self.timestamp_ns)
+        } else {
+            self.timestamp_ns.checked_sub(1)
         }
     }
 }
@@ -137,9 +139,10 @@ impl LoserTree {
     #[inline]
     pub(super) fn replay(&mut self, rank: usize, key: Key, is_regular: bool) -> Key {
         let mut matches = self.matches();
-        match is_regular {
-            true => matches.replay::<true>(rank, key),
-            false => matches.replay::<false>(rank, key),
+        if is_regular {
+            matches.replay::<true>(rank, key)
+        } else {
+            matches.replay::<false>(rank, key)
         }
     }
 

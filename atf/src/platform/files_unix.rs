@@ -70,9 +70,10 @@ impl Mode {
     }
 
     pub(crate) fn set(self, path: &Path) -> io::Result<()> {
-        match Self::of(path)? == self {
-            true => Ok(()),
-            false => fs::set_permissions(path, Permissions::from_mode(self.0)),
+        if Self::of(path)? == self {
+            Ok(())
+        } else {
+            fs::set_permissions(path, Permissions::from_mode(self.0))
         }
     }
 }

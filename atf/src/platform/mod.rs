@@ -21,9 +21,10 @@ pub(crate) use space::{next_data, set_aside};
 
 /// Names the type of something that is not a regular file, for an error.
 pub(crate) fn name(file_type: FileType) -> &'static str {
-    match file_type.is_dir() {
-        true => "folder",
-        false => files::special(file_type).unwrap_or("special file"),
+    if file_type.is_dir() {
+        "folder"
+    } else {
+        files::special(file_type).unwrap_or("special file")
     }
 }
 

@@ -212,9 +212,10 @@ pub(super) fn check_link(path: &Path, options: OpenOptions) -> Result<()> {
     }
     let metadata = fs::symlink_metadata(path);
     let metadata = metadata.map_err(|error| Error::io(error).with_path(Some(path)))?;
-    match metadata.is_symlink() {
-        true => Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path))),
-        false => Ok(()),
+    if metadata.is_symlink() {
+        Err(Error::new(ErrorKind::SymbolicLink).with_path(Some(path)))
+    } else {
+        Ok(())
     }
 }
 

@@ -204,9 +204,10 @@ impl Storage for Memory {
         if state.folders.iter().any(holds) || state.files.keys().any(holds) {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
-        match state.folders.remove(path) {
-            true => Ok(()),
-            false => Err(io::ErrorKind::NotFound.into()),
+        if state.folders.remove(path) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::NotFound.into())
         }
     }
 

@@ -262,9 +262,10 @@ impl SessionWriter {
     /// Rewrites the manifest if one was written.
     fn update_manifest(&self) -> Result<()> {
         let has_manifest = *lock(&self.has_manifest);
-        match has_manifest {
-            true => self.write_manifest(),
-            false => Ok(()),
+        if has_manifest {
+            self.write_manifest()
+        } else {
+            Ok(())
         }
     }
 
@@ -305,13 +306,15 @@ impl SessionWriter {
             id: *id,
             has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
         };
-        let times = match shared.threads.values().any(Entry::is_open) {
-            true => None,
-            false => Some(shared.time_range().unwrap_or((0, 0))),
+        let times = if shared.threads.values().any(Entry::is_open) {
+            None
+        } else {
+            Some(shared.time_range().unwrap_or((0, 0)))
         };
-        let version = match shared.symbols.is_empty() {
-            true => "2.0",
-            false => "2.1",
+        let version = if shared.symbols.is_empty() {
+            "2.0"
+        } else {
+            "2.1"
         };
         Manifest {
             format_version: Some(version.to_owned()),
@@ -352,9 +355,10 @@ impl SessionWriter {
         self.storage
             .rename(part, &manifest)
             .map_err(at(&manifest))?;
-        match is_durable {
-            true => self.storage.sync_folder(&self.path).map_err(at(&self.path)),
-            false => Ok(()),
+        if is_durable {
+            self.storage.sync_folder(&self.path).map_err(at(&self.path))
+        } else {
+            Ok(())
         }
     }
 }

@@ -100,9 +100,10 @@ impl Storage for Disk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             // If the existing path cannot be examined, return that error, not `AlreadyExists`.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return match fs::metadata(path)?.is_dir() {
-                    true => Ok(false),
-                    false => Err(error),
+                return if fs::metadata(path)?.is_dir() {
+                    Ok(false)
+                } else {
+                    Err(error)
                 };
             }
             Err(_) if path.is_dir() => return Ok(false),

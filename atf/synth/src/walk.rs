@@ -101,9 +101,10 @@ impl ThreadEvents {
             frame.burst = (random.between(16, 255), callee);
             return self.call(callee, 0);
         }
-        let callee = match function.is_recursive && !random.one_in(4) {
-            true => frame.function,
-            false => function.callee(random),
+        let callee = if function.is_recursive && !random.one_in(4) {
+            frame.function
+        } else {
+            function.callee(random)
         };
         let calls = match depth {
             DEEPEST.. => 0,

@@ -56,16 +56,15 @@ fn details(count: u64) -> u64 {
 /// Writes forever, and records after each call how many have returned.
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
-        let written = match has_detail(seq) {
-            true => {
-                let detail = Detail {
-                    event_type: DetailEventType::FUNCTION_CALL,
-                    flags: 0,
-                    payload: &payload(seq),
-                };
-                writer.write_with_detail(&event(seq), &detail).map(drop)
-            }
-            false => writer.write(&event(seq)).map(drop),
+        let written = if has_detail(seq) {
+            let detail = Detail {
+                event_type: DetailEventType::FUNCTION_CALL,
+                flags: 0,
+                payload: &payload(seq),
+            };
+            writer.write_with_detail(&event(seq), &detail).map(drop)
+        } else {
+            writer.write(&event(seq)).map(drop)
         };
         written.unwrap();
         let place = u64::from(writer.thread_id()) * 8;

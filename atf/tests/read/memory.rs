@@ -53,9 +53,10 @@ fn detail_file() -> impl Strategy<Value = DetailFile> {
             payload,
         };
         let file = DetailFile::of(version, (0..).zip(payloads).map(event).collect());
-        match is_finalized {
-            true => file,
-            false => file.placeholder(),
+        if is_finalized {
+            file
+        } else {
+            file.placeholder()
         }
     })
 }
@@ -82,9 +83,10 @@ fn index_file() -> impl Strategy<Value = IndexFile> {
             detail_seq: if has_link { Some(0x4154_4432) } else { None },
         };
         let file = IndexFile::of(version, events.into_iter().map(event).collect());
-        match is_finalized {
-            true => file,
-            false => file.placeholder(),
+        if is_finalized {
+            file
+        } else {
+            file.placeholder()
         }
     })
 }

@@ -163,7 +163,7 @@ fn a_partial_read_knows_whether_the_events_were_verified() {
         let (index, _) = counted(flipped(version));
         assert!(index.get(5).unwrap().is_some());
         assert_eq!(index.events_in(..).filter(Result::is_err).count(), 0);
-        assert_eq!(index.known_checksum(), None, "nothing has compared it");
+        assert_eq!(index.known_checksum(), None, "no pass has compared it");
         assert!(index.problems().is_empty());
         assert_eq!(index.events().filter(Result::is_err).count(), 1);
         assert!(matches!(index.known_checksum(), Some(Checksum::Bad { .. })));

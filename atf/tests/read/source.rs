@@ -200,7 +200,7 @@ fn a_shrinking_file_is_an_error_and_growth_is_ignored() {
     assert_eq!(
         read.len(),
         10_001,
-        "all that is left, one error, and then no more"
+        "the remaining events, one error, then the end"
     );
     assert!(read[..10_000].iter().all(Result::is_ok) && read[10_000].is_err());
     assert!(unscanned.checksum().is_err());

@@ -90,9 +90,12 @@ proptest! {
         if let Some(back) = back.filter(|_| !times.is_empty()) {
             times[back.index(steps.len())] = 50;
         }
-        let key = |(at, more): &(prop::sample::Index, u64)| match times.is_empty() {
-            true => *more,
-            false => times[at.index(times.len())] + more - 1,
+        let key = |(at, more): &(prop::sample::Index, u64)| {
+            if times.is_empty() {
+                *more
+            } else {
+                times[at.index(times.len())] + more - 1
+            }
         };
         let keys: Vec<u64> = keys.iter().map(key).collect();
         check_all(version, &times, &keys);

@@ -98,9 +98,10 @@ fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
     let mut failing = on_a_full_disk();
     let (mut recorder, mut drain) = ring(200, 4_000);
     for n in 0..200 {
-        let recorded = match n < 50 {
-            true => recorder.record(&event(n)),
-            false => recorder.record_with_detail(&event(n), &DETAIL),
+        let recorded = if n < 50 {
+            recorder.record(&event(n))
+        } else {
+            recorder.record_with_detail(&event(n), &DETAIL)
         };
         recorded.unwrap();
     }

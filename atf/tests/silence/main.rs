@@ -56,7 +56,7 @@ fn files(folder: &Path, found: &mut Vec<String>) {
 }
 
 #[test]
-fn every_substituted_value_has_a_reason() {
+fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
     let mut paths = Vec::new();
     files(Path::new(root), &mut paths);
@@ -104,7 +104,7 @@ fn every_substituted_value_has_a_reason() {
 }
 
 #[test]
-fn substitutions_and_early_returns_are_found() {
+fn a_line_is_found_by_what_it_does() {
     let text = "\
         let a = b.unwrap_or_default();\n\
         // c.unwrap_or(0)\n\

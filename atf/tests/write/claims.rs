@@ -120,13 +120,11 @@ fn links_take_no_space_in_the_index() {
             };
             let mut writer = ThreadWriter::create(&folder, 0, &options).unwrap();
             for seq in 0..100 {
-                match is_linked {
-                    true => drop(
-                        writer
-                            .write_with_detail(&event(seq), &detail(seq, &[]))
-                            .unwrap(),
-                    ),
-                    false => drop(writer.write(&event(seq)).unwrap()),
+                if is_linked {
+                    let link = writer.write_with_detail(&event(seq), &detail(seq, &[]));
+                    link.unwrap();
+                } else {
+                    writer.write(&event(seq)).unwrap();
                 }
             }
             writer.finalize().unwrap();

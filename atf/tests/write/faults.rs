@@ -135,7 +135,7 @@ fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
         ] {
             let options = options(wire, durability);
             let steps = run(&options, "no fault", |_, _| Fate::Done);
-            assert!(steps > 15, "the test needs steps to refuse: {steps}");
+            assert!(steps > 15, "too few steps to test: {steps}");
             for kind in [io::ErrorKind::StorageFull, io::ErrorKind::Other] {
                 for fault in 0..steps {
                     for for_ever in [false, true] {
@@ -145,9 +145,10 @@ fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
                         let mut step = 0;
                         run(&options, &case, move |_, _| {
                             step += 1;
-                            match step - 1 == fault || (for_ever && step > fault) {
-                                true => Fate::Refused(kind),
-                                false => Fate::Done,
+                            if step - 1 == fault || (for_ever && step > fault) {
+                                Fate::Refused(kind)
+                            } else {
+                                Fate::Done
                             }
                         });
                     }
@@ -221,9 +222,10 @@ fn a_thread_that_cannot_be_created_leaves_nothing() {
         let mut step = 0;
         memory.decide(move |_, _| {
             step += 1;
-            match step - 1 == fault {
-                true => Fate::Refused(io::ErrorKind::PermissionDenied),
-                false => Fate::Done,
+            if step - 1 == fault {
+                Fate::Refused(io::ErrorKind::PermissionDenied)
+            } else {
+                Fate::Done
             }
         });
         let options = options(Wire::V1, Durability::EachFlush);
@@ -263,9 +265,10 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         let mut step = 0;
         memory.decide(move |_, _| {
             step += 1;
-            match step - 1 == fault {
-                true => Fate::Refused(io::ErrorKind::StorageFull),
-                false => Fate::Done,
+            if step - 1 == fault {
+                Fate::Refused(io::ErrorKind::StorageFull)
+            } else {
+                Fate::Done
             }
         });
         let finalized = session.finalize();
@@ -296,9 +299,10 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
         let mut step = 0;
         memory.decide(move |_, _| {
             step += 1;
-            match step - 1 == fault {
-                true => Fate::Refused(io::ErrorKind::StorageFull),
-                false => Fate::Done,
+            if step - 1 == fault {
+                Fate::Refused(io::ErrorKind::StorageFull)
+            } else {
+                Fate::Done
             }
         });
         let made = session.thread(3).map(drop);
@@ -317,7 +321,7 @@ fn a_thread_that_cannot_be_listed_or_created_can_be_retried() {
         drop(session.thread(3).unwrap());
         assert_eq!(listed(), 1);
     }
-    panic!("the thread was never made");
+    panic!("the thread was never created");
 }
 
 /// Writes with small buffers; the disk is full after `most` bytes of the detail file.

@@ -52,15 +52,14 @@ fn records(count: u64) -> (Vec<EventRecord>, Vec<DetailRecord>) {
 
 fn write(writer: &mut ThreadWriter, count: u64) {
     for seq in 0..count {
-        let index_seq = match seq.is_multiple_of(3) {
-            true => {
-                let payload = payload(seq);
-                let link = writer.write_with_detail(&event(seq), &detail(seq, &payload));
-                let link = link.unwrap();
-                assert_eq!(link.detail_seq, seq / 3);
-                link.index_seq
-            }
-            false => writer.write(&event(seq)).unwrap(),
+        let index_seq = if seq.is_multiple_of(3) {
+            let payload = payload(seq);
+            let link = writer.write_with_detail(&event(seq), &detail(seq, &payload));
+            let link = link.unwrap();
+            assert_eq!(link.detail_seq, seq / 3);
+            link.index_seq
+        } else {
+            writer.write(&event(seq)).unwrap()
         };
         assert_eq!(index_seq, seq);
     }

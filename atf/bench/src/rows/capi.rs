@@ -89,7 +89,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let comparison = compare(context.pairs, Time::Cpu, ours, baseline)?;
     let written = |folder: &std::path::Path| fs::read(folder.join("thread_0/index.atf"));
     if written(&from_c)? != written(&from_rust)? {
-        return Err("C and Rust wrote two different files".into());
+        return Err("C and Rust wrote different files".into());
     }
     context.report.add(Row {
         work: "write index events through the C API; fresh pages, CPU time".to_owned(),

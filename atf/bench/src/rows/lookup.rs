@@ -50,7 +50,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         Ok(())
     };
     let by_slice = |watch: &mut Stopwatch| {
-        let events = reader.slice(..).ok_or("a mapped file is in memory")?;
+        let events = reader.slice(..).ok_or("the mapped file is not in memory")?;
         let get = |place: &u64| events.get(*place as usize);
         let fold = |sum, place| get(place).map_or(sum, |event| sum ^ fold_event(&event));
         black_box(watch.time(|| places.iter().fold(0_u64, fold)));

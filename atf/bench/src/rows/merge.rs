@@ -75,9 +75,12 @@ fn partitions(context: &mut Context) -> Result<()> {
     let input = Input::new(context, 16, Shape::Random)?;
     let cores = machine::cores().min(2);
     let all = input.merge()?.events().fold(0, in_any_order);
-    let check = |sum: u64| match black_box(sum) == all {
-        true => Ok(()),
-        false => Err("two ways of merging gave two results".into()),
+    let check = |sum: u64| {
+        if black_box(sum) == all {
+            Ok(())
+        } else {
+            Err("two ways of merging gave different results".into())
+        }
     };
     let ours = |watch: &mut Stopwatch| {
         let merge = input.merge()?;
@@ -246,9 +249,10 @@ impl Input {
 
     /// Both ways must see the same events in the same order.
     fn check(&self, sum: u64) -> Result<()> {
-        match black_box(sum) == self.sum {
-            true => Ok(()),
-            false => Err("two ways of merging gave two results".into()),
+        if black_box(sum) == self.sum {
+            Ok(())
+        } else {
+            Err("two ways of merging gave different results".into())
         }
     }
 }

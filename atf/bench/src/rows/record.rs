@@ -110,9 +110,10 @@ fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Resu
             Timed::Drain => watch.time(take)?,
         };
     }
-    match drain.totals().events == rounds * CAPACITY {
-        true => Ok(()),
-        false => Err("events were lost".into()),
+    if drain.totals().events == rounds * CAPACITY {
+        Ok(())
+    } else {
+        Err("events were lost".into())
     }
 }
 

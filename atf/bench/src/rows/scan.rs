@@ -77,9 +77,10 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
 fn check(scan: &Scan, count: u64) -> Result<()> {
     let counted = scan.kinds.calls + scan.kinds.returns + scan.kinds.exceptions;
     let as_written = scan.checksum == Checksum::Good && scan.is_ordered() && counted == count;
-    match as_written {
-        true => Ok(()),
-        false => Err("the file differs from what was written".into()),
+    if as_written {
+        Ok(())
+    } else {
+        Err("the file differs from what was written".into())
     }
 }
 

@@ -94,9 +94,12 @@ fn of_session(context: &mut Context) -> Result<()> {
         count
     };
     let expected = count(SessionReader::open(&folder)?.merge());
-    let check = |found| match found == expected {
-        true => Ok(()),
-        false => Err("two ways of finding a time range gave two results".into()),
+    let check = |found| {
+        if found == expected {
+            Ok(())
+        } else {
+            Err("two ways of finding a time range gave different results".into())
+        }
     };
     let ours = |watch: &mut Stopwatch| {
         let seek = || {
@@ -152,8 +155,9 @@ fn bisect(records: &[[u8; EVENT_SIZE]], queries: &[(u64, u64)]) -> u64 {
 
 /// Checks that both ways find the same.
 fn check(events: &Events, queries: &[(u64, u64)], sum: u64) -> Result<()> {
-    match sum == bisect(events.records(), queries) {
-        true => Ok(()),
-        false => Err("two ways of finding a time range gave two results".into()),
+    if sum == bisect(events.records(), queries) {
+        Ok(())
+    } else {
+        Err("two ways of finding a time range gave different results".into())
     }
 }

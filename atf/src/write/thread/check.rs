@@ -19,9 +19,10 @@ impl ThreadWriter {
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
         let is_known = (EventKind::CALL..=EventKind::EXCEPTION).contains(&event_kind);
-        match timestamp_ns >= self.last_timestamp && is_known {
-            true => Ok(()),
-            false => self.check_slowly(timestamp_ns, event_kind),
+        if timestamp_ns >= self.last_timestamp && is_known {
+            Ok(())
+        } else {
+            self.check_slowly(timestamp_ns, event_kind)
         }
     }
 
@@ -67,9 +68,10 @@ impl ThreadWriter {
 
     pub(super) fn check_detail_limit(&self) -> Result<()> {
         let limit = most_details(self.wire);
-        match self.next_detail_place() < limit {
-            true => Ok(()),
-            false => Err(self.refusal(ErrorKind::LimitReached { limit }, "detail_count")),
+        if self.next_detail_place() < limit {
+            Ok(())
+        } else {
+            Err(self.refusal(ErrorKind::LimitReached { limit }, "detail_count"))
         }
     }
 

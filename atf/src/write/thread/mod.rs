@@ -106,9 +106,10 @@ enum State {
 /// new.
 fn sync_names(storage: &dyn Storage, folder: &Path, is_new: bool) -> Result<()> {
     storage.sync_folder(folder).map_err(at(folder))?;
-    match is_new {
-        true => sync_name(storage, folder),
-        false => Ok(()),
+    if is_new {
+        sync_name(storage, folder)
+    } else {
+        Ok(())
     }
 }
 
@@ -193,12 +194,11 @@ impl ThreadWriter {
         let path = folder.join(INDEX_FILE);
         let header = index_header(options, thread_id).encode()?;
         let capacity = capacity(options);
-        let (buffer, mut ring) = match options.survive_kill {
-            true => {
-                let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
-                (buffer, Some(ring))
-            }
-            false => (Buffer::memory(capacity), None),
+        let (buffer, mut ring) = if options.survive_kill {
+            let (buffer, ring) = Ring::create(storage, folder, thread_id, options, capacity)?;
+            (buffer, Some(ring))
+        } else {
+            (Buffer::memory(capacity), None)
         };
         let made = Section::create(storage, path, &header, buffer, whole_events);
         let made = made.and_then(|section| {

@@ -213,9 +213,10 @@ impl ThreadWriter {
             }
         }
         self.index.flush()?;
-        match is_durable {
-            true => self.index.sync(),
-            false => Ok(()),
+        if is_durable {
+            self.index.sync()
+        } else {
+            Ok(())
         }
     }
 
