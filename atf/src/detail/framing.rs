@@ -163,7 +163,7 @@ struct Hop {
 }
 
 impl Hop {
-    /// Walks to `end`, or to the first offset without an event that ends before it. With
+    /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
     /// walk.
     fn new(input: &Input, header: &DetailHeader, end: u64, look_for_footer: bool) -> Result<Self> {

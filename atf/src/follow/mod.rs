@@ -11,7 +11,7 @@
 //! last call ([`Polled`]). Over time it returns the same events, in the same order, as a reader of
 //! the finished file: no others, none twice, none missing. To guarantee this, it holds back
 //!
-//! - a torn event, and a detail whose length or end is not written yet;
+//! - an incomplete event, and a detail whose length or end is not written yet;
 //! - bytes that could begin a footer, until the bytes after them decide;
 //! - zeros, which mean "not yet", and an event followed only by zeros: in a preallocated file it
 //!   may be half-written. If they are still zeros when the file is finalized, they are a hole,

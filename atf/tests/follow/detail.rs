@@ -224,7 +224,7 @@ enum Says {
     Other,
 }
 
-/// Returns how many events are returned of a file with five, followed by `behind`.
+/// Returns how many of the events of a file with five events, followed by `behind`, are returned.
 fn given(says: Says, behind: &[Vec<u8>]) -> usize {
     let mut file = DetailFile::finalized(1, 5);
     match says {
@@ -357,7 +357,7 @@ fn bytes_before_a_verified_footer_that_are_not_events_are_reported_as_by_a_reade
         assert_eq!(
             (end, events.len()),
             (End::Finalized, 5),
-            "told once: {told}"
+            "reported once: {told}"
         );
         let reader = DetailReader::from_bytes(written.bytes()).unwrap();
         let (problem, read) = (follower.framing_problem(), reader.framing_problem());

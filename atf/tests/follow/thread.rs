@@ -121,7 +121,7 @@ fn an_event_waits_for_its_details() {
         std::fs::write(&path, &bytes[..cut]).unwrap();
         for seq in 0..3 {
             let Polled::New(new) = follower.poll().unwrap() else {
-                panic!("event {seq} has come");
+                panic!("event {seq} is missing");
             };
             assert_eq!(new.seq, seq);
             assert_eq!(new.detail.is_some(), seq == 0);
@@ -139,7 +139,7 @@ fn a_finalized_thread_without_its_details_returns_events_without_them() {
     let mut follower = ThreadFollower::new(folder.path());
     for seq in 0..9 {
         let Polled::New(new) = follower.poll().unwrap() else {
-            panic!("event {seq} has come");
+            panic!("event {seq} is missing");
         };
         assert_eq!((new.seq, new.detail), (seq, None));
     }
@@ -160,7 +160,7 @@ fn events_can_be_returned_without_unreadable_details() {
     follower.ignore_details();
     for seq in 0..9 {
         let Polled::New(new) = follower.poll().unwrap() else {
-            panic!("event {seq} has come");
+            panic!("event {seq} is missing");
         };
         assert_eq!((new.seq, new.detail), (seq, None));
     }

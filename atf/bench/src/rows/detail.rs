@@ -50,7 +50,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 "table of the offsets of {} detail events, CRC-32C verified",
                 millions(count)
             ),
-            baseline: "hop from header to header, no checksum",
+            baseline: "walk from header to header, no checksum",
             goal: Some(6.0),
             comparison,
             amount: Amount::Each(count, "event"),

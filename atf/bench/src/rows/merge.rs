@@ -45,7 +45,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             )?;
             context.report.add(Row {
                 work: format!("merge {threads} threads, {name}"),
-                baseline: "BinaryHeap, pop and push for each event",
+                baseline: "BinaryHeap, pop and push per event",
                 goal: Some(goal),
                 comparison,
                 amount,
@@ -58,8 +58,8 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 |watch| input.heap(watch),
             )?;
             context.report.add(Row {
-                work: format!("visit {threads} threads, {name}, in an order known beforehand"),
-                baseline: "BinaryHeap, pop and push for each event",
+                work: format!("visit {threads} threads, {name}, in an order known in advance"),
+                baseline: "BinaryHeap, pop and push per event",
                 goal: None,
                 comparison,
                 amount,
@@ -125,7 +125,7 @@ fn partitions(context: &mut Context) -> Result<()> {
     };
     context.report.add(Row {
         work: format!(
-            "visit 16 threads, random arrivals, in an order known beforehand, {cores} cores"
+            "visit 16 threads, random arrivals, in an order known in advance, {cores} cores"
         ),
         baseline: "the same on 1 core",
         goal: None,

@@ -33,7 +33,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         |watch| bare_push(watch, rounds),
     )?;
     context.report.add(Row {
-        work: "record an event in process, the clock apart".to_owned(),
+        work: "record an event in process, without the clock".to_owned(),
         baseline: "rtrb push of 32 bytes",
         goal: Some(0.8),
         comparison: push,
@@ -48,7 +48,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     )?;
     context.report.add(Row {
         work: "drain a ring into a thread's writer; fresh pages, CPU time".to_owned(),
-        baseline: "write the same events out of an array",
+        baseline: "write the same events from an array",
         goal: Some(0.8),
         comparison: drain,
         amount,

@@ -57,7 +57,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         })?;
         context.report.add(Row {
             work: work.clone(),
-            baseline: "libc fwrite for each event",
+            baseline: "libc fwrite per event",
             goal: Some(fwrite),
             comparison,
             amount,
@@ -67,17 +67,17 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         })?;
         context.report.add(Row {
             work,
-            baseline: "write(2) of as many bytes from one 256 KiB buffer",
+            baseline: "write(2) of the same number of bytes from one 256 KiB buffer",
             goal: Some(limit),
             comparison,
             amount,
         });
         context.report.add(Row {
             work: format!(
-                "write(2) of as many bytes from one 256 KiB buffer; {}",
+                "write(2) of the same number of bytes from one 256 KiB buffer; {}",
                 pages.name()
             ),
-            baseline: "libc fwrite for each event",
+            baseline: "libc fwrite per event",
             goal: None,
             comparison: compare(
                 context.pairs,
@@ -103,7 +103,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
     let nowhere = |watch: &mut Stopwatch| places.nowhere(watch, &tape, count);
     context.report.add(Row {
         work: "write index events, CRC-32C, finalize, to a storage that drops them".into(),
-        baseline: "libc fwrite for each event",
+        baseline: "libc fwrite per event",
         goal: None,
         comparison: compare(context.pairs, Time::Cpu, nowhere, |watch| {
             places.fwrite(watch, Pages::Reused, &tape, count)
