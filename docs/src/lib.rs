@@ -1,20 +1,20 @@
-//! Finds the examples of documents and of help texts. The tests run them, and know each by its
-//! text: an example that they do not know is a failure.
+//! Finds the examples in documents and help texts. The tests identify each by its text, run it, and
+//! fail on an unknown one.
 
 #![forbid(unsafe_code)]
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// An example of a document.
+/// An example in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Example {
-    /// A block between fences: its language and its text.
+    /// A fenced code block: language and text.
     Block(String, String),
-    /// Code within a sentence, on one line.
+    /// Inline code, on one line.
     Span(String),
 }
 
-/// The examples of a Markdown document, in its order.
+/// Returns the examples of a Markdown document, in order.
 #[must_use]
 pub fn examples(markdown: &str) -> Vec<Example> {
     let mut found = Vec::new();
@@ -50,8 +50,8 @@ pub fn examples(markdown: &str) -> Vec<Example> {
     found
 }
 
-/// The commands of a console block or of a help text, each a line behind `$ `, with the lines that
-/// it prints there.
+/// Returns the commands of a console block or a help text (the lines that begin with `$ `), each with
+/// the output lines below it.
 #[must_use]
 pub fn sessions(console: &str) -> Vec<(String, String)> {
     let mut sessions: Vec<(String, String)> = Vec::new();
@@ -68,7 +68,7 @@ pub fn sessions(console: &str) -> Vec<(String, String)> {
     sessions
 }
 
-/// Whether a text is what an example shows of it; a line `…` stands for any lines, none among them.
+/// Whether a text matches what an example shows. A line `…` matches any number of lines, also zero.
 #[must_use]
 pub fn is_shown(shown: &str, text: &str) -> bool {
     match shown.split_once("…\n") {
@@ -87,7 +87,7 @@ mod tests {
     use super::{Example, examples, is_shown, sessions};
 
     #[test]
-    fn blocks_and_spans_are_found_in_lists_and_tables() {
+    fn finds_blocks_and_spans_in_lists_and_tables() {
         let markdown =
             "Run `a\nb`.\n\n1. Then\n\n   ```sh\n   c\n   d\n   ```\n\n| x |\n|---|\n| `e` |\n";
         let span = |text: &str| Example::Span(text.to_owned());
@@ -96,14 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_the_lines_up_to_the_next_one() {
+    fn a_command_owns_the_lines_up_to_the_next() {
         let pair = |command: &str, printed: &str| (command.to_owned(), printed.to_owned());
         let expected = [pair("a b", "one\ntwo\n"), pair("c", "")];
         assert_eq!(sessions("Example:\n  $ a b\none\ntwo\n$ c\n"), expected);
     }
 
     #[test]
-    fn lines_left_out_are_any_lines_and_all_others_are_as_shown() {
+    fn an_ellipsis_matches_any_lines_and_other_lines_match_exactly() {
         assert!(is_shown("a\nb\n", "a\nb\n") && !is_shown("a\n", "a\nb\n"));
         for text in ["a\nd\n", "a\nb\nd\n", "a\nb\nc\nd\n"] {
             assert!(is_shown("a\n…\nd\n", text), "{text}");

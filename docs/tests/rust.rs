@@ -1,4 +1,4 @@
-//! The README's examples in Rust, word for word: `docs/tests/examples` holds them against it.
+//! The README's examples in Rust, word for word; `docs/tests/examples` compares them.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ fn write(symbols: Vec<atf::manifest::Symbol>, function_id: u64) -> Result {
 
     let session = SessionWriter::create("…/pid_4242", &WriteOptions::default())?;
     session.set_symbols(symbols);
-    session.write_manifest()?; // before the threads: a crash takes neither their list nor the names
-    let mut thread = session.thread(0)?; // one for each thread; they share nothing
+    session.write_manifest()?; // before the threads: a crash then loses neither their list nor the names
+    let mut thread = session.thread(0)?; // one per thread; they share nothing
     thread.write(&Event { timestamp_ns: atf::clock::now_ns(), function_id, event_kind: EventKind::CALL, call_depth: 1 })?;
     thread.finalize()?;
     session.finalize()?;
@@ -37,9 +37,9 @@ fn read() -> Result {
     Ok(())
 }
 
-/// One test, since the examples' paths are in the working folder, which is the process's.
+/// A single test, because the examples use relative paths and the working folder belongs to the process.
 #[test]
-fn the_examples_of_the_readme_write_a_session_and_read_it() {
+fn the_readmes_examples_write_and_read_a_session() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     env::set_current_dir(folder.path()).expect("the folder is there");
     write(Vec::new(), 7).expect("a session can be written");

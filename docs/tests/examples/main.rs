@@ -1,9 +1,10 @@
-//! Every command and example of the documents and of `--help`, with the result that is claimed.
+//! Every command and example of the documents and of `--help` gives the documented result.
 //!
-//! [`table`] says of each what becomes of it: nothing is passed over because nobody thought of it.
+//! [`table`] lists how each is tested; an example that it does not list fails.
 
 #![cfg(unix)]
 
+mod picture;
 mod sandbox;
 mod table;
 
@@ -49,7 +50,7 @@ fn said(output: &Output) -> String {
     )
 }
 
-/// Runs a command, which ends with that status and prints that, unless nothing is shown.
+/// Runs a command and compares its exit status and, if any output is shown, its output.
 fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     let output = sandbox.sh(command);
     assert_eq!(
@@ -65,7 +66,7 @@ fn runs(sandbox: &Sandbox, command: &str, status: i32, shown: &str) {
     );
 }
 
-/// An example that runs elsewhere does: the file has the words that say so.
+/// Checks that the file which runs an example elsewhere contains these words.
 fn is_elsewhere(example: &str, path: &str, words: &str) {
     assert!(
         text(path).contains(words),
@@ -74,7 +75,7 @@ fn is_elsewhere(example: &str, path: &str, words: &str) {
 }
 
 #[test]
-fn every_block_of_the_documents_is_what_it_claims() {
+fn every_block_of_the_documents_gives_its_result() {
     let sandbox = Sandbox::new();
     let rust = text("docs/tests/rust.rs");
     let (mut known, mut unknown) = (BTreeSet::new(), Vec::new());
@@ -107,13 +108,13 @@ fn every_block_of_the_documents_is_what_it_claims() {
                 let is_there = whole.windows(part.len()).any(|window| window == part);
                 assert!(
                     is_there,
-                    "{path}: docs/tests/rust.rs has not, word for word:\n{block}"
+                    "{path}: not in docs/tests/rust.rs, word for word:\n{block}"
                 );
             }
             How::Parses => match language.as_str() {
                 "toml" => drop(toml::from_str::<toml::Table>(&block).expect(first)),
                 "json" => drop(serde_json::from_str::<serde_json::Value>(&block).expect(first)),
-                _ => panic!("{path}: no parser of {language}"),
+                _ => panic!("{path}: no parser for {language}"),
             },
             How::Elsewhere(why, place, words) if !why.is_empty() => {
                 is_elsewhere(first, place, words);
@@ -133,15 +134,15 @@ fn every_block_of_the_documents_is_what_it_claims() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// The programs whose commands are run.
+/// How the commands to run begin.
 const OURS: [&str; 4] = ["atf ", "atf-conformance ", "atf-codegen ", "cargo run "];
 
 #[test]
-fn every_command_within_a_sentence_does_what_it_claims() {
+fn every_command_within_a_sentence_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let is_command = |span: &str| {
-        // `atf convert` is the name of a command, and `--help` shows it with what it needs.
+        // `atf convert` alone names a command; `--help` shows it with its arguments.
         OURS.iter().any(|name| span.starts_with(name))
             && span.split(' ').count() > 2
             && !span.ends_with(" -p")
@@ -158,7 +159,7 @@ fn every_command_within_a_sentence_does_what_it_claims() {
             continue;
         }
         let Some(at) = SPANS.iter().position(|(text, _)| *text == span) else {
-            panic!("{path}: a command that docs/tests/examples/table.rs does not know: {span}");
+            panic!("{path}: command not in docs/tests/examples/table.rs: {span}");
         };
         if known.insert(at) {
             classified(&sandbox, &span, SPANS[at].1);
@@ -171,7 +172,7 @@ fn every_command_within_a_sentence_does_what_it_claims() {
     assert!(gone.is_empty(), "in no document: {gone:#?}");
 }
 
-/// The benchmarks take minutes; their names of groups are held by the type that parses them.
+/// Whether a command runs benchmarks, which take minutes. Checks the group's name against its parser.
 fn is_bench_or_group(span: &str) -> bool {
     let Some(group) = span.strip_prefix("cargo run --release -p atf-bench") else {
         return false;
@@ -192,11 +193,11 @@ fn classified(sandbox: &Sandbox, command: &str, how: How) {
     match how {
         How::Runs(status, instead) => runs(sandbox, instead.unwrap_or(command), status, ""),
         How::Elsewhere(why, place, words) if !why.is_empty() => is_elsewhere(command, place, words),
-        other => panic!("{command}: {other:?} is nothing for a command"),
+        other => panic!("{command}: {other:?} does not apply to a command"),
     }
 }
 
-/// The packages, tests and folders that a cargo command names are there.
+/// Checks that the packages, tests and folders in a cargo command exist.
 fn names_exist(path: &str, command: &str) {
     let words: Vec<&str> = command.split(' ').collect();
     let after = |option: &str| {
@@ -225,7 +226,7 @@ fn names_exist(path: &str, command: &str) {
     for package in &packages {
         let folder = folders.iter().find(|(name, _)| name == package);
         let Some((_, folder)) = folder else {
-            panic!("{path}: `{command}`: there is no package {package}");
+            panic!("{path}: `{command}`: no package {package}");
         };
         for test in after("--test") {
             let tests = root().join(folder).join("tests");
@@ -240,13 +241,13 @@ fn names_exist(path: &str, command: &str) {
     for named in after("--path").into_iter().chain(after("--manifest-path")) {
         assert!(
             root().join(&named).exists(),
-            "{path}: `{command}`: there is no {named}"
+            "{path}: `{command}`: {named} does not exist"
         );
     }
 }
 
 #[test]
-fn every_example_of_a_help_text_does_what_it_claims() {
+fn every_example_of_a_help_text_runs() {
     let sandbox = Sandbox::new();
     let mut known = BTreeSet::new();
     let mut texts = 0;
@@ -260,7 +261,7 @@ fn every_example_of_a_help_text_does_what_it_claims() {
             for (example, _) in sessions(&help) {
                 let Some(at) = HELP.iter().position(|(text, _)| *text == example) else {
                     panic!(
-                        "{command} --help: an example that docs/tests/examples/table.rs does not know: {example}"
+                        "{command} --help: example not in docs/tests/examples/table.rs: {example}"
                     );
                 };
                 if known.insert(at) {
@@ -278,7 +279,7 @@ fn every_example_of_a_help_text_does_what_it_claims() {
     assert!(gone.is_empty(), "in no help text: {gone:#?}");
 }
 
-/// The subcommands that a help text lists, but `help`.
+/// The subcommands in a help text, except `help`.
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
     let list = help
         .split_once("\nCommands:\n")
@@ -290,7 +291,7 @@ fn subcommands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|name| *name != "help")
 }
 
-/// The README sends authors of tracers to a header, an example and a command.
+/// The README points tracer authors to a header, an example and a command.
 #[test]
 fn the_tracer_on_the_header_alone_breaks_no_should() {
     let readme = text("README.md");

@@ -1,5 +1,5 @@
-//! A folder that looks like a checkout in which a user has a trace and a testee, with the commands
-//! on `PATH`.
+//! A folder that looks like a checkout with a user's trace and a program to grade, and the commands on
+//! `PATH`.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the root")
 }
 
-/// The folder with the commands, built once; `cargo test --workspace` has them already.
+/// The folder with the commands. Builds them once; after `cargo test --workspace` they are up to date.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let packages = ["atf-cli", "atf-conformance", "atf-codegen"];
     let mut cargo = Command::new(env!("CARGO"));
@@ -27,7 +27,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         .args(packages.map(|name| format!("--package={name}")))
         .status();
     assert!(built.expect("cargo runs").success());
-    // target/debug/deps/examples-0123 of this test.
+    // This test is target/debug/deps/examples-0123.
     let test = env::current_exe().expect("a test has a path");
     test.ancestors()
         .nth(2)
@@ -35,7 +35,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         .to_owned()
 });
 
-/// What `cargo run` would build is built: the shim starts it.
+/// A stand-in for `cargo run` that starts the programs already built.
 const CARGO: &str = "#!/bin/sh
 [ \"$1\" = run ] || { echo \"not run here: cargo $*\" >&2; exit 99; }
 while [ $# -gt 0 ] && [ \"$1\" != -- ]; do
@@ -47,7 +47,7 @@ case $package in atf-cli) package=atf;; esac
 exec \"$package\" \"$@\"
 ";
 
-/// The folder.
+/// A temporary folder laid out as a checkout.
 pub(crate) struct Sandbox(TempDir);
 
 impl Sandbox {
@@ -82,7 +82,7 @@ impl Sandbox {
         let shim = here.join("bin/cargo");
         fs::write(&shim, CARGO).expect("a temporary file");
         fs::set_permissions(&shim, fs::Permissions::from_mode(0o755)).expect("a mode");
-        // A trace without a finding, as a tracer writes it.
+        // A trace without findings.
         assert!(
             sandbox
                 .sh("atf synth --events 100 --threads 2 --out clean")
@@ -97,7 +97,7 @@ impl Sandbox {
         self.0.path()
     }
 
-    /// Runs a command as it stands, in the folder.
+    /// Runs a shell command in the folder.
     pub(crate) fn sh(&self, command: &str) -> Output {
         let bin = self.path().join("bin");
         let path = env::var_os("PATH").unwrap_or_default();
@@ -115,9 +115,10 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a temporary folder");
     for entry in fs::read_dir(from).expect("a folder").map(Result::unwrap) {
         let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).expect("a file")),
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a file");
         }
     }
 }

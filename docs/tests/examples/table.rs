@@ -1,37 +1,68 @@
-//! What becomes of each example. One that is not here fails the tests, and so does one that is here
-//! and in no document.
+//! How each example is tested. An example missing here fails the tests, as does an entry that is in
+//! no document.
 
-/// What becomes of an example.
+/// How an example is tested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
-    /// It runs in the [sandbox](crate::sandbox) and ends with this status; what a console block
-    /// shows is what it prints. `as` is what runs where the example has placeholders.
+    /// Runs in the [sandbox](crate::sandbox), ends with this status, and prints what a console block
+    /// shows. The text is run instead of an example with placeholders.
     Runs(i32, Option<&'static str>),
-    /// It is part of a test in `docs/tests/rust.rs`, word for word.
+    /// Is part of a test in `docs/tests/rust.rs`, word for word.
     Rust,
-    /// It is a document of its language, which can be parsed.
+    /// Parses in its language.
     Parses,
-    /// It is not run here: why, and the file with these words that runs or checks it.
+    /// Does not run here: the reason, the file that runs or checks it, and words in that file.
     Elsewhere(&'static str, &'static str, &'static str),
-    /// It shows a form, and there is nothing to run.
+    /// Shows a form; nothing to run. The reason.
     Form(&'static str),
 }
 
 use How::{Elsewhere, Form, Parses, Runs, Rust};
 
-/// Runs as it stands.
+/// Runs unchanged.
 const RUNS: How = Runs(0, None);
 
 /// Blocks, by document and first line.
 pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "README.md",
-        "$ cargo run --release -p atf-conformance -- check samples/sample-crashed",
+        "git clone REPOSITORY atf && cd atf            # REPOSITORY: this page's address",
+        Elsewhere(
+            "downloads and installs",
+            ".github/workflows/nightly.yml",
+            "cargo install --locked --path atf/cli",
+        ),
+    ),
+    (
+        "README.md",
+        "$ atf-conformance check samples/sample-crashed",
         RUNS,
     ),
     (
         "README.md",
-        "cargo run --release -p atf-conformance -- run   # this implementation, graded as anyone's is",
+        "$ atf dump --thread 1 --last 4 --spans samples/sample-crashed",
+        // The thread's files were never finalized.
+        Runs(1, None),
+    ),
+    (
+        "README.md",
+        "mkdir traced && cc -I atf/include -o tracer codegen/tests/c/s1_tracer.c && ./tracer traced",
+        RUNS,
+    ),
+    (
+        "README.md",
+        "atf-conformance smoke TESTEE.toml   # does it speak the protocol?",
+        Runs(
+            0,
+            Some(
+                "atf-conformance smoke my-reader/TESTEE.toml && \
+                 atf-conformance run my-reader/TESTEE.toml --role read --case 'v1/iftr-002-*'",
+            ),
+        ),
+    ),
+    (
+        "README.md",
+        "cargo run --release -p atf-conformance -- run   # grade this implementation with the suite anyone else would use",
         Elsewhere("minutes", ".ci/run", "step cargo test --locked --workspace"),
     ),
     (
@@ -58,7 +89,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "CONTRIBUTING.md",
         "cargo test --workspace",
         Elsewhere(
-            "it is what runs this",
+            "runs this test",
             ".ci/run",
             "step cargo test --locked --workspace",
         ),
@@ -100,7 +131,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         "docs/conformance/README.md",
         "cp -r conformance/testees/python my-python",
         Elsewhere(
-            "cases are few there",
+            "a part of its cases runs there",
             "conformance/tests/testees/guide.rs",
             "follow(\"Python\")",
         ),
@@ -108,7 +139,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "docs/conformance/README.md",
         "ada-c: data 290 of 327, labels 211 of 300",
-        Form("the scores of an implementation that is made up"),
+        Form("the scores of an invented implementation"),
     ),
     (
         "docs/conformance/README.md",
@@ -122,12 +153,12 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "docs/conformance/README.md",
         "FAILED ada-c read v1/iftr-004-off: wrong-accept: accept, expected reject",
-        Form("how a report looks, of an implementation that is made up"),
+        Form("a report on an invented implementation"),
     ),
     (
         "docs/conformance/README.md",
         "wrong-accept  v1/iftr-004-*        checksums are not verified yet, #12",
-        Form("a failure list of an implementation that is made up"),
+        Form("a failure list of an invented implementation"),
     ),
     (
         "docs/conformance/README.md",
@@ -141,7 +172,7 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "docs/conformance/ci.md",
         "name: ATF conformance",
-        Form("a workflow of GitHub"),
+        Form("a GitHub workflow"),
     ),
     (
         "docs/conformance/ci.md",
@@ -158,25 +189,25 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
     (
         "docs/conformance/protocol.md",
         "# class       cases                reason",
-        Form("a failure list of an implementation that is made up"),
+        Form("a failure list of an invented implementation"),
     ),
     (
         "docs/conformance/protocol.md",
         "open thread=0 wire=1 clock=3 arch=2 os=4",
-        Form("a script; those of the kit are in `atf-conformance scripts`"),
+        Form("a script; `atf-conformance scripts` has the kit's"),
     ),
     (
         "conformance/testees/README.md",
         "$ make -C conformance/testees/c",
         Elsewhere(
-            "builds, and grades for minutes",
+            "builds, then grades for minutes",
             "conformance/tests/testees/guide.rs",
             "follow(\"C\")",
         ),
     ),
 ];
 
-/// Commands within sentences, by their text, whatever the document.
+/// Commands within sentences, by text, for all documents.
 pub(crate) const SPANS: &[(&str, How)] = &[
     (
         "atf info PATH",
@@ -213,7 +244,7 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     (
         "cargo run -p atf-codegen -- spec check --sources DIR --bless",
         Elsewhere(
-            "the documents are not here",
+            "the documents are not in the repository",
             "spec/tests/documents.rs",
             "text::digests",
         ),
@@ -248,7 +279,11 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
     (
         "cargo run --no-default-features --example atf-fuzz -- about TARGET NAME",
-        Elsewhere("needs a case that was found", ".ci/run", "fuzz/Cargo.toml"),
+        Elsewhere(
+            "needs a case found by fuzzing",
+            ".ci/run",
+            "fuzz/Cargo.toml",
+        ),
     ),
     ("atf-codegen generate --check", RUNS),
     ("atf-conformance corpus list", RUNS),
@@ -297,7 +332,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
         RUNS,
     ),
     ("atf explain --events 3..5 thread_0/index.atf", RUNS),
-    // A thread of the sample was never finalized, which is what the status says.
+    // The status reports a thread that was never finalized.
     ("atf info --verify samples/sample-crashed", Runs(1, None)),
     ("atf recover samples/sample-crashed --out recovered", RUNS),
     (
@@ -330,7 +365,7 @@ pub(crate) const HELP: &[(&str, How)] = &[
     (
         "atf-codegen generate --check",
         Elsewhere(
-            "shows a stale header",
+            "shows a stale header there",
             "codegen/tests/cli/generate.rs",
             "stale: ",
         ),

@@ -1,0 +1,37 @@
+//! The README's picture: what the commands print on a terminal, as SVG.
+
+use std::{env, fs};
+
+use anstyle_svg::{Term, WIN10_CONSOLE};
+
+use crate::sandbox::{Sandbox, root};
+
+/// A session whose tracer was killed.
+const FOLDER: &str = "samples/sample-crashed/session_20260105_101500";
+
+const COMMANDS: [&str; 2] = ["atf info pid_4243", "atf recover pid_4243 --out recovered"];
+
+fn prompt(command: &str) -> String {
+    format!("\x1b[1m$ {command}\x1b[0m\n")
+}
+
+#[test]
+fn the_picture_shows_what_the_commands_print() {
+    let sandbox = Sandbox::new();
+    let mut screen = prompt(&format!("cd {FOLDER}"));
+    for command in COMMANDS {
+        let output = sandbox.sh(&format!("cd {FOLDER} && CLICOLOR_FORCE=1 {command}"));
+        screen += &prompt(command);
+        screen += &String::from_utf8_lossy(&output.stdout);
+    }
+    let picture = Term::new().palette(WIN10_CONSOLE).render_svg(&screen);
+    let path = root().join("docs/picture.svg");
+    if env::var_os("ATF_BLESS").is_some_and(|value| value == "1") {
+        fs::write(&path, &picture).expect("docs/picture.svg can be written");
+    }
+    let committed = fs::read_to_string(&path).expect("docs/picture.svg can be read");
+    assert!(
+        committed == picture,
+        "docs/picture.svg is stale; rewrite it: ATF_BLESS=1 cargo test -p atf-docs picture"
+    );
+}
