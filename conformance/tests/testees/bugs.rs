@@ -232,15 +232,14 @@ fn each_planted_bug_is_caught_by_a_case_of_its_rule() {
 const HEAD: &str = "\
 # Planted bugs
 
-<!-- Written by `ATF_BLESS=1 cargo test -p atf-conformance --test testees bugs`, which otherwise fails where it
-differs from what the kit says. -->
+<!-- Written by `ATF_BLESS=1 cargo test -p atf-conformance --test testees bugs`; without ATF_BLESS the test fails if
+the kit's results differ. -->
 
-Mistakes that implementations make, made on purpose by the testee in
-[Python](../../conformance/testees/python), and what becomes of each: a case that catches it, how it fails
-there, the rule that the report names, and the cause that it gives. `testee.py --bug NAME` in its `TESTEE.toml`
-shows any of them.
+Realistic mistakes, planted in the implementation in [Python](../../conformance/testees/python). For each, a case that
+catches it, the class of that failure, the rule that the report names, and the cause that it gives. To see one, add
+`--bug NAME` after `testee.py` in its `TESTEE.toml`.
 
-| bug | what it does | as a | case | seen as | rule | cause |
+| bug | what it does | role | case | class | rule | cause |
 |---|---|---|---|---|---|---|
 ";
 
