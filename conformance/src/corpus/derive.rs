@@ -1,10 +1,10 @@
-//! What a session's document derives from the events in it, by the documents of its files: the same
-//! for the corpus, and for an answer that refuses a file which it may refuse.
+//! Derived values of a session's document, computed from the documents of its files. Used for the
+//! corpus and for answers that reject a file which they may reject.
 
 use serde_json::{Value, json};
 
-/// Puts what follows from its files into a thread's entry: how many links lead nowhere. Where a case
-/// does not ask for it, it stays away.
+/// Sets the numbers of unmatched links in a thread's entry. Adds no number that the entry does not
+/// have.
 pub(crate) fn derive_thread(thread: &mut Value) {
     let links = links(&thread["index"]);
     let back: Vec<Option<u64>> = events(&thread["detail"])
@@ -28,7 +28,7 @@ pub(crate) fn derive_thread(thread: &mut Value) {
     }
 }
 
-/// What follows from all threads: counts, times, one order.
+/// Returns the values derived from all threads: counts, times, merged order.
 pub(crate) fn derive_session(threads: &[Value], manifest: &str) -> Value {
     let mut merged: Vec<(u64, u64, usize)> = Vec::new();
     for thread in threads {
@@ -57,23 +57,26 @@ fn events(file: &Value) -> impl Iterator<Item = &Value> {
     file["events"].as_array().into_iter().flatten()
 }
 
-/// Where each index event leads.
+/// Returns the link of each index event.
 fn links(index: &Value) -> Vec<Option<u64>> {
-    let link = |event| match is_hole(index, event) {
-        true => None,
-        false => number(&event["detail_seq"]),
+    let link = |event| {
+        if is_hole(index, event) {
+            None
+        } else {
+            number(&event["detail_seq"])
+        }
     };
     events(index).map(link).collect()
 }
 
-/// An event of zeros is a block that never reached the disk, unless a checksum proves that it did.
+/// Returns whether an event is a hole: all zeros, and no good checksum proves that they were written.
 fn is_hole(index: &Value, event: &Value) -> bool {
     let fields = event.as_object().into_iter().flatten();
     let is_zero = |value: &Value| *value == 0 || *value == "0";
     index["derived"]["checksum"] != "good" && fields.map(|(_, value)| value).all(is_zero)
 }
 
-/// A field of 64 bits.
+/// Parses a 64-bit field.
 fn number(value: &Value) -> Option<u64> {
     value.as_str()?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! What a reader must give: from the description of what was written, and for each field from its
-//! bytes, with the tables that are typed by hand.
+//! Expected documents, from the description of what was written; field values come from the bytes,
+//! by the hand-typed tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ use super::trace::Trace;
 use super::{FileVerdicts, verdicts};
 use crate::Verdict;
 
-/// The document for a file that breaks these rules, and the verdicts on it that are right: those that
-/// the rules leave open, or `own`.
+/// Returns the document for a file that breaks these rules, and the right verdicts on it: `own`, or
+/// those that the rules allow if `own` is empty.
 pub(super) fn file(
     trace: &Trace,
     path: &str,
@@ -26,27 +26,27 @@ pub(super) fn file(
             .collect(),
         own => own.to_vec(),
     };
-    let kind = match path.ends_with("detail.atf") {
-        true => "detail",
-        false => "index",
+    let kind = if path.ends_with("detail.atf") {
+        "detail"
+    } else {
+        "index"
     };
     let mildest = verdicts.first().copied().unwrap_or(Verdict::Reject);
     let bytes = trace.file(path);
     let document = match trace.shape(path) {
         _ if mildest == Verdict::Reject => json!({"kind": kind, "verdict": "reject"}),
-        // Without a header there is no event, and nothing else to say.
+        // A file without a header has no events.
         _ if bytes.len() < HEADER_SIZE => {
             json!({"kind": kind, "verdict": mildest.name(), "events": []})
         }
-        None => panic!("{path}: nothing says what it was made of"),
+        None => panic!("{path}: no description of its parts"),
         Some(shape) => {
             let mut document = readable(shape, bytes, mildest);
-            match verdicts.contains(&Verdict::Reject) {
-                true => contradicted(&mut document, broken),
-                false => {
-                    let ends = !broken.iter().any(|rule| UNFINISHED.contains(rule));
-                    assert_eq!(shape.footer().is_some(), ends, "{path} breaks {broken:?}");
-                }
+            if verdicts.contains(&Verdict::Reject) {
+                contradicted(&mut document, broken);
+            } else {
+                let ends = !broken.iter().any(|rule| UNFINISHED.contains(rule));
+                assert_eq!(shape.footer().is_some(), ends, "{path} breaks {broken:?}");
             }
             document
         }
@@ -60,7 +60,7 @@ const HEADER_SIZE: usize = 64;
 /// The rules that a file without a footer breaks.
 const UNFINISHED: [&str; 2] = ["ATF-IFTR-001", "ATF-DFTR-001"];
 
-/// The rules that say that a checksum does not hold.
+/// The rules on checksum mismatches.
 pub(crate) const CHECKSUMS: [&str; 4] = [
     "ATF-IFTR-004",
     "ATF-IFTR-005",
@@ -68,8 +68,8 @@ pub(crate) const CHECKSUMS: [&str; 4] = [
     "ATF-DFTR-005",
 ];
 
-/// What is left out of the document for a file that contradicts itself: which footer is shown, how the
-/// count is known and what stands behind it is not asked of whoever reads it all the same.
+/// Removes from a self-contradictory file's document what a reader that accepts it need not match: the
+/// footer, the source of the count and the trailing bytes.
 fn contradicted(document: &mut Value, broken: &[&str]) {
     let is_bad = broken.iter().any(|rule| CHECKSUMS.contains(rule));
     if let Some(members) = document.as_object_mut() {
@@ -83,7 +83,7 @@ fn contradicted(document: &mut Value, broken: &[&str]) {
     }
 }
 
-/// The document for a file that can be read.
+/// Returns the document for a readable file.
 pub(crate) fn readable(shape: &Shape, bytes: &[u8], verdict: Verdict) -> Value {
     let wire = shape.wire;
     let events: Vec<_> = shape
@@ -129,7 +129,7 @@ fn event(shape: &Shape, bytes: &[u8]) -> Value {
     event.into()
 }
 
-/// The function payload, known by its length: 100 bytes and the stack that it says.
+/// Decodes a function payload, identified by its length: 100 bytes plus its `stack_size`.
 fn function(payload: &[u8]) -> Value {
     let record = Record::DetailFunctionPayload;
     let Some(stack) = payload.get(record.size()..) else {
@@ -165,24 +165,24 @@ fn value(field: &Field, bytes: &[u8]) -> Value {
     }
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Formats bytes in lower-case hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a reader may answer about a case.
+/// The answers that a reader may give for a session.
 pub(super) struct Expected {
-    /// The document, with the mildest of the verdicts.
+    /// The document with the mildest verdict.
     pub(super) document: Value,
-    /// The verdicts that are right, the mildest first.
+    /// The right verdicts, mildest first.
     pub(super) verdicts: Vec<Verdict>,
-    /// Of a session's files, by thread.
+    /// The right verdicts on the session's files, by thread.
     pub(super) files: Vec<FileVerdicts>,
-    /// Threads that may be passed over.
+    /// Threads that a reader may skip.
     pub(super) optional: Vec<u32>,
 }
 
-/// The document for a session whose files break these rules, and the verdicts that are right.
+/// Returns the document for a session whose files break these rules, and the right verdicts.
 pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Expected {
     let mut files = Vec::new();
     let folders = thread_folders(trace, root);
@@ -204,7 +204,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
         let id = thread["thread_id"].as_u64().unwrap_or_default();
         index_verdicts(id).is_none_or(|it| it.verdicts.contains(&Verdict::Reject))
     };
-    // Where no thread has an index that can be read.
+    // No thread has a readable index.
     if !threads.is_empty() && threads.iter().all(may_be_lost) {
         verdicts.insert(Verdict::Reject);
     }
@@ -226,7 +226,7 @@ pub(super) fn session(trace: &Trace, root: &str, broken: &[(&str, &str)]) -> Exp
     }
 }
 
-/// A thread's entry; what may be said of its files goes to `files`.
+/// Returns a thread's entry and adds the verdicts on its files to `files`.
 fn thread(
     trace: &Trace,
     id: u32,
@@ -240,7 +240,7 @@ fn thread(
         is_there.then(|| {
             let own = broken.iter().filter(|(file, _)| *file == path);
             let own: Vec<_> = own.map(|(_, rule)| *rule).collect();
-            // A file without bytes gives nothing, whether it is said to be refused or not.
+            // An empty file has no events, rejected or not.
             let either: &[Verdict] = match trace.file(&path) {
                 [] if verdicts::of_rules(own.iter().copied()).contains(&Verdict::Recover) => {
                     &[Verdict::Recover, Verdict::Reject]
@@ -263,7 +263,7 @@ fn thread(
         "detail": part("detail"),
         "derived": {"dangling_links": "0", "orphan_details": "0"},
     });
-    // Whether files of two versions are linked is not asked.
+    // Readers need not say whether files of two versions are linked.
     let has_others = |(file, rule): &(&str, &str)| {
         *rule == "ATF-LINK-008"
             && file
@@ -277,7 +277,7 @@ fn thread(
     thread
 }
 
-/// What stands in a session under the name of a thread's folder.
+/// Returns the ids and paths of a session's entries that are named like a thread's folder.
 fn thread_folders(trace: &Trace, root: &str) -> BTreeSet<(u32, String)> {
     let below = |path: &str| {
         let rest = match root {

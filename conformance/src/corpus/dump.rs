@@ -1,4 +1,4 @@
-//! Files as text: each byte under the name of its field.
+//! Dumps files as text: every byte with the name of its field.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::document::hex;
 use super::layout::{Is, Record, little_endian};
 use super::shape::Region;
 
-/// One line for each field: offset, bytes, name, value.
+/// Formats one line per field: offset, bytes, name, value.
 pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
     let mut out = String::new();
     for region in regions {
@@ -20,9 +20,10 @@ pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
                     else {
                         continue;
                     };
-                    let value = match part.len() < field.size {
-                        true => format!("cut off after {} of {} bytes", part.len(), field.size),
-                        false => value(field.is, part),
+                    let value = if part.len() < field.size {
+                        format!("truncated: {} of {} bytes", part.len(), field.size)
+                    } else {
+                        value(field.is, part)
                     };
                     let name = format!("{}.{}", region.name, field.name);
                     line(&mut out, region.offset + field.offset, part, &name, &value);
@@ -34,7 +35,7 @@ pub(super) fn dump(wire: u8, bytes: &[u8], regions: &[Region]) -> String {
     out
 }
 
-/// A ring, which is not written by any description that could lie: its header and its areas.
+/// Formats a ring's header and areas.
 pub(super) fn ring(bytes: &[u8]) -> String {
     let header = bytes.len().min(Record::RingHeader.size());
     let region = |offset, size, name: &str, record| Region {
@@ -51,7 +52,7 @@ pub(super) fn ring(bytes: &[u8]) -> String {
     dump(1, bytes, &own)
 }
 
-/// Bytes that are no fields, 16 in a line.
+/// Formats bytes without fields, 16 per line.
 pub(super) fn raw(bytes: &[u8]) -> String {
     let mut out = String::new();
     for (line_number, part) in bytes.chunks(16).enumerate() {
@@ -78,7 +79,7 @@ fn value(is: Is, bytes: &[u8]) -> String {
     }
 }
 
-/// Letters as they are, everything else as a dot.
+/// Formats bytes as ASCII; unprintable bytes become dots.
 fn text(bytes: &[u8]) -> String {
     let letter = |byte: &u8| match byte {
         0x20..=0x7e => char::from(*byte),
@@ -87,7 +88,7 @@ fn text(bytes: &[u8]) -> String {
     bytes.iter().map(letter).collect()
 }
 
-/// Long runs of one byte, and of many, are cut short: a dump is there to be read.
+/// Adds a line. Long byte sequences are shortened to keep the dump readable.
 fn line(out: &mut String, offset: usize, bytes: &[u8], name: &str, value: &str) {
     let first = bytes.first().copied().unwrap_or_default();
     let shown = match bytes.len() {

@@ -1,12 +1,13 @@
-//! The corpus as a folder: for those who read it without this crate, and for review.
+//! The corpus as a folder, for review and for use without this crate.
 //!
 //! ```text
 //! corpus.json                 edition, flags, names of all cases
-//! v1/SHA256SUMS               of all files below v1, as sha256sum -c reads them
-//! v1/CASE/case.json           what it is about
-//! v1/CASE/expected.json       the document that a reader must give
-//! v1/CASE/dump.txt            each byte of its files, by field; of a session, those that are not the clean one's
-//! v1/CASE/files/…             its files; symbolic links and empty folders stand in case.json only
+//! v1/SHA256SUMS               checksums of all files below v1, for sha256sum -c
+//! v1/CASE/case.json           description of the case
+//! v1/CASE/expected.json       the document that a reader must return
+//! v1/CASE/dump.txt            every byte of its files, by field; of a session, only files that differ
+//!                             from the clean session's
+//! v1/CASE/files/…             its files; only case.json lists symlinks and empty folders
 //! ```
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use super::{Case, FLAGS, json};
 use crate::rules::table::CORPUS_EDITION;
 use crate::scripts;
 
-/// All files of the corpus, by their paths in its folder.
+/// Returns all files of the corpus, by their paths in its folder.
 #[must_use]
 pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
@@ -34,7 +35,7 @@ pub fn files(cases: &[Case]) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The files that a case has in the corpus's folder.
+/// Returns a case's files in the corpus's folder.
 fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
     let at = |name: &str| format!("{}/{name}", case.name);
     let mut files = vec![
@@ -47,7 +48,7 @@ fn case_files(case: &Case) -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// What a case is about.
+/// Returns the description of a case: the content of its `case.json`.
 #[must_use]
 pub fn about(case: &Case) -> Value {
     let sizes: BTreeMap<_, _> = (case.files.iter())
@@ -85,8 +86,8 @@ fn list(cases: &[Case]) -> Value {
     json!({"edition": CORPUS_EDITION.version, "flags": flags, "cases": names})
 }
 
-/// What the edition of the corpus stands for: the cases with their files, what flags mean, and what
-/// writers are asked to write.
+/// Returns the digest that identifies an edition of the corpus: it covers the cases with their files,
+/// the flags, and the scripts for writers.
 #[must_use]
 pub fn digest(cases: &[Case]) -> String {
     let mut text = String::new();
@@ -107,7 +108,7 @@ pub fn digest(cases: &[Case]) -> String {
     sha256(text.as_bytes())
 }
 
-/// Sums and paths of the files below a folder, from there.
+/// Lists the checksums of the files below a folder, with paths relative to it.
 fn sums(files: &BTreeMap<String, Vec<u8>>, folder: &str) -> Vec<u8> {
     let mut text = String::new();
     for (path, bytes) in files {
@@ -121,35 +122,35 @@ fn sums(files: &BTreeMap<String, Vec<u8>>, folder: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The SHA-256 in hexadecimal.
+/// Returns the SHA-256 in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     super::document::hex(&Sha256::digest(bytes))
 }
 
-/// JSON as the corpus's files have it: what fits a line stands on one.
+/// Formats JSON like the corpus's files: a value that fits on one line takes one line.
 #[must_use]
 pub fn text(value: &Value) -> String {
     String::from_utf8_lossy(&json::text(value)).into_owned()
 }
 
-/// What of a folder is not the corpus.
+/// A difference between a folder and the corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// The file is not there, or cannot be read.
+    /// The file is missing or unreadable.
     Missing {
         /// Its path in the folder.
         path: String,
-        /// Why.
+        /// The error.
         why: String,
     },
-    /// The file has other bytes.
+    /// The file's bytes differ.
     Other {
         /// Its path in the folder.
         path: String,
         /// The first byte that differs, from the start of the file.
         offset: usize,
-        /// What its sum should be, and what it is.
+        /// The expected SHA-256 and the found one.
         sums: [String; 2],
     },
     /// A file that the corpus does not have.
@@ -159,7 +160,7 @@ pub enum Difference {
     },
 }
 
-/// Holds a folder against the corpus; gives what differs, by path.
+/// Compares a folder with the corpus. Returns the differences, by path.
 #[must_use]
 pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
     let files = files(cases);
@@ -192,24 +193,28 @@ pub fn verify(folder: &Path, cases: &[Case]) -> Vec<Difference> {
     differences
 }
 
-/// Writes the corpus into a folder; files of an older edition below `v1` and `v2` are removed.
+/// Writes the corpus into a folder. Removes files of an older edition below `v1` and `v2`.
 ///
 /// # Errors
 ///
-/// Those of the file system, with the path; one where the folder holds something else.
+/// Returns the error of the file system with the path, or an error if the folder contains something
+/// other than a corpus.
 pub fn generate(folder: &Path, cases: &[Case]) -> io::Result<()> {
     let files = files(cases);
     let unknown: Vec<_> = (on_disk(folder).into_iter())
         .filter(|path| !files.contains_key(path))
         .collect();
     if !unknown.is_empty() && !folder.join("corpus.json").is_file() {
-        let why = format!("{}: holds something else than a corpus", folder.display());
+        let why = format!(
+            "{}: contains other files below v1 or v2, and no corpus.json",
+            folder.display()
+        );
         return Err(io::Error::other(why));
     }
     for path in unknown {
         let path = folder.join(path);
         fs::remove_file(&path).map_err(|error| named(&path, &error))?;
-        // Its folder, where that was the last file.
+        // Remove folders that are now empty.
         let mut above = path.parent();
         while let Some(parent) = above.filter(|parent| *parent != folder) {
             if fs::remove_dir(parent).is_err() {
@@ -225,7 +230,7 @@ fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// The files below a folder's `v1` and `v2`, with `/` on every platform.
+/// Lists the files below a folder's `v1` and `v2`, with `/` on every platform.
 fn on_disk(folder: &Path) -> Vec<String> {
     let below = |name: &str| {
         let walk = walkdir::WalkDir::new(folder.join(name)).sort_by_file_name();
@@ -244,11 +249,11 @@ fn on_disk(folder: &Path) -> Vec<String> {
     paths.filter_map(relative).collect()
 }
 
-/// Writes cases into a folder, each with its links and empty folders, ready to be read.
+/// Writes cases into a folder, with their symlinks and empty folders.
 ///
 /// # Errors
 ///
-/// Those of the file system, with the path.
+/// Returns the error of the file system, with the path.
 pub fn copy(folder: &Path, cases: &[Case]) -> io::Result<()> {
     for case in cases {
         let own: BTreeMap<_, _> = case_files(case).into_iter().collect();
@@ -272,7 +277,7 @@ impl std::fmt::Display for Difference {
                 f,
                 "{path}: differs from byte {offset} on; SHA-256 {found}, expected {expected}"
             ),
-            Self::Unknown { path } => write!(f, "{path}: no file of the corpus"),
+            Self::Unknown { path } => write!(f, "{path}: not part of the corpus"),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What a broken rule does to whoever does not look.
+//! The effect of each broken rule on a reader that does not check for it.
 
-/// The effect of breaking a rule, a sentence or two.
+/// Returns the effect of breaking a rule: a sentence or two.
 pub(super) fn effect(rule: &str) -> &'static str {
     let found = EFFECTS.iter().find(|(id, _)| *id == rule);
     found.map_or("", |(_, effect)| effect)
@@ -9,83 +9,83 @@ pub(super) fn effect(rule: &str) -> &'static str {
 const EFFECTS: &[(&str, &str)] = &[
     (
         "ATF-IHDR-001",
-        "A reader that maps the file and looks at the header reads past its end.",
+        "A reader that maps the file and decodes the header reads past its end.",
     ),
     (
         "ATF-IHDR-002",
-        "Without this check any file comes out as events.",
+        "Without this check, any file decodes as events.",
     ),
     (
         "ATF-IHDR-003",
-        "A reader that passes over it gives numbers with their bytes reversed.",
+        "A reader that ignores it returns byte-swapped numbers.",
     ),
     (
         "ATF-IHDR-004",
-        "A reader that takes an unknown version for the one it knows gives fields that are not there.",
+        "A reader that takes an unknown version for the one it knows returns fields that are not there.",
     ),
     (
         "ATF-IHDR-005",
-        "Counts, kinds and links come out of the wrong bytes.",
+        "Counts, kinds and links are decoded from the wrong bytes.",
     ),
     (
         "ATF-IHDR-006",
-        "A reader that steps by it gives shifted events; one that ignores it may be right by luck.",
+        "A reader that uses it as the stride returns shifted events; one that ignores it may be right by luck.",
     ),
     (
         "ATF-IHDR-007",
-        "Header, gap or footer come out as events, or the reader leaves the file.",
+        "Header, padding or footer bytes decode as events, or the reader reads outside the file.",
     ),
     (
         "ATF-IHDR-008",
-        "A reader that refuses it loses a trace that it could read; the number is to be passed on.",
+        "A reader that rejects it loses a readable trace; it must pass the number on.",
     ),
     (
         "ATF-IHDR-009",
-        "A reader that refuses it loses a trace that it could read; the number is to be passed on.",
+        "A reader that rejects it loses a readable trace; it must pass the number on.",
     ),
     (
         "ATF-IHDR-010",
-        "A reader that indexes a table of clocks by it leaves the table.",
+        "A reader that indexes a table of clocks with it reads outside the table.",
     ),
     (
         "ATF-IHDR-011",
-        "Times are set against those of another clock: the field's tracer writes 1 everywhere.",
+        "Timestamps are compared with those of another clock: the tracer in the field writes 1 on every platform.",
     ),
     (
         "ATF-IHDR-012",
-        "A reader that refuses it breaks on the next revision of the format.",
+        "A reader that rejects it breaks on the next revision of the format.",
     ),
     (
         "ATF-IHDR-013",
-        "A reader that compares flags with 1 instead of testing the bit sees no detail file.",
+        "A reader that compares flags with 1 instead of testing the bit misses the detail file.",
     ),
     (
         "ATF-IHDR-014",
-        "A reader that goes by the header drops events, or reads the footer as some.",
+        "A reader that trusts the header drops events, or decodes the footer as events.",
     ),
     (
         "ATF-IHDR-015",
-        "A reader that looks there only finds no footer and counts it as events, or leaves the file.",
+        "A reader that looks only there misses the footer and counts it as events, or reads outside the file.",
     ),
     (
         "ATF-IHDR-016",
-        "A query that passes over files by these times misses events.",
+        "A query that skips files by these times misses events.",
     ),
     (
         "ATF-IHDR-017",
-        "A reader that goes by the header gives no event, or the footer as two.",
+        "A reader that trusts the header returns no events, or decodes the footer as two.",
     ),
     (
         "ATF-IHDR-018",
-        "A reader that goes by the flag misses the details, or fails to open what is not there.",
+        "A reader that trusts the flag misses the details, or fails to open a file that is not there.",
     ),
     (
         "ATF-IEVT-001",
-        "A binary search misses events, and a merge gives them out of order.",
+        "A binary search misses events, and a merge returns them out of order.",
     ),
     (
         "ATF-IEVT-002",
-        "A reader with an enumeration of three kinds fails, or takes it for a call.",
+        "A reader with an enum of three kinds fails, or takes the event for a call.",
     ),
     (
         "ATF-IEVT-003",
@@ -93,121 +93,121 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (
         "ATF-IEVT-004",
-        "A call tree made by depth has its branches in the wrong place.",
+        "A call tree built from depths has its branches in the wrong place.",
     ),
     (
         "ATF-IEVT-005",
-        "A reader that takes kind as 64 bits gives a kind that is none.",
+        "A reader that decodes kind as 64 bits returns an invalid kind.",
     ),
     (
         "ATF-IEVT-006",
-        "An event at time 0 moves the session's start to 1970; dropped, it moves all that follow.",
+        "Kept, an event at time 0 moves the session's start to 1970; dropped, it shifts all later positions.",
     ),
     (
         "ATF-IFTR-001",
-        "A reader that needs a footer loses all that survived.",
+        "A reader that needs a footer loses every surviving event.",
     ),
     (
         "ATF-IFTR-002",
-        "A reader that trusts it drops events, gives the footer as one, or leaves the file.",
+        "A reader that trusts it drops events, decodes the footer as one, or reads outside the file.",
     ),
     (
         "ATF-IFTR-003",
-        "A footer that is not at its own place may belong to other events.",
+        "A footer in the wrong place may belong to other events.",
     ),
-    ("ATF-IFTR-004", "Damaged events pass for good ones."),
+    ("ATF-IFTR-004", "Damaged events pass for intact ones."),
     (
         "ATF-IFTR-005",
-        "Readers that verify refuse every file of this writer.",
+        "Readers that verify checksums reject every file of this writer.",
     ),
-    ("ATF-IFTR-006", "Damage to the events goes unseen."),
+    ("ATF-IFTR-006", "Damage to the events goes unnoticed."),
     (
         "ATF-IFTR-007",
-        "A query that passes over files by these times misses events.",
+        "A query that skips files by these times misses events.",
     ),
     (
         "ATF-IFTR-008",
-        "A reader that refuses it breaks on the next revision of the format.",
+        "A reader that rejects it breaks on the next revision of the format.",
     ),
     (
         "ATF-IFTR-009",
-        "A reader that looks in the last 64 bytes only takes the footer for events.",
+        "A reader that looks only at the last 64 bytes takes the footer for events.",
     ),
     (
         "ATF-IFTR-010",
-        "A reader that rounds up gives an event with bytes of nothing.",
+        "A reader that rounds up returns an event built from missing bytes.",
     ),
     (
         "ATF-IFTR-011",
-        "A reader that divides the file's size gives events at time 0.",
+        "A reader that divides the file's size by 32 returns events at time 0.",
     ),
     (
         "ATF-IFTR-012",
-        "Half a footer comes out as an event, with its magic as the time.",
+        "Half a footer decodes as an event, with the magic as its time.",
     ),
     (
         "ATF-IFTR-013",
-        "A reader that goes by the magic alone takes the footer for two events.",
+        "A reader that relies on the magic alone takes the footer for two events.",
     ),
     (
         "ATF-DHDR-001",
-        "A reader that maps the file and looks at the header reads past its end.",
+        "A reader that maps the file and decodes the header reads past its end.",
     ),
     (
         "ATF-DHDR-002",
-        "Without this check any file comes out as details.",
+        "Without this check, any file decodes as details.",
     ),
     (
         "ATF-DHDR-003",
-        "A reader that passes over it gives numbers with their bytes reversed.",
+        "A reader that ignores it returns byte-swapped numbers.",
     ),
     (
         "ATF-DHDR-004",
-        "A reader that takes an unknown version for the one it knows gives fields that are not there.",
+        "A reader that takes an unknown version for the one it knows returns fields that are not there.",
     ),
     (
         "ATF-DHDR-005",
-        "The first length is read from the wrong place, and all that follow with it.",
+        "The first length is read from the wrong place, and so are all later ones.",
     ),
     (
         "ATF-DHDR-006",
-        "A reader that refuses it loses a trace that it could read; the number is to be passed on.",
+        "A reader that rejects it loses a readable trace; it must pass the number on.",
     ),
     (
         "ATF-DHDR-007",
-        "A reader that refuses it loses a trace that it could read; the number is to be passed on.",
+        "A reader that rejects it loses a readable trace; it must pass the number on.",
     ),
     (
         "ATF-DHDR-008",
-        "A reader that refuses it breaks on the next revision of the format.",
+        "A reader that rejects it breaks on the next revision of the format.",
     ),
     (
         "ATF-DHDR-009",
-        "A reader that allocates or stops by it loses events.",
+        "A reader that allocates by it or stops at it loses events.",
     ),
     (
         "ATF-DHDR-010",
-        "A reader that looks for the footer there only does not find it, or leaves the file.",
+        "A reader that looks for the footer only there misses it, or reads outside the file.",
     ),
     (
         "ATF-DHDR-011",
-        "A reader that goes by the range finds no detail for events that have one.",
+        "A reader that trusts the range finds no detail for events that have one.",
     ),
     (
         "ATF-DHDR-012",
-        "A reader that goes by the header gives no event.",
+        "A reader that trusts the header returns no events.",
     ),
     (
         "ATF-DEVT-001",
-        "A walk by this length never ends, or reads the next event within this one.",
+        "A walk by this length never ends, or reads the next event from inside this one.",
     ),
     (
         "ATF-DEVT-002",
-        "A reader that takes the payload leaves the section, or the file.",
+        "A reader that takes the whole payload reads outside the section, or outside the file.",
     ),
     (
         "ATF-DEVT-003",
-        "A reader that refuses unknown types loses a trace that it could read.",
+        "A reader that rejects unknown types loses a readable trace.",
     ),
     (
         "ATF-DEVT-004",
@@ -215,65 +215,65 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (
         "ATF-DEVT-005",
-        "A reader that refuses it breaks on the next revision of the format.",
+        "A reader that rejects it breaks on the next revision of the format.",
     ),
     (
         "ATF-DPAY-001",
-        "A reader with room for 256 bytes of stack writes past it.",
+        "A reader with a 256-byte stack buffer writes past its end.",
     ),
     (
         "ATF-DPAY-002",
-        "A reader that decodes it all the same gives registers that were never captured.",
+        "A reader that decodes it anyway returns registers that were never captured.",
     ),
     (
         "ATF-DPAY-003",
-        "A reader that takes stack_size as 32 bits gives a stack of megabytes.",
+        "A reader that decodes stack_size as 32 bits returns megabytes of stack.",
     ),
     (
         "ATF-DFTR-001",
-        "A reader that needs a footer loses all that survived.",
+        "A reader that needs a footer loses every surviving event.",
     ),
     (
         "ATF-DFTR-002",
-        "A reader that trusts it drops events, or gives what is none.",
+        "A reader that trusts it drops events, or returns events that do not exist.",
     ),
     (
         "ATF-DFTR-003",
-        "A footer that is not at its own place may belong to other events.",
+        "A footer in the wrong place may belong to other events.",
     ),
-    ("ATF-DFTR-004", "Damaged details pass for good ones."),
+    ("ATF-DFTR-004", "Damaged details pass for intact ones."),
     (
         "ATF-DFTR-005",
-        "Readers that verify refuse every file of this writer.",
+        "Readers that verify checksums reject every file of this writer.",
     ),
-    ("ATF-DFTR-006", "Damage to the details goes unseen."),
+    ("ATF-DFTR-006", "Damage to the details goes unnoticed."),
     (
         "ATF-DFTR-007",
-        "A query that passes over files by these times misses details.",
+        "A query that skips files by these times misses details.",
     ),
     (
         "ATF-DFTR-008",
-        "A reader that refuses it breaks on the next revision of the format.",
+        "A reader that rejects it breaks on the next revision of the format.",
     ),
     (
         "ATF-DFTR-009",
-        "A reader that looks in the last 64 bytes only takes the footer for an event.",
+        "A reader that looks only at the last 64 bytes takes the footer for an event.",
     ),
     (
         "ATF-DFTR-010",
-        "A reader that takes what is left gives a payload with bytes of nothing.",
+        "A reader that takes the remaining bytes as the event returns an incomplete payload.",
     ),
     (
         "ATF-DFTR-011",
-        "A length of 0 among the zeros is a walk that never ends.",
+        "The zeros read as a length of 0, and a walk never ends.",
     ),
     (
         "ATF-DFTR-012",
-        "Half a footer comes out as an event, with its magic as the length.",
+        "Half a footer decodes as an event, with the magic as its length.",
     ),
     (
         "ATF-DFTR-013",
-        "A reader that goes by the magic alone takes the footer for an event.",
+        "A reader that relies on the magic alone takes the footer for an event.",
     ),
     (
         "ATF-LINK-001",
@@ -281,35 +281,35 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (
         "ATF-LINK-002",
-        "A reader that refuses the trace for it loses all that survived.",
+        "A reader that rejects the trace because of it loses every surviving event.",
     ),
     (
         "ATF-LINK-003",
-        "A reader that goes from details to events gives them to another call.",
+        "A reader that goes from details to events assigns them to the wrong call.",
     ),
     (
         "ATF-LINK-004",
-        "A reader that refuses the trace for it loses all that survived.",
+        "A reader that rejects the trace because of it loses every surviving event.",
     ),
     (
         "ATF-LINK-005",
-        "A reader that walks both files in step gives each event another's detail.",
+        "A reader that walks both files in step pairs events with the wrong details.",
     ),
     (
         "ATF-LINK-006",
-        "Lookups by time find the event and not its detail; crossed links go unseen.",
+        "A lookup by time finds the event but not its detail; crossed links go unnoticed.",
     ),
     (
         "ATF-LINK-007",
-        "A reader that goes by the detail's type shows arguments for a return value.",
+        "A reader that trusts the detail's type shows arguments as a return value.",
     ),
     (
         "ATF-LINK-008",
-        "Links of one width are read with the other.",
+        "Links of one width are decoded with the other.",
     ),
     (
         "ATF-LINK-009",
-        "The details of another thread are shown: in version 2 nothing else tells.",
+        "The details of another thread are shown: in version 2 nothing else reveals it.",
     ),
     (
         "ATF-LINK-010",
@@ -329,44 +329,47 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (
         "ATF-MANI-003",
-        "A reader that expects the type fails, and loses what the other keys say.",
+        "A reader that expects the documented type fails, and loses the other keys.",
     ),
     (
         "ATF-MANI-004",
-        "A reader that goes by the list gives the thread's events twice.",
+        "A reader that follows the list returns the thread's events twice.",
     ),
     (
         "ATF-MANI-005",
-        "A reader that opens each listed thread fails, and loses those that are there.",
+        "A reader that opens every listed thread fails, and loses those that exist.",
     ),
     (
         "ATF-MANI-006",
-        "A reader that goes by the list never shows the thread.",
+        "A reader that follows the list never shows the thread.",
     ),
     (
         "ATF-MANI-007",
-        "A reader that goes by it misses details, or fails to open what is not there.",
+        "A reader that trusts it misses details, or fails to open a file that is not there.",
     ),
     (
         "ATF-MANI-008",
-        "A timeline drawn by it begins in 1970, or cuts events off.",
+        "A timeline drawn from it begins in 1970, or cuts events off.",
     ),
     (
         "ATF-MANI-009",
-        "Times are set against those of another clock.",
+        "Timestamps are compared with those of another clock.",
     ),
-    ("ATF-MANI-010", "Two ways to find a name give two names."),
+    (
+        "ATF-MANI-010",
+        "The two ways to find a name give different names.",
+    ),
     (
         "ATF-MANI-011",
-        "A reader that refuses unknown keys breaks on the next tracer.",
+        "A reader that rejects unknown keys breaks on the next tracer.",
     ),
     (
         "ATF-MANI-012",
-        "A reader that goes by it looks for names that are not there, or for none.",
+        "A reader that trusts it looks for names that are not there, or ignores those that are.",
     ),
     (
         "ATF-MANI-013",
-        "A reader that prints the name prints a blank, and hides which call it was.",
+        "A reader that prints the name prints nothing, and hides which function was called.",
     ),
     (
         "ATF-SESS-001",
@@ -374,27 +377,27 @@ const EFFECTS: &[(&str, &str)] = &[
     ),
     (
         "ATF-SESS-002",
-        "A reader that refuses the session for it loses the other threads.",
+        "A reader that rejects the session because of it loses the other threads.",
     ),
     (
         "ATF-SESS-003",
-        "A reader that follows it gives events that were never traced here.",
+        "A reader that follows it returns events that were never traced here.",
     ),
     (
         "ATF-SESS-004",
-        "A reader that wants its own spelling never shows the thread; one that parses loosely makes two of one.",
+        "A reader that expects the exact spelling never shows the thread; one that parses loosely may list a thread twice.",
     ),
     (
         "ATF-SESS-005",
-        "The threads' events are merged by times that have nothing to do with one another.",
+        "The threads' events are merged by unrelated times.",
     ),
     (
         "ATF-RING-001",
-        "A reader that takes its events gives some twice, or some that were never traced here.",
+        "A reader that takes its events returns some twice, or some that were never traced here.",
     ),
     (
         "ATF-RING-002",
-        "A reader that takes its events all the same gives what another thread or run left.",
+        "A reader that takes its events anyway returns what another thread or run left behind.",
     ),
 ];
 

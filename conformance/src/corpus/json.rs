@@ -1,11 +1,11 @@
-//! JSON that reads well in a diff: what fits a line stands on one.
+//! JSON that reads well in a diff: a value that fits on one line takes one line.
 
 use serde_json::Value;
 
-/// How wide a value on one line may be.
+/// The maximum width of a value on one line.
 const WIDTH: usize = 120;
 
-/// The value as text, its keys in the order of the alphabet, with a line feed at the end.
+/// Formats a value with sorted keys and a line feed at the end.
 pub(super) fn text(value: &Value) -> Vec<u8> {
     let mut out = String::new();
     write(&mut out, value, 0);
@@ -36,7 +36,7 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorted here, since what a map does depends on the features that other crates ask for.
+/// Sorts entries by key: the order of a map depends on serde_json features that other crates enable.
 fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
     let entries = value.as_object().into_iter().flatten();
     let mut entries: Vec<_> = entries

@@ -1,7 +1,7 @@
 //! The records' fields, typed by hand from the tables of S0, S1, S2 and S4.
 //!
-//! What is expected of a reader is read with these tables and not with the spec's: a mistake there
-//! would be everyone's, and nothing would show it.
+//! Expected results use these tables and not the spec's: every reader would share a mistake in the
+//! spec, and no test would reveal it.
 
 /// A record of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Record {
     DetailEventHeader,
     DetailFunctionPayload,
     DetailFooter,
-    /// No source has it.
+    /// Not in any source.
     RingHeader,
 }
 
@@ -28,20 +28,20 @@ pub(crate) struct Field {
     pub(crate) is: Is,
 }
 
-/// How a field is read.
+/// The kind of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Is {
-    /// Four letters.
+    /// Four ASCII characters.
     Magic,
     /// Without meaning.
     Reserved,
     /// A number.
     Number,
-    /// A position, given as text in both wire versions.
+    /// A position, shown as a string in both wire versions.
     Seq,
     /// A position, or all ones for none.
     Link,
-    /// Eight numbers of 64 bits.
+    /// Eight 64-bit numbers.
     Registers,
 }
 
@@ -168,7 +168,7 @@ const DETAIL_EVENT_HEADER_2: [Field; 5] = [
     number("timestamp", 16, 8),
 ];
 
-/// S1, S4. The stack stands behind it.
+/// S1, S4. The stack follows it.
 const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     number("function_id", 0, 8),
     field("x_regs", 8, 64, Is::Registers),
@@ -190,7 +190,7 @@ const DETAIL_FOOTER: [Field; 7] = [
     reserved("reserved", 40, 24),
 ];
 
-/// The reference's page of it.
+/// The page on `ring.atf` in the reference.
 const RING_HEADER: [Field; 15] = [
     field("magic", 0, 4, Is::Magic),
     number("endian", 4, 1),
@@ -210,7 +210,7 @@ const RING_HEADER: [Field; 15] = [
 ];
 
 impl Record {
-    /// Its fields in one wire version, in their order.
+    /// Returns its fields in one wire version, in order.
     pub(crate) const fn fields(self, wire: u8) -> &'static [Field] {
         match (self, wire) {
             (Self::IndexHeader, 1) => &INDEX_HEADER_1,
@@ -227,7 +227,7 @@ impl Record {
         }
     }
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     pub(crate) const fn size(self) -> usize {
         match self {
             Self::IndexEvent => 32,
@@ -239,7 +239,7 @@ impl Record {
     }
 }
 
-/// The little-endian number in up to 8 bytes.
+/// Decodes up to 8 bytes as a little-endian number.
 pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     let mut number = [0; 8];
     (number.iter_mut().zip(bytes)).for_each(|(place, byte)| *place = *byte);

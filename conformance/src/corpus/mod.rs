@@ -1,8 +1,8 @@
-//! The golden corpus: small traces, each with what a reader must make of it.
+//! The golden corpus: small traces, each with its expected result.
 //!
-//! A case is a [`Recipe`]: a [session without a fault](Trace), and one edit of it. What must come
-//! out never comes from a reader: it follows from the description of what was written, and what
-//! stands in the files is read with tables typed by hand from the format's documents.
+//! A case is made by a [`Recipe`]: a [valid session](Trace) and one edit of it. Expected results never
+//! come from a reader: they follow from the description of what was written, and field values are
+//! decoded with tables typed by hand from the format's documents.
 
 #![allow(
     clippy::missing_panics_doc,
@@ -41,7 +41,7 @@ pub use trace::Trace;
 
 use crate::{Place, Verdict};
 
-/// All cases, those of wire version 1 first.
+/// Returns all cases, those of wire version 1 first.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     let recipes = recipes();
@@ -58,12 +58,12 @@ pub fn cases() -> Vec<Case> {
     [1, 2].into_iter().flat_map(of_wire).collect()
 }
 
-/// Adds a case, or what it is about to the one that gives the same to read.
+/// Adds a case. If another case has the same trace, merges the two.
 fn add(cases: &mut Vec<Case>, mut case: Case) {
     let Some(same) = cases.iter_mut().find(|other| other.is_same_trace(&case)) else {
         return cases.push(case);
     };
-    // The one that breaks a rule keeps its name.
+    // The case that breaks a rule keeps its name.
     if same.place.is_none() && case.place.is_some() {
         std::mem::swap(same, &mut case);
     }
@@ -80,67 +80,67 @@ fn add(cases: &mut Vec<Case>, mut case: Case) {
     same.note = format!("{} {}", same.note, case.note);
 }
 
-/// The case of that name.
+/// Returns the case with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<Case> {
     cases().into_iter().find(|case| case.name == name)
 }
 
-/// One small trace with what a reader must make of it.
+/// A small trace with its expected result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
     /// Its permanent name: `v1/iftr-004-one-bit-off`.
     pub name: String,
     /// The wire version of its files.
     pub wire: u8,
-    /// The rules that it is about.
+    /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// What was done to it.
+    /// The kind of fault.
     pub class: Class,
-    /// What is to be read: a file, from the trace's folder, or empty for the folder itself.
+    /// The file to read, relative to the trace's folder, or empty for the folder itself.
     pub path: String,
-    /// What kind of thing `path` is.
+    /// The type of `path`.
     pub subject: Subject,
-    /// Which known mistakes of implementations it finds; explained in the corpus.
+    /// The known mistakes of implementations that it reveals; the corpus explains them.
     pub flags: Vec<&'static str>,
-    /// What is wrong with it and what that does to a reader that does not look.
+    /// The fault, and its effect on a reader that does not check for it.
     pub note: String,
-    /// The documents that say so: S0 to S4, FIELD.
+    /// The sources of its rules: S0 to S4, FIELD.
     pub sources: Vec<&'static str>,
     /// The files, by their paths in the trace's folder.
     pub files: BTreeMap<String, Vec<u8>>,
     /// Folders without files.
     pub folders: Vec<String>,
-    /// Symbolic links, by their paths, with where they lead.
+    /// The targets of symlinks, by path.
     pub symlinks: BTreeMap<String, String>,
-    /// The verdicts that are right by its sources, the mildest first.
+    /// The right verdicts according to its sources, mildest first.
     pub verdicts: Vec<Verdict>,
-    /// Why it must be refused, where that alone is right: a source's sentence, or the harm that
-    /// reading it does.
+    /// Why it must be rejected, if no other verdict is right: a source's sentence, or the harm of
+    /// reading it.
     pub because: Vec<&'static str>,
-    /// Of a session, the verdicts that are right on each file.
+    /// The right verdicts on each file of a session.
     pub file_verdicts: Vec<FileVerdicts>,
-    /// Of a session, the threads that a reader may pass over.
+    /// The threads of a session that a reader may skip.
     pub optional: Vec<u32>,
-    /// The document of a reader that gives the mildest verdict. What it leaves out of header, footer
-    /// and derived values is not asked.
+    /// The expected document with the mildest verdict. Readers may add header, footer and derived
+    /// values that it omits.
     pub expected: serde_json::Value,
     /// The broken rules that a checker must find, by file: `("thread_7/index.atf", "ATF-IFTR-004")`.
     pub broken: Vec<(String, &'static str)>,
-    /// Where the first of these is broken, in its file.
+    /// The position in its file where the first of these is broken.
     pub place: Option<Place>,
-    /// Each byte of its trace files under the name of its field.
+    /// Every byte of its trace files, with the name of its field.
     pub dump: String,
 }
 
 impl Case {
-    /// Whether the other gives the same to read.
+    /// Returns whether the other case has the same trace.
     fn is_same_trace(&self, other: &Self) -> bool {
         (&self.path, &self.files, &self.folders, &self.symlinks)
             == (&other.path, &other.files, &other.folders, &other.symlinks)
     }
 
-    /// Its files beside what is to be read, which no reader may open.
+    /// Returns its files outside the session, which no reader may open.
     pub fn decoys(&self) -> impl Iterator<Item = &str> {
         let is_session = self.subject == Subject::Session;
         let files = self.files.keys().filter(move |_| is_session);
@@ -149,17 +149,17 @@ impl Case {
             .map(String::as_str)
     }
 
-    /// Writes its files into a folder; what is to be read is then at [`path`](Self::path) there.
+    /// Writes its files into a folder; the file or session to read is then at [`path`](Self::path).
     ///
     /// # Errors
     ///
-    /// Those of the file system, with the path.
+    /// Returns the error of the file system, with the path.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         write(folder, &self.files, &self.folders, &self.symlinks)
     }
 }
 
-/// Writes files, empty folders and symbolic links.
+/// Writes files, empty folders and symlinks.
 fn write(
     folder: &Path,
     files: &BTreeMap<String, Vec<u8>>,
@@ -190,12 +190,12 @@ fn symlink(target: &str, path: &Path) -> io::Result<()> {
     return std::os::unix::fs::symlink(target, path);
     #[cfg(not(unix))]
     return Err(io::Error::other(format!(
-        "no symbolic link from {} to {target} on this system",
+        "cannot create a symlink from {} to {target} on this system",
         path.display()
     )));
 }
 
-/// The verdicts that are right on a file of a session.
+/// The right verdicts on a file of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileVerdicts {
     /// The thread's id.
@@ -208,7 +208,7 @@ pub struct FileVerdicts {
     pub verdicts: Vec<Verdict>,
 }
 
-/// What was done to a case's files.
+/// The kind of fault in a case's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
@@ -218,12 +218,12 @@ pub enum Class {
     Malformed,
     /// Bytes at the end are missing.
     Truncated,
-    /// The bytes make no trace.
+    /// The bytes are not a trace.
     Invalid,
 }
 
 impl Class {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -235,7 +235,7 @@ impl Class {
     }
 }
 
-/// What a case gives to read.
+/// The type of the trace that a case reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {

@@ -1,4 +1,4 @@
-//! A recipe: the clean session, an edit, and what must be found then.
+//! Recipes: an edit of the clean session and the finding it must cause.
 
 use super::effects::effect;
 use super::flags::flag_of;
@@ -6,34 +6,35 @@ use super::trace::{DETAIL, INDEX, Trace};
 use super::{Case, Class, Subject, document, dump, verdicts};
 use crate::{Place, Verdict, rules};
 
-/// One edit of the clean session, in each of some wire versions.
+/// One edit of the clean session, in one or both wire versions.
 ///
-/// The first rule that it is about stands in its slug; so does its name, which therefore never
-/// changes.
+/// The slug consists of its first rule and its name, so the name never changes.
 #[derive(Debug, Clone)]
 pub struct Recipe {
-    /// The rules that it is about.
+    /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// The wire versions that it is made in.
+    /// The wire versions that it exists in.
     pub wires: &'static [u8],
-    /// What is special about it.
+    /// A short description that becomes part of the slug.
     pub name: &'static str,
-    /// What the first rule's finding is like; a recipe without one meets the rule.
+    /// The expected finding of the first rule; `None` if the recipe meets the rule.
     pub found: Option<Found>,
-    /// Other rules that the edit cannot help to break, by file.
+    /// Other rules that the edit unavoidably breaks, by file.
     pub also: Vec<(&'static str, &'static str)>,
-    /// Known mistakes of implementations that it finds.
+    /// Known mistakes of implementations that it reveals.
     pub flags: Vec<&'static str>,
-    /// The verdicts that are right on its subject, where those are not what the rules leave open.
+    /// The right verdicts on its subject, where they differ from those that the rules allow.
     verdicts: &'static [Verdict],
-    /// Why its subject must be refused, where its rules do not say.
+    /// Why its subject must be rejected, where its rules do not say.
     because: Option<&'static str>,
-    /// A recipe without one meets its rule in the clean session itself.
+    /// `None` if the clean session itself meets the rule.
     edit: Option<fn(&mut Trace)>,
-    /// A file of the session, or a folder; empty for all of it.
+    /// A file or folder of the session; empty for the whole session.
     subject: &'static str,
     /// Whether its name alone is its slug.
     is_named: bool,
+    /// The text for the note, where the name reads badly in it; empty for the name.
+    title: &'static str,
     note: &'static str,
 }
 
@@ -44,24 +45,24 @@ pub struct Found {
     pub file: &'static str,
     /// The field's path.
     pub field: &'static str,
-    /// How often the rule is broken there.
+    /// How many times the rule is broken there.
     pub count: u64,
     /// The verdict on the file.
     pub verdict: Verdict,
     offset: Offset,
 }
 
-/// Where a finding points, bytes from the start of the file.
+/// The position of a finding, in bytes from the start of the file.
 #[derive(Debug, Clone)]
 enum Offset {
     None,
     /// In wire versions 1 and 2.
     Bytes([u64; 2]),
-    /// The one place where the file has this text.
+    /// The offset of this text, which occurs once in the file.
     Text(&'static str),
 }
 
-/// The clean session is at the rule's limit as it is.
+/// A recipe without an edit: the clean session is a boundary case of the rule.
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
@@ -75,11 +76,12 @@ pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
         edit: None,
         subject: subject_of(rule),
         is_named: false,
+        title: "",
         note: "",
     }
 }
 
-/// The edit takes the rule to its limit.
+/// A recipe whose edit makes a boundary case that still meets the rule.
 pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Recipe {
     Recipe {
         edit: Some(edit),
@@ -87,7 +89,7 @@ pub(super) fn meets(rule: &'static str, name: &'static str, edit: fn(&mut Trace)
     }
 }
 
-/// The edit makes another good trace, for what these rules say.
+/// A recipe whose edit makes another valid trace, for these rules.
 pub(super) fn whole(
     name: &'static str,
     rules: &[&'static str],
@@ -102,7 +104,7 @@ pub(super) fn whole(
     }
 }
 
-/// The edit breaks the rule.
+/// A recipe whose edit breaks the rule.
 pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace)) -> Breaking {
     Breaking(Recipe {
         flags: flag_of(rule).into_iter().collect(),
@@ -110,7 +112,7 @@ pub(super) fn breaks(rule: &'static str, name: &'static str, edit: fn(&mut Trace
     })
 }
 
-/// What a rule's cases give to read, unless they say otherwise.
+/// Returns the file that a rule's cases read by default; empty for the whole session.
 fn subject_of(rule: &str) -> &'static str {
     match rule.get(4..8) {
         // Only the folder shows whether the flag is right.
@@ -121,12 +123,12 @@ fn subject_of(rule: &str) -> &'static str {
     }
 }
 
-/// Whether a rule can be broken by one file alone.
+/// Returns whether one file alone can break a rule.
 fn is_of_one_file(rule: &str) -> bool {
     !subject_of(rule).is_empty()
 }
 
-/// A recipe that does not say yet what must be found.
+/// A recipe without its expected finding.
 pub(super) struct Breaking(Recipe);
 
 impl Breaking {
@@ -140,7 +142,7 @@ impl Breaking {
         self.at_each(file, field, [offset, offset], verdict)
     }
 
-    /// Where the offset is another in wire version 2.
+    /// Expects a finding whose offset depends on the wire version.
     pub(super) fn at_each(
         self,
         file: &'static str,
@@ -151,7 +153,7 @@ impl Breaking {
         self.expect(file, field, Offset::Bytes(offsets), verdict)
     }
 
-    /// Where the file is a text.
+    /// Expects a finding at this text of a text file.
     pub(super) fn at_text(
         self,
         file: &'static str,
@@ -162,7 +164,7 @@ impl Breaking {
         self.expect(file, field, Offset::Text(text), verdict)
     }
 
-    /// Where there is no offset.
+    /// Expects a finding without an offset.
     pub(super) fn in_file(
         self,
         file: &'static str,
@@ -194,19 +196,19 @@ impl Breaking {
 }
 
 impl Recipe {
-    /// Breaks another rule too.
+    /// Declares that the edit also breaks this rule.
     pub(super) fn also(mut self, file: &'static str, rule: &'static str) -> Self {
         self.also.push((file, rule));
         self
     }
 
-    /// Holds in one wire version only.
+    /// Limits the recipe to these wire versions.
     pub(super) fn only(mut self, wires: &'static [u8]) -> Self {
         self.wires = wires;
         self
     }
 
-    /// Breaks the rule so many times.
+    /// Sets how many times the edit breaks the rule.
     pub(super) fn times(mut self, count: u64) -> Self {
         if let Some(found) = &mut self.found {
             found.count = count;
@@ -214,7 +216,7 @@ impl Recipe {
         self
     }
 
-    /// Finds a known mistake of implementations.
+    /// Adds a known mistake of implementations that the recipe reveals.
     pub(super) fn flag(mut self, flag: &'static str) -> Self {
         if !self.flags.contains(&flag) {
             self.flags.push(flag);
@@ -222,63 +224,66 @@ impl Recipe {
         self
     }
 
-    /// Is about what a reader does, which no file breaks.
+    /// Adds a rule on the behaviour of readers, which no file can break.
     pub(super) fn asks(mut self, rule: &'static str) -> Self {
         self.rules.push(rule);
         self
     }
 
-    /// May be judged in these ways, whatever its rules leave open.
+    /// Sets the right verdicts, whatever the rules allow.
     pub(super) fn may(mut self, verdicts: &'static [Verdict]) -> Self {
         self.verdicts = verdicts;
         self
     }
 
-    /// Must be refused, for this source or this harm.
+    /// Requires that readers reject the subject, for this source or this harm.
     pub(super) fn must_reject(mut self, because: &'static str) -> Self {
         self.because = Some(because);
         self.may(&[Verdict::Reject])
     }
 
-    /// Says more about it.
+    /// Describes the recipe in its note in place of its name.
+    pub(super) fn titled(mut self, title: &'static str) -> Self {
+        self.title = title;
+        self
+    }
+
+    /// Adds a sentence to the note.
     pub(super) fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
-    /// Gives this file or folder to read; empty for the whole session.
+    /// Sets the file or folder to read; empty for the whole session.
     pub(super) fn of(mut self, subject: &'static str) -> Self {
         self.subject = subject;
         self
     }
 
-    /// Whether it is the clean session itself.
+    /// Returns whether the recipe is the clean session itself.
     #[must_use]
     pub const fn is_clean(&self) -> bool {
         self.edit.is_none()
     }
 
-    /// The file or folder of the session that is to be read; empty for all of it.
+    /// Returns the file or folder to read; empty for the whole session.
     #[must_use]
     pub const fn subject(&self) -> &'static str {
         self.subject
     }
 
-    /// Its permanent name in one wire version.
+    /// Returns the permanent name of its case, without the wire version.
     #[must_use]
     pub fn slug(&self) -> String {
-        let first = self.rules.first().copied().unwrap_or_default();
-        match self.is_named {
-            true => slug(self.name),
-            false => slug(&format!(
-                "{} {}",
-                first.trim_start_matches("ATF-"),
-                self.name
-            )),
+        if self.is_named {
+            return slug(self.name);
         }
+        let first = self.rules.first().copied().unwrap_or_default();
+        let rule = first.trim_start_matches("ATF-");
+        slug(&format!("{rule} {}", self.name))
     }
 
-    /// The rules that it is about in one wire version.
+    /// Returns the rules that it tests in one wire version.
     #[must_use]
     pub fn rules_in(&self, wire: u8) -> Vec<&'static str> {
         let holds = |id: &&&'static str| {
@@ -287,7 +292,7 @@ impl Recipe {
         self.rules.iter().filter(holds).copied().collect()
     }
 
-    /// The session, edited.
+    /// Returns the edited session.
     #[must_use]
     pub fn trace(&self, wire: u8) -> Trace {
         let mut trace = Trace::clean(wire);
@@ -297,7 +302,7 @@ impl Recipe {
         trace
     }
 
-    /// All rules that the edited session breaks, by file, the one that it is about first.
+    /// Returns all rules that the edited session breaks, by file; the recipe's own rule comes first.
     #[must_use]
     pub fn broken(&self) -> Vec<(&'static str, &'static str)> {
         let first = self.rules.first().copied();
@@ -305,7 +310,7 @@ impl Recipe {
         own.into_iter().chain(self.also.iter().copied()).collect()
     }
 
-    /// The case that it makes in one wire version.
+    /// Builds its case in one wire version.
     pub(super) fn case(&self, wire: u8) -> Case {
         let trace = self.trace(wire);
         let place = self.found.as_ref().map(|found| found.place(&trace));
@@ -358,9 +363,10 @@ impl Recipe {
             let clean = (!self.is_clean()).then(|| Trace::clean(wire));
             let dumps = trace.files().iter().map(|(path, bytes)| {
                 let same = clean.as_ref().and_then(|clean| clean.files().get(path));
-                match same == Some(bytes) {
-                    true => format!("{path}\nas in v{wire}/clean-session\n"),
-                    false => format!("{path}\n{}", dump_of(&trace, path)),
+                if same == Some(bytes) {
+                    format!("{path}\nas in v{wire}/clean-session\n")
+                } else {
+                    format!("{path}\n{}", dump_of(&trace, path))
                 }
             });
             case.dump = dumps.collect::<Vec<_>>().join("\n");
@@ -374,13 +380,21 @@ impl Recipe {
         case
     }
 
+    fn title(&self) -> &'static str {
+        if self.title.is_empty() {
+            self.name
+        } else {
+            self.title
+        }
+    }
+
     fn text(&self) -> String {
         let rule = self.rules.first().and_then(|id| rules::find(id));
         let mut text = match (rule, self.is_named) {
             (Some(rule), false) if self.found.is_some() => {
-                format!("{} Here: {}. {}", rule.rule, self.name, effect(rule.id))
+                format!("{} Here: {}. {}", rule.rule, self.title(), effect(rule.id))
             }
-            (Some(rule), false) => format!("{} At its limit: {}.", rule.rule, self.name),
+            (Some(rule), false) => format!("{} Boundary case: {}.", rule.rule, self.title()),
             _ => String::new(),
         };
         if !self.note.is_empty() {
@@ -393,7 +407,7 @@ impl Recipe {
     }
 }
 
-/// The clean session's cases: each is about all rules that it is at the limit of.
+/// Builds the clean session's cases; each tests all rules that it is a boundary case of.
 pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
     let subjects = [
         (
@@ -422,7 +436,7 @@ pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
                 recipe
                     .rules
                     .iter()
-                    .map(|rule| format!("{rule} ({})", recipe.name))
+                    .map(|rule| format!("{rule} ({})", recipe.title()))
             })
             .collect();
         let recipe = Recipe {
@@ -434,10 +448,7 @@ pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
             is_named: true,
             ..holds("", name)
         };
-        let note = format!(
-            "Nothing is wrong: {what}. At the limit of {}.",
-            met.join(", ")
-        );
+        let note = format!("No faults: {what}. Boundary case of {}.", met.join(", "));
         Case {
             note,
             ..recipe.case(wire)
@@ -447,7 +458,7 @@ pub(super) fn clean(recipes: &[Recipe], wire: u8) -> Vec<Case> {
 }
 
 impl Found {
-    /// Where the finding points, in the edited session.
+    /// Returns the position of the finding in the edited session.
     #[must_use]
     pub fn place(&self, trace: &Trace) -> Place {
         let offset = match &self.offset {
@@ -478,7 +489,7 @@ fn dump_of(trace: &Trace, path: &str) -> String {
     }
 }
 
-/// The last part of a path, if it is a trace file's.
+/// Returns the last part of a trace file's path, or `None` for other paths.
 fn file_name(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     let is_file = [".atf", ".ati2", ".atd2"]
@@ -487,7 +498,7 @@ fn file_name(path: &str) -> Option<&str> {
     is_file.then_some(name)
 }
 
-/// Lower case, with one hyphen between words.
+/// Converts a text to lower case, with one hyphen between words.
 fn slug(text: &str) -> String {
     let text = text.to_lowercase().replace(['\'', ','], "");
     let words = text.split(|char: char| !char.is_ascii_alphanumeric());
@@ -505,7 +516,7 @@ fn sources(ids: &[&str]) -> Vec<&'static str> {
     sources
 }
 
-/// What was done, as the broken rules say.
+/// Returns the kind of fault, derived from the broken rules.
 fn class(broken: &[(String, &'static str)]) -> Class {
     let breaks = |rules: &[&str]| broken.iter().any(|(_, rule)| rules.contains(rule));
     let is_must = |id: &str| rules::find(id).is_some_and(|r| r.severity == rules::Severity::Must);
@@ -525,8 +536,9 @@ fn class(broken: &[(String, &'static str)]) -> Class {
     if broken.iter().any(|(_, rule)| is_must(rule)) {
         return Class::Malformed;
     }
-    match breaks(&["ATF-IFTR-001", "ATF-DFTR-001"]) {
-        true => Class::Truncated,
-        false => Class::Valid,
+    if breaks(&["ATF-IFTR-001", "ATF-DFTR-001"]) {
+        Class::Truncated
+    } else {
+        Class::Valid
     }
 }

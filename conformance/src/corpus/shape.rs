@@ -1,24 +1,24 @@
-//! What a file was made of, whatever its bytes say of it.
+//! The parts that a file was made of, whatever its bytes claim.
 
 use std::ops::Range;
 
 use super::layout::Record;
 
-/// The parts of a trace file, as its description has them.
+/// The parts of a trace file, according to its description.
 ///
-/// Expected values rest on it: which events survive a cut follows from where they were put, and
-/// not from what a reader finds.
+/// Expected results depend on it: which events survive a truncation follows from where they were
+/// written, not from what a reader finds.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) is_detail: bool,
     pub(crate) wire: u8,
-    /// Where the first event begins.
+    /// The offset of the first event.
     pub(crate) start: usize,
     /// The sizes of the events.
     pub(crate) events: Vec<usize>,
-    /// How many bytes of the file are those that it was made with.
+    /// The number of original bytes at the start of the file.
     pub(crate) own: usize,
-    /// The sizes of the events that a reader gets, where those are not all that are whole.
+    /// The sizes of the events that a reader finds, if it does not find all complete events.
     pub(crate) framed: Option<Vec<usize>>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Shape {
 pub(super) struct Region {
     pub(super) offset: usize,
     pub(super) size: usize,
-    /// In front of the names of its fields: `events[3]`.
+    /// The prefix of its fields' names: `events[3]`.
     pub(super) name: String,
     /// `None` for bytes without fields.
     pub(super) record: Option<Record>,
@@ -46,12 +46,12 @@ impl Shape {
         }
     }
 
-    /// Where the event behind the last one would begin.
+    /// Returns the offset of the end of the last event.
     pub(super) fn events_end(&self) -> usize {
         self.start + self.events.iter().sum::<usize>()
     }
 
-    /// Where each event stands that is whole.
+    /// Returns the range of each complete event.
     pub(super) fn survivors(&self) -> Vec<Range<usize>> {
         let mut offset = self.start;
         let mut found = Vec::new();
@@ -64,46 +64,49 @@ impl Shape {
         found
     }
 
-    /// The offset behind the last event that survives.
+    /// Returns the offset of the end of the last complete event.
     pub(super) fn survivors_end(&self) -> usize {
         self.survivors().last().map_or(self.start, |last| last.end)
     }
 
-    /// Where the footer stands, if it is whole.
+    /// Returns the offset of the footer, if it is complete.
     pub(super) fn footer(&self) -> Option<usize> {
         let offset = self.events_end();
         (offset + 64 <= self.own).then_some(offset)
     }
 
-    /// The record that the file begins with.
+    /// Returns the record at the start of the file.
     pub(super) const fn header_record(&self) -> Record {
-        match self.is_detail {
-            true => Record::DetailHeader,
-            false => Record::IndexHeader,
+        if self.is_detail {
+            Record::DetailHeader
+        } else {
+            Record::IndexHeader
         }
     }
 
-    /// The record that an event begins with.
+    /// Returns the record at the start of an event.
     pub(super) const fn event_record(&self) -> Record {
-        match self.is_detail {
-            true => Record::DetailEventHeader,
-            false => Record::IndexEvent,
+        if self.is_detail {
+            Record::DetailEventHeader
+        } else {
+            Record::IndexEvent
         }
     }
 
-    /// The record behind the events.
+    /// Returns the record after the events.
     pub(super) const fn footer_record(&self) -> Record {
-        match self.is_detail {
-            true => Record::DetailFooter,
-            false => Record::IndexFooter,
+        if self.is_detail {
+            Record::DetailFooter
+        } else {
+            Record::IndexFooter
         }
     }
 
-    /// The parts of the file's `size` bytes, without a gap.
+    /// Divides the file's bytes into contiguous regions.
     pub(super) fn regions(&self, bytes: &[u8]) -> Vec<Region> {
         let mut parts = Parts::default();
         parts.add(64, "header", Some(self.header_record()));
-        parts.add(self.start - 64, "in front of the events", None);
+        parts.add(self.start - 64, "padding", None);
         for (seq, size) in self.events.iter().enumerate() {
             let event = self.event_record();
             let payload = size - event.size();
@@ -128,7 +131,7 @@ impl Shape {
         regions.push(Region {
             offset: self.own,
             size: behind,
-            name: "behind".to_owned(),
+            name: "trailing bytes".to_owned(),
             record: None,
         });
         regions.retain(|region| region.size > 0);
@@ -136,7 +139,7 @@ impl Shape {
     }
 }
 
-/// Regions, one behind the other.
+/// Consecutive regions.
 #[derive(Default)]
 struct Parts {
     regions: Vec<Region>,

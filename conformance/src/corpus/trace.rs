@@ -1,4 +1,4 @@
-//! A session without a fault, to put faults into.
+//! A valid session, to put faults into.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched};
 use super::shape::{Region, Shape};
 
-/// The files of the clean session.
+/// The index file of thread 7 in the clean session.
 pub const INDEX: &str = "thread_7/index.atf";
-/// The details of thread 7.
+/// The detail file of thread 7.
 pub const DETAIL: &str = "thread_7/detail.atf";
-/// The second thread, without details.
+/// The index file of the second thread, which has no details.
 pub const OTHER: &str = "thread_9/index.atf";
 /// The manifest.
 pub const MANIFEST: &str = "manifest.json";
@@ -18,10 +18,10 @@ pub const MANIFEST: &str = "manifest.json";
 /// The first timestamp of thread 7.
 pub const T: u64 = 1_234_567_000_000_000;
 
-/// The module of all functions; their symbols count from 1.
+/// The module of all functions; their symbol indices start at 1.
 const MODULE: u64 = 0x0644_4fc1 << 32;
 
-/// The module of the functions in files beside the session, which nothing may read.
+/// The module of the functions in files outside the session, which no reader may open.
 pub const CANARY: u64 = 0x0bad_cafe << 32;
 
 const MANIFEST_TEXT: &str = r#"{
@@ -42,7 +42,7 @@ const MANIFEST_TEXT: &str = r#"{
 }
 "#;
 
-/// A session in memory, in one wire version. Without an edit a check finds nothing in it:
+/// A session in memory, in one wire version. Unedited, it passes every check:
 ///
 /// | file                  | size | events                                            | footer |
 /// |-----------------------|------|---------------------------------------------------|--------|
@@ -59,12 +59,12 @@ pub struct Trace {
     files: BTreeMap<String, Vec<u8>>,
     folders: Vec<String>,
     symlinks: BTreeMap<String, String>,
-    /// What files were made of; those of other bytes have none.
+    /// The parts of files, by path; files of arbitrary bytes have no entry.
     shapes: BTreeMap<String, Shape>,
 }
 
 impl Trace {
-    /// The session without a fault.
+    /// Returns the unedited session.
     #[must_use]
     pub fn clean(version: u8) -> Self {
         let index = IndexFile::of(version, events());
@@ -90,7 +90,7 @@ impl Trace {
         this
     }
 
-    /// The least session: one thread of two events, one of them with a detail, and no symbols.
+    /// Returns a minimal session: one thread of two events, one with a detail, and no symbols.
     #[must_use]
     pub fn small(version: u8) -> Self {
         let mut this = Self::clean(version);
@@ -107,13 +107,13 @@ impl Trace {
         this
     }
 
-    /// Edits the fields of thread 7's index file, each of which may lie. Undoes patches.
+    /// Edits the fields of thread 7's index file; they need not be consistent. Undoes patches.
     pub fn index(&mut self, edit: impl FnOnce(&mut IndexFile)) {
         edit(&mut self.index);
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits thread 7's events; header and footer follow.
+    /// Edits thread 7's events, and updates header and footer.
     pub fn events(&mut self, edit: impl FnOnce(&mut Vec<EventRecord>)) {
         let mut events = self.index.events.clone();
         edit(&mut events);
@@ -121,13 +121,13 @@ impl Trace {
         self.put_index(INDEX, &self.index.clone());
     }
 
-    /// Edits the fields of the detail file, each of which may lie. Undoes patches.
+    /// Edits the fields of the detail file; they need not be consistent. Undoes patches.
     pub fn detail(&mut self, edit: impl FnOnce(&mut DetailFile)) {
         edit(&mut self.detail);
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
-    /// Edits the detail events; header and footer follow.
+    /// Edits the detail events, and updates header and footer.
     pub fn details(&mut self, edit: impl FnOnce(&mut Vec<DetailRecord>)) {
         let mut details = self.detail.events.clone();
         edit(&mut details);
@@ -135,7 +135,7 @@ impl Trace {
         self.put_detail(DETAIL, &self.detail.clone());
     }
 
-    /// Takes detail recording away: no detail file, no links, no flag, and the manifest says so.
+    /// Removes the detail file, all links to it, the flag and the manifest's `has_detail`.
     pub fn without_details(&mut self) {
         self.events(|events| {
             for event in events {
@@ -151,7 +151,7 @@ impl Trace {
         );
     }
 
-    /// Gives all files this operating system and clock.
+    /// Sets the operating system and clock of all files.
     pub fn platform(&mut self, os: u8, clock: u8) {
         for file in [INDEX, OTHER] {
             self.patch(file, 7, &[os]);
@@ -165,26 +165,26 @@ impl Trace {
         );
     }
 
-    /// A file's bytes.
+    /// Returns a file's bytes.
     #[must_use]
     pub fn file(&self, path: &str) -> &[u8] {
         &self.files[path]
     }
 
-    /// Puts a file of any bytes.
+    /// Puts a file of arbitrary bytes.
     pub fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.files.insert(path.to_owned(), bytes.into());
         self.shapes.remove(path);
     }
 
-    /// Puts an index file, each field of which may lie.
+    /// Puts an index file; its fields need not be consistent.
     pub fn put_index(&mut self, path: &str, file: &IndexFile) {
         self.put(path, file.bytes());
         let shape = Shape::new(false, file.version, vec![32; file.events.len()]);
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Puts a detail file, each field of which may lie.
+    /// Puts a detail file; its fields need not be consistent.
     pub fn put_detail(&mut self, path: &str, file: &DetailFile) {
         self.put(path, file.bytes());
         let sizes = file.events.iter().map(|event| 24 + event.payload.len());
@@ -192,7 +192,7 @@ impl Trace {
         self.shapes.insert(path.to_owned(), shape);
     }
 
-    /// Puts the file of that path of another trace.
+    /// Takes the file at this path from another trace.
     pub fn take(&mut self, path: &str, other: &Self) {
         self.put(path, other.file(path));
         if let Some(shape) = other.shapes.get(path) {
@@ -200,7 +200,7 @@ impl Trace {
         }
     }
 
-    /// Moves events and footer away from the header by some zeros.
+    /// Inserts zeros between the header and the events.
     pub fn shift(&mut self, path: &str, zeros: usize) {
         let bytes = self.file(path);
         let moved = [&padded(&bytes[..64], zeros), &bytes[64..]].concat();
@@ -211,31 +211,31 @@ impl Trace {
         }
     }
 
-    /// Says the sizes of the events that a reader gets, where others stand behind them.
+    /// Sets the sizes of the events that a reader finds, if it does not find all of them.
     pub fn survive(&mut self, path: &str, sizes: &[usize]) {
         if let Some(shape) = self.shapes.get_mut(path) {
             shape.framed = Some(sizes.to_vec());
         }
     }
 
-    /// Puts other bytes into a file that stays what it was made of.
+    /// Replaces a file's bytes but keeps the description of its parts.
     fn change(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.files.insert(path.to_owned(), bytes.into());
     }
 
-    /// The files, by their paths.
+    /// Returns the files, by path.
     #[must_use]
     pub const fn files(&self) -> &BTreeMap<String, Vec<u8>> {
         &self.files
     }
 
-    /// Folders without files.
+    /// Returns the empty folders.
     #[must_use]
     pub fn folders(&self) -> &[String] {
         &self.folders
     }
 
-    /// Symbolic links, with where they lead.
+    /// Returns the targets of symlinks, by path.
     #[must_use]
     pub const fn symlinks(&self) -> &BTreeMap<String, String> {
         &self.symlinks
@@ -245,14 +245,15 @@ impl Trace {
         self.shapes.get(path)
     }
 
-    /// The wire version of a file: another than the session's where it came from elsewhere.
+    /// Returns a file's wire version, which differs from the session's if the file was taken from
+    /// another trace.
     pub(super) fn wire_of(&self, path: &str) -> u8 {
         self.shapes
             .get(path)
             .map_or(self.version, |shape| shape.wire)
     }
 
-    /// What each byte of a trace file means; none for other files.
+    /// Returns the regions of a trace file; empty for other files.
     pub(super) fn regions(&self, path: &str) -> Vec<Region> {
         let shape = self.shapes.get(path);
         shape.map_or_else(Vec::new, |shape| shape.regions(self.file(path)))
@@ -270,7 +271,7 @@ impl Trace {
     ///
     /// # Errors
     ///
-    /// Those of the file system.
+    /// Returns the error of the file system.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         super::write(folder, &self.files, &self.folders, &self.symlinks)
     }
@@ -304,27 +305,27 @@ impl Trace {
         self.change(path, patched);
     }
 
-    /// Overwrites bytes of the index events and gives the footer their checksum.
+    /// Overwrites bytes of the index events and updates the footer's checksum.
     pub fn patch_event(&mut self, offset: usize, bytes: &[u8]) {
         self.patch(INDEX, offset, bytes);
         let checksum = crc32c(&self.files[INDEX][64..256]);
         self.patch(INDEX, 256 + 4, &checksum.to_le_bytes());
     }
 
-    /// Puts zeros in the place of index events that no checksum covers: a block that never reached the disk.
+    /// Zeroes index events and removes the checksum: a block that never reached the disk.
     pub fn hole(&mut self, offset: usize, size: usize) {
         self.patch(INDEX, offset, &vec![0; size]);
         self.patch(INDEX, 256 + 4, &[0; 4]);
     }
 
-    /// Overwrites bytes of the detail events and gives the footer their checksum.
+    /// Overwrites bytes of the detail events and updates the footer's checksum.
     pub fn patch_detail(&mut self, offset: usize, bytes: &[u8]) {
         self.patch(DETAIL, offset, bytes);
         let checksum = crc32c(&self.files[DETAIL][64..461]);
         self.patch(DETAIL, 461 + 4, &checksum.to_le_bytes());
     }
 
-    /// Cuts a file off.
+    /// Truncates a file.
     pub fn cut(&mut self, path: &str, size: usize) {
         let bytes = self.files[path][..size].to_vec();
         self.change(path, bytes);
@@ -333,13 +334,13 @@ impl Trace {
         }
     }
 
-    /// Puts bytes behind a file's.
+    /// Appends bytes to a file.
     pub fn append(&mut self, path: &str, bytes: &[u8]) {
         let all = [&self.files[path], bytes].concat();
         self.change(path, all);
     }
 
-    /// Replaces the one place with this text.
+    /// Replaces a text that occurs exactly once.
     pub fn replace(&mut self, path: &str, from: &str, to: &str) {
         let text = str::from_utf8(&self.files[path]).unwrap();
         assert_eq!(text.matches(from).count(), 1, "{from} in {path}");
@@ -348,7 +349,7 @@ impl Trace {
     }
 }
 
-/// The index file of a thread without details.
+/// Returns the index file of a thread without details.
 #[must_use]
 pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFile {
     let file = IndexFile {
@@ -359,7 +360,7 @@ pub fn thread(version: u8, thread_id: u32, events: Vec<EventRecord>) -> IndexFil
     with_events(&file, events)
 }
 
-/// The same file with other events: counts, times, places and checksum follow.
+/// Returns the file with other events, and updated counts, times, offsets and checksum.
 fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
     let built = IndexFile {
         thread_id: file.thread_id,
@@ -372,7 +373,7 @@ fn with_events(file: &IndexFile, events: Vec<EventRecord>) -> IndexFile {
     }
 }
 
-/// An event of any kind, without a link.
+/// Returns an event of any kind, without a link.
 #[must_use]
 pub fn event(kind: u8, timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     EventRecord {
@@ -384,17 +385,18 @@ pub fn event(kind: u8, timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecor
     }
 }
 
-/// A call to a function.
+/// Returns a call to a function.
 pub fn call(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(1, timestamp_ns, symbol, depth)
 }
 
-/// Its return.
+/// Returns a return from a function.
 pub fn ret(timestamp_ns: u64, symbol: u64, depth: u32) -> EventRecord {
     event(2, timestamp_ns, symbol, depth)
 }
 
-/// Function 1 calls 2, which returns, and 3, which throws; then it returns.
+/// Returns the events of thread 7: function 1 calls 2, which returns, and 3, which throws; then 1
+/// returns.
 fn events() -> Vec<EventRecord> {
     let mut events = vec![
         call(T, 1, 1),
@@ -410,7 +412,7 @@ fn events() -> Vec<EventRecord> {
     events
 }
 
-/// The details of the first call, of the first return, and of the call that throws.
+/// Returns the details of the first call, of the first return and of the call that throws.
 fn details() -> Vec<DetailRecord> {
     vec![
         record(3, 0, T, 1, 0),
@@ -419,7 +421,7 @@ fn details() -> Vec<DetailRecord> {
     ]
 }
 
-/// A call or return with registers and a piece of the stack.
+/// Returns the detail of a call or return, with registers and `stack` bytes of the stack.
 pub fn record(
     event_type: u16,
     index_seq: u64,

@@ -1,15 +1,15 @@
-//! Files and their documents, both typed by hand from the sources' tables: what all tables of this
-//! project could get wrong together is not in them.
+//! Files and their documents, both typed by hand from the sources' tables: they do not depend on any
+//! table of this project.
 //!
-//! The numbers have another byte at each place, so that a field that is read from elsewhere, or in
-//! another order, is another number. The checksums were computed bit by bit outside of this project.
+//! The bytes of each number differ, so a read at the wrong offset or in the wrong byte order gives a
+//! different number. The checksums were computed bit by bit outside this project.
 
 use super::files::hex;
 use super::shape::Shape;
 use super::{Case, Class, Subject, dump};
 use crate::Verdict;
 
-/// The vectors of one wire version.
+/// Returns the vectors of one wire version.
 pub(super) fn vectors(wire: u8) -> Vec<Case> {
     let [index, detail] = match wire {
         1 => [INDEX_1, DETAIL_1],
@@ -39,7 +39,7 @@ struct Vector {
     file: &'static str,
     rules: &'static [&'static str],
     broken: &'static [&'static str],
-    /// For the dump alone.
+    /// Used only for the dump.
     shape: Shape,
     /// Bytes, document, sources.
     typed: (&'static str, &'static str, &'static [&'static str]),
@@ -50,9 +50,10 @@ impl Vector {
         let (bytes, document, sources) = self.typed;
         let bytes = hex(bytes);
         let broken = self.broken.iter();
-        let subject = match self.shape.is_detail {
-            true => Subject::Detail,
-            false => Subject::Index,
+        let subject = if self.shape.is_detail {
+            Subject::Detail
+        } else {
+            Subject::Index
         };
         Case {
             name: format!("v{wire}/{}", self.slug),
@@ -62,8 +63,8 @@ impl Vector {
             path: self.file.to_owned(),
             subject,
             flags: vec!["footer-field-order", "wide-numbers"],
-            note: "Bytes and document are typed by hand from the sources' tables, with another byte at each place: \
-                   a field that is read from elsewhere is another number."
+            note: "Bytes and document are typed by hand from the sources' tables. The bytes of each number differ, \
+                   so a field read from the wrong place has a different value."
                 .to_owned(),
             sources: sources.to_vec(),
             dump: dump::dump(wire, &bytes, &self.shape.regions(&bytes)),
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
     use crate::corpus::document::readable;
 
-    /// The tables that all other documents are made with, held against documents that are typed.
+    /// Checks the tables behind all other documents against hand-typed documents.
     #[test]
     fn the_tables_give_the_typed_documents() {
         for wire in [1, 2] {

@@ -1,11 +1,11 @@
-//! Which verdicts are right on what breaks some rules, and why it must be refused where only that is.
+//! The right verdicts on a subject that breaks some rules, and why it must be rejected.
 
 use std::collections::BTreeSet;
 
 use crate::Verdict;
 use crate::rules::{self, Rule};
 
-/// The verdicts that are right on a file which breaks these rules: of each rule one, the worst counts.
+/// Returns the right verdicts on a file that breaks these rules: the worst of one verdict per rule.
 pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSet<Verdict> {
     let rules = broken.into_iter().map(rule);
     rules.fold(BTreeSet::from([Verdict::Accept]), |all, rule| {
@@ -13,7 +13,7 @@ pub(super) fn of_rules<'a>(broken: impl IntoIterator<Item = &'a str>) -> BTreeSe
     })
 }
 
-/// The verdicts on a whole of two parts.
+/// Combines the verdicts on two parts into those on the whole.
 fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verdict> {
     let pairs = one
         .iter()
@@ -21,7 +21,7 @@ fn worst_of(one: &BTreeSet<Verdict>, other: &BTreeSet<Verdict>) -> BTreeSet<Verd
     pairs.collect()
 }
 
-/// The verdicts on a session: a file that is refused is one that is not there.
+/// Returns the right verdicts on a session: a rejected file counts as a missing one.
 pub(super) fn of_session<'a>(
     files: impl IntoIterator<Item = &'a BTreeSet<Verdict>>,
 ) -> BTreeSet<Verdict> {
@@ -35,7 +35,7 @@ pub(super) fn of_session<'a>(
     })
 }
 
-/// The sentences of the sources, or the harm, for which such a file must be refused.
+/// Returns why such a file must be rejected: sentences of the sources, or the harm.
 pub(super) fn because<'a>(broken: impl IntoIterator<Item = &'a str>) -> Vec<&'static str> {
     let rules = broken.into_iter().map(rule);
     rules.filter_map(|rule| rule.because).collect()

@@ -73,7 +73,7 @@ fn a_changed_a_missing_and_a_strange_file_are_named_with_the_first_byte_and_the_
     );
     assert_eq!(
         unknown.to_string(),
-        "v1/clean-session/notes.txt: no file of the corpus"
+        "v1/clean-session/notes.txt: not part of the corpus"
     );
 }
 

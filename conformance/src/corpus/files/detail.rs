@@ -12,7 +12,7 @@ pub struct DetailRecord {
 }
 
 impl DetailRecord {
-    /// A call with registers and `stack` bytes of the stack.
+    /// Returns a call with registers and `stack` bytes of the stack.
     pub fn call(index_seq: u64, timestamp: u64, stack: u16) -> Self {
         let mut payload = Bytes::default();
         payload.u64(0x0644_4fc1_0000_0001);
@@ -37,7 +37,7 @@ impl DetailRecord {
     }
 }
 
-/// A detail file to write; each field may lie.
+/// A detail file to write; its fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct DetailFile {
     pub version: u8,
@@ -56,7 +56,7 @@ pub struct DetailFile {
 }
 
 impl DetailFile {
-    /// A finalized file of `count` events of different lengths, for every third index event.
+    /// Returns a finalized file of `count` events of different lengths, for every third index event.
     pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| {
             let timestamp = 0x0004_62d5_3c8a_0000 + 3 * seq * 1000;
@@ -74,7 +74,7 @@ impl DetailFile {
         Self::of(version, (0..count).map(event).collect())
     }
 
-    /// A finalized file of these events.
+    /// Returns a finalized file of these events.
     pub fn of(version: u8, events: Vec<DetailRecord>) -> Self {
         let mut this = Self {
             version,
@@ -102,7 +102,7 @@ impl DetailFile {
         this
     }
 
-    /// The same under a header that was never rewritten.
+    /// Returns the file with a header that was never rewritten.
     pub fn placeholder(mut self) -> Self {
         self.header_count = 0;
         self.header_bytes = 0;
@@ -141,7 +141,7 @@ impl DetailFile {
         out.0
     }
 
-    /// Where each event begins, and where the last one ends.
+    /// Returns the offset of each event, and the end of the last.
     pub fn places(&self) -> Vec<u64> {
         let mut places = vec![self.events_offset];
         for event in &self.events {
@@ -161,7 +161,7 @@ impl DetailFile {
         out.0
     }
 
-    /// Header and events; the footer never came.
+    /// Returns the header and the events.
     pub fn without_footer(&self) -> Vec<u8> {
         [self.header(), self.section()].concat()
     }

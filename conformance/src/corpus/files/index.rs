@@ -12,7 +12,7 @@ pub struct EventRecord {
     pub detail_seq: Option<u64>,
 }
 
-/// An index file to write; each field may lie.
+/// An index file to write; its fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct IndexFile {
     pub version: u8,
@@ -32,7 +32,7 @@ pub struct IndexFile {
 }
 
 impl IndexFile {
-    /// A finalized file of `count` events; every third one links to a detail.
+    /// Returns a finalized file of `count` events; every third one links to a detail.
     pub fn finalized(version: u8, count: u64) -> Self {
         let event = |seq: u64| EventRecord {
             timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
@@ -44,7 +44,7 @@ impl IndexFile {
         Self::of(version, (0..count).map(event).collect())
     }
 
-    /// A finalized file of these events.
+    /// Returns a finalized file of these events.
     pub fn of(version: u8, events: Vec<EventRecord>) -> Self {
         let count = events.len() as u64;
         let times = match (events.first(), events.last()) {
@@ -71,7 +71,7 @@ impl IndexFile {
         this
     }
 
-    /// The same under a header that was never rewritten.
+    /// Returns the file with a header that was never rewritten.
     pub fn placeholder(mut self) -> Self {
         self.flags = 0;
         self.header_count = 0;
@@ -132,7 +132,7 @@ impl IndexFile {
         out.0
     }
 
-    /// Header and events; the footer never came.
+    /// Returns the header and the events.
     pub fn without_footer(&self) -> Vec<u8> {
         [self.header(), self.section()].concat()
     }

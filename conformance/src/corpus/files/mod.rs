@@ -1,7 +1,6 @@
 //! Files for tests, written byte by byte from the tables of S0, S1, S2 and S4.
 //!
-//! Nothing here uses the crate's structs or constants: a mistake in the layout that they come from
-//! must not hide itself.
+//! Nothing here uses the crate's structs or constants, so a mistake in their layout cannot hide.
 
 mod detail;
 mod index;
@@ -38,7 +37,7 @@ impl Bytes {
     }
 }
 
-/// Bytes typed in hexadecimal; spaces and line breaks are passed over.
+/// Parses hexadecimal bytes; ignores spaces and line breaks.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .bytes()
@@ -48,7 +47,7 @@ pub fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(byte).collect()
 }
 
-/// A CRC with reflected polynomial, bit by bit.
+/// Computes a CRC with a reflected polynomial, bit by bit.
 fn crc(polynomial: u32, bytes: &[u8]) -> u32 {
     let step = |crc: u32| {
         if crc & 1 == 1 {
@@ -62,24 +61,24 @@ fn crc(polynomial: u32, bytes: &[u8]) -> u32 {
     })
 }
 
-/// CRC-32C, the one that ATF uses.
+/// Computes the CRC-32C, which ATF uses.
 pub fn crc32c(bytes: &[u8]) -> u32 {
     crc(0x82F6_3B78, bytes)
 }
 
-/// The IEEE CRC-32, which it does not.
+/// Computes the IEEE CRC-32, which ATF does not use.
 pub fn crc32_ieee(bytes: &[u8]) -> u32 {
     crc(0xEDB8_8320, bytes)
 }
 
-/// `bytes` with one byte range replaced.
+/// Returns `bytes` with one range replaced.
 pub fn patched(bytes: &[u8], offset: usize, patch: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[offset..offset + patch.len()].copy_from_slice(patch);
     bytes
 }
 
-/// `bytes` with `zeros` zeros behind.
+/// Returns `bytes` followed by `zeros` zeros.
 pub fn padded(bytes: &[u8], zeros: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes.resize(bytes.len() + zeros, 0);

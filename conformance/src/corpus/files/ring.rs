@@ -1,8 +1,8 @@
-//! `ring.atf`, byte by byte. No source has it; the table is that of its page in the reference.
+//! Builds `ring.atf`. No source describes it; the layout is from its page in the reference.
 
 use super::Bytes;
 
-/// A ring, each field of which may lie.
+/// A ring to write; its fields need not be consistent.
 #[derive(Debug, Clone)]
 pub struct RingFile {
     pub magic: [u8; 4],
@@ -12,7 +12,7 @@ pub struct RingFile {
     pub detail: RingArea,
 }
 
-/// One of its two areas.
+/// One of the two areas of a ring.
 #[derive(Debug, Clone, Default)]
 pub struct RingArea {
     pub capacity: u64,
@@ -22,7 +22,7 @@ pub struct RingArea {
 }
 
 impl RingFile {
-    /// The ring of a thread whose files have all events.
+    /// Returns the ring of a thread whose files have all events.
     pub fn of(version: u8, thread_id: u32) -> Self {
         let area = |capacity| RingArea {
             capacity,
@@ -37,7 +37,7 @@ impl RingFile {
         }
     }
 
-    /// The file's bytes.
+    /// Returns the file's bytes.
     pub fn bytes(&self) -> Vec<u8> {
         let (index, detail) = (&self.index, &self.detail);
         let mut bytes = Bytes::default();

@@ -1,6 +1,6 @@
-//! Rules of the detail event. The events stand at 64, 188 and 329 and end at 461. Their fields,
+//! Rules of the detail event. The events begin at 64, 188 and 329 and end at 461. Their fields,
 //! from the tables of S1 and S2: `total_length` at 0, `event_type` at 4, flags at 6, `index_seq` at
-//! 8, in version 1 `thread_id` at 12, timestamp at 16.
+//! 8, `thread_id` at 12 in version 1, timestamp at 16.
 
 use crate::Verdict::{Accept, Reject};
 
@@ -12,7 +12,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     [lengths(), fields()].into_iter().flatten().collect()
 }
 
-/// What an impossible length hides is not there to follow a link to.
+/// Impossible lengths. Links to the events that such a length hides are not checked.
 fn lengths() -> Vec<Recipe> {
     vec![
         meets("ATF-DEVT-001", "24", |t| {
@@ -68,7 +68,8 @@ fn fields() -> Vec<Recipe> {
                 });
             });
         })
-        .at(DETAIL, "events[3].event_type", 465, Accept),
+        .at(DETAIL, "events[3].event_type", 465, Accept)
+        .titled("2, for an exception"),
         holds("ATF-DEVT-004", "7").only(&[1]),
         breaks("ATF-DEVT-004", "8", |t| t.patch_detail(188 + 12, &[8]))
             .at(DETAIL, "events[1].thread_id", 200, Accept)
@@ -81,7 +82,7 @@ fn fields() -> Vec<Recipe> {
     ]
 }
 
-/// Gives an event another length, and a walk along the lengths these events.
+/// Changes an event's length; a walk along the lengths then finds events of these sizes.
 fn length(trace: &mut Trace, offset: usize, total_length: u32, events: &[usize]) {
     trace.patch_detail(offset, &total_length.to_le_bytes());
     trace.survive(DETAIL, events);

@@ -1,4 +1,4 @@
-//! Rules of the detail footer and the end of the detail file. The footer stands at 461. Its fields,
+//! Rules of the detail footer and the end of the detail file. The footer begins at 461. Its fields,
 //! from the table of S2: magic at 0, checksum at 4, `event_count` at 8, `bytes_length` at 16,
 //! `time_start_ns` at 24, `time_end_ns` at 32, reserved at 40.
 
@@ -34,17 +34,20 @@ fn numbers() -> Vec<Recipe> {
         breaks("ATF-DFTR-003", "that of the file", |t| {
             t.detail(|file| file.footer_bytes = 461);
         })
-        .at(DETAIL, "footer.bytes_length", 477, Reject),
+        .at(DETAIL, "footer.bytes_length", 477, Reject)
+        .titled("the length of header and events"),
         holds("ATF-DFTR-013", "2DTA"),
         breaks("ATF-DFTR-013", "that of an index footer", |t| {
             t.patch(DETAIL, 461, b"2ITA");
         })
-        .at(DETAIL, "footer.magic", 461, Reject),
+        .at(DETAIL, "footer.magic", 461, Reject)
+        .titled("the magic of an index footer"),
         breaks("ATF-DFTR-013", "where only its numbers say", |t| {
             t.detail(|file| *file = file.clone().placeholder());
             t.patch(DETAIL, 461, &[0; 4]);
         })
-        .at(DETAIL, "footer.magic", 461, Reject),
+        .at(DETAIL, "footer.magic", 461, Reject)
+        .titled("zeros, and only the footer's numbers identify it"),
         breaks("ATF-DFTR-013", "an event in its place", |t| {
             let event = t.file(DETAIL)[64..188].to_vec();
             t.cut(DETAIL, 461);
@@ -52,7 +55,8 @@ fn numbers() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer.magic", 461, Reject)
         .also(DETAIL, "ATF-DFTR-003")
-        .note("The header, which is written last, says where three events end, and there they do."),
+        .titled("an event in the footer's place")
+        .note("The header, which is written last, gives the end of the three events correctly."),
         breaks(
             "ATF-DFTR-013",
             "nonsense where the length alone says",
@@ -63,7 +67,8 @@ fn numbers() -> Vec<Recipe> {
         )
         .at(DETAIL, "footer.magic", 461, Reject)
         .also(DETAIL, "ATF-DFTR-003")
-        .note("It says so of the last 64 bytes, where a footer stands."),
+        .titled("nonsense, and only the header's bytes_length identifies the footer")
+        .note("By that length the events end 64 bytes before the end of the file, where a footer belongs."),
     ]
 }
 
@@ -128,7 +133,8 @@ fn missing() -> Vec<Recipe> {
         breaks("ATF-DFTR-001", "cut behind the header rewrite", |t| {
             t.cut(DETAIL, 461);
         })
-        .at(DETAIL, "footer", 461, Recover),
+        .at(DETAIL, "footer", 461, Recover)
+        .titled("truncated after the header was rewritten"),
         breaks(
             "ATF-DFTR-001",
             "under a header whose length and count do not fit",
@@ -138,13 +144,15 @@ fn missing() -> Vec<Recipe> {
             },
         )
         .at(DETAIL, "footer", 461, Recover)
-        .note("One event ends where the length says, and the count is three: neither is believed."),
+        .titled("missing, and the header's length and count disagree")
+        .note("An event does end at that length, but the count is three: trust neither."),
         breaks("ATF-DFTR-001", "a stack that ends as a footer", |t| {
             stack(t, &[0; 4], 64);
         })
         .at(DETAIL, "footer", 517, Recover)
         .asks("ATF-RDER-001")
-        .note("The last event's length says that all of it is one event."),
+        .titled("missing, and the last stack ends like a footer")
+        .note("By the last event's length, these bytes belong to the event."),
         breaks(
             "ATF-DFTR-001",
             "a stack that ends as a footer whose numbers fit",
@@ -152,9 +160,11 @@ fn missing() -> Vec<Recipe> {
         )
         .at(DETAIL, "footer", 517, Recover)
         .asks("ATF-RDER-001")
-        .note("The last event's length says that all of it is one event."),
+        .titled("missing, and the last stack ends like a footer whose numbers match")
+        .note("By the last event's length, these bytes belong to the event."),
         meets("ATF-DFTR-010", "three whole events", |t| t.cut(DETAIL, 461))
-            .also(DETAIL, "ATF-DFTR-001"),
+            .also(DETAIL, "ATF-DFTR-001")
+            .titled("three complete events"),
         breaks("ATF-DFTR-010", "all but a byte of the third", |t| {
             t.cut(DETAIL, 460);
         })
@@ -171,7 +181,8 @@ fn missing() -> Vec<Recipe> {
             zeros(t, 23);
         })
         .also(DETAIL, "ATF-DFTR-001")
-        .also(DETAIL, "ATF-DFTR-010"),
+        .also(DETAIL, "ATF-DFTR-010")
+        .titled("23 zeros, a torn event"),
         breaks("ATF-DFTR-011", "24 zeros", |t| zeros(t, 24))
             .at(DETAIL, "events", 461, Recover)
             .also(DETAIL, "ATF-DFTR-001"),
@@ -184,9 +195,11 @@ fn missing() -> Vec<Recipe> {
             },
         )
         .at(DETAIL, "events", 493, Recover)
-        .also(DETAIL, "ATF-DFTR-001"),
+        .also(DETAIL, "ATF-DFTR-001")
+        .titled("24 zeros that continue a stack which ends like the start of a footer"),
         meets("ATF-DFTR-012", "none of its bytes", |t| t.cut(DETAIL, 461))
-            .also(DETAIL, "ATF-DFTR-001"),
+            .also(DETAIL, "ATF-DFTR-001")
+            .titled("no byte of the footer"),
         breaks("ATF-DFTR-012", "its first byte", |t| t.cut(DETAIL, 462))
             .at(DETAIL, "footer", 461, Recover)
             .also(DETAIL, "ATF-DFTR-001"),
@@ -203,11 +216,12 @@ fn missing() -> Vec<Recipe> {
         })
         .at(DETAIL, "footer", 461, Recover)
         .also(DETAIL, "ATF-DFTR-001")
-        .note("The header says where three events end, and there they do."),
+        .note("The header gives the end of the three events correctly."),
     ]
 }
 
-/// An unfinalized file whose last event's stack is a footer's first `size` bytes with these numbers.
+/// Makes an unfinalized file. Its last event's stack is the first `size` bytes of a footer with
+/// these numbers.
 fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
     let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
     let footer = b"2DTA\0\0\0\0"
@@ -225,14 +239,14 @@ fn stack(trace: &mut Trace, numbers: &[u64; 4], size: u8) {
     trace.cut(DETAIL, 353 + 100 + usize::from(size));
 }
 
-/// Events, no footer, and zeros behind.
+/// Replaces the footer with zeros.
 fn zeros(trace: &mut Trace, count: usize) {
     trace.detail(|file| *file = file.clone().placeholder());
     trace.cut(DETAIL, 461);
     trace.append(DETAIL, &vec![0; count]);
 }
 
-/// A detail file without events, and no link to it.
+/// Removes all detail events and all links to them.
 fn empty(trace: &mut Trace) {
     trace.events(|events| {
         for event in events {

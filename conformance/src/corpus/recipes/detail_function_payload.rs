@@ -1,6 +1,6 @@
-//! Rules of the detail function payload. It stands 24 bytes behind the start of its event. Its
-//! fields, from the table of S1: `function_id` at 0, registers from 8 to 96, `stack_size` at 96,
-//! reserved at 98, the stack from 100 on.
+//! Rules of the detail function payload. It begins 24 bytes into its event. Its fields, from the
+//! table of S1: `function_id` at 0, registers from 8 to 96, `stack_size` at 96, reserved at 98, the
+//! stack at 100.
 
 use crate::Verdict::Accept;
 
@@ -42,7 +42,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
         breaks("ATF-DPAY-002", "none", |t| {
             t.details(|details| details[0].payload.clear());
         })
-        .at(DETAIL, "events[0].payload", 64 + 24, Accept),
+        .at(DETAIL, "events[0].payload", 64 + 24, Accept)
+        .titled("no payload"),
         holds("ATF-DPAY-003", "0"),
         breaks("ATF-DPAY-003", "the highest bit", |t| {
             t.patch_detail(188 + 24 + 99, &[0x80]);
@@ -51,7 +52,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// Gives the first detail event a stack of that many bytes.
+/// Gives the first detail event a stack of `size` bytes.
 fn stack(trace: &mut Trace, size: u16) {
     trace.details(|details| details[0] = record(3, 0, T, 1, size));
 }

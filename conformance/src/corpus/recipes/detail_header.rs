@@ -32,13 +32,15 @@ fn start() -> Vec<Recipe> {
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-IFTR-001")
         .may(&[Recover, Reject])
-        .flag("no-bytes"),
+        .flag("no-bytes")
+        .titled("an empty file"),
         breaks("ATF-DHDR-001", "no bytes beside a finalized index", |t| {
             t.cut(DETAIL, 0);
         })
         .at(DETAIL, "header", 0, Reject)
         .of("")
-        .flag("no-bytes"),
+        .flag("no-bytes")
+        .titled("an empty file next to a finalized index"),
         holds("ATF-DHDR-002", "ATD2"),
         breaks("ATF-DHDR-002", "ATD1", |t| t.patch(DETAIL, 0, b"ATD1")).at(
             DETAIL,
@@ -51,7 +53,7 @@ fn start() -> Vec<Recipe> {
             t.put(DETAIL, index);
         })
         .at(DETAIL, "header.magic", 0, Reject)
-        // Alone, a file is known by its magic.
+        // Without its folder, a file is identified by its magic.
         .of(""),
         holds("ATF-DHDR-003", "1"),
         breaks("ATF-DHDR-003", "0", |t| t.patch(DETAIL, 4, &[0])).at(
@@ -76,11 +78,13 @@ fn start() -> Vec<Recipe> {
         meets("ATF-DHDR-005", "65, and the footer proves it", |t| {
             t.detail(|file| file.events_offset = 65);
             t.shift(DETAIL, 1);
-        }),
+        })
+        .titled("65, confirmed by the footer"),
         breaks("ATF-DHDR-005", "65, and the footer says otherwise", |t| {
             t.detail(|file| file.events_offset = 65);
         })
-        .at(DETAIL, "header.events_offset", 20, Reject),
+        .at(DETAIL, "header.events_offset", 20, Reject)
+        .titled("65, contradicted by the footer"),
         breaks("ATF-DHDR-005", "63", |t| {
             t.detail(|file| file.events_offset = 63);
         })
@@ -88,7 +92,8 @@ fn start() -> Vec<Recipe> {
         breaks("ATF-DHDR-005", "behind the end of the file", |t| {
             t.detail(|file| file.events_offset = 526);
         })
-        .at(DETAIL, "header.events_offset", 20, Reject),
+        .at(DETAIL, "header.events_offset", 20, Reject)
+        .titled("past the end of the file"),
     ]
 }
 
@@ -106,7 +111,8 @@ fn platform() -> Vec<Recipe> {
             .also(DETAIL, "ATF-LINK-010"),
         meets("ATF-DHDR-007", "5, which S1 and S4 leave out", |t| {
             t.platform(5, 2);
-        }),
+        })
+        .titled("5, which S1 and S4 do not list"),
         breaks("ATF-DHDR-007", "6", |t| t.patch(DETAIL, 7, &[6]))
             .at(DETAIL, "header.os", 7, Accept)
             .also(DETAIL, "ATF-LINK-010"),
@@ -153,14 +159,15 @@ fn repeated() -> Vec<Recipe> {
         breaks("ATF-DHDR-011", "one behind the last", |t| {
             t.detail(|file| file.index_seqs.1 = 4);
         })
-        .at(DETAIL, "header.index_seq_end", 52, Accept),
+        .at(DETAIL, "header.index_seq_end", 52, Accept)
+        .titled("one past the last"),
         breaks("ATF-DHDR-011", "a range without events", |t| {
             empty(t);
             t.detail(|file| file.index_seqs = (1, 1));
         })
         .at(DETAIL, "header.index_seq_start", 44, Accept)
         .times(2),
-        meets("ATF-DHDR-012", "no event", empty),
+        meets("ATF-DHDR-012", "no event", empty).titled("no events"),
         breaks("ATF-DHDR-012", "a placeholder", |t| {
             t.detail(|file| *file = file.clone().placeholder());
         })
@@ -168,7 +175,7 @@ fn repeated() -> Vec<Recipe> {
     ]
 }
 
-/// A detail file without events, and no link to it.
+/// Removes all detail events and all links to them.
 fn empty(trace: &mut Trace) {
     trace.events(|events| {
         for event in events {

@@ -1,15 +1,15 @@
-//! Rules of the index event. Event k stands at 64 + 32 k. Its fields, from the tables of S0 and S2:
+//! Rules of the index event. Event k begins at 64 + 32 k. Its fields, from the tables of S0 and S2:
 //! `timestamp_ns` at 0, `function_id` at 8; in version 1 `thread_id` at 16, `event_kind` at 20,
 //! `call_depth` at 24, `detail_seq` at 28; in version 2 `detail_seq` at 16, `event_kind` at 24, 7
-//! reserved at 25.
+//! reserved bytes at 25.
 
 use crate::Verdict::{Accept, Recover};
 
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, T};
 
-/// Zeros that a writer wrote, as the checksum proves: an event at time 0, of no known kind, with a link
-/// to the first detail.
+/// Zeros that a writer did write, as the checksum proves: an event at time 0, of an unknown kind, with
+/// a link to the first detail.
 fn written_zeros(name: &'static str) -> Recipe {
     meets("ATF-IEVT-006", name, |t| t.patch_event(96, &[0; 32]))
         .also(INDEX, "ATF-IEVT-001")
@@ -17,7 +17,8 @@ fn written_zeros(name: &'static str) -> Recipe {
         .also(INDEX, "ATF-LINK-001")
         .also(INDEX, "ATF-LINK-005")
         .of("")
-        .note("Nothing that carries a good checksum is missing.")
+        .titled("one event of zeros under a good checksum")
+        .note("A good checksum proves that no event is missing.")
 }
 
 pub(super) fn recipes() -> Vec<Recipe> {
@@ -45,16 +46,20 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.patch_event(192 + 21, &[1]);
         })
         .at(INDEX, "events[4].event_kind", 192 + 20, Accept)
-        .only(&[1]),
+        .only(&[1])
+        .titled("a known kind in the lowest byte only"),
         holds("ATF-IEVT-003", "7").only(&[1]),
         breaks("ATF-IEVT-003", "8", |t| t.patch_event(224 + 16, &[8]))
             .at(INDEX, "events[5].thread_id", 224 + 16, Accept)
             .only(&[1]),
-        holds("ATF-IEVT-004", "a call at 1 and one within").only(&[1]),
+        holds("ATF-IEVT-004", "a call at 1 and one within")
+            .only(&[1])
+            .titled("a call at depth 1 and a nested one"),
         meets("ATF-IEVT-004", "a trace that begins within a call", |t| {
             t.events(|events| events.iter_mut().for_each(|event| event.depth += 7));
         })
-        .only(&[1]),
+        .only(&[1])
+        .titled("a trace that begins inside a call"),
         breaks("ATF-IEVT-004", "a return one deeper than its call", |t| {
             t.events(|events| events[5].depth = 2);
         })
@@ -64,13 +69,15 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.events(|events| events[5].depth = 0);
         })
         .at(INDEX, "events[5].call_depth", 224 + 24, Accept)
-        .only(&[1]),
+        .only(&[1])
+        .titled("a return at depth 0"),
         breaks("ATF-IEVT-004", "calls and returns from 0 on", |t| {
             t.events(|events| events.iter_mut().for_each(|event| event.depth -= 1));
         })
         .at(INDEX, "events[0].call_depth", 64 + 24, Accept)
         .times(2)
-        .only(&[1]),
+        .only(&[1])
+        .titled("depths that start at 0"),
         holds("ATF-IEVT-005", "zeros").only(&[2]),
         breaks("ATF-IEVT-005", "the last byte", |t| {
             t.patch_event(64 + 31, &[1]);
@@ -86,7 +93,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
             },
         )
         .only(&[2])
-        .also(INDEX, "ATF-IEVT-002"),
+        .also(INDEX, "ATF-IEVT-002")
+        .titled("zeros except for the time and the value for no link"),
         meets(
             "ATF-IEVT-006",
             "zeros but for its time, thread and lack of a link",
@@ -97,7 +105,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
         )
         .only(&[1])
         .also(INDEX, "ATF-IEVT-002")
-        .also(INDEX, "ATF-IEVT-004"),
+        .also(INDEX, "ATF-IEVT-004")
+        .titled("zeros except for time, thread and the value for no link"),
         breaks("ATF-IEVT-006", "one event, no checksum", |t| t.hole(96, 32))
             .at(INDEX, "events[1]", 96, Recover)
             .also(INDEX, "ATF-IFTR-006"),

@@ -1,4 +1,4 @@
-//! Rules of the index footer and the end of the index file. The footer stands at 256. Its fields,
+//! Rules of the index footer and the end of the index file. The footer begins at 256. Its fields,
 //! from the tables of S0 and S2: magic at 0, checksum at 4, `event_count` at 8, `time_start_ns` at
 //! 16, `time_end_ns` at 24, `bytes_written` at 32, reserved at 40.
 
@@ -40,12 +40,14 @@ fn numbers() -> Vec<Recipe> {
         breaks("ATF-IFTR-013", "where the header says", |t| {
             t.patch(INDEX, 256, b"2ITB");
         })
-        .at(INDEX, "footer.magic", 256, Reject),
+        .at(INDEX, "footer.magic", 256, Reject)
+        .titled("wrong magic at the header's footer_offset"),
         breaks("ATF-IFTR-013", "where only its numbers say", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.patch(INDEX, 256, &[0; 4]);
         })
-        .at(INDEX, "footer.magic", 256, Reject),
+        .at(INDEX, "footer.magic", 256, Reject)
+        .titled("zeros, and only the footer's numbers identify it"),
         breaks("ATF-IFTR-013", "two events in its place", |t| {
             let events = t.file(INDEX)[64..128].to_vec();
             t.cut(INDEX, 256);
@@ -54,7 +56,8 @@ fn numbers() -> Vec<Recipe> {
         .at(INDEX, "footer.magic", 256, Reject)
         .also(INDEX, "ATF-IFTR-002")
         .also(INDEX, "ATF-IFTR-003")
-        .note("The header, which is written last, says where six events end, and there they do."),
+        .titled("two events in the footer's place")
+        .note("The header, which is written last, gives the end of the six events correctly."),
     ]
 }
 
@@ -72,7 +75,8 @@ fn checksum() -> Vec<Recipe> {
             let checksum = crc32c(&t.file(INDEX)[..256]);
             t.index(|file| file.checksum = checksum);
         })
-        .at(INDEX, "footer.checksum", 260, Reject),
+        .at(INDEX, "footer.checksum", 260, Reject)
+        .titled("computed over header and events"),
         holds("ATF-IFTR-005", "the CRC-32C"),
         breaks("ATF-IFTR-005", "the IEEE CRC-32", |t| {
             t.index(|file| file.checksum = crc32_ieee(&file.section()));
@@ -109,7 +113,7 @@ fn fields() -> Vec<Recipe> {
         })
         .at(INDEX, "footer.time_start_ns", 64 + 16, Recover)
         .times(2)
-        // Without events a rewritten header is told from a placeholder only by its footer.
+        // Without events, only the footer distinguishes a rewritten header from a placeholder.
         .also(INDEX, "ATF-IHDR-017"),
         holds("ATF-IFTR-008", "zeros"),
         breaks("ATF-IFTR-008", "the last byte", |t| {
@@ -139,7 +143,8 @@ fn missing() -> Vec<Recipe> {
         breaks("ATF-IFTR-001", "cut behind the header rewrite", |t| {
             t.cut(INDEX, 256);
         })
-        .at(INDEX, "footer", 256, Recover),
+        .at(INDEX, "footer", 256, Recover)
+        .titled("truncated after the header was rewritten"),
         breaks(
             "ATF-IFTR-001",
             "under a placeholder whose flag was set early",
@@ -150,7 +155,8 @@ fn missing() -> Vec<Recipe> {
             },
         )
         .at(INDEX, "footer", 256, Recover)
-        .note("Its count of 0 and its place behind no event fit, and prove nothing."),
+        .titled("missing, and the placeholder header has its flag set already")
+        .note("The placeholder's count of 0 and footer_offset of 64 agree, but prove nothing."),
         breaks(
             "ATF-IFTR-001",
             "under a header whose place and count do not fit",
@@ -159,9 +165,11 @@ fn missing() -> Vec<Recipe> {
                 t.cut(INDEX, 256);
             },
         )
-        .at(INDEX, "footer", 256, Recover),
+        .at(INDEX, "footer", 256, Recover)
+        .titled("missing, and the header's footer_offset and count disagree"),
         meets("ATF-IFTR-010", "six whole events", |t| t.cut(INDEX, 256))
-            .also(INDEX, "ATF-IFTR-001"),
+            .also(INDEX, "ATF-IFTR-001")
+            .titled("six complete events"),
         breaks("ATF-IFTR-010", "31 bytes of the sixth", |t| {
             t.cut(INDEX, 255);
         })
@@ -181,7 +189,8 @@ fn missing() -> Vec<Recipe> {
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IFTR-011")
         .flag("zero-tail")
-        .note("Its kind is 0 because it was never written: time and function alone are no event."),
+        .titled("half of the sixth, followed by zeros")
+        .note("Its kind is 0 because it was never written: a time and a function alone do not make an event."),
         meets(
             "ATF-IFTR-010",
             "an event of kind 4 in front of zeros",
@@ -194,7 +203,8 @@ fn missing() -> Vec<Recipe> {
         )
         .also(INDEX, "ATF-IFTR-001")
         .also(INDEX, "ATF-IFTR-011")
-        .also(INDEX, "ATF-IEVT-002"),
+        .also(INDEX, "ATF-IEVT-002")
+        .titled("an event of kind 4, followed by zeros"),
         meets(
             "ATF-IFTR-010",
             "an event of kind 0 with nothing behind",
@@ -205,7 +215,8 @@ fn missing() -> Vec<Recipe> {
             },
         )
         .also(INDEX, "ATF-IFTR-001")
-        .also(INDEX, "ATF-IEVT-002"),
+        .also(INDEX, "ATF-IEVT-002")
+        .titled("an event of kind 0 at the end of the file"),
         meets("ATF-IFTR-011", "an event whose last byte is not 0", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256);
@@ -219,7 +230,8 @@ fn missing() -> Vec<Recipe> {
         .at(INDEX, "events", 256, Recover)
         .also(INDEX, "ATF-IFTR-001"),
         meets("ATF-IFTR-012", "none of its bytes", |t| t.cut(INDEX, 256))
-            .also(INDEX, "ATF-IFTR-001"),
+            .also(INDEX, "ATF-IFTR-001")
+            .titled("no byte of the footer"),
         breaks("ATF-IFTR-012", "its first byte", |t| t.cut(INDEX, 257))
             .at(INDEX, "footer", 256, Recover)
             .also(INDEX, "ATF-IFTR-001"),
@@ -231,7 +243,7 @@ fn missing() -> Vec<Recipe> {
     ]
 }
 
-/// Edits the footer's times only.
+/// Edits only the footer's times.
 fn times(trace: &mut Trace, edit: impl FnOnce(&mut IndexFile)) {
     trace.index(edit);
 }

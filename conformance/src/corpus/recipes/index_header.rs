@@ -15,7 +15,7 @@ use crate::Verdict::{Accept, Recover, Reject};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
 
-/// Where `event_size` and `event_count` stand in versions 1 and 2.
+/// Offsets of `event_size` and `event_count` in versions 1 and 2.
 const EVENT_SIZE: [u64; 2] = [24, 20];
 const EVENT_COUNT: [u64; 2] = [28, 24];
 
@@ -40,13 +40,15 @@ fn start() -> Vec<Recipe> {
         })
         .also(INDEX, "ATF-IFTR-001")
         .may(&[Recover, Reject])
-        .flag("no-bytes"),
+        .flag("no-bytes")
+        .titled("an empty file"),
         breaks("ATF-IHDR-001", "no bytes beside finalized details", |t| {
             t.cut(INDEX, 0);
         })
         .at(INDEX, "header", 0, Reject)
         .of("")
-        .flag("no-bytes"),
+        .flag("no-bytes")
+        .titled("an empty file next to finalized details"),
         holds("ATF-IHDR-002", "ATI2"),
         breaks("ATF-IHDR-002", "ATI1", |t| t.patch(INDEX, 0, b"ATI1")).at(
             INDEX,
@@ -58,7 +60,8 @@ fn start() -> Vec<Recipe> {
             t.patch(INDEX, 0, b"ATD2");
         })
         .at(INDEX, "header.magic", 0, Reject)
-        // Alone, a file is known by its magic.
+        .titled("the magic of a detail file")
+        // Without its folder, a file is identified by its magic.
         .of(""),
         holds("ATF-IHDR-003", "1"),
         breaks("ATF-IHDR-003", "0", |t| t.patch(INDEX, 4, &[0])).at(
@@ -101,7 +104,7 @@ fn layout() -> Vec<Recipe> {
         })
         .at(INDEX, "header.version", 5, Reject)
         .may(&[Accept, Recover, Reject])
-        .note("All else has the layout of version 1, and reserved bytes are ignored when read.")
+        .note("Everything else has the version 1 layout, and readers ignore reserved bytes.")
         .only(&[1]),
         meets("ATF-IHDR-005", "an event_size of 1", |t| {
             t.patch(INDEX, 20, &[1]);
@@ -132,11 +135,13 @@ fn layout() -> Vec<Recipe> {
                 file.footer_offset = 257;
             });
             t.shift(INDEX, 1);
-        }),
+        })
+        .titled("65, confirmed by the footer"),
         breaks("ATF-IHDR-007", "65, and the footer says otherwise", |t| {
             t.index(|file| file.events_offset = 65);
         })
-        .at(INDEX, "header.events_offset", 32, Reject),
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("65, contradicted by the footer"),
         breaks("ATF-IHDR-007", "63", |t| {
             t.index(|file| file.events_offset = 63);
         })
@@ -144,7 +149,8 @@ fn layout() -> Vec<Recipe> {
         breaks("ATF-IHDR-007", "behind the end of the file", |t| {
             t.index(|file| file.events_offset = 321);
         })
-        .at(INDEX, "header.events_offset", 32, Reject),
+        .at(INDEX, "header.events_offset", 32, Reject)
+        .titled("past the end of the file"),
     ]
 }
 
@@ -266,7 +272,8 @@ fn repeated() -> Vec<Recipe> {
             "ATF-IHDR-017",
             "no event, a footer at 64 and no flag",
             empty,
-        ),
+        )
+        .titled("no events, a footer at 64 and no flag"),
         breaks("ATF-IHDR-017", "a placeholder with footer_offset 64", |t| {
             t.index(|file| *file = file.clone().placeholder());
         })
@@ -287,7 +294,8 @@ fn repeated() -> Vec<Recipe> {
             },
         )
         .also(INDEX, "ATF-IFTR-001")
-        .asks("ATF-RDER-006"),
+        .asks("ATF-RDER-006")
+        .titled("a detail file and no flag, unfinalized"),
         meets(
             "ATF-IHDR-018",
             "the flag and no detail file, cut behind its events",
@@ -296,7 +304,8 @@ fn repeated() -> Vec<Recipe> {
                 t.cut(OTHER, 128);
             },
         )
-        .also(OTHER, "ATF-IFTR-001"),
+        .also(OTHER, "ATF-IFTR-001")
+        .titled("the flag and no detail file, truncated after the events"),
         breaks("ATF-IHDR-018", "a detail file and no flag", |t| {
             t.index(|file| file.flags = 0);
         })
@@ -308,7 +317,7 @@ fn repeated() -> Vec<Recipe> {
     ]
 }
 
-/// Thread 7 without events: its footer stands at 64.
+/// Removes all events of thread 7: its footer then begins at 64.
 fn empty(trace: &mut Trace) {
     trace.without_details();
     trace.events(Vec::clear);

@@ -1,4 +1,4 @@
-//! What real implementations fail on, in one file: header, events, footer.
+//! Mistakes of real implementations in a single file: header, events, footer.
 
 use crate::Verdict::{Accept, Recover, Reject};
 
@@ -32,13 +32,15 @@ fn counts() -> Vec<Recipe> {
         )
         .at(INDEX, "footer.event_count", 264, Reject)
         .flag("count-beyond-file")
-        .note("Times 32 it is 2⁶⁴ + 32."),
+        .titled("a count whose size in bytes wraps to one event")
+        .note("Times 32, it is 2⁶⁴ + 32."),
         breaks("ATF-IFTR-002", "a count whose bytes wrap to none", |t| {
             index_count(t, 1 << 59);
         })
         .at(INDEX, "footer.event_count", 264, Reject)
         .flag("count-beyond-file")
-        .note("Times 32 it is 2⁶⁴."),
+        .titled("a count whose size in bytes wraps to 0")
+        .note("Times 32, it is 2⁶⁴."),
         breaks("ATF-DFTR-002", "a billion", |t| {
             detail_count(t, 1_000_000_000);
         })
@@ -63,7 +65,8 @@ fn counts() -> Vec<Recipe> {
         )
         .at(INDEX, "footer.event_count", 264, Reject)
         .also(INDEX, "ATF-IFTR-003")
-        .flag("full-disk"),
+        .flag("full-disk")
+        .titled("header and footer claim more events than fit on the disk"),
         breaks("ATF-DHDR-009", "one too few", |t| {
             t.detail(|file| file.header_count = 2);
         })
@@ -137,7 +140,8 @@ fn crashes() -> Vec<Recipe> {
                 magic_times(t);
             },
         )
-        .flag("timestamp-like-footer"),
+        .flag("timestamp-like-footer")
+        .titled("a first timestamp that begins like a footer"),
         breaks(
             "ATF-IFTR-001",
             "and a first timestamp that begins as a footer",
@@ -147,21 +151,24 @@ fn crashes() -> Vec<Recipe> {
             },
         )
         .at(INDEX, "footer", 256, Recover)
-        .flag("timestamp-like-footer"),
+        .flag("timestamp-like-footer")
+        .titled("missing, and the first timestamp begins like a footer"),
         breaks("ATF-IFTR-012", "32 of its bytes under a placeholder", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256 + 32);
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001")
-        .flag("cut-in-footer"),
+        .flag("cut-in-footer")
+        .titled("32 of its bytes, with a placeholder header"),
         breaks("ATF-IFTR-012", "63 of its bytes under a placeholder", |t| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256 + 63);
         })
         .at(INDEX, "footer", 256, Recover)
         .also(INDEX, "ATF-IFTR-001")
-        .flag("cut-in-footer"),
+        .flag("cut-in-footer")
+        .titled("63 of its bytes, with a placeholder header"),
         breaks("ATF-IFTR-011", "64 KiB of zeros", |t| {
             never_finalized(t);
             t.append(INDEX, &[0; 64 << 10]);
@@ -192,7 +199,8 @@ fn crashes() -> Vec<Recipe> {
         )
         .at(DETAIL, "footer", 64 + 3 * 27, Recover)
         .also(DETAIL, "ATF-DPAY-002")
-        .flag("small-last-details"),
+        .flag("small-last-details")
+        .titled("missing, and the last events are smaller than a footer"),
         breaks("ATF-DFTR-010", "100 bytes of a fourth", |t| {
             t.detail(|file| *file = file.clone().placeholder());
             let part = t.file(DETAIL)[329..329 + 100].to_vec();
@@ -204,7 +212,7 @@ fn crashes() -> Vec<Recipe> {
     ]
 }
 
-/// Timestamps from 0x..41544932 on: "2ITA" in little-endian order.
+/// Makes timestamps count up from 0x..41544932: "2ITA" in little-endian order.
 fn magic_times(trace: &mut Trace) {
     trace.without_details();
     trace.events(|events| {
@@ -212,7 +220,7 @@ fn magic_times(trace: &mut Trace) {
             event.timestamp_ns = 0x0004_62d5_4154_4932 + seq;
         }
     });
-    // The manifest's time range is that of all threads.
+    // The manifest's time range covers all threads.
     let last = 0x0004_62d5_4154_4932_u64 + 5;
     trace.replace(MANIFEST, "1234567000099000", &last.to_string());
 }
@@ -267,11 +275,11 @@ fn layouts() -> Vec<Recipe> {
     ]
 }
 
-/// Why such a file must be refused.
-const OTHER_LAYOUT: &str = "Harm: counts, kinds and links come out of the wrong bytes, and all of them look \
-    right: 32 events of version 2 pass version 1's test of the event size.";
+/// Why readers must reject a file in the layout of the other version.
+const OTHER_LAYOUT: &str = "Harm: counts, kinds and links are decoded from the wrong bytes and look right: \
+    with 32 events, a version 2 header passes version 1's event_size check.";
 
-/// An index file of 32 events in one layout, under the trace's version.
+/// Puts an index file of 32 events in this layout, with the trace's version number.
 fn layout(trace: &mut Trace, layout: u8) {
     let version = trace.version;
     trace.put_index(INDEX, &IndexFile::finalized(layout, 32));
@@ -286,7 +294,8 @@ fn lengths() -> Vec<Recipe> {
         .at(DETAIL, "events[1].total_length", 64 + 24, Reject)
         .also(DETAIL, "ATF-DPAY-002")
         .flag("impossible-length")
-        .note("The payload is read as an event: its first four bytes are 1."),
+        .titled("24, followed by a payload")
+        .note("The payload is then read as an event whose length is 1."),
         breaks("ATF-DEVT-001", "23 of the first event", |t| {
             length(t, 23, &[]);
         })
@@ -324,7 +333,7 @@ fn lengths() -> Vec<Recipe> {
         .also(DETAIL, "ATF-DFTR-001")
         .also(INDEX, "ATF-LINK-002")
         .flag("impossible-length")
-        .note("The events in front of it are whole; nothing says how many were behind."),
+        .note("The events before it are complete; how many followed is unknown."),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! What real implementations fail on, in several files: links, ids, threads, the manifest.
+//! Mistakes of real implementations that span files: links, ids, threads, the manifest.
 
 use crate::Verdict::{Accept, Recover, Reject};
 
@@ -83,7 +83,7 @@ fn threads() -> Vec<Recipe> {
         .at(INDEX, "header.magic", 0, Reject)
         .of("")
         .flag("one-corrupt-thread")
-        .note("The other thread is whole, and so is what this one has of details.")
+        .note("The other thread is intact, and so are this thread's details.")
         .asks("ATF-RDER-003"),
         breaks("ATF-IFTR-002", "a billion in one thread of two", |t| {
             t.index(|file| file.footer_count = 1_000_000_000);
@@ -102,7 +102,7 @@ fn threads() -> Vec<Recipe> {
         .at(DETAIL, "header.magic", 0, Reject)
         .of("")
         .flag("one-corrupt-thread")
-        .note("All events are whole, and so is the other thread.")
+        .note("All events are intact, and so is the other thread.")
         .asks("ATF-RDER-003"),
         breaks("ATF-IHDR-002", "nonsense in the only thread", |t| {
             t.remove("thread_9");
@@ -118,6 +118,7 @@ fn threads() -> Vec<Recipe> {
         .at(OTHER, "footer", 0, Recover)
         .of("")
         .flag("no-bytes")
+        .titled("an empty index file in one thread of two")
         .note("The other thread is not affected."),
         breaks(
             "ATF-SESS-003",
@@ -128,7 +129,8 @@ fn threads() -> Vec<Recipe> {
             },
         )
         .in_file("thread_9", "", Recover)
-        .flag("symbolic-link"),
+        .flag("symbolic-link")
+        .titled("a symlink to a folder in place of a thread's folder"),
         meets(
             "ATF-MANI-008",
             "a thread without events beside others",
@@ -161,14 +163,16 @@ fn manifests() -> Vec<Recipe> {
         })
         .at(MANIFEST, "", 0, Recover)
         .times(2)
-        .flag("broken-manifest"),
+        .flag("broken-manifest")
+        .titled("a byte-order mark and nothing else"),
         breaks("ATF-MANI-002", "lists in lists, 20000 deep", |t| {
             t.put(MANIFEST, "[".repeat(20_000));
         })
         .at(MANIFEST, "", 20_000, Recover)
         .only(&[1])
         .flag("broken-manifest")
-        .note("A reader that descends without a limit overflows its stack."),
+        .titled("20000 nested lists")
+        .note("A reader that recurses without a limit overflows its stack."),
         breaks("ATF-IFTR-001", "in one thread, and no manifest", |t| {
             t.remove(MANIFEST);
             t.index(|file| *file = file.clone().placeholder());
@@ -181,6 +185,7 @@ fn manifests() -> Vec<Recipe> {
         .also(MANIFEST, "ATF-MANI-001")
         .of("")
         .flag("broken-manifest")
-        .note("What a tracer leaves behind that was killed."),
+        .titled("missing in one thread, and no manifest")
+        .note("A killed tracer leaves such a session behind."),
     ]
 }

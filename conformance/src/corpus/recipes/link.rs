@@ -1,6 +1,6 @@
-//! Rules of the links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2, which stand
-//! at 64, 188 and 329. An index event's `detail_seq` stands at 28 in version 1 and at 16 in version
-//! 2, a detail event's `index_seq` at 8.
+//! Rules of the links. Events 0, 2 and 3 of the index link to detail events 0, 1 and 2, which begin
+//! at 64, 188 and 329. An index event's `detail_seq` is at 28 in version 1 and at 16 in version 2,
+//! a detail event's `index_seq` at 8.
 
 use crate::Verdict::{Accept, Reject};
 
@@ -14,14 +14,14 @@ pub(super) fn recipes() -> Vec<Recipe> {
         .collect()
 }
 
-/// Where the `detail_seq` of an index event stands in versions 1 and 2.
+/// Returns the offset of an index event's `detail_seq` in versions 1 and 2.
 const fn detail_seq(seq: u64) -> [u64; 2] {
     [64 + 32 * seq + 28, 64 + 32 * seq + 16]
 }
 
 fn both_ways() -> Vec<Recipe> {
     vec![
-        holds("ATF-LINK-001", "there and back"),
+        holds("ATF-LINK-001", "there and back").titled("links in both directions"),
         meets(
             "ATF-LINK-001",
             "to an event that another bit leads astray",
@@ -30,19 +30,22 @@ fn both_ways() -> Vec<Recipe> {
             },
         )
         .also(DETAIL, "ATF-DFTR-004")
-        .note("The checksum says that it is damaged: it proves no link of index.atf wrong.")
+        .titled("to an event whose own link a flipped bit changed")
+        .note("The checksum shows that detail.atf is damaged, so it proves no link of index.atf wrong.")
         .asks("ATF-RDER-003"),
         breaks("ATF-LINK-001", "to an event behind the last", |t| {
             t.details(|details| details.truncate(2));
         })
         .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Accept)
-        .flag("links-dangling"),
+        .flag("links-dangling")
+        .titled("to an event past the last"),
         breaks("ATF-LINK-001", "to another's event", |t| {
             t.events(|events| events[5].detail_seq = Some(2));
         })
         .at_each(INDEX, "events[5].detail_seq", detail_seq(5), Accept)
         .flag("links-duplicated")
-        .also(INDEX, "ATF-LINK-005"),
+        .also(INDEX, "ATF-LINK-005")
+        .titled("to the detail of another event"),
         breaks("ATF-LINK-001", "without a detail file", |t| {
             t.remove(DETAIL);
             t.index(|file| file.flags = 0);
@@ -62,7 +65,8 @@ fn both_ways() -> Vec<Recipe> {
                 t.cut(DETAIL, 329);
             },
         )
-        .also(DETAIL, "ATF-DFTR-001"),
+        .also(DETAIL, "ATF-DFTR-001")
+        .titled("two events, two links, unfinalized"),
         breaks(
             "ATF-LINK-002",
             "two events, three links, not finalized",
@@ -71,8 +75,9 @@ fn both_ways() -> Vec<Recipe> {
             },
         )
         .at_each(INDEX, "events[3].detail_seq", detail_seq(3), Accept)
-        .also(DETAIL, "ATF-DFTR-001"),
-        holds("ATF-LINK-003", "back and there"),
+        .also(DETAIL, "ATF-DFTR-001")
+        .titled("two events, three links, unfinalized"),
+        holds("ATF-LINK-003", "back and there").titled("links in both directions"),
         meets(
             "ATF-LINK-003",
             "to an event that another bit leads astray",
@@ -82,17 +87,20 @@ fn both_ways() -> Vec<Recipe> {
             },
         )
         .also(INDEX, "ATF-IFTR-004")
-        .note("The checksum says that it is damaged: it proves no link of detail.atf wrong.")
+        .titled("to an event whose own link a flipped bit changed")
+        .note("The checksum shows that index.atf is damaged, so it proves no link of detail.atf wrong.")
         .asks("ATF-RDER-003"),
         breaks("ATF-LINK-003", "to an event that links to none", |t| {
             t.events(|events| events[3].detail_seq = None);
         })
-        .at(DETAIL, "events[2].index_seq", 329 + 8, Accept),
+        .at(DETAIL, "events[2].index_seq", 329 + 8, Accept)
+        .titled("to an event without a link"),
         breaks("ATF-LINK-003", "to an event behind the last", |t| {
             t.details(|details| details[2].index_seq = 6);
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Accept)
-        .also(INDEX, "ATF-LINK-001"),
+        .also(INDEX, "ATF-LINK-001")
+        .titled("to an event past the last"),
         meets(
             "ATF-LINK-004",
             "four events, the last with a link, not finalized",
@@ -100,12 +108,14 @@ fn both_ways() -> Vec<Recipe> {
                 t.cut(INDEX, 64 + 4 * 32);
             },
         )
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("four events, the last with a link, unfinalized"),
         breaks("ATF-LINK-004", "three events, not finalized", |t| {
             t.cut(INDEX, 64 + 3 * 32);
         })
         .at(DETAIL, "events[2].index_seq", 329 + 8, Accept)
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("three events, unfinalized"),
         breaks("ATF-LINK-004", "a hole in its place, no checksum", |t| {
             t.hole(160, 32);
         })
@@ -122,11 +132,12 @@ fn both_ways() -> Vec<Recipe> {
             t.detail(|file| file.index_seqs = (0, 3));
         })
         .at_each(INDEX, "events[2].detail_seq", detail_seq(2), Accept)
-        .times(2),
+        .times(2)
+        .titled("0, 2, 1, each with a matching link back"),
     ]
 }
 
-/// What the two events of a pair have in common.
+/// Fields that the two events of a pair share.
 fn same_moment() -> Vec<Recipe> {
     vec![
         holds("ATF-LINK-006", "to the nanosecond"),
@@ -165,12 +176,9 @@ fn same_moment() -> Vec<Recipe> {
 fn headers() -> Vec<Recipe> {
     vec![
         holds("ATF-LINK-008", "the same"),
-        breaks("ATF-LINK-008", "the other one", other_version).at(
-            DETAIL,
-            "header.version",
-            5,
-            Reject,
-        ),
+        breaks("ATF-LINK-008", "the other one", other_version)
+            .at(DETAIL, "header.version", 5, Reject)
+            .titled("the other wire version"),
         holds("ATF-LINK-009", "7"),
         breaks("ATF-LINK-009", "8", |t| t.detail(|file| file.thread_id = 8))
             .at(DETAIL, "header.thread_id", 12, Accept)
@@ -180,7 +188,8 @@ fn headers() -> Vec<Recipe> {
             t.patch_detail(64, &[124]);
         })
         .at(DETAIL, "header.thread_id", 12, Accept)
-        .only(&[1]),
+        .only(&[1])
+        .titled("8, as in its events"),
         meets("ATF-LINK-010", "another arch in both", |t| {
             t.patch(INDEX, 6, &[2]);
             t.patch(DETAIL, 6, &[2]);
@@ -200,7 +209,7 @@ fn headers() -> Vec<Recipe> {
     ]
 }
 
-/// A detail file of the other wire version, good in itself.
+/// Puts a detail file of the other wire version, which is valid by itself.
 fn other_version(trace: &mut Trace) {
     trace.take(DETAIL, &Trace::clean(3 - trace.version));
 }

@@ -1,4 +1,4 @@
-//! Rules of manifest.json. Offsets are those of the text that is wrong.
+//! Rules of manifest.json. Offsets point to the wrong text.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -20,8 +20,11 @@ fn form() -> Vec<Recipe> {
             |t| {
                 t.put(MANIFEST, r#"{"threads":[{"id":7},{"id":9}]}"#);
             },
-        ),
-        breaks("ATF-MANI-001", "none", |t| t.remove(MANIFEST)).in_file(MANIFEST, "", Accept),
+        )
+        .titled("an object with a list of threads and nothing else"),
+        breaks("ATF-MANI-001", "none", |t| t.remove(MANIFEST))
+            .in_file(MANIFEST, "", Accept)
+            .titled("no manifest"),
         meets("ATF-MANI-002", "white space around the object", |t| {
             let text = format!("\t\r\n {} \n", text(t));
             t.put(MANIFEST, text);
@@ -35,8 +38,11 @@ fn form() -> Vec<Recipe> {
         breaks("ATF-MANI-002", "no JSON", |t| {
             t.put(MANIFEST, "{\"threads\": [}");
         })
-        .at(MANIFEST, "", 13, Recover),
-        breaks("ATF-MANI-002", "cut", |t| t.cut(MANIFEST, 100)).at(MANIFEST, "", 100, Recover),
+        .at(MANIFEST, "", 13, Recover)
+        .titled("not JSON"),
+        breaks("ATF-MANI-002", "cut", |t| t.cut(MANIFEST, 100))
+            .at(MANIFEST, "", 100, Recover)
+            .titled("truncated"),
         breaks("ATF-MANI-002", "a byte that is not UTF-8", |t| {
             let offset = text(t).find("load").unwrap();
             t.patch(MANIFEST, offset, &[0xff]);
@@ -45,7 +51,8 @@ fn form() -> Vec<Recipe> {
         breaks("ATF-MANI-002", "something behind the object", |t| {
             t.append(MANIFEST, b"{}");
         })
-        .at(MANIFEST, "", 451, Recover),
+        .at(MANIFEST, "", 451, Recover)
+        .titled("text after the object"),
         breaks("ATF-MANI-002", "a key twice", |t| {
             t.replace(
                 MANIFEST,
@@ -53,7 +60,8 @@ fn form() -> Vec<Recipe> {
                 "\"clock_type\": 3, \"clock_type\": 4",
             );
         })
-        .at_text(MANIFEST, "clock_type", "4,\n  \"modules\"", Recover),
+        .at_text(MANIFEST, "clock_type", "4,\n  \"modules\"", Recover)
+        .titled("a duplicate key"),
         holds("ATF-MANI-012", "2.1 with a symbol"),
         meets("ATF-MANI-012", "2.0 with modules and no symbols", |t| {
             version(t, "2.0");
@@ -71,7 +79,7 @@ fn form() -> Vec<Recipe> {
         ),
         breaks("ATF-MANI-012", "another version", |t| version(t, "3.0"))
             .in_file(MANIFEST, "format_version", Accept)
-            .note("The files' headers say how they are read; this number does not."),
+            .note("The headers determine how files are read, not this number."),
         holds("ATF-MANI-011", "all keys of the schema"),
         breaks("ATF-MANI-011", "another key", |t| {
             t.replace(
@@ -106,7 +114,8 @@ fn types() -> Vec<Recipe> {
             t.replace(MANIFEST, "\"id\": 9", "\"id\": \"9\"");
         })
         .at_text(MANIFEST, "threads[1].id", "\"9\"", Recover)
-        .also(MANIFEST, "ATF-MANI-006"),
+        .also(MANIFEST, "ATF-MANI-006")
+        .titled("an id as a string"),
         breaks("ATF-MANI-003", "a thread without an id", |t| {
             t.replace(MANIFEST, "\"id\": 9, ", "");
         })
@@ -121,7 +130,9 @@ fn types() -> Vec<Recipe> {
             t.put(MANIFEST, "{}");
         })
         .at(MANIFEST, "threads", 0, Recover),
-        breaks("ATF-MANI-003", "a list", |t| t.put(MANIFEST, " []")).at(MANIFEST, "", 1, Recover),
+        breaks("ATF-MANI-003", "a list", |t| t.put(MANIFEST, " []"))
+            .at(MANIFEST, "", 1, Recover)
+            .titled("a list instead of an object"),
         breaks("ATF-MANI-003", "a time as a fraction", |t| {
             t.replace(MANIFEST, "1234566999999000", "1.5");
         })
@@ -151,7 +162,8 @@ fn threads() -> Vec<Recipe> {
             t.replace(MANIFEST, "\"time_start_ns\": 1234566999999000,", "");
             t.replace(MANIFEST, "\"time_end_ns\": 1234567000099000,", "");
         })
-        .also("thread_9", "ATF-SESS-002"),
+        .also("thread_9", "ATF-SESS-002")
+        .titled("an empty folder"),
         breaks("ATF-MANI-005", "no folder", |t| {
             t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 8}, {\"id\": 9");
         })
@@ -177,7 +189,8 @@ fn threads() -> Vec<Recipe> {
                 "{\"id\": 8, \"has_detail\": true}, {\"id\": 9",
             );
         })
-        .also(MANIFEST, "ATF-MANI-005"),
+        .also(MANIFEST, "ATF-MANI-005")
+        .titled("true for a thread without a folder"),
         breaks("ATF-MANI-007", "true without the file", |t| {
             t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
         })
@@ -194,13 +207,15 @@ fn threads() -> Vec<Recipe> {
             },
         )
         .in_file(MANIFEST, "threads[2].has_detail", Accept)
-        .also(MANIFEST, "ATF-MANI-004"),
+        .also(MANIFEST, "ATF-MANI-004")
+        .titled("false with the file, after a thread listed twice"),
     ]
 }
 
 fn numbers() -> Vec<Recipe> {
     vec![
-        holds("ATF-MANI-008", "those of the thread with the widest range"),
+        holds("ATF-MANI-008", "those of the thread with the widest range")
+            .titled("the times of the thread with the widest range"),
         meets(
             "ATF-MANI-008",
             "those of a thread that cannot be read",
@@ -208,7 +223,8 @@ fn numbers() -> Vec<Recipe> {
                 t.patch(OTHER, 0, b"none");
             },
         )
-        .also(OTHER, "ATF-IHDR-002"),
+        .also(OTHER, "ATF-IHDR-002")
+        .titled("the times of an unreadable thread"),
         breaks("ATF-MANI-008", "a nanosecond early", |t| {
             t.replace(MANIFEST, "1234566999999000", "1234566999998999");
         })
@@ -265,17 +281,17 @@ fn text(trace: &Trace) -> String {
     String::from_utf8(trace.file(MANIFEST).to_vec()).unwrap()
 }
 
-/// Gives the function this name.
+/// Renames the function.
 fn name(trace: &mut Trace, name: &str) {
     trace.replace(MANIFEST, "\"load\"", &format!("\"{name}\""));
 }
 
-/// Gives the manifest this version.
+/// Sets the manifest's version.
 fn version(trace: &mut Trace, version: &str) {
     trace.replace(MANIFEST, "\"2.1\"", &format!("\"{version}\""));
 }
 
-/// Takes the symbols away, with the list.
+/// Removes the list of symbols.
 fn without_symbols(trace: &mut Trace) {
     let text = text(trace);
     let start = text.find(",\n  \"symbols\"").unwrap();

@@ -1,4 +1,4 @@
-//! The recipes, one table for each record, and those of whole sessions.
+//! The recipes: one table per record, and tables for whole sessions.
 
 mod detail_event;
 mod detail_footer;
@@ -19,7 +19,7 @@ mod valid;
 
 use super::recipe::Recipe;
 
-/// All recipes, in the order of the records in a session.
+/// Returns all recipes, in the order of the records in a session.
 #[must_use]
 pub fn recipes() -> Vec<Recipe> {
     let tables = [

@@ -1,7 +1,8 @@
-//! What leads out of the session, and ids that become another one's: nothing outside may be read.
+//! Paths that lead out of the session, and ids that convert to another id: readers must not read
+//! anything outside.
 //!
-//! The session is `session`; all beside it are decoys. Their events are those of [`CANARY`], which no
-//! answer may have, and the kit sees whether a decoy is opened.
+//! The session is `session`; all files next to it are decoys. Their events call functions of
+//! [`CANARY`], which must not appear in an answer, and the kit detects whether a decoy is opened.
 
 use crate::Verdict::Recover;
 
@@ -23,10 +24,12 @@ fn paths() -> Vec<Recipe> {
     vec![
         path("a path to the folder above", r#""../x""#, |t| {
             leads_to(t, r#""../x""#);
-        }),
+        })
+        .titled("a path to the parent folder"),
         path("a path from the root", r#""/x""#, |t| {
             leads_to(t, r#""/x""#);
-        }),
+        })
+        .titled("an absolute path"),
         path("two dots", r#""..""#, |t| leads_to(t, r#""..""#)),
         path(
             "a path to a thread elsewhere",
@@ -42,7 +45,7 @@ fn paths() -> Vec<Recipe> {
                 leads_to(t, r#""9/../../outside/thread_1""#);
             },
         )
-        .note("With \"thread_\" before it this path is there."),
+        .note("Prefixed with \"thread_\", this path exists."),
         path(
             "a path through a thread's folder and up",
             r#""9/../..""#,
@@ -50,7 +53,7 @@ fn paths() -> Vec<Recipe> {
                 leads_to(t, r#""9/../..""#);
             },
         )
-        .note("With \"thread_\" before it this path is there."),
+        .note("Prefixed with \"thread_\", this path exists."),
     ]
 }
 
@@ -59,7 +62,8 @@ fn links() -> Vec<Recipe> {
         link("a link to a folder outside", "session/thread_8", |t| {
             outside(t, r#"{"id": 7}, {"id": 8}, {"id": 9}"#);
             t.symlink("session/thread_8", "../outside/thread_1");
-        }),
+        })
+        .titled("a symlink to a folder outside"),
         link(
             "a link to an index file outside",
             "session/thread_8/index.atf",
@@ -70,7 +74,8 @@ fn links() -> Vec<Recipe> {
                     "../../outside/thread_1/index.atf",
                 );
             },
-        ),
+        )
+        .titled("a symlink to an index file outside"),
         link(
             "a link to a detail file outside",
             "session/thread_9/detail.atf",
@@ -82,36 +87,42 @@ fn links() -> Vec<Recipe> {
                 );
             },
         )
-        .also("session/thread_9/index.atf", "ATF-IHDR-018"),
+        .also("session/thread_9/index.atf", "ATF-IHDR-018")
+        .titled("a symlink to a detail file outside"),
         link("a link to a manifest outside", OUTER_MANIFEST, |t| {
             outside(t, r#"{"id": 7}, {"id": 9}"#);
             t.rename(OUTER_MANIFEST, "outside/manifest.json");
             t.symlink(OUTER_MANIFEST, "../outside/manifest.json");
-        }),
+        })
+        .titled("a symlink to a manifest outside"),
     ]
 }
 
-/// Ids that a conversion makes into 9, or that it must refuse.
+/// Ids that become 9 when converted, or that a conversion must reject.
 fn ids() -> Vec<Recipe> {
     vec![
-        id("an id below zero", "-9", |t| instead_of_9(t, "-9")),
+        id("an id below zero", "-9", |t| instead_of_9(t, "-9")).titled("a negative id"),
         id("an id that is 9 in 32 bits", "4294967305", |t| {
             instead_of_9(t, "4294967305");
-        }),
+        })
+        .titled("an id that wraps to 9 in 32 bits"),
         id("an id that is 9 in 64 bits", "18446744073709551625", |t| {
             instead_of_9(t, "18446744073709551625");
-        }),
+        })
+        .titled("an id that wraps to 9 in 64 bits"),
         id(
             "an id below zero that is 9 in 32 bits",
             "-4294967287",
             |t| {
                 instead_of_9(t, "-4294967287");
             },
-        ),
-        id("an id of null", "null", |t| instead_of_9(t, "null")),
+        )
+        .titled("a negative id that wraps to 9 in 32 bits"),
+        id("an id of null", "null", |t| instead_of_9(t, "null")).titled("null as an id"),
         id("an id of true", "true, \"has_detail\": false", |t| {
             instead_of_9(t, "true");
-        }),
+        })
+        .titled("true as an id"),
         id("an id in a list", "[9]", |t| instead_of_9(t, "[9]")),
     ]
 }
@@ -135,7 +146,8 @@ fn lists() -> Vec<Recipe> {
             t.put(MANIFEST, r#"{"threads": {"7": {}, "9": {}}}"#);
         })
         .at(MANIFEST, "threads", 12, Recover)
-        .flag("broken-manifest"),
+        .flag("broken-manifest")
+        .titled("threads as an object keyed by id"),
         breaks("ATF-MANI-003", "null in place of the threads", |t| {
             t.put(MANIFEST, r#"{"threads": null}"#);
         })
@@ -144,7 +156,7 @@ fn lists() -> Vec<Recipe> {
     ]
 }
 
-/// The manifest's first id leads out of the session.
+/// A recipe whose manifest's first id leads out of the session.
 fn path(name: &'static str, text: &'static str, edit: fn(&mut Trace)) -> Recipe {
     breaks("ATF-MANI-003", name, edit)
         .at_text(OUTER_MANIFEST, "threads[0].id", text, Recover)
@@ -176,7 +188,7 @@ fn leads_to(trace: &mut Trace, id: &str) {
     );
 }
 
-/// The session in a folder of its own whose manifest lists these threads, with decoys beside it.
+/// Moves the session into its own folder, with decoys next to it; its manifest lists these threads.
 fn outside(trace: &mut Trace, threads: &str) {
     for part in ["thread_7", "thread_9"] {
         trace.rename(part, &format!("{SESSION}/{part}"));

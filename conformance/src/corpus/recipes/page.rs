@@ -1,6 +1,6 @@
-//! Files that fill their last page of memory: a mapping of one has nothing after the last byte.
+//! Files that fill their last memory page: their mapping has nothing after the last byte.
 //!
-//! The page is 4096 bytes on most machines and 16384 on Apple's.
+//! A page has 4096 bytes on most machines, and 16384 on Apple's.
 
 use crate::Verdict::Recover;
 
@@ -9,7 +9,7 @@ use crate::corpus::trace::{DETAIL, INDEX, T, Trace, call, event, record};
 
 use super::valid::{alone, manifest};
 
-/// Header and footer, and the least and greatest detail event with registers.
+/// Sizes in bytes: of a header or footer, and of the smallest and largest detail event with registers.
 const END: usize = 64;
 const LEAST: usize = 24 + 100;
 const GREATEST: usize = LEAST + 256;
@@ -41,7 +41,8 @@ fn index() -> Vec<Recipe> {
             t.cut(INDEX, 4096);
         })
         .at(INDEX, "footer", 4096 - 32, Recover)
-        .also(INDEX, "ATF-IFTR-001"),
+        .also(INDEX, "ATF-IFTR-001")
+        .titled("half of the footer at the end of a page"),
     ]
 }
 
@@ -86,25 +87,26 @@ fn detail() -> Vec<Recipe> {
             },
         )
         .at(DETAIL, "events[10].payload", LAST as u64 + 24, Recover)
-        .also(DETAIL, "ATF-DFTR-001"),
+        .also(DETAIL, "ATF-DFTR-001")
+        .titled("a stack that continues past the end of a page"),
     ]
 }
 
-/// A good file whose last byte is its page's.
+/// A recipe of a valid file that ends at the end of a page.
 fn page(
     name: &'static str,
     file: &'static str,
     rule: &'static str,
     edit: fn(&mut Trace),
 ) -> Recipe {
-    const NOTE: &str = "The footer's last byte is the last one of its page.";
+    const NOTE: &str = "The footer's last byte is the last byte of a page.";
     whole(name, &[rule], NOTE, edit).of(file)
 }
 
-/// Where the last of the details that fill a page of 4096 bytes begins.
+/// The offset of the last of the details that fill a page of 4096 bytes.
 const LAST: usize = 4096 - 232;
 
-/// Thread 7 alone, with events that end there.
+/// Keeps only thread 7, with events up to the offset `end`.
 fn events(trace: &mut Trace, end: usize) {
     let count = (end - END) / 32;
     let happening = |seq: u64| event(if seq.is_multiple_of(2) { 1 } else { 2 }, T + seq, 1, 1);
@@ -119,15 +121,16 @@ fn open_index(trace: &mut Trace, size: usize) {
     trace.cut(INDEX, size);
 }
 
-/// Thread 7 alone, with a detail for each event; the details end there, but for some more.
+/// Keeps only thread 7, with a detail per event. The details end at `end`; `more` details follow.
 fn details(trace: &mut Trace, end: usize, more: usize) {
     let mut left = end - END;
     let mut stacks = Vec::new();
     while left > 0 {
-        // What is left is never too little for another event.
-        let size = match left <= GREATEST {
-            true => left,
-            false => GREATEST.min(left - LEAST),
+        // The remaining space always fits another event.
+        let size = if left <= GREATEST {
+            left
+        } else {
+            GREATEST.min(left - LEAST)
         };
         stacks.push(u16::try_from(size - LEAST).unwrap());
         left -= size;
@@ -153,7 +156,7 @@ fn details(trace: &mut Trace, end: usize, more: usize) {
     manifest(trace, "7", (T, T + count - 1));
 }
 
-/// The same without a footer; what is left of `size` is the beginning of another event.
+/// Like [`details`], without a footer; a torn event fills the file from `end` to `size`.
 fn open_detail(trace: &mut Trace, end: usize, size: usize) {
     details(trace, end, usize::from(end < size));
     trace.detail(|file| *file = file.clone().placeholder());

@@ -1,5 +1,5 @@
-//! Rules of ring.atf. What stands in it is one event that the files do not have: whoever takes a
-//! ring for what it is not gives it.
+//! Rules of ring.atf. It contains one event that the files lack: a reader that trusts a ring wrongly
+//! returns this event.
 
 use crate::Verdict::{Accept, Recover};
 
@@ -11,23 +11,26 @@ const RING: &str = "thread_7/ring.atf";
 
 pub(super) fn recipes() -> Vec<Recipe> {
     vec![
-        holds("ATF-RING-001", "none"),
+        holds("ATF-RING-001", "none").titled("no ring"),
         breaks("ATF-RING-001", "an empty one", |t| {
             let ring = RingFile::of(t.version, 7);
             t.put(RING, ring.bytes());
         })
-        .in_file(RING, "", Accept),
+        .in_file(RING, "", Accept)
+        .titled("an empty ring"),
         breaks("ATF-RING-001", "one with an event of its own", |t| {
             let ring = with_event(t);
             t.put(RING, ring.bytes());
         })
         .in_file(RING, "", Accept)
-        .flag("stray-ring"),
+        .flag("stray-ring")
+        .titled("a ring with an event of its own"),
         unfinalized(meets("ATF-RING-002", "an empty one", |t| {
             unfinalize(t);
             let ring = RingFile::of(t.version, 7);
             t.put(RING, ring.bytes());
-        })),
+        }))
+        .titled("an empty ring"),
         broken("another magic", "header.magic", Some(0), |t| {
             put(t, |ring| ring.magic = *b"ATR1");
         }),
@@ -52,7 +55,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
             |t| {
                 put(t, |ring| ring.index.start += 32);
             },
-        ),
+        )
+        .titled("positioned past the end of the file"),
         broken(
             "an area beyond its end",
             "header.detail_capacity",
@@ -60,15 +64,17 @@ pub(super) fn recipes() -> Vec<Recipe> {
             |t| {
                 put(t, |ring| ring.detail.capacity += 1);
             },
-        ),
+        )
+        .titled("an area past the end of the ring"),
         broken("cut in its header", "header", Some(127), |t| {
             put(t, |_| {});
             t.cut(RING, 127);
-        }),
+        })
+        .titled("truncated in its header"),
     ]
 }
 
-/// A ring that does not belong to the files beside it, which were not finalized.
+/// A recipe of a ring that does not belong to the unfinalized files next to it.
 fn broken(
     name: &'static str,
     field: &'static str,
@@ -83,14 +89,14 @@ fn broken(
     unfinalized(recipe).flag("stray-ring")
 }
 
-/// What follows from files without footers.
+/// Adds the rules that files without footers break.
 fn unfinalized(recipe: Recipe) -> Recipe {
     recipe
         .also(INDEX, "ATF-IFTR-001")
         .also(DETAIL, "ATF-DFTR-001")
 }
 
-/// Takes the footers of thread 7 away and makes its headers placeholders.
+/// Removes the footers of thread 7 and makes its headers placeholders.
 fn unfinalize(trace: &mut Trace) {
     trace.index(|file| *file = file.clone().placeholder());
     trace.cut(INDEX, 256);
@@ -98,7 +104,7 @@ fn unfinalize(trace: &mut Trace) {
     trace.cut(DETAIL, 461);
 }
 
-/// Puts a ring beside files that were not finalized.
+/// Puts a ring next to unfinalized files.
 fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     unfinalize(trace);
     let mut ring = with_event(trace);
@@ -106,7 +112,7 @@ fn put(trace: &mut Trace, edit: impl FnOnce(&mut RingFile)) {
     trace.put(RING, ring.bytes());
 }
 
-/// A ring whose index area has one event that belongs behind the six of the file.
+/// Returns a ring whose index area has one event, which belongs after the file's six.
 fn with_event(trace: &Trace) -> RingFile {
     let mut other = Trace::clean(trace.version);
     other.without_details();

@@ -25,7 +25,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
         breaks("ATF-SESS-002", "detail.atf only", |t| {
             t.remove(INDEX);
         })
-        .in_file("thread_7", "", Recover),
+        .in_file("thread_7", "", Recover)
+        .titled("only detail.atf"),
         breaks("ATF-SESS-002", "a file in the folder's place", |t| {
             t.put("thread_8", "");
             list(t, 8);
@@ -36,34 +37,40 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.symlink("thread_8", "thread_9");
             list(t, 8);
         })
-        .in_file("thread_8", "", Recover),
+        .in_file("thread_8", "", Recover)
+        .titled("a symlink to a thread's folder"),
         breaks("ATF-SESS-003", "a link to nothing", |t| {
             t.symlink("thread_8", "thread_1");
             list(t, 8);
         })
-        .in_file("thread_8", "", Recover),
+        .in_file("thread_8", "", Recover)
+        .titled("a dangling symlink"),
         breaks("ATF-SESS-003", "a link to an index file", |t| {
             t.symlink("thread_8/index.atf", "../thread_9/index.atf");
             list(t, 8);
         })
-        .in_file("thread_8/index.atf", "", Recover),
+        .in_file("thread_8/index.atf", "", Recover)
+        .titled("a symlink to an index file"),
         breaks("ATF-SESS-003", "a link to a detail file", |t| {
             t.symlink("thread_9/detail.atf", "../thread_7/detail.atf");
             t.patch(OTHER, 8, &[1]);
             t.replace(MANIFEST, "\"has_detail\": false", "\"has_detail\": true");
         })
-        .in_file("thread_9/detail.atf", "", Recover),
+        .in_file("thread_9/detail.atf", "", Recover)
+        .titled("a symlink to a detail file"),
         breaks("ATF-SESS-003", "a link to the details of its events", |t| {
             t.rename(DETAIL, "elsewhere");
             t.symlink(DETAIL, "../elsewhere");
         })
         .in_file("thread_7/detail.atf", "", Recover)
-        .note("A file that is not looked at proves no link of index.atf wrong."),
+        .titled("a symlink to the details of its events")
+        .note("A file that is not read proves no link of index.atf wrong."),
         breaks("ATF-SESS-003", "a link to a manifest", |t| {
             t.rename(MANIFEST, "elsewhere");
             t.symlink(MANIFEST, "elsewhere");
         })
-        .in_file(MANIFEST, "", Recover),
+        .in_file(MANIFEST, "", Recover)
+        .titled("a symlink to a manifest"),
         meets("ATF-SESS-004", "the greatest u32", |t| {
             t.rename("thread_9", "thread_4294967295");
             t.patch(OTHER_RENAMED, 12, &[0xff; 4]);
@@ -80,7 +87,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
         breaks("ATF-SESS-004", "one more", |t| {
             t.folder("thread_4294967296");
         })
-        .in_file("thread_4294967296", "", Accept),
+        .in_file("thread_4294967296", "", Accept)
+        .titled("one more than the greatest u32"),
         breaks("ATF-SESS-004", "a leading zero", |t| {
             t.rename("thread_7", "thread_07");
         })
@@ -95,14 +103,16 @@ pub(super) fn recipes() -> Vec<Recipe> {
             t.rename("thread_9/index.atf", "thread_9/index.ati2");
         })
         .in_file("thread_9", "", Recover)
-        .note("A heading of S2 has this extension; its folders have index.atf."),
+        .titled("only index.ati2")
+        .note("A heading of S2 uses this extension, but its folders contain index.atf."),
         holds("ATF-SESS-005", "3 in both threads"),
         breaks("ATF-SESS-005", "1 on macos beside 3 on linux", |t| {
             t.patch(OTHER, 7, &[3]);
             t.patch(OTHER, 16, &[1]);
         })
         .at(OTHER, "header.clock_type", 16, Accept)
-        .also(MANIFEST, "ATF-MANI-009"),
+        .also(MANIFEST, "ATF-MANI-009")
+        .titled("1 on macOS next to 3 on Linux"),
         breaks("ATF-SESS-005", "another clock, and no manifest", |t| {
             t.patch(OTHER, 7, &[5]);
             t.patch(OTHER, 16, &[2]);

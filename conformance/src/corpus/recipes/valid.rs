@@ -1,4 +1,4 @@
-//! Whole sessions with nothing wrong, for what readers get wrong all the same.
+//! Valid sessions that readers often get wrong.
 
 use crate::corpus::recipe::{Recipe, whole};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, T, Trace, call, event, record, ret, thread};
@@ -19,7 +19,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
         whole(
             "session-of-one-event",
             &["ATF-IFTR-002"],
-            "One call that never returned. The first event is the last one.",
+            "One call that never returned. The first event is also the last.",
             |t| {
                 alone(t);
                 t.events(|events| events.truncate(1));
@@ -35,7 +35,7 @@ pub(super) fn recipes() -> Vec<Recipe> {
         whole(
             "session-of-many-threads",
             &["ATF-SESS-001", "ATF-SESS-004", "ATF-MANI-006", "ATF-RDER-004"],
-            "Threads 0, 2, 10 and 4294967295: in the order of their numbers, not of their folders' names.",
+            "Threads 0, 2, 10 and 4294967295, ordered by number and not by folder name.",
             many_threads,
         ),
         whole(
@@ -54,7 +54,8 @@ pub(super) fn recipes() -> Vec<Recipe> {
         whole(
             "session-of-opaque-payloads",
             &["ATF-DPAY-002"],
-            "Payloads of 0, 1, 99 and 100 bytes under types that no source knows. That of 100 has the function's shape.",
+            "Payloads of 0, 1, 99 and 100 bytes with types that no source defines. The 100 bytes have the shape of a \
+             function payload.",
             opaque,
         )
         .also(DETAIL, "ATF-DEVT-003")
@@ -62,15 +63,15 @@ pub(super) fn recipes() -> Vec<Recipe> {
         whole(
             "session-of-extremes",
             &["ATF-IEVT-001", "ATF-RDER-011"],
-            "An event at time 0 and one at the greatest u64, with the least and the greatest function_id and depth.",
+            "An event at time 0 and one at the greatest u64, with the smallest and the largest function_id.",
             extremes,
         )
         .flag("wide-numbers"),
         whole(
             "footer-that-fits-the-other-order",
             &["ATF-IFTR-003", "ATF-IFTR-007"],
-            "Two events, the first at time 64, which is also the section's length: read in the detail footer's order \
-             the numbers verify as well.",
+            "Two events, the first at time 64, which is also the section's length: the numbers are also consistent \
+             in the detail footer's order.",
             |t| {
                 alone(t);
                 t.events(|events| *events = vec![call(64, 1, 1), ret(1000, 1, 1)]);
@@ -81,21 +82,21 @@ pub(super) fn recipes() -> Vec<Recipe> {
         whole(
             "index-by-another-name",
             &["ATF-IHDR-002", "ATF-RDER-010"],
-            "A file is known by its magic; S2 has this extension too.",
+            "A file is identified by its magic; S2 also uses this extension.",
             |t| t.rename(INDEX, "thread_7/index.ati2"),
         )
         .of("thread_7/index.ati2"),
         whole(
             "detail-by-another-name",
             &["ATF-DHDR-002", "ATF-RDER-010"],
-            "A file is known by its magic; S2 has this extension too.",
+            "A file is identified by its magic; S2 also uses this extension.",
             |t| t.rename(DETAIL, "thread_7/detail.atd2"),
         )
         .of("thread_7/detail.atd2"),
         whole(
             "session-of-a-minimal-manifest",
             &["ATF-MANI-003", "ATF-MANI-011"],
-            "Keys that no schema has are passed over, also with values of any depth.",
+            "Readers ignore keys that no schema has, even with deeply nested values.",
             |t| {
                 let text = r#"{"x": {"threads": [{"id": 1}]}, "threads": [{"id": 9, "y": [1.5e300, null]}, {"id": 7}]}"#;
                 t.put(MANIFEST, text);
@@ -105,13 +106,13 @@ pub(super) fn recipes() -> Vec<Recipe> {
     ]
 }
 
-/// Thread 7 alone, without details.
+/// Keeps only thread 7, without details.
 pub(super) fn alone(trace: &mut Trace) {
     trace.without_details();
     trace.remove("thread_9");
 }
 
-/// A manifest of these threads and times.
+/// Puts a manifest with these threads and times.
 pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     let threads: Vec<_> = ids
         .split(' ')
@@ -124,7 +125,7 @@ pub(super) fn manifest(trace: &mut Trace, ids: &str, (start, end): (u64, u64)) {
     trace.put(MANIFEST, text);
 }
 
-/// Kind, depth and symbol of a small program's events.
+/// Makes the events of a small program from their kinds, depths and symbols.
 fn all_kinds(trace: &mut Trace) {
     let steps = [
         (1, 1, 1),
