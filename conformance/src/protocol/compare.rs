@@ -1,4 +1,4 @@
-//! Two documents compared as values: where they differ.
+//! Compares two documents as values.
 
 use serde_json::{Map, Number, Value};
 
@@ -12,12 +12,12 @@ pub enum Step {
     Key(String),
     /// An element of an array.
     Element(usize),
-    /// So many more of its elements.
+    /// This many more elements.
     More(usize),
 }
 
 impl Step {
-    /// The member's name.
+    /// Returns the member's name.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
@@ -30,18 +30,18 @@ impl Step {
 /// A place where two documents differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// The way there.
+    /// The path to the place.
     pub steps: Vec<Step>,
     /// Whether data or a label differs.
     pub grade: Grade,
-    /// What was expected, as JSON; `None` where nothing was.
+    /// The expected value as JSON; `None` if none was expected.
     pub expected: Option<String>,
-    /// What came, as JSON; `None` where nothing did.
+    /// The actual value as JSON; `None` if it is missing.
     pub got: Option<String>,
 }
 
 impl Mismatch {
-    /// The way there in words: `events[3].detail_seq`.
+    /// Formats the path: `events[3].detail_seq`.
     #[must_use]
     pub fn place(&self) -> String {
         let mut place = String::new();
@@ -60,14 +60,15 @@ impl Mismatch {
     }
 }
 
-/// How many differing elements of one array are told apart; the others are one difference.
+/// The number of differing elements of one array to report individually; the others are one
+/// difference.
 const MOST_ELEMENTS: usize = 20;
 
-/// Where `got` differs from `expected`, in the order of `expected`.
+/// Returns where `got` differs from `expected`, in the order of `expected`.
 ///
-/// Order of keys does not matter, numbers are equal if their values are, and keys that begin with
-/// `x_` or that `ignored` names are left out; `x_regs` is a field of the format, and counts. What
-/// `expected` leaves out of header, footer and derived values is not asked.
+/// The order of keys does not matter, and numbers are equal if their values are. Keys that begin with
+/// `x_` and keys in `ignored` are skipped; `x_regs` is a field of the format and is compared. `got` may
+/// have header, footer and derived values that `expected` omits.
 #[must_use]
 pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Mismatch> {
     let mut comparison = Comparison {
@@ -80,12 +81,12 @@ pub fn differences(expected: &Value, got: &Value, ignored: &[&str]) -> Vec<Misma
     comparison.found
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 struct Comparison<'a> {
     ignored: &'a [&'a str],
-    /// The header that is expected in the file that is compared.
+    /// The expected header of the current file.
     header: Option<&'a Value>,
-    /// The way to what is compared.
+    /// The path to the current place.
     steps: Vec<Step>,
     found: Vec<Mismatch>,
 }
@@ -107,11 +108,12 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// A file of a session that one side refuses: what it holds is one difference.
+    /// Reports a file of a session that only one side rejects as a single difference.
     fn refusals(&mut self, expected: &Value, got: &Value) {
-        let grade = match holds_events(Some(expected)) || holds_events(Some(got)) {
-            true => Grade::Data,
-            false => Grade::Label,
+        let grade = if holds_events(Some(expected)) || holds_events(Some(got)) {
+            Grade::Data
+        } else {
+            Grade::Label
         };
         let verdict = |document: &Value| document.get("verdict").map(shown);
         self.at(Step::Key("verdict".to_owned()), |this| {
@@ -174,12 +176,12 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Whether what is compared are the threads of a session.
+    /// Returns whether the current place is a session's list of threads.
     fn are_threads(&self) -> bool {
         matches!(self.steps.as_slice(), [Step::Key(key)] if key == "threads")
     }
 
-    /// Threads, by their ids: one that is missing is not another's difference.
+    /// Compares threads by id, so a missing thread does not make the others differ.
     fn threads(&mut self, expected: &'a [Value], got: &[Value]) {
         let mut rest: Vec<(usize, &Value)> = got.iter().enumerate().collect();
         for (seq, thread) in expected.iter().enumerate() {
@@ -230,7 +232,7 @@ fn is_rejected(document: &Value) -> bool {
     document.get("verdict").is_some_and(|it| it == "reject")
 }
 
-/// As values: 1 and 1.0 are the same number.
+/// Compares numbers by value: 1 equals 1.0.
 fn is_equal(one: &Number, other: &Number) -> bool {
     one == other
         || (one.is_f64() || other.is_f64())
@@ -238,7 +240,7 @@ fn is_equal(one: &Number, other: &Number) -> bool {
             && one.as_f64() == other.as_f64()
 }
 
-/// A value as JSON, not longer than a report can bear.
+/// Formats a value as JSON, shortened for reports.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 200;
     let text = value.to_string();

@@ -1,4 +1,4 @@
-//! What a testee's exit code and output say.
+//! Interprets the exit code and output of an implementation under test.
 
 use std::fmt::Display;
 
@@ -8,31 +8,31 @@ use super::exit;
 use crate::Verdict;
 use crate::results::Failure;
 
-/// What an answer may have in bytes: this, and [`FACTOR`] times the expected document. So there is
-/// room for white space, keys of its own and surplus events, and none to fill the kit's memory.
+/// The maximum size of an answer in bytes is this plus [`FACTOR`] times the expected document. It
+/// leaves room for white space, extra keys and surplus events, but does not fill the kit's memory.
 const MARGIN: u64 = 1 << 20;
 const FACTOR: u64 = 8;
 
 /// A reader's or validator's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// Its document, with the verdict.
+    /// A document with its verdict.
     Document(Verdict, Value),
-    /// It does not support the case.
+    /// The implementation does not support the case.
     Unsupported,
 }
 
-/// An answer that satisfies no expectation: how it fails, and why.
+/// An invalid answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// The class.
+    /// The class of failure.
     pub class: Failure,
-    /// In words.
+    /// The reason.
     pub message: String,
 }
 
 impl Broken {
-    /// Output that is no such document.
+    /// Returns the failure of output that is not a document.
     fn garbage(message: impl Into<String>) -> Self {
         Self {
             class: Failure::Garbage,
@@ -40,27 +40,27 @@ impl Broken {
         }
     }
 
-    /// The same, with what was printed in the end.
+    /// Like [`Self::garbage`], with an excerpt of the output.
     fn printed(message: impl Display, text: &str) -> Self {
         Self::garbage(format!("{message}: {text}"))
     }
 }
 
 impl Answer {
-    /// How many bytes an answer may have for which this document is expected, in whole MiB.
+    /// Returns the maximum size of an answer to this expected document, in bytes; a multiple of 1 MiB.
     #[must_use]
     pub fn limit(expected: &Value) -> u64 {
         let size = FACTOR * expected.to_string().len() as u64;
         size.next_multiple_of(1 << 20) + MARGIN
     }
 
-    /// Of a process that ended by itself with this exit code.
+    /// Interprets the output of a process that exited with this code.
     ///
     /// # Errors
     ///
-    /// [`Failure::Crash`] for exit codes without a meaning, and for the one of a reject without
-    /// any output: uncaught exceptions end so. [`Failure::Garbage`] for output that is no document,
-    /// and for one whose verdict is not the exit code's.
+    /// Returns [`Failure::Crash`] for undefined exit codes, and for the exit code of a reject without
+    /// output, which is typical of uncaught exceptions. Returns [`Failure::Garbage`] for output that is
+    /// not a document, and for a verdict that contradicts the exit code.
     pub fn of(code: i32, output: &[u8]) -> Result<Self, Broken> {
         let code = match u8::try_from(code) {
             Ok(exit::UNSUPPORTED) => return Ok(Self::Unsupported),
@@ -68,7 +68,7 @@ impl Answer {
             _ => {
                 return Err(Broken {
                     class: Failure::Crash,
-                    message: format!("exit code {code}, which has no meaning"),
+                    message: format!("exit code {code}, which the protocol does not define"),
                 });
             }
         };
@@ -89,18 +89,18 @@ impl Answer {
     }
 }
 
-/// One JSON object with a verdict.
+/// Parses one JSON object with a verdict.
 fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
     if output.trim_ascii().is_empty() {
         return Err(Broken::garbage("nothing on standard output"));
     }
     let document: Value = serde_json::from_slice(output).map_err(|error| {
         let (line, column) = (error.line(), error.column());
-        let message = format!("standard output is no JSON document: {error}");
+        let message = format!("standard output is not a JSON document: {error}");
         Broken::printed(message, &excerpt(output, line, column))
     })?;
     let Some(members) = document.as_object() else {
-        let message = "the document is no JSON object";
+        let message = "the document is not a JSON object";
         return Err(Broken::printed(message, &excerpt(output, 1, 1)));
     };
     let verdict = match members.get("verdict").and_then(Value::as_str) {
@@ -108,7 +108,7 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
         Some("recover") => Verdict::Recover,
         Some("reject") => Verdict::Reject,
         Some(other) => {
-            return Err(Broken::garbage(format!("{other:?} is no verdict")));
+            return Err(Broken::garbage(format!("unknown verdict {other:?}")));
         }
         None => {
             let message = "the document has no verdict";
@@ -118,11 +118,11 @@ fn parse(output: &[u8]) -> Result<(Verdict, Value), Broken> {
     Ok((verdict, document))
 }
 
-/// Bytes of an output that a message shows.
+/// The number of bytes of output that a message shows.
 const EXCERPT: usize = 80;
 
-/// A line of an output, cut off around a column; both count from 1, as the JSON parser does. What
-/// is not printable is escaped.
+/// Returns the part of an output line around a column; both count from 1, as in the JSON parser.
+/// Escapes unprintable characters.
 fn excerpt(output: &[u8], line: usize, column: usize) -> String {
     let line = output.split(|byte| *byte == b'\n').nth(line.max(1) - 1);
     let line = line.unwrap_or_default().trim_ascii_end();

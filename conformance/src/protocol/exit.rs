@@ -1,8 +1,8 @@
-//! Exit codes of a testee.
+//! Exit codes of an implementation under test.
 
-/// Done; for readers and validators: accept or recover, as the document says.
+/// Done. From readers and validators: accept or recover, as in the document.
 pub const DONE: u8 = 0;
-/// Readers and validators, with a document that says so: rejected.
+/// Rejected. From readers and validators, with a document that has this verdict.
 pub const REJECTED: u8 = 1;
-/// The case is left out.
+/// Unsupported: the case is skipped.
 pub const UNSUPPORTED: u8 = 77;

@@ -1,4 +1,4 @@
-//! Where the fields of each record stand.
+//! Offsets and sizes of the fields of each record.
 
 use std::mem::offset_of;
 
@@ -26,7 +26,7 @@ pub(super) enum Record {
     DetailFooter,
 }
 
-/// The fields of a struct, each with its offset and size.
+/// Lists the fields of a struct with their offsets and sizes.
 macro_rules! fields {
     ($record:ty: $($field:ident)+) => {{
         const fn size<T>(_: fn(&$record) -> &T) -> usize {
@@ -41,7 +41,7 @@ macro_rules! fields {
     }};
 }
 
-/// The fields of a record in one wire version.
+/// Returns the fields of a record in one wire version.
 pub(super) fn fields(record: Record, wire: u8) -> &'static [Field] {
     match (record, wire) {
         (Record::IndexHeader, 1) => fields!(v1::IndexHeader: magic endian version arch os flags
@@ -70,7 +70,7 @@ pub(super) fn fields(record: Record, wire: u8) -> &'static [Field] {
     }
 }
 
-/// A field of a record in one wire version, if it has one of that name.
+/// Returns the field with this name of a record in one wire version.
 pub(super) fn field(record: Record, wire: u8, name: &str) -> Option<Field> {
     let mut fields = fields(record, wire).iter();
     fields.find(|field| field.name == name).copied()

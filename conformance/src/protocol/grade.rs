@@ -1,13 +1,13 @@
-//! Which differences between documents are in their data, and which in labels alone.
+//! Grades differences between documents: in their data, or only in labels.
 
 use serde_json::Value;
 
 use super::compare::Step;
 use crate::results::Grade;
 
-/// Whether a difference is in the data or in a label.
+/// Returns whether a difference is in the data or in a label.
 ///
-/// `header` is the header that is expected in the file that the difference is in.
+/// `header` is the expected header of the file with the difference.
 pub(super) fn grade(
     steps: &[Step],
     expected: Option<&Value>,
@@ -25,28 +25,25 @@ pub(super) fn grade(
         ] => true,
         // A session without events has no times.
         [.., "derived", "time_start_ns" | "time_end_ns"] => is_empty(expected),
-        // Which footer is shown is a label, what it says is not.
+        // Whether a footer is shown is a label; its content is data.
         [.., "footer"] => is_empty(expected) || is_empty(got),
-        // Until the file is finalized, these say nothing of it.
+        // These are meaningless in an unfinalized file.
         [
             ..,
             "header",
             "flags" | "event_count" | "bytes_length" | "footer_offset" | "index_seq_start"
             | "index_seq_end" | "time_start_ns" | "time_end_ns",
         ] => header.is_some_and(is_placeholder),
-        // A thread or a file of one that gives no event either way.
+        // A thread, or a file of a thread, without events on either side.
         ["threads"] | ["threads", "index" | "detail"] => {
             !holds_events(expected) && !holds_events(got)
         }
         _ => false,
     };
-    match is_label {
-        true => Grade::Label,
-        false => Grade::Data,
-    }
+    if is_label { Grade::Label } else { Grade::Data }
 }
 
-/// Whether a document or a part of one gives any event.
+/// Returns whether a document, or a part of one, has any event.
 #[must_use]
 pub fn holds_events(document: Option<&Value>) -> bool {
     let Some(document) = document else {
@@ -66,7 +63,7 @@ pub fn holds_events(document: Option<&Value>) -> bool {
         || threads.is_some_and(|threads| threads.iter().any(thread))
 }
 
-/// Whether a header is one of a file that was not finalized: without counts and times.
+/// Returns whether a header is that of an unfinalized file: without counts and times.
 fn is_placeholder(header: &Value) -> bool {
     let is_zero = |name: &str| {
         header

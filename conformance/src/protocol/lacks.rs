@@ -1,4 +1,5 @@
-//! What a testee says that it does not do: that is not compared, and the report says so.
+//! Capabilities that an implementation under test declares to lack. The kit does not compare them,
+//! and the report lists them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,24 +7,24 @@ use serde_json::Value;
 use crate::Verdict;
 use crate::corpus::{CHECKSUMS, Case};
 
-/// What a reader or validator may do without.
+/// A capability that a reader or validator may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Lack {
-    /// It verifies no checksum.
+    /// It does not verify checksums.
     Checksum,
-    /// It shows no header.
+    /// It does not show headers.
     Header,
-    /// It shows no footer.
+    /// It does not show footers.
     Footer,
-    /// It derives nothing from the events.
+    /// It does not derive values from the events.
     Derived,
-    /// It does not tell what survived from what is whole: `accept` and `recover` are one.
+    /// It does not distinguish `accept` from `recover`.
     Verdict,
 }
 
 impl Lack {
-    /// Its word in the manifest.
+    /// Returns its name in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -35,11 +36,11 @@ impl Lack {
         }
     }
 
-    /// What is not graded then.
+    /// Describes what is then not graded.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Checksum => "verification of checksums",
+            Self::Checksum => "checksum verification",
             Self::Header => "headers",
             Self::Footer => "footers",
             Self::Derived => "derived values",
@@ -47,12 +48,13 @@ impl Lack {
         }
     }
 
-    /// Whether a document may leave this key out.
+    /// Returns whether a document may omit this key.
     pub(super) fn leaves_out(self, key: &str) -> bool {
         self != Self::Verdict && self.name() == key
     }
 
-    /// Whether a case asks for it; `is_read` for a reader's document, where not a verdict alone.
+    /// Returns whether a case tests it. `is_read` is true for readers, whose answer is a whole document,
+    /// and false for validators.
     #[must_use]
     pub fn is_asked_by(self, case: &Case, is_read: bool) -> bool {
         match self {
@@ -63,13 +65,14 @@ impl Lack {
     }
 }
 
-/// Whether a checksum of the files that are asked for does not hold.
+/// Returns whether one of the selected files has a checksum mismatch.
 pub(crate) fn breaks_checksum(case: &Case, is_own: impl Fn(&str) -> bool) -> bool {
     let mut broken = case.broken.iter();
     broken.any(|(file, rule)| is_own(file) && CHECKSUMS.contains(rule))
 }
 
-/// Whether a verdict is right for a testee that lacks these, where `verdicts` are right for others.
+/// Returns whether a verdict is right for an implementation with these lacks; `verdicts` are right for
+/// one without any.
 pub(crate) fn allows(
     lacks: &[Lack],
     verdicts: &[Verdict],
@@ -83,7 +86,7 @@ pub(crate) fn allows(
         || (lacks.contains(&Lack::Verdict) && reads(&verdict) && verdicts.iter().any(reads))
 }
 
-/// Takes out of an expected document what a testee does not show.
+/// Removes the parts of an expected document that the implementation does not show.
 pub(crate) fn leave_out(document: &mut Value, lacks: &[Lack]) {
     let Some(members) = document.as_object_mut() else {
         return;

@@ -1,4 +1,4 @@
-//! From a place in a document to the bytes that it comes from.
+//! Finds the bytes behind a place in a document.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::field::{self, Record};
 use crate::corpus::{Case, Subject};
 use crate::results::Hexdump;
 
-/// The bytes that a place of a case's document comes from, where it comes from any: those of the
-/// field, and some around them.
+/// Returns the bytes behind a place of a case's document, if any: those of the field and some around
+/// it.
 ///
-/// Where records stand is told by the document that is expected, not by one that a reader gave.
+/// The offsets of records come from the expected document, never from a reader's.
 #[must_use]
 pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     let (file, document, steps) = file(case, steps)?;
@@ -21,7 +21,7 @@ pub fn locate(case: &Case, steps: &[Step]) -> Option<Hexdump> {
     hexdump(&file, bytes, place)
 }
 
-/// The bytes at an offset of a case's file, named as a finding of the checker names its field.
+/// Returns the bytes of a field at an offset of a case's file; `name` is a checker finding's field.
 #[must_use]
 pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<Hexdump> {
     let bytes = case.files.get(file)?;
@@ -40,7 +40,7 @@ pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<
     hexdump(file, bytes, start..start.checked_add(size)?)
 }
 
-/// The first bytes of a case's file: the one that is to be read, or the first of a session.
+/// Returns the first bytes of the file to read, or of the first file of a session.
 #[must_use]
 pub fn locate_beginning(case: &Case) -> Option<Hexdump> {
     let given = case.files.get_key_value(&case.path);
@@ -48,7 +48,7 @@ pub fn locate_beginning(case: &Case) -> Option<Hexdump> {
     Some(beginning(file, bytes))
 }
 
-/// The first bytes of a file.
+/// Returns the first bytes of a file.
 pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
     const MOST: usize = 64;
     Hexdump {
@@ -60,7 +60,7 @@ pub fn beginning(file: &str, bytes: &[u8]) -> Hexdump {
     }
 }
 
-/// The file that a place is about, its document, and the way from there.
+/// Returns the file of a place, its document, and the rest of the path.
 fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a [Step])> {
     if case.subject != Subject::Session {
         return Some((case.path.clone(), &case.expected, steps));
@@ -88,7 +88,7 @@ fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a
     Some((file, thread.get(kind)?, rest))
 }
 
-/// A file and what is expected of it.
+/// A file and its expected document.
 struct Document<'a> {
     bytes: &'a [u8],
     document: &'a Value,
@@ -128,10 +128,7 @@ impl<'a> Document<'a> {
     }
 
     fn either(&self, index: Record, detail: Record) -> Record {
-        match self.is_index {
-            true => index,
-            false => detail,
-        }
+        if self.is_index { index } else { detail }
     }
 
     fn field(&self, start: usize, record: Record, name: &str) -> Option<Range<usize>> {
@@ -140,18 +137,19 @@ impl<'a> Document<'a> {
         Some(start..start.checked_add(field.size)?)
     }
 
-    /// A field of the footer, or where the footer would stand.
+    /// Returns the range of a footer field, by the expected footer.
     fn footer_field(&self, name: &str) -> Option<Range<usize>> {
         let record = self.either(Record::IndexFooter, Record::DetailFooter);
-        let length = match self.is_index {
-            true => "bytes_written",
-            false => "bytes_length",
+        let length = if self.is_index {
+            "bytes_written"
+        } else {
+            "bytes_length"
         };
         let length = number(self.document.get("footer")?.get(length)?)?;
         self.field(self.events_offset.checked_add(length)?, record, name)
     }
 
-    /// What a derived value rests on.
+    /// Returns the bytes that a derived value depends on.
     fn derived(&self, name: &str) -> Option<Range<usize>> {
         let field = match name {
             "checksum" => "checksum",
@@ -160,7 +158,7 @@ impl<'a> Document<'a> {
         self.footer_field(field).or_else(|| self.end())
     }
 
-    /// What stands behind the last event.
+    /// Returns the range after the last event.
     fn end(&self) -> Option<Range<usize>> {
         let count = self.document.get("events")?.as_array()?.len();
         let end = match count.checked_sub(1) {
@@ -183,7 +181,7 @@ impl<'a> Document<'a> {
         Some(start..self.next(start)?)
     }
 
-    /// Where the detail event behind the one at `start` stands.
+    /// Returns the offset of the detail event after the one at `start`.
     fn next(&self, start: usize) -> Option<usize> {
         let bytes = self.bytes.get(start..)?.first_chunk()?;
         let length = usize::try_from(u32::from_le_bytes(*bytes)).ok()?;
@@ -219,7 +217,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A number, of 32 bits or in a string.
+/// Parses a number: a JSON number or a string.
 fn number(value: &Value) -> Option<usize> {
     match value {
         Value::String(text) => text.parse().ok(),
@@ -227,7 +225,7 @@ fn number(value: &Value) -> Option<usize> {
     }
 }
 
-/// A place and what is around it, in whole lines of 16 bytes.
+/// Returns a field's bytes and those around them, in whole lines of 16 bytes.
 fn hexdump(file: &str, bytes: &[u8], place: Range<usize>) -> Option<Hexdump> {
     const LINE: usize = 16;
     const MOST: usize = 6 * LINE;

@@ -1,4 +1,4 @@
-//! `TESTEE.toml`: how a testee is started and what it can do.
+//! `TESTEE.toml`: how to start an implementation under test, and what it supports.
 
 use std::fmt;
 use std::fs;
@@ -15,22 +15,22 @@ use crate::results::Role;
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
 
-/// A testee, as its manifest describes it.
+/// An implementation under test, as described by its manifest.
 #[derive(Debug, Clone)]
 pub struct Manifest {
-    /// The folder that its programs are found from.
+    /// The folder that its programs' paths are relative to.
     pub folder: PathBuf,
-    /// Names the column of a report.
+    /// Its name in reports.
     pub name: String,
-    /// The testee's own version.
+    /// Its version.
     pub version: String,
-    /// Where the testee lives.
+    /// Its home page.
     pub url: Option<String>,
     /// The wire versions that it supports, ascending.
     pub wire: Vec<u8>,
-    /// What it supports.
+    /// The features that it supports.
     pub features: Vec<Feature>,
-    /// What it says that it does not do: not graded.
+    /// The capabilities that it declares to lack; not graded.
     pub lacks: Vec<Lack>,
     /// Its failure list.
     pub failures: Option<PathBuf>,
@@ -39,28 +39,28 @@ pub struct Manifest {
     validate: Option<Vec<String>>,
 }
 
-/// What a testee can support.
+/// A feature that an implementation can support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Feature {
-    /// `index.atf` alone.
+    /// A single `index.atf`.
     Index,
-    /// `detail.atf` alone, and writers' `detail` operations.
+    /// A single `detail.atf`, and writers' `detail` operation.
     Detail,
-    /// Sessions' folders.
+    /// Session folders.
     Session,
-    /// Function payloads decoded.
+    /// Decoding of function payloads.
     Function,
-    /// Writers' `flush` and `kill`.
+    /// Writers' `flush` and `kill` operations.
     Kill,
-    /// Writers' `close`.
+    /// Writers' `close` operation.
     Close,
-    /// Writers' `space`.
+    /// Writers' `space` operation.
     Space,
 }
 
 impl Feature {
-    /// All of them.
+    /// All features.
     pub const ALL: [Self; 7] = [
         Self::Index,
         Self::Detail,
@@ -71,7 +71,7 @@ impl Feature {
         Self::Space,
     ];
 
-    /// Its word.
+    /// Returns its name in the manifest.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,14 +96,14 @@ impl From<Subject> for Feature {
     }
 }
 
-/// What is wrong with a manifest, and where.
+/// An error in a manifest, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestError {
     /// The manifest.
     pub path: PathBuf,
-    /// Line and column, both from 1, where there is a place.
+    /// Line and column, both from 1, if known.
     pub place: Option<(usize, usize)>,
-    /// In words.
+    /// The error.
     pub message: String,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for ManifestError {
 
 impl std::error::Error for ManifestError {}
 
-/// The manifest's text, with the place of each value.
+/// The manifest's values with their positions.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Raw {
@@ -138,12 +138,12 @@ struct Raw {
 }
 
 impl Manifest {
-    /// Reads a manifest and looks for its programs.
+    /// Reads a manifest and finds its programs.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read, has a key that the protocol does not know, or a value that it does
-    /// not allow, and where a program is not there; with line and column.
+    /// Returns an error if the manifest is unreadable, has an unknown key or an invalid value, or a
+    /// program is missing; with line and column.
     pub fn open(path: &Path) -> Result<Self, ManifestError> {
         let error = |place, message| ManifestError {
             path: path.to_owned(),
@@ -164,7 +164,7 @@ impl Manifest {
             .map_err(|(span, message)| at(Some(span), message))
     }
 
-    /// The reference implementation, which the program `kit` has built in.
+    /// Returns the manifest of the reference implementation, which is built into the program `kit`.
     #[must_use]
     pub fn reference(kit: &Path) -> Self {
         let program = kit.to_string_lossy().into_owned();
@@ -188,7 +188,7 @@ impl Manifest {
         }
     }
 
-    /// The roles that it has a program for.
+    /// Returns the roles that it has a program for.
     #[must_use]
     pub fn roles(&self) -> Vec<Role> {
         let roles = [Role::Write, Role::Read, Role::Validate];
@@ -196,7 +196,7 @@ impl Manifest {
         roles.into_iter().filter(has).collect()
     }
 
-    /// The program of a role and its arguments, placeholders in them.
+    /// Returns the program of a role and its arguments, with placeholders.
     #[must_use]
     pub fn command(&self, role: Role) -> Option<&[String]> {
         let command = match role {
@@ -207,7 +207,7 @@ impl Manifest {
         command.as_deref()
     }
 
-    /// Whether it supports a feature.
+    /// Returns whether it supports a feature.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature)
@@ -218,22 +218,22 @@ impl Raw {
     fn checked(self, folder: PathBuf) -> Result<Manifest, (Range<usize>, String)> {
         if *self.protocol.get_ref() != PROTOCOL {
             let found = self.protocol.get_ref();
-            let message = format!("protocol {found}, this kit speaks {PROTOCOL}");
+            let message = format!("protocol is {found}, expected {PROTOCOL}");
             return Err((self.protocol.span(), message));
         }
         if self.name.get_ref().trim().is_empty() {
-            return Err((self.name.span(), "an empty name".to_owned()));
+            return Err((self.name.span(), "name is empty".to_owned()));
         }
         let wire = self.wire.get_ref();
         if wire.is_empty() || wire.iter().any(|wire| ![1, 2].contains(wire)) {
-            let message = "the wire versions are 1 and 2".to_owned();
+            let message = "wire must contain 1, 2 or both".to_owned();
             return Err((self.wire.span(), message));
         }
         let features = self.features.get_ref();
         let is_part =
             |feature| matches!(feature, Feature::Index | Feature::Detail | Feature::Session);
         if !features.iter().copied().any(is_part) {
-            let message = "none of index, detail and session: nothing to grade".to_owned();
+            let message = "nothing to grade: expected index, detail or session".to_owned();
             return Err((self.features.span(), message));
         }
         let command = |command: Option<Spanned<Vec<String>>>, placeholders: &[&str]| {
@@ -248,7 +248,7 @@ impl Raw {
         let read = command(self.read, &["{path}"])?;
         let validate = command(self.validate, &["{path}"])?;
         if write.is_none() && read.is_none() && validate.is_none() {
-            let message = "none of write, read and validate: nothing to grade".to_owned();
+            let message = "nothing to grade: expected write, read or validate".to_owned();
             return Err((0..0, message));
         }
         let mut wire = self.wire.into_inner();
@@ -274,7 +274,7 @@ impl Raw {
     }
 }
 
-/// A command with the whole path of its program.
+/// Resolves a command's program to a full path and checks its placeholders.
 fn resolve(
     command: Vec<String>,
     placeholders: &[&str],
@@ -290,16 +290,17 @@ fn resolve(
             .iter()
             .any(|argument| argument.contains(placeholder))
         {
-            return Err(format!("no argument has {placeholder}"));
+            return Err(format!("no argument contains {placeholder}"));
         }
     }
-    let program = match program.contains('/') {
-        true => in_folder(folder, &program)?,
-        false => on_path(&program)?,
+    let program = if program.contains('/') {
+        in_folder(folder, &program)?
+    } else {
+        on_path(&program)?
     };
     let program = program
         .to_str()
-        .ok_or_else(|| format!("{}: no UTF-8", program.display()))?;
+        .ok_or_else(|| format!("{}: not UTF-8", program.display()))?;
     Ok([program.to_owned()].into_iter().chain(arguments).collect())
 }
 
@@ -307,7 +308,7 @@ fn in_folder(folder: &Path, program: &str) -> Result<PathBuf, String> {
     let path: PathBuf = folder.join(program).components().collect();
     match fs::metadata(&path) {
         Err(error) => Err(format!("{program}: {error}")),
-        Ok(meta) if !meta.is_file() => Err(format!("{program}: no file")),
+        Ok(meta) if !meta.is_file() => Err(format!("{program}: not a file")),
         Ok(meta) if !is_executable(&meta) => Err(format!("{program}: not executable")),
         Ok(_) => Ok(path),
     }
@@ -321,7 +322,7 @@ fn on_path(program: &str) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("{program}: not found on PATH"))
 }
 
-/// Whether a file may be executed, where systems have such a right.
+/// Returns whether a file is executable; always true for files on systems without that permission.
 fn is_executable(meta: &fs::Metadata) -> bool {
     #[cfg(unix)]
     return std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;
@@ -329,7 +330,7 @@ fn is_executable(meta: &fs::Metadata) -> bool {
     return meta.is_file();
 }
 
-/// Line and column of a byte, both from 1.
+/// Returns the line and column of a byte, both from 1.
 fn position(text: &str, offset: usize) -> Option<(usize, usize)> {
     let before = text.get(..offset)?;
     let line = before.matches('\n').count().saturating_add(1);

@@ -1,6 +1,7 @@
-//! The contract between the kit and a testee: what it is told, what it answers, what that means.
+//! The contract between the kit and an implementation under test: its input, its answers and their
+//! meaning.
 //!
-//! `docs/conformance/protocol.md` says it in words.
+//! Documented in `docs/conformance/protocol.md`.
 
 pub mod compare;
 pub mod document;

@@ -1,4 +1,4 @@
-//! The JSON Schemas of what testees answer.
+//! The JSON Schemas of answers.
 
 use std::sync::LazyLock;
 
@@ -13,11 +13,11 @@ pub const READER: &str = include_str!("../../schema/reader.json");
 /// The schema of a validator's document.
 pub const VALIDATOR: &str = include_str!("../../schema/validator.json");
 
-/// Holds a document against the schema of its role. A testee that lacks something may leave it out.
+/// Validates a document against the schema of its role. An implementation may omit what it lacks.
 ///
 /// # Errors
 ///
-/// What breaks the schema first, with its place.
+/// Returns the first violation of the schema, with its place.
 pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String> {
     static READERS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(READER, &[]));
     static VALIDATORS: LazyLock<Option<Validator>> = LazyLock::new(|| compile(VALIDATOR, &[]));
@@ -32,7 +32,7 @@ pub fn check(role: Role, document: &Value, lacks: &[Lack]) -> Result<(), String>
         Role::Validate => VALIDATORS.as_ref(),
     };
     let Some(validator) = validator else {
-        return Err("the kit's own schema cannot be used".to_owned());
+        return Err("the kit's own schema is invalid".to_owned());
     };
     match validator.iter_errors(document).next() {
         None => Ok(()),
@@ -53,7 +53,7 @@ fn compile(schema: &str, lacks: &[Lack]) -> Option<Validator> {
     jsonschema::validator_for(&schema).ok()
 }
 
-/// Takes out of all lists of required keys what a testee may leave out.
+/// Removes keys that an implementation may omit from all lists of required keys.
 fn require_less(schema: &mut Value, lacks: &[Lack]) {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! A file's document.
+//! Documents of files.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use serde_json::{Map, Value, json};
 use super::rejected;
 use crate::Verdict;
 
-/// Bytes of the largest payload that is given: what fits into an event.
+/// The maximum size of a payload in bytes: what fits into an event.
 const LARGEST_PAYLOAD: usize = u32::MAX as usize;
 
-/// The document of an `index.atf`, of which the checker says `verdict`.
+/// Returns the document of an `index.atf`, with the checker's verdict.
 pub(super) fn index(path: &Path, verdict: Verdict) -> Value {
     let document = IndexReader::open(path).and_then(|reader| of_index(&reader, verdict));
     document.unwrap_or_else(|_| rejected("index"))
 }
 
-/// The document of a `detail.atf`, of which the checker says `verdict`.
+/// Returns the document of a `detail.atf`, with the checker's verdict.
 pub(super) fn detail(path: &Path, verdict: Verdict) -> Value {
     let document = DetailReader::open(path).and_then(|reader| of_detail(&reader, verdict));
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
-/// The document of an index file that is open.
+/// Returns the document of an open index file.
 pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Value> {
     if verdict == Verdict::Reject {
         return Ok(rejected("index"));
@@ -62,7 +62,7 @@ pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Va
     }))
 }
 
-/// The document of a detail file that is open.
+/// Returns the document of an open detail file.
 pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<Value> {
     if verdict == Verdict::Reject {
         return Ok(rejected("detail"));
@@ -122,7 +122,7 @@ fn index_header(reader: &IndexReader) -> Value {
         "clock_type": header.clock_type.0,
         "event_size": header.event_size,
     }));
-    // Version 1 has 32 bits for it, version 2 has 64.
+    // A 32-bit field in version 1, a 64-bit field in version 2.
     let event_count = match header.wire {
         Wire::V1 => json!(header.event_count),
         Wire::V2 => text(header.event_count),
@@ -184,7 +184,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
     Ok(fields.into())
 }
 
-/// What both kinds of file say of their end.
+/// The values that both kinds of file derive from their end.
 struct End<'a> {
     event_count: u64,
     count_source: CountSource,
@@ -223,7 +223,7 @@ impl End<'_> {
                 Checksum::Good => "good",
                 Checksum::Absent => "absent",
                 Checksum::NotChecked => "not_checked",
-                // Such a file is refused.
+                // Such a file is rejected.
                 Checksum::Bad { .. } | Checksum::Ieee { .. } => "bad",
             },
             "trailing_bytes": text(trailing_bytes),
@@ -231,7 +231,7 @@ impl End<'_> {
     }
 }
 
-/// A field of 64 bits.
+/// Formats a 64-bit field.
 pub(super) fn text(number: u64) -> Value {
     Value::String(number.to_string())
 }
@@ -244,13 +244,13 @@ fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut text = String::with_capacity(bytes.len().saturating_mul(2));
     for byte in bytes {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
 }
 
-/// The members of an object.
+/// Returns the members of an object.
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,

@@ -1,7 +1,7 @@
-//! The reference implementation as a testee: the crate `atf` and the checker's verdicts, in the
-//! words of the protocol.
+//! The reference implementation as an implementation under test: the crate `atf` and the checker's
+//! verdicts, through the protocol.
 //!
-//! It is run as any other testee is, a process for each case: `atf-conformance testee read PATH`.
+//! Like any other, it runs as one process per case: `atf-conformance testee read PATH`.
 
 mod file;
 mod session;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::rules::{Rule, table as rules};
 use crate::{FileReport, Kind, Output, Verdict, check};
 
-/// The document of a file or of a session's folder.
+/// Returns the document of a file or of a session's folder.
 #[must_use]
 pub fn read(path: &Path) -> Value {
     let verdicts = Verdicts::of(path);
@@ -28,14 +28,14 @@ pub fn read(path: &Path) -> Value {
     }
 }
 
-/// The verdict on a file or on a session's folder, with the rules that are broken.
+/// Returns the verdict on a file or on a session's folder, with the broken rules.
 #[must_use]
 pub fn validate(path: &Path) -> Value {
     let document = read(path);
     json!({"verdict": document.get("verdict"), "rules": Verdicts::of(path).rules})
 }
 
-/// What kind of file it is: by its magic bytes, or else by its name.
+/// Returns whether a file is a detail file, by its magic or else by its name.
 fn is_detail(path: &Path) -> bool {
     match FileKind::of(path) {
         Ok(Some(kind)) => kind == FileKind::Detail,
@@ -43,12 +43,12 @@ fn is_detail(path: &Path) -> bool {
     }
 }
 
-/// A document that refuses.
+/// Returns a document with the verdict reject.
 fn rejected(kind: &str) -> Value {
     json!({"kind": kind, "verdict": Verdict::Reject})
 }
 
-/// What the checker says of each file.
+/// The checker's verdicts on each file.
 #[derive(Default)]
 struct Verdicts {
     files: Vec<(PathBuf, Verdict)>,
@@ -63,7 +63,7 @@ impl Verdicts {
         this
     }
 
-    /// Whether the session is read as if it had no manifest.
+    /// Returns whether readers ignore the session's manifest.
     fn ignores_manifest(&self) -> bool {
         const READERS_IGNORE: [&Rule; 3] = [
             &rules::ATF_MANI_002,
@@ -71,7 +71,7 @@ impl Verdicts {
             &rules::ATF_SESS_003,
         ];
         let Some(manifest) = &self.manifest else {
-            // It cannot be read.
+            // It is unreadable.
             return true;
         };
         let mut broken = manifest
@@ -81,7 +81,7 @@ impl Verdicts {
         broken.any(|broken| READERS_IGNORE.iter().any(|rule| rule.id == broken))
     }
 
-    /// The verdict on a file; one that cannot even be read is refused.
+    /// Returns the verdict on a file; unreadable files are rejected.
     fn of_file(&self, path: &Path) -> Verdict {
         let mut files = self.files.iter();
         let found = files.find(|(file, _)| file == path);
@@ -101,6 +101,6 @@ impl Output for Verdicts {
         }
     }
 
-    // What has no report is refused.
+    // A file without a report is rejected.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }

@@ -1,4 +1,4 @@
-//! A session's document.
+//! Documents of sessions.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::file::{self, text};
 use super::{Verdicts, rejected};
 use crate::Verdict;
 
-/// The document of a session's folder.
+/// Returns the document of a session's folder.
 pub(super) fn document(path: &Path, verdicts: &Verdicts) -> Value {
     match SessionReader::open(path) {
         Ok(session) => of_session(&session, verdicts),
@@ -64,17 +64,17 @@ fn of_session(session: &SessionReader, verdicts: &Verdicts) -> Value {
     })
 }
 
-/// What the threads come to.
+/// Totals over all threads.
 #[derive(Default)]
 struct Totals {
     /// All index events: timestamp, thread, position.
     merged: Vec<(u64, u32, u64)>,
-    /// Those and the holes.
+    /// The number of index events, including holes.
     events: u64,
     details: u64,
-    /// Threads with an index that was read.
+    /// The number of threads with a readable index.
     read: u64,
-    /// Whether a file was refused, or is not there.
+    /// Whether a file is rejected or missing.
     refused: bool,
     recovered: bool,
 }
@@ -86,17 +86,17 @@ impl Totals {
     }
 }
 
-/// Where the events of a thread's documents link to.
+/// The links of a thread's events.
 #[derive(Default)]
 struct Links {
-    /// Of each index event: a detail event's position.
+    /// The detail event's position, for each index event.
     forward: Vec<Option<u64>>,
-    /// Of each detail event: an index event's position.
+    /// The index event's position, for each detail event.
     backward: Vec<u64>,
 }
 
 impl Links {
-    /// Index events whose link leads to no detail event that leads back.
+    /// Counts index events whose link has no matching link back.
     fn dangling(&self) -> usize {
         let links = (0..).zip(&self.forward);
         let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
@@ -105,7 +105,7 @@ impl Links {
             .count()
     }
 
-    /// Detail events whose link leads to no index event that leads back.
+    /// Counts detail events whose link has no matching link back.
     fn orphans(&self) -> usize {
         let links = (0..).zip(&self.backward);
         let leads_back = |seq, to| at(&self.forward, to) == Some(&Some(seq));
@@ -150,7 +150,7 @@ fn thread(entry: &ThreadEntry, verdicts: &Verdicts, totals: &mut Totals) -> Valu
     })
 }
 
-/// The details of a thread whose index cannot be opened.
+/// Opens the details of a thread whose index cannot be opened.
 fn detail_alone(entry: &ThreadEntry) -> Option<Result<DetailReader, Error>> {
     let path = entry.path().join(DETAIL_FILE);
     let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
@@ -170,7 +170,7 @@ fn index_document(
             if verdict != Verdict::Reject {
                 for (seq, event) in (0..).zip(reader.events_in(..)) {
                     let event = event?;
-                    // A hole: bytes that never reached the disk.
+                    // The bytes of a hole never reached the disk.
                     let is_hole = reader.is_hole(&event.encode(reader.wire())?)?;
                     if !is_hole {
                         totals.merged.push((event.timestamp_ns, entry.id(), seq));
@@ -221,7 +221,7 @@ fn detail_document(
     document.unwrap_or_else(|_| rejected("detail"))
 }
 
-/// Whether an error says that there is no file, or a symbolic link, rather than that it is wrong.
+/// Returns whether an error means that the file is missing or a symlink, not that it is damaged.
 fn is_elsewhere(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! The reference writer: a script carried out with the library.
+//! The reference writer: executes a script with the library.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,18 +9,18 @@ use atf::{Arch, Clock, DetailEventType, EventKind, Os, Wire};
 
 use crate::scripts::{Index, Open, Operation, Script, ScriptError};
 
-/// Why a script was not carried out.
+/// Why a script could not be executed.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// It cannot be read.
+    /// The script is unreadable.
     #[error("{}: {source}", path.display())]
     Unreadable {
         /// The script's path.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is none.
+    /// The script is invalid.
     #[error(transparent)]
     Script(#[from] ScriptError),
     /// The system refused an operation.
@@ -31,11 +31,12 @@ pub enum WriteError {
     Refused(#[from] atf::Error),
 }
 
-/// Carries out the script at a path and writes a session into the folder `out`.
+/// Executes the script at a path and writes a session into the folder `out`.
 ///
 /// # Errors
 ///
-/// The script cannot be read or is none, or an operation failed; what was written until then stays.
+/// Returns an error if the script is unreadable or invalid, or an operation failed. Keeps what was
+/// written until then.
 pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
     let text = std::fs::read_to_string(script).map_err(|source| WriteError::Unreadable {
         path: script.to_owned(),
@@ -44,15 +45,15 @@ pub fn write_file(script: &Path, out: &Path) -> Result<(), WriteError> {
     write(&text.parse()?, out)
 }
 
-/// Carries out a script and writes a session into the folder `out`.
+/// Executes a script and writes a session into the folder `out`.
 ///
 /// # Errors
 ///
-/// [`WriteError::Refused`]; what was written until then stays.
+/// Returns [`WriteError::Refused`] or [`WriteError::System`]. Keeps what was written until then.
 pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     let mut session = None;
     let mut threads: BTreeMap<u32, ThreadWriter> = BTreeMap::new();
-    // The event whose details come next.
+    // The event whose details follow.
     let mut waiting: Option<&Index> = None;
     for operation in script.operations() {
         match operation {
@@ -62,7 +63,7 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
                     None => session.insert(SessionWriter::create(out, &options(open))?),
                 };
                 threads.insert(open.thread_id, session.thread(open.thread_id)?);
-                // As a tracer does, so that a crash leaves the names of its threads.
+                // Like a tracer: after a crash, the manifest still lists the threads.
                 session.write_manifest()?;
             }
             Operation::Index(event) => {
@@ -118,7 +119,7 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Raises the limit on the size of files.
+/// Raises the process's file size limit.
 #[cfg(unix)]
 fn make_room() -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

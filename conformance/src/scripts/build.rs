@@ -1,33 +1,33 @@
-//! Scripts made by a program: positions and links count by themselves.
+//! Builds scripts in code; counts positions and links automatically.
 
 use std::collections::BTreeMap;
 
 use super::{Detail, Index, Open, Operation, Script, ScriptError};
 
-/// What happens in one event.
+/// The content of one event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Happening {
-    /// When, in nanoseconds.
+    /// The time in nanoseconds.
     pub timestamp_ns: u64,
-    /// Which function.
+    /// The function.
     pub function_id: u64,
     /// 1 call, 2 return, 3 exception.
     pub event_kind: u8,
-    /// Depth of the call stack.
+    /// The depth of the call stack.
     pub call_depth: u32,
 }
 
-/// Makes a script, operation by operation.
+/// Builds a script, operation by operation.
 #[derive(Debug, Clone)]
 pub struct Builder {
     session: Open,
     operations: Vec<Operation>,
-    /// The next positions of each thread, in index and detail.
+    /// The next position in the index and the details of each thread.
     next: BTreeMap<u32, (u64, u64)>,
 }
 
 impl Builder {
-    /// A session of this wire version, on Linux and x86-64.
+    /// Starts a session of this wire version, for Linux on x86-64.
     #[must_use]
     pub fn new(wire: u8) -> Self {
         Self::on(Open {
@@ -39,7 +39,7 @@ impl Builder {
         })
     }
 
-    /// A session whose headers say this, but for the thread.
+    /// Starts a session with these header values, apart from the thread id.
     #[must_use]
     pub fn on(session: Open) -> Self {
         Self {
@@ -57,12 +57,12 @@ impl Builder {
         }))
     }
 
-    /// An event without details.
+    /// Adds an event without details.
     pub fn event(&mut self, thread_id: u32, event: Happening) -> &mut Self {
         self.index(thread_id, event, None)
     }
 
-    /// An event with details.
+    /// Adds an event with details.
     pub fn detailed(
         &mut self,
         thread_id: u32,
@@ -88,7 +88,7 @@ impl Builder {
         self.push(Operation::Finalize { thread_id })
     }
 
-    /// Makes what a thread has recorded outlive the process.
+    /// Flushes a thread: its events so far must survive the process.
     pub fn flush(&mut self, thread_id: u32) -> &mut Self {
         self.push(Operation::Flush { thread_id })
     }
@@ -98,26 +98,26 @@ impl Builder {
         self.push(Operation::Close { thread_id })
     }
 
-    /// Gives the disk room again.
+    /// Frees space on the disk.
     pub fn space(&mut self) -> &mut Self {
         self.push(Operation::Space)
     }
 
-    /// Ends the program by SIGKILL.
+    /// Kills the program with SIGKILL.
     pub fn kill(&mut self) -> &mut Self {
         self.push(Operation::Kill)
     }
 
-    /// Ends the program.
+    /// Ends the program without finalizing its threads.
     pub fn abort(&mut self) -> &mut Self {
         self.push(Operation::Abort)
     }
 
-    /// The script.
+    /// Returns the script.
     ///
     /// # Errors
     ///
-    /// As [`Script::new`].
+    /// See [`Script::new`].
     pub fn build(&self) -> Result<Script, ScriptError> {
         Script::new(self.operations.clone())
     }

@@ -1,4 +1,4 @@
-//! Writer scripts: what a graded writer is asked to write, one operation a line.
+//! Writer scripts: the operations that a writer under test performs, one per line.
 //!
 //! ```
 //! use atf_conformance::scripts::Script;
@@ -27,7 +27,7 @@ pub use build::{Builder, Happening};
 pub use parse::ScriptError;
 pub use set::{Scripted, all, scripts, under_fire};
 
-/// One session's operations, in an order that a tracer could have met them in.
+/// One session's operations, in an order that can occur in a tracer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     operations: Vec<Operation>,
@@ -36,39 +36,39 @@ pub struct Script {
 /// A line of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
-    /// A thread begins.
+    /// Opens a thread.
     Open(Open),
-    /// An event for `index.atf`.
+    /// Adds an event to `index.atf`.
     Index(Index),
-    /// The details of the event in the line before, for `detail.atf`.
+    /// Adds the details of the previous event to `detail.atf`.
     Detail(Detail),
-    /// A thread ends: footers and headers.
+    /// Finalizes a thread: writes footers and headers.
     Finalize {
-        /// Which thread.
+        /// The thread.
         thread_id: u32,
     },
-    /// What a thread has recorded must outlive the process from here on.
+    /// Flushes a thread: from here on, its events so far must survive the process.
     Flush {
-        /// Which thread.
+        /// The thread.
         thread_id: u32,
     },
-    /// A thread's files are closed, and nobody asks to finalize them.
+    /// Closes a thread's files without finalizing them.
     Close {
-        /// Which thread.
+        /// The thread.
         thread_id: u32,
     },
-    /// The disk that was full has room again: the program raises its own limit on the size of files.
+    /// Frees space on a full disk: the program raises its own file size limit.
     Space,
-    /// The program ends: what is buffered is written, what is open is not finalized.
+    /// Ends the program: it writes its buffers and does not finalize open threads.
     Abort,
-    /// The program ends itself by SIGKILL.
+    /// Kills the program: it sends itself SIGKILL.
     Kill,
 }
 
-/// What a thread's headers say.
+/// The header values of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Open {
-    /// The one id of the thread.
+    /// The thread's id.
     pub thread_id: u32,
     /// The wire version, 1 or 2.
     pub wire: u8,
@@ -80,44 +80,44 @@ pub struct Open {
     pub os: u8,
 }
 
-/// What an event of `index.atf` says.
+/// An event of `index.atf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Index {
     /// The thread.
     pub thread_id: u32,
-    /// When, in nanoseconds.
+    /// The time in nanoseconds.
     pub timestamp_ns: u64,
-    /// Which function.
+    /// The function.
     pub function_id: u64,
     /// 1 call, 2 return, 3 exception.
     pub event_kind: u8,
-    /// Depth of the call stack, which wire version 2 does not keep.
+    /// The depth of the call stack, which wire version 2 does not store.
     pub call_depth: u32,
     /// The position of its details in `detail.atf`, if it has any.
     pub detail_seq: Option<u64>,
 }
 
-/// What an event of `detail.atf` says.
+/// An event of `detail.atf`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detail {
     /// The thread.
     pub thread_id: u32,
     /// The position of its event in `index.atf`.
     pub index_seq: u64,
-    /// When, in nanoseconds: the same as in its event.
+    /// The time in nanoseconds, the same as in its index event.
     pub timestamp: u64,
-    /// What it describes: 3 a call, 4 a return, or a type of the tracer's own.
+    /// 3 for a call, 4 for a return, or a tracer-defined type.
     pub event_type: u16,
-    /// Flags; none has a meaning.
+    /// Flags; none is defined.
     pub flags: u16,
-    /// Any bytes.
+    /// Arbitrary bytes.
     pub payload: Vec<u8>,
 }
 
-/// What the files of a thread must hold.
+/// The expected content of a thread's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread<'a> {
-    /// What its headers say.
+    /// Its header values.
     pub open: &'a Open,
     /// The events of `index.atf`, in order.
     pub events: Vec<&'a Index>,
@@ -125,16 +125,17 @@ pub struct Thread<'a> {
     pub details: Vec<&'a Detail>,
     /// Whether the script finalizes it.
     pub is_finalized: bool,
-    /// How many events and details must outlive the process, however it ends.
+    /// The numbers of events and details that must survive the process, however it ends.
     pub flushed: (usize, usize),
 }
 
 impl Script {
-    /// A script of these operations.
+    /// Returns a script of these operations.
     ///
     /// # Errors
     ///
-    /// An order that no session has; its line counts operations from 1, as they are printed.
+    /// Returns an error if no session can have this order. Its line is the number of the operation,
+    /// from 1, as in the printed script.
     pub fn new(operations: Vec<Operation>) -> Result<Self, ScriptError> {
         order::check(&operations).map_err(|(position, message)| ScriptError {
             line: position + 1,
@@ -144,13 +145,13 @@ impl Script {
         Ok(Self { operations })
     }
 
-    /// The operations, in order.
+    /// Returns the operations, in order.
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// What the files of each thread must hold, by the thread's id.
+    /// Returns the expected content of each thread's files, by thread id.
     #[must_use]
     pub fn threads(&self) -> BTreeMap<u32, Thread<'_>> {
         let mut threads = BTreeMap::new();
@@ -184,7 +185,7 @@ impl Script {
         threads
     }
 
-    /// Whether the writer is asked to stop before all is finalized.
+    /// Returns whether the writer must stop before it has finalized all threads.
     #[must_use]
     pub fn aborts(&self) -> bool {
         matches!(
@@ -193,23 +194,23 @@ impl Script {
         )
     }
 
-    /// Whether the writer is asked to end by SIGKILL.
+    /// Returns whether the writer must end by SIGKILL.
     #[must_use]
     pub fn is_killed(&self) -> bool {
         self.operations.last() == Some(&Operation::Kill)
     }
 
-    /// Whether an operation is one of those that a test picks out.
+    /// Returns whether any operation passes a test.
     pub(crate) fn any(&self, test: impl Fn(&Operation) -> bool) -> bool {
         self.operations.iter().any(test)
     }
 
-    /// A script of operations that were made to fit what is on the disk, in whatever order.
+    /// Returns a script of operations that match the files on disk; does not check their order.
     pub(crate) const fn settled(operations: Vec<Operation>) -> Self {
         Self { operations }
     }
 
-    /// Whether it asks for `detail.atf`.
+    /// Returns whether the script writes a `detail.atf`.
     #[must_use]
     pub fn has_details(&self) -> bool {
         self.any(|operation| matches!(operation, Operation::Detail(_)))
@@ -225,7 +226,7 @@ impl FromStr for Script {
 }
 
 impl Operation {
-    /// The thread that it is about.
+    /// Returns the thread that it applies to.
     #[must_use]
     pub fn thread_id(&self) -> Option<u32> {
         match self {

@@ -1,32 +1,32 @@
-//! Which operations may follow one another: those of a tracer that breaks no rule of the format.
+//! Checks the order of operations: only orders that break no rule of the format are valid.
 
 use std::collections::BTreeMap;
 
 use super::{Detail, Index, Open, Operation};
 
-/// What is wrong, and the position of the operation that is.
+/// The position of a wrong operation, and the message.
 type Fault = (usize, String);
 
-/// A thread on the way.
+/// The state of a thread while a script is checked.
 #[derive(Default)]
 struct Thread {
     next_index_seq: u64,
     next_detail_seq: u64,
     timestamp_ns: u64,
-    /// In which state it ended, if it has.
+    /// How it ended, if it has.
     end: Option<&'static str>,
 }
 
-/// Holds a script's operations against one another.
+/// Checks the order of a script's operations.
 pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     let mut first: Option<&Open> = None;
-    // The event whose details must come next.
+    // The event whose details must follow.
     let mut waiting: Option<(&Index, u64)> = None;
     for (position, operation) in operations.iter().enumerate() {
         let fault = |message: String| Err((position, message));
         if let (Some(_), false) = (waiting, matches!(operation, Operation::Detail(_))) {
-            return fault("the details of the event before must come first".to_owned());
+            return fault("expected the details of the previous event".to_owned());
         }
         let is_last = position + 1 == operations.len();
         match operation {
@@ -38,8 +38,7 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
                 }) != *open
                 {
                     return fault(
-                        "wire, clock, arch and os are those of the session: the same in every open"
-                            .to_owned(),
+                        "wire, clock, arch and os must be the same in every open".to_owned(),
                     );
                 }
                 if threads.insert(open.thread_id, Thread::default()).is_some() {
@@ -91,9 +90,7 @@ pub(super) fn check(operations: &[Operation]) -> Result<(), Fault> {
     match threads.iter().find(|(_, thread)| thread.end.is_none()) {
         Some((id, _)) => Err((
             end,
-            format!(
-                "neither finalize thread={id} nor close thread={id} nor abort nor kill follows"
-            ),
+            format!("expected finalize thread={id}, close thread={id}, abort or kill after this"),
         )),
         None => Ok(()),
     }
@@ -107,8 +104,8 @@ impl Thread {
     ) -> Result<(), String> {
         if event.timestamp_ns < self.timestamp_ns {
             return Err(format!(
-                "ts is less than {}, the one before",
-                self.timestamp_ns
+                "ts is {}, less than the previous {}",
+                event.timestamp_ns, self.timestamp_ns
             ));
         }
         self.timestamp_ns = event.timestamp_ns;
@@ -126,7 +123,7 @@ impl Thread {
         waiting: &mut Option<(&Index, u64)>,
     ) -> Result<(), String> {
         let Some((event, index_seq)) = waiting.take() else {
-            return Err("no event before it asks for details".to_owned());
+            return Err("the previous event has no details".to_owned());
         };
         equal("thread", detail.thread_id.into(), event.thread_id.into())?;
         equal("index", detail.index_seq, index_seq)?;
@@ -137,8 +134,9 @@ impl Thread {
 }
 
 fn equal(key: &str, found: u64, expected: u64) -> Result<(), String> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("{key} is {found}, {expected} is next")),
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{key} is {found}, expected {expected}"))
     }
 }

@@ -1,10 +1,10 @@
-//! From a script's text to its operations.
+//! Parses scripts.
 
 use std::ops::RangeInclusive;
 
 use super::{Detail, Index, Open, Operation, Script, order};
 
-/// What is wrong with a script, and where.
+/// An error in a script, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ScriptError {
@@ -12,7 +12,7 @@ pub struct ScriptError {
     pub line: usize,
     /// The byte in the line, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The error.
     pub message: String,
 }
 
@@ -41,14 +41,14 @@ pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
     }
 }
 
-/// A line, of which the part behind `at` is not read yet.
+/// A line that is parsed up to the byte `at`.
 struct Line<'a> {
     number: usize,
     text: &'a str,
     at: usize,
 }
 
-/// A value with its place in the line.
+/// A value with its position in the line.
 struct Value<'a> {
     key: &'static str,
     text: &'a str,
@@ -95,17 +95,19 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
         "kill" => Operation::Kill,
         _ => {
             let known = "open, index, detail, finalize, flush, close, space, abort or kill";
-            return Err(line.error(0, format!("\"{}\" is none of {known}", word.escape_debug())));
+            let found = word.escape_debug();
+            return Err(line.error(0, format!("\"{found}\", expected {known}")));
         }
     };
-    match line.at == line.text.len() {
-        true => Ok(operation),
-        false => Err(line.error(line.at, "nothing more is expected".to_owned())),
+    if line.at == line.text.len() {
+        Ok(operation)
+    } else {
+        Err(line.error(line.at, "expected the end of the line".to_owned()))
     }
 }
 
 impl<'a> Line<'a> {
-    /// The next word and where it begins; one space parts it from the next.
+    /// Returns the next word and its start; a single space ends it.
     fn word(&mut self) -> (&'a str, usize) {
         let begin = self.at;
         let rest = self.text.get(begin..).unwrap_or_default();
@@ -182,9 +184,10 @@ impl<'a> Line<'a> {
                 }
             }
         }
-        match odd.is_empty() {
-            true => Ok(bytes),
-            false => Err(self.error(at, format!("{key} has an odd number of digits"))),
+        if odd.is_empty() {
+            Ok(bytes)
+        } else {
+            Err(self.error(at, format!("{key} has an odd number of digits")))
         }
     }
 

@@ -1,4 +1,4 @@
-//! From operations to a script's text.
+//! Prints scripts.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -1,4 +1,4 @@
-//! A file held against what it must be.
+//! Compares a file with its expected bytes.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,20 +8,20 @@ use super::expected::{Expected, Placed};
 use super::{END_SIZE, Wrong};
 use crate::results::{Difference, Grade, Hexdump};
 
-/// How many bytes before the events or behind all are looked at.
+/// The maximum number of bytes to read between header and events, and after the expected end.
 const SLACK: u64 = 1 << 20;
 
-/// How a file came to its end.
+/// How a file ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Finalized,
     /// Flushed, without a footer.
     Open,
-    /// By SIGKILL.
+    /// Cut short by SIGKILL.
     Killed,
 }
 
-/// The beginning of a file, as much of it as can matter.
+/// A file, read up to the last byte that can matter.
 #[derive(Debug)]
 pub(super) struct Found {
     /// The file's path from the session's folder, with `/`.
@@ -32,7 +32,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Reads a file of which `expected` bytes are asked for; `None` where there is none.
+    /// Reads a file of `expected` bytes; returns `None` if it does not exist.
     pub(super) fn read(out: &Path, file: &str, expected: usize) -> Result<Option<Self>, Wrong> {
         let path = out.join(file);
         let failed = |error: io::Error| Wrong::new(format!("{file}: {error}"));
@@ -56,7 +56,7 @@ impl Found {
         }))
     }
 
-    /// The `u64` at an offset: where a header says that its events begin.
+    /// Reads a header's `events_offset`, a `u64` at the offset `at`.
     pub(super) fn events_offset(&self, at: usize) -> usize {
         let stated = self.bytes.get(at..).and_then(|rest| rest.first_chunk());
         let stated = stated.map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -67,9 +67,9 @@ impl Found {
         }
     }
 
-    /// The first field that is not as it must be, or what stands behind the last one.
+    /// Compares the fields and the bytes after them; returns the first difference as an error.
     pub(super) fn compare(&self, expected: &Expected, ending: Ending) -> Result<(), Wrong> {
-        // Of what was killed a part may be elsewhere: in a kill journal.
+        // The rest of a killed writer's events may be in a kill journal.
         let is_here = |field: &&Placed| {
             ending != Ending::Killed || field.offset + field.bytes.len() <= self.bytes.len()
         };
@@ -81,7 +81,7 @@ impl Found {
             }
         }
         match ending {
-            // Nothing should follow a footer; the checker notes it. A kill tears an event.
+            // The checker notes bytes after a footer. A kill may tear an event.
             Ending::Finalized | Ending::Killed => Ok(()),
             Ending::Open => self.nothing_behind(expected),
         }
@@ -92,10 +92,11 @@ impl Found {
         let rest = bytes.get(field.offset..).unwrap_or_default();
         let found = rest.get(..field.bytes.len()).unwrap_or(rest);
         let same = found.iter().zip(&field.bytes).take_while(|(a, b)| a == b);
-        // Of long bytes, the first that differ.
-        let from = match field.bytes.len() > 8 {
-            true => same.count(),
-            false => 0,
+        // Show a long field from the first difference on.
+        let from = if field.bytes.len() > 8 {
+            same.count()
+        } else {
+            0
         };
         let part = |bytes: &[u8]| {
             let part = bytes.get(from..).unwrap_or_default();
@@ -105,9 +106,10 @@ impl Found {
             0 => field.name.to_string(),
             _ => format!("{}[{from}]", field.name),
         };
-        let got = match found.len() <= from {
-            true => format!("the end of the file, {} bytes", self.size),
-            false => part(found),
+        let got = if found.len() <= from {
+            format!("end of file at {} bytes", self.size)
+        } else {
+            part(found)
         };
         let expected = part(&field.bytes);
         let offset = (field.offset + from) as u64;
@@ -125,7 +127,7 @@ impl Found {
         }
     }
 
-    /// A file that is still open may end in zeros: space that was set aside.
+    /// Checks the end of an unfinalized file, which may have zeros as trailing bytes: preallocated space.
     fn nothing_behind(&self, expected: &Expected) -> Result<(), Wrong> {
         let behind = self.bytes.get(expected.size..).unwrap_or_default();
         let Some(first) = behind.iter().position(|byte| *byte != 0) else {
@@ -134,9 +136,9 @@ impl Found {
         let file = &self.file;
         let count = self.size.saturating_sub(expected.size as u64);
         let offset = (expected.size + first) as u64;
-        let place = "behind the last event";
+        let place = "after the last event";
         let what = "nothing, or zeros";
-        let got = format!("{count} bytes that were not asked for");
+        let got = format!("{count} unexpected bytes");
         Err(Wrong {
             message: format!("{file}: {place}: {got}, expected {what} (at {offset:#x})"),
             difference: Some(Box::new(Difference {
@@ -171,10 +173,10 @@ impl Found {
     }
 }
 
-/// How many bytes of a long field are shown.
+/// The number of bytes to show of a long field.
 const LONGEST: usize = 16;
 
-/// A line of 16 bytes before the field's, and one behind.
+/// Returns the range of a field's lines of 16 bytes, plus a line before and one after.
 fn window(offset: u64, size: u64) -> (u64, u64) {
     let line = |offset: u64| offset / 16 * 16;
     let start = line(offset).saturating_sub(16);
@@ -182,7 +184,7 @@ fn window(offset: u64, size: u64) -> (u64, u64) {
     (start, end)
 }
 
-/// The bytes of a file around a place, if it can be read.
+/// Returns the bytes of a file around a field, if the file is readable.
 pub(super) fn hexdump(out: &Path, file: &str, offset: u64, size: u64) -> Option<Hexdump> {
     let path = out.join(file);
     let is_file = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_file());
@@ -205,7 +207,7 @@ mod tests {
     use super::{Found, window};
 
     #[test]
-    fn a_file_that_is_not_there_is_none_and_one_that_cannot_be_looked_for_is_an_error() {
+    fn a_missing_file_is_none_and_an_inaccessible_one_is_an_error() {
         let out = tempfile::tempdir().unwrap();
         let read = || Found::read(out.path(), "thread_7/index.atf", 64);
         assert!(matches!(read(), Ok(None)));
@@ -216,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_shown_with_a_line_in_front_and_one_behind() {
+    fn a_field_is_shown_with_a_line_before_and_one_after() {
         for (field, shown) in [
             ((64, 4), (48, 96)),
             ((79, 1), (48, 96)),
             ((79, 2), (48, 112)),
             ((64, 16), (48, 96)),
             ((64, 17), (48, 112)),
-            // A field without bytes is where it would stand; in front of the file stands nothing.
+            // An empty field, and a field on the first line.
             ((64, 0), (48, 96)),
             ((0, 4), (0, 32)),
         ] {

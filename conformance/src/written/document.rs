@@ -1,5 +1,4 @@
-//! What a reader must say of files that were written as a script asked for: the canonical document,
-//! from the script and the tables that are typed by hand.
+//! The expected documents of correctly written files, from the script and the hand-typed tables.
 
 use std::path::Path;
 
@@ -15,11 +14,11 @@ use crate::scripts::{Script, Thread};
 /// The documents of a session that passed its grading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Documents {
-    /// That of the folder; `None` where no thread has got so far as to have a file.
+    /// The session's document; `None` if no thread has a file yet.
     pub session: Option<Value>,
-    /// Those of the index files, by their paths in the folder.
+    /// The documents of the index files, with their paths in the folder.
     pub index: Vec<(String, Value)>,
-    /// Those of the detail files, by their paths in the folder.
+    /// The documents of the detail files, with their paths in the folder.
     pub detail: Vec<(String, Value)>,
 }
 
@@ -28,7 +27,7 @@ impl Documents {
     ///
     /// # Errors
     ///
-    /// In words, which file cannot be read any more.
+    /// Returns a message if a file is no longer readable.
     pub fn of(script: &Script, out: &Path) -> Result<Self, String> {
         Self::decode(script, out).map_err(|wrong| wrong.message)
     }
@@ -67,13 +66,11 @@ impl Documents {
             }));
         }
         merged.sort_unstable();
-        let verdict = match is_whole {
-            true => "accept",
-            false => "recover",
-        };
-        let manifest = match out.join("manifest.json").is_file() {
-            true => "used",
-            false => "absent",
+        let verdict = if is_whole { "accept" } else { "recover" };
+        let manifest = if out.join("manifest.json").is_file() {
+            "used"
+        } else {
+            "absent"
         };
         let order = merged.iter().map(|(_, id, seq)| json!([id, text(*seq)]));
         this.session = (!threads.is_empty()).then(|| {
@@ -95,7 +92,7 @@ impl Documents {
     }
 }
 
-/// A file's document, if all of its bytes were looked at.
+/// Returns a file's document; fails unless the whole file was read.
 fn document(
     found: &Found,
     thread: &Thread<'_>,
@@ -104,9 +101,10 @@ fn document(
     events: Vec<usize>,
 ) -> Result<Value, Wrong> {
     let end = start + events.iter().sum::<usize>();
-    let (own, verdict) = match thread.is_finalized {
-        true => (end + END_SIZE, Verdict::Accept),
-        false => (end, Verdict::Recover),
+    let (own, verdict) = if thread.is_finalized {
+        (end + END_SIZE, Verdict::Accept)
+    } else {
+        (end, Verdict::Recover)
     };
     let shape = Shape {
         is_detail,
@@ -117,9 +115,11 @@ fn document(
         framed: None,
     };
     let size = found.bytes.len();
-    match size >= own && size as u64 == found.size {
-        true => Ok(readable(&shape, &found.bytes, verdict)),
-        false => Err(Wrong::new(format!("{}: too much follows", found.file))),
+    if size >= own && size as u64 == found.size {
+        Ok(readable(&shape, &found.bytes, verdict))
+    } else {
+        let message = format!("{}: too many trailing bytes", found.file);
+        Err(Wrong::new(message))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the files of a thread must hold, byte by byte, as far as nothing is free.
+//! The expected bytes of a thread's files, and which of them may differ.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -7,11 +7,11 @@ use crate::corpus::files::crc32c;
 use crate::corpus::layout::Record as Layout;
 use crate::scripts::{Detail, Index, Open, Thread};
 
-/// A file as it must be.
+/// The expected bytes of a file.
 #[derive(Debug)]
 pub(super) struct Expected {
     wire: u8,
-    /// Its fields, without gaps from the first byte on.
+    /// Its fields, contiguous from the first byte.
     pub(super) fields: Vec<Placed>,
     /// Its size in bytes.
     pub(super) size: usize,
@@ -37,13 +37,13 @@ pub(super) struct Name {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Record {
     Header,
-    /// What stands between the header and the events.
+    /// Bytes between the header and the events.
     Padding,
     Event(usize),
     Footer,
 }
 
-/// What else may stand in a field.
+/// Other values that a field may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Freedom {
     None,
@@ -53,18 +53,18 @@ pub(super) enum Freedom {
     Any,
 }
 
-/// What the script leaves open and the folder answers.
+/// Choices that the script leaves to the writer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Given {
     /// Whether `arch` and `os` must be those of the script.
     pub(super) is_platform_exact: bool,
-    /// Whether there is a `detail.atf`: one without events is no mistake.
+    /// Whether there is a `detail.atf`; it may be there without events.
     pub(super) has_detail_file: bool,
-    /// Where the events begin: at 64, or where a footer proves that they do.
+    /// The offset of the events: 64, or another one that a footer proves.
     pub(super) events_offset: usize,
 }
 
-/// `index.atf` of a thread.
+/// Returns the expected `index.atf` of a thread.
 pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
     let Open {
         thread_id, wire, ..
@@ -89,7 +89,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
         _ => both(name, thread.open, *b"ATI2"),
     };
     let freedom = |name| match name {
-        // What these must be in a finalized file, rules say.
+        // The rules check these in finalized files.
         "flags" => Freedom::Or(1),
         "footer_offset" => Freedom::Or(64),
         _ => platform(name, given),
@@ -115,7 +115,7 @@ pub(super) fn index(thread: &Thread<'_>, given: Given) -> Expected {
     file
 }
 
-/// `detail.atf` of a thread.
+/// Returns the expected `detail.atf` of a thread.
 pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     let wire = thread.open.wire;
     let details = &thread.details;
@@ -168,7 +168,7 @@ pub(super) fn detail(thread: &Thread<'_>, given: Given) -> Expected {
     file
 }
 
-/// What both headers say; reserved bytes are 0.
+/// Returns the value of a field that both headers have; reserved bytes are 0.
 fn both(name: &str, open: &Open, magic: [u8; 4]) -> u64 {
     match name {
         "magic" => u32::from_le_bytes(magic).into(),
@@ -195,7 +195,7 @@ fn index_event(name: &str, event: &Index, thread_id: u32) -> u64 {
         "thread_id" => thread_id.into(),
         "event_kind" => event.event_kind.into(),
         "call_depth" => event.call_depth.into(),
-        // All ones, in either size.
+        // All ones in either width.
         "detail_seq" => event.detail_seq.unwrap_or(u64::MAX),
         _ => 0,
     }
@@ -213,7 +213,7 @@ fn detail_event(name: &str, detail: &Detail) -> u64 {
     }
 }
 
-/// The first and the last, or 0 and 0.
+/// Returns the first and the last time, or 0 and 0.
 fn ends(mut times: impl DoubleEndedIterator<Item = u64>) -> (u64, u64) {
     let first = times.next();
     let last = times.next_back().or(first);
@@ -229,7 +229,7 @@ impl Expected {
         }
     }
 
-    /// A record whose fields have these values.
+    /// Adds a record with these field values.
     fn record(
         &mut self,
         record: Record,
@@ -244,7 +244,7 @@ impl Expected {
         }
     }
 
-    /// Bytes between the header and the events, if a writer put some there.
+    /// Adds the bytes between header and events, if a writer put some there.
     fn padding(&mut self, events_offset: usize) {
         let size = events_offset.saturating_sub(END_SIZE);
         self.push(Record::Padding, "", vec![0; size], Freedom::Any);
@@ -285,7 +285,7 @@ impl Expected {
 }
 
 impl Placed {
-    /// Whether these bytes may stand here.
+    /// Returns whether the field may have these bytes.
     pub(super) fn allows(&self, found: &[u8]) -> bool {
         found == self.bytes
             || match self.freedom {
@@ -299,7 +299,7 @@ impl Placed {
             }
     }
 
-    /// Its value in words: a number, or bytes in hex.
+    /// Formats its value: a number, or bytes in hex.
     pub(super) fn show(&self, bytes: &[u8]) -> String {
         if self.name.field == "magic" {
             return format!("\"{}\"", bytes.escape_ascii());

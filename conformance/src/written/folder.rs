@@ -1,4 +1,4 @@
-//! A session's folder held against the script: which files are there, and what is in each.
+//! Compares a session's folder with the script: the files and their content.
 
 use std::fs;
 use std::path::Path;
@@ -8,13 +8,13 @@ use super::expected::{self, Given};
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Scripted, Thread};
 
-/// Where the two headers say that the events begin.
+/// Offsets of `events_offset` in the two headers.
 const INDEX_EVENTS_OFFSET: usize = 32;
 const DETAIL_EVENTS_OFFSET: usize = 20;
 
-/// Holds the files of all threads against the script, in the order of their ids.
+/// Compares the files of all threads with `script`, in the order of their ids.
 ///
-/// `script` is what is held against the files, of which a kill leaves less than was asked for.
+/// After a kill, `script` has fewer events than the script of `scripted`.
 pub(super) fn compare(
     scripted: &Scripted,
     script: &Script,
@@ -31,12 +31,12 @@ pub(super) fn compare(
         let name = name.to_string_lossy();
         let is_asked_for = |id: &u32| name == format!("thread_{id}");
         if name.starts_with("thread_") && !threads.keys().any(is_asked_for) {
-            return Err(Wrong::new(format!("{name} was not asked for")));
+            return Err(Wrong::new(format!("{name} is not in the script")));
         }
     }
     let is_session = features.iter().any(|feature| feature == "session");
     if is_session && !script.aborts() && !out.join("manifest.json").is_file() {
-        return Err(Wrong::new("manifest.json is not there"));
+        return Err(Wrong::new("manifest.json is missing"));
     }
     Ok(())
 }
@@ -63,9 +63,9 @@ fn compare_thread(
             let expected = expected::index(thread, given(index_start(&found, thread)));
             found.compare(&expected, ending)?;
         }
-        // Nothing was recorded and the program ended: the file may not have been made yet.
+        // The program ended before any event: the file need not exist.
         None if !thread.is_finalized && thread.events.is_empty() => {}
-        None => return Err(Wrong::new(format!("thread_{id}/index.atf is not there"))),
+        None => return Err(Wrong::new(format!("thread_{id}/index.atf is missing"))),
     }
     match &detail {
         Some(found) => {
@@ -73,17 +73,17 @@ fn compare_thread(
             found.compare(&expected, ending)
         }
         None if thread.details.is_empty() => Ok(()),
-        None => Err(Wrong::new(format!("thread_{id}/detail.atf is not there"))),
+        None => Err(Wrong::new(format!("thread_{id}/detail.atf is missing"))),
     }
 }
 
-/// A thread's `index.atf`.
+/// Reads a thread's `index.atf`.
 pub(super) fn index(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
     let size = EVENT_SIZE * thread.events.len();
     Found::read(out, &format!("thread_{id}/index.atf"), 2 * END_SIZE + size)
 }
 
-/// A thread's `detail.atf`.
+/// Reads a thread's `detail.atf`.
 pub(super) fn detail(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<Found>, Wrong> {
     let sizes = thread
         .details
@@ -93,20 +93,21 @@ pub(super) fn detail(out: &Path, id: u32, thread: &Thread<'_>) -> Result<Option<
     Found::read(out, &format!("thread_{id}/detail.atf"), 2 * END_SIZE + size)
 }
 
-/// Where the events of an `index.atf` begin.
+/// Returns the offset of the events in an `index.atf`.
 pub(super) fn index_start(found: &Found, thread: &Thread<'_>) -> usize {
     start(found, thread, INDEX_EVENTS_OFFSET)
 }
 
-/// Where the events of a `detail.atf` begin.
+/// Returns the offset of the events in a `detail.atf`.
 pub(super) fn detail_start(found: &Found, thread: &Thread<'_>) -> usize {
     start(found, thread, DETAIL_EVENTS_OFFSET)
 }
 
 fn start(found: &Found, thread: &Thread<'_>, field: usize) -> usize {
-    match thread.is_finalized {
-        true => found.events_offset(field),
-        // No footer proves another place.
-        false => END_SIZE,
+    if thread.is_finalized {
+        found.events_offset(field)
+    } else {
+        // Without a footer, nothing proves another offset.
+        END_SIZE
     }
 }

@@ -1,4 +1,4 @@
-//! What a writer leaves on a full disk: no more than it was asked for, and no claim to more than is there.
+//! Grades files from a full disk: no event that is not in the script, and no count of missing events.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use super::{Graded, Wrong, rules};
 use crate::results::{Difference, Failure, Grade, Outcome};
 use crate::scripts::{Detail, Index, Scripted, Thread};
 
-/// The rule of a header that is rewritten before there is a footer.
+/// The rule on headers that are rewritten before the footer is written.
 const EARLY: &str = "ATF-WRTR-001";
-/// The rule of a full disk.
+/// The rule on full disks.
 const FULL: &str = "ATF-WRTR-005";
 
-/// Grades what is in the folder `out`.
+/// Grades the files in the folder `out`.
 pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
     let found = rules::Found::of(out);
     let outcome = match found.broken_must() {
@@ -36,7 +36,7 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
             }
         }
     };
-    // That a file on a full disk has no footer is no fault of its writer.
+    // On a full disk, a missing footer is not the writer's fault.
     Graded {
         outcome,
         notes: Vec::new(),
@@ -46,15 +46,15 @@ pub(super) fn grade(scripted: &Scripted, out: &Path) -> Graded {
 fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let folder = format!("thread_{id}");
     let unreadable = |error: atf::Error| {
-        let what = format!("cannot be read: {}", error.kind());
-        wrong(FULL, &folder, "a thread that can be read", &what)
+        let what = format!("unreadable: {}", error.kind());
+        wrong(FULL, &folder, "a readable thread", &what)
     };
     let reader = ThreadReader::open(out.join(&folder)).map_err(unreadable)?;
     let index = reader.index();
     let file = format!("{folder}/index.atf");
     let claimed = index.header().event_count;
     if index.footer().is_none() && claimed > index.event_count() {
-        let there = format!("no more than {}, which are there", index.event_count());
+        let there = format!("at most {}, the events in the file", index.event_count());
         let place = format!("{file}: header.event_count");
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
     }
@@ -63,7 +63,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         let event = event.map_err(unreadable)?;
         if !rest.any(|asked| is_event(&event, asked)) {
             let place = format!("{file}: events[{seq}]");
-            let what = "an event of the script, in its order";
+            let what = "the script's events in order";
             return Err(wrong(FULL, &place, what, &format!("{event:?}")));
         }
     }
@@ -73,7 +73,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
     let file = format!("{folder}/detail.atf");
     let claimed = details.header().event_count;
     if details.footer().is_none() && claimed > details.event_count() {
-        let there = format!("no more than {}, which are there", details.event_count());
+        let there = format!("at most {}, the events in the file", details.event_count());
         let place = format!("{file}: header.event_count");
         return Err(wrong(EARLY, &place, &there, &claimed.to_string()));
     }
@@ -89,7 +89,7 @@ fn thread(out: &Path, id: u32, asked: &Thread<'_>) -> Result<(), Wrong> {
         };
         if !rest.any(|asked| is_asked(asked)) {
             let place = format!("{file}: events[{}]", event.seq);
-            let what = "a detail of the script, in its order";
+            let what = "the script's details in order";
             return Err(wrong(FULL, &place, what, &format!("{header:?}")));
         }
     }

@@ -1,4 +1,4 @@
-//! The library reads a written session, and must find in it what was asked for.
+//! Reads a written session with the library and compares it with the script.
 
 use std::fmt::Debug;
 use std::path::Path;
@@ -55,14 +55,14 @@ fn compare_thread(folder: &str, thread: &Thread<'_>, reader: &ThreadReader) -> R
         let event = event?;
         let place = format!("events[{seq}]");
         file.equal(&place, facts(&event), asked_facts(asked, open.wire))?;
-        // Both ways, as a reader of calls with their details goes.
+        // Follow the links in both directions.
         let detail = reader.forward(&event)?.found();
         let found = detail.as_ref().map(|detail| detail.seq);
         let link = settle::link(thread, asked.detail_seq);
         file.equal(&format!("{place}.detail_seq"), found, link)?;
         if let Some(detail) = detail {
             let back = reader.backward(&detail)?.found().map(|event| facts(&event));
-            let place = format!("{place} by its details");
+            let place = format!("{place} through its details");
             file.equal(&place, back, Some(facts(&event)))?;
         }
     }
@@ -96,12 +96,12 @@ fn compare_details(file: &File, thread: &Thread<'_>, reader: &DetailReader) -> R
         file.equal(&place, found, expected)?;
         let payload = reader.payload(&event, asked.payload.len())?;
         let is_same = payload == asked.payload;
-        file.equal(&format!("{place}.payload is the same"), is_same, true)?;
+        file.equal(&format!("{place}.payload matches"), is_same, true)?;
     }
     Ok(())
 }
 
-/// What an event says: time, function, kind, depth, link.
+/// An event's time, function, kind, depth and link.
 type Facts = (u64, u64, u32, Option<u32>, Option<u64>);
 
 fn facts(event: &IndexEvent) -> Facts {
@@ -131,11 +131,11 @@ fn asked_facts(event: &Index, wire: u8) -> Facts {
     (timestamp_ns, function_id, kind, depth, detail_seq)
 }
 
-/// A file, by its path from the session's folder.
+/// A file's path, relative to the session's folder.
 struct File(String);
 
 impl File {
-    /// Whether the file has a footer: if and only if its thread was finalized.
+    /// Checks that the file has a footer if and only if its thread was finalized.
     fn ends(&self, has_footer: bool, thread: &Thread<'_>) -> Result<(), Wrong> {
         self.equal("footer", has_footer, thread.is_finalized)
     }
@@ -195,7 +195,7 @@ finalize thread=7
     }
 
     #[test]
-    fn the_library_finds_each_thing_that_was_not_asked_for() {
+    fn the_library_finds_every_difference_from_the_script() {
         let out = TempDir::new().unwrap();
         writer::write(&script("", ""), out.path()).unwrap();
         assert_eq!(compare(&script("", ""), out.path()), Ok(()));
@@ -224,7 +224,7 @@ finalize thread=7
                 "payload=00ff",
                 "payload=00fe",
                 detail,
-                "events[0].payload is the same",
+                "events[0].payload matches",
             ),
         ] {
             let wrong = compare(&script(from, to), out.path()).unwrap_err();
@@ -232,7 +232,7 @@ finalize thread=7
             assert!(wrong.message.starts_with(&start), "{to}: {}", wrong.message);
             assert_eq!(wrong.difference.unwrap().place, format!("{file}{field}"));
         }
-        // Details that nobody asked for, and details that are not there.
+        // Details that the script lacks, and missing details.
         let without = SCRIPT.replace(
             "detail=0\ndetail thread=7 index=0 ts=1000 type=3 flags=4 payload=00ff",
             "detail=-",
@@ -246,7 +246,7 @@ finalize thread=7
     }
 
     #[test]
-    fn a_thread_that_recorded_nothing_need_have_no_file_before_it_is_finalized() {
+    fn a_thread_without_events_needs_no_file_before_it_is_finalized() {
         let out = TempDir::new().unwrap();
         let open = "open thread=7 wire=1 clock=3 arch=2 os=4\n";
         let of = |end: &str| format!("{open}{end}\n").parse::<Script>().unwrap();
@@ -261,7 +261,7 @@ finalize thread=7
         );
         let event = "index thread=7 ts=1 fn=1 kind=1 depth=1 detail=-\nabort";
         assert!(compare(&of(event), out.path()).is_err());
-        // What it has all the same is read.
+        // If it has a file, that is read.
         writer::write(&of("finalize thread=7"), out.path()).unwrap();
         assert!(compare(&of("abort"), out.path()).is_err());
     }

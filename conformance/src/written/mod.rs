@@ -1,7 +1,7 @@
-//! What a writer wrote, graded: by the rules, against what the script asked for, byte for byte.
+//! Grades a writer's files by the rules and against the script, byte by byte.
 //!
-//! Files are never judged by the library's reader alone: it could share a mistake with the
-//! library's writer. Each byte is held against the tables that the corpus has typed by hand.
+//! The library's reader alone never judges a file, because it could share a mistake with the
+//! library's writer. Every byte is compared with the corpus's hand-typed tables.
 
 mod compare;
 mod document;
@@ -21,23 +21,23 @@ use crate::corpus::layout::Record;
 use crate::results::{Difference, Failure, Note, Outcome};
 use crate::scripts::{Script, Scripted};
 
-/// Both headers and both footers.
+/// The size of either header and either footer, in bytes.
 const END_SIZE: usize = Record::IndexHeader.size();
-/// An event of `index.atf`.
+/// The size of an event of `index.atf`, in bytes.
 const EVENT_SIZE: usize = Record::IndexEvent.size();
-/// What an event of `detail.atf` has before its payload.
+/// The size of an event of `detail.atf` before its payload, in bytes.
 const DETAIL_SIZE: usize = Record::DetailEventHeader.size();
 
-/// The verdict on what a writer wrote.
+/// The grade of a writer's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graded {
     /// Passed or failed.
     pub outcome: Outcome,
-    /// Broken SHOULDs, and what a kill took. They fail nothing.
+    /// Broken SHOULDs, and events lost in a kill. They do not fail the case.
     pub notes: Vec<Note>,
 }
 
-/// Grades what a writer made of a script in the folder `out`. `features` are those that it claims.
+/// Grades what a writer wrote into the folder `out` for a script. `features` are those that it claims.
 #[must_use]
 pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     let sized = sizes::check(&scripted.script, out);
@@ -74,7 +74,7 @@ pub fn grade(scripted: &Scripted, features: &[String], out: &Path) -> Graded {
     Graded { outcome, notes }
 }
 
-/// What is there of a script that a kill or a close ended, as a script that asks for it.
+/// Returns the part of a script that is on disk after a kill or a close.
 #[must_use]
 pub fn settled(script: &Script, out: &Path) -> Script {
     match settle::settle(script, out) {
@@ -83,7 +83,7 @@ pub fn settled(script: &Script, out: &Path) -> Script {
     }
 }
 
-/// What is not as it was asked for.
+/// A difference from the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Wrong {
     message: String,

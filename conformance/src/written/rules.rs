@@ -9,7 +9,7 @@ use crate::rules::{Rule, Severity};
 use crate::scripts::Script;
 use crate::{FileReport, Output, Place};
 
-/// What the checker found in a folder.
+/// The checker's findings in a folder.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     findings: Vec<Finding>,
@@ -24,14 +24,14 @@ struct Finding {
     message: String,
 }
 
-/// A broken MUST, with the others in its message.
+/// A broken MUST; its message lists the other broken ones.
 #[derive(Debug)]
 pub(super) struct Broken<'a> {
     pub(super) message: String,
     first: &'a Finding,
 }
 
-/// Takes a check's reports and names files from the folder on.
+/// Collects a check's findings, with file paths relative to the folder.
 struct Collect {
     root: PathBuf,
     findings: Vec<Finding>,
@@ -50,7 +50,7 @@ impl Output for Collect {
         self.findings.extend(findings);
     }
 
-    // What cannot be read is not as it was asked for: the comparison says so.
+    // The comparison with the script reports unreadable files.
     fn unreadable(&mut self, _path: &Path, _why: &str) {}
 }
 
@@ -63,17 +63,17 @@ impl Found {
         };
         check(out, &mut collect);
         let mut findings = collect.findings;
-        // What keeps readers from a file comes first.
+        // Findings that stop readers come first.
         findings.sort_by_key(|found| std::cmp::Reverse((found.rule.severity, found.rule.reader)));
         Self { findings }
     }
 
-    /// Forgets what is wrong with other files.
+    /// Drops the findings in files that are not graded.
     pub(super) fn keep(&mut self, is_graded: impl Fn(&str) -> bool) {
         self.findings.retain(|found| is_graded(&found.file));
     }
 
-    /// The worst broken MUST.
+    /// Returns the worst broken MUST.
     pub(super) fn broken_must(&self) -> Option<Broken<'_>> {
         let is_must = |found: &&Finding| found.rule.severity == Severity::Must;
         let mut musts = self.findings.iter().filter(is_must);
@@ -88,7 +88,7 @@ impl Found {
         Some(Broken { message, first })
     }
 
-    /// The broken SHOULDs.
+    /// Returns a note per broken SHOULD.
     pub(super) fn notes(&self, script: &Script) -> Vec<Note> {
         let note = |found: &Finding| Note {
             severity: Severity::Should,
@@ -98,7 +98,7 @@ impl Found {
         self.shoulds(script).map(note).collect()
     }
 
-    /// The broken SHOULDs, without those that follow from an `abort`.
+    /// Returns the broken SHOULDs, without those that follow from an `abort`.
     fn shoulds(&self, script: &Script) -> impl Iterator<Item = &Finding> {
         let threads = script.threads().into_iter();
         let open: Vec<_> = threads
@@ -109,7 +109,7 @@ impl Found {
         let follows = move |found: &Finding| match found.rule.id {
             "ATF-IFTR-001" | "ATF-DFTR-001" => open.iter().any(|it| found.file.starts_with(it)),
             "ATF-MANI-008" => aborts,
-            // Only writers of sessions are asked for one.
+            // Only writers of sessions need a manifest.
             "ATF-MANI-001" => true,
             _ => false,
         };
@@ -118,8 +118,8 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// The rule that speaks of a difference: one that is broken at its place, else a SHOULD that
-    /// its file breaks, such as to have a footer.
+    /// Returns the rule behind a difference: one that is broken at its place, or else a SHOULD that
+    /// its file breaks, such as the one that requires a footer.
     pub(super) fn rule_of(
         &self,
         difference: &Difference,
@@ -144,8 +144,8 @@ impl Found {
 }
 
 impl Broken<'_> {
-    /// Where the rule is broken; `wrong` is where the files first differ from what was asked for,
-    /// which says it better if it is the same place.
+    /// Describes the broken rule as a difference. `wrong`, the first difference from the script, is
+    /// more specific if it is at the same place.
     pub(super) fn difference(&self, out: &Path, wrong: Option<Wrong>) -> Difference {
         let Finding {
             rule,

@@ -1,4 +1,4 @@
-//! Scripts that leave open how much is there: what was there in the end, as a script that asked for it.
+//! Settles scripts that leave the number of surviving events open: makes a script of those that did.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,28 +10,28 @@ use crate::results::{Difference, Grade, Note};
 use crate::rules::Severity;
 use crate::scripts::{Operation, Script, Thread};
 
-/// The rule that whoever loses events breaks.
+/// The rule on lost events.
 pub(super) const LOST: &str = "ATF-WRTR-008";
 
-/// What became of a script.
+/// A settled script.
 pub(super) struct Settled {
-    /// What is there, as it is graded.
+    /// The part of the script that is on disk.
     pub(super) script: Script,
-    /// What a kill took although nobody could expect otherwise, in words.
+    /// Notes on events that a kill lost and was allowed to lose.
     pub(super) lost: Vec<Note>,
 }
 
-/// What a thread's files hold.
+/// The content of a thread's files.
 struct Held {
     events: usize,
     details: usize,
     is_finalized: bool,
-    /// Whether there is a header at all.
+    /// Whether the index can be opened.
     begins: bool,
 }
 
 impl Settled {
-    /// Whether a file is one that was begun before a kill: the others show nothing but that.
+    /// Returns whether a file was started before a kill. Others are not graded.
     pub(super) fn begins(&self, asked: &Script, file: &str) -> bool {
         let of = |id: &u32| file.split('/').next() == Some(&format!("thread_{id}"));
         let kept = self.script.threads();
@@ -63,8 +63,8 @@ impl Held {
     }
 }
 
-/// Makes a script of what the folder `out` holds of one that was killed or had threads closed; any
-/// other stays as it is.
+/// Reduces a script with a kill or closed threads to what the folder `out` contains; returns any
+/// other script unchanged.
 pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
     let is_closed = |operation: &Operation| matches!(operation, Operation::Close { .. });
     if !script.is_killed() && !script.any(is_closed) {
@@ -96,8 +96,8 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
                         severity: Severity::Advice,
                         rule: Some(LOST.to_owned()),
                         text: format!(
-                            "thread_{id}/{file}.atf: the kill took {gone} of {asked} {what}; \
-                             {flushed} had been flushed"
+                            "thread_{id}/{file}.atf: the kill lost {gone} of {asked} {what}; \
+                             {flushed} were flushed"
                         ),
                     });
                 }
@@ -113,11 +113,11 @@ pub(super) fn settle(script: &Script, out: &Path) -> Result<Settled, Wrong> {
 
 fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wrong {
     let place = format!("thread_{id}/{file}.atf: the number of {what}");
-    let expected = format!("at least {flushed}, which had been flushed before the kill");
+    let expected = format!("at least {flushed}, flushed before the kill");
     let got = format!("{found}");
     Wrong {
         message: format!(
-            "{place}: {found} of {flushed} that had been flushed before the kill; {LOST}"
+            "{place}: {found}, expected at least {flushed}, flushed before the kill; {LOST}"
         ),
         difference: Some(Box::new(Difference {
             grade: Grade::Data,
@@ -130,7 +130,7 @@ fn too_few(id: u32, file: &str, what: &str, found: usize, flushed: usize) -> Wro
     }
 }
 
-/// The operations whose effect is there.
+/// Returns the operations whose effect is on disk.
 fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     let mut left: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
     let is_killed = script.is_killed();
@@ -174,7 +174,7 @@ fn rewritten(script: &Script, held: &BTreeMap<u32, Held>) -> Script {
     Script::settled(operations)
 }
 
-/// How many of a thread's events link to details that a kill took.
+/// Returns the link, or `None` if a kill lost the detail.
 pub(super) fn link(thread: &Thread<'_>, detail_seq: Option<u64>) -> Option<u64> {
     detail_seq.filter(|seq| *seq < thread.details.len() as u64)
 }

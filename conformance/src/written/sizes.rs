@@ -1,4 +1,4 @@
-//! How much a writer may leave, looked at before anything of it is read.
+//! Limits the size of a writer's output before any of it is read.
 
 use std::fs;
 use std::path::Path;
@@ -8,18 +8,18 @@ use atf::session::MANIFEST_FILE;
 use super::{DETAIL_SIZE, END_SIZE, EVENT_SIZE, Wrong};
 use crate::scripts::{Script, Thread};
 
-/// Bytes that all files may have beyond what the script makes: space that was set aside.
+/// Bytes that all files may have beyond those of the script: preallocated space.
 const MARGIN: u64 = 64 << 20;
-/// Bytes that `manifest.json` may have: names of functions are the writer's own affair.
+/// The maximum size of `manifest.json` in bytes: the writer may add names of functions.
 const MANIFEST: u64 = 16 << 20;
-/// How many files and folders there may be.
+/// The maximum number of files and folders.
 const ENTRIES: usize = 1000;
-/// How deep folders may be nested.
+/// The maximum nesting of folders.
 const DEPTH: usize = 16;
 
-/// Refuses a folder `out` with more in it than a writer of the script can need.
+/// Rejects a folder `out` that contains more than a writer of the script can need.
 pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
-    // A symlink may lead to anything.
+    // A symlink may lead anywhere.
     if fs::symlink_metadata(out).is_ok_and(|meta| !meta.is_dir()) {
         return Err(Wrong::new("{out} is not a folder"));
     }
@@ -62,7 +62,7 @@ pub(super) fn check(script: &Script, out: &Path) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Bytes of a thread's files.
+/// Returns the size of a thread's files in bytes.
 fn size(thread: &Thread<'_>) -> u64 {
     let details = thread.details.iter();
     let details: usize = details

@@ -133,6 +133,6 @@ fn a_file_that_was_changed_after_its_grading_has_no_document() {
     let more = [&bytes[..], &vec![0; 2 << 20]].concat();
     assert_eq!(
         error(&more).as_deref(),
-        Some("thread_8/index.atf: too much follows")
+        Some("thread_8/index.atf: too many trailing bytes")
     );
 }

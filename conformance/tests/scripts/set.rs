@@ -37,7 +37,7 @@ fn the_text_of_a_script_says_all_of_it() {
         assert!(text.starts_with(&format!("# {}\n", scripted.name)));
         let limit = scripted
             .limit
-            .map(|bytes| format!("# The kit lets no file grow beyond {bytes} bytes.\n"));
+            .map(|bytes| format!("# The kit limits every file to {bytes} bytes.\n"));
         assert!(text.contains(&limit.unwrap_or_default()), "{text}");
     }
 }

@@ -14,19 +14,19 @@ pub(super) const RECIPES: &[Recipe] = &[
             "ATF-IHDR-018",
             "ATF-DFTR-002",
         ],
-        "One event with details, and the flag that says so.",
+        "One event with details, and the flag for a detail file.",
         |wire| details(wire, [(event(CALL, 0, 1, 1), vec![0x00, 0xff])]),
     ),
     Recipe::new(
         "empty-payload",
         &["ATF-DEVT-001", "ATF-DFTR-003"],
-        "Details without payload: total_length is 24, the events are smaller than a footer.",
+        "Details without payloads: total_length is 24, so the events are smaller than a footer.",
         |wire| details(wire, (0..3).map(|seq| (nested(seq), Vec::new()))),
     ),
     Recipe::new(
         "odd-payloads",
         &["ATF-DEVT-002", "ATF-DFTR-003", "ATF-DHDR-010"],
-        "Payloads of 1 to 65 bytes: nothing is padded or aligned.",
+        "Payloads of 1 to 65 bytes, without padding or alignment.",
         |wire| {
             let sizes = (1..=65).enumerate();
             details(
@@ -58,7 +58,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "64-kib-payload",
         &["ATF-DEVT-002", "ATF-DFTR-004"],
-        "65,535 and 65,536 bytes of payload, one event before and one behind.",
+        "Payloads of 65,535 and 65,536 bytes between two small ones.",
         |wire| {
             let sizes = [3, 65_535, 65_536, 5].into_iter().enumerate();
             details(
@@ -70,7 +70,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "1-mib-payload",
         &["ATF-DEVT-002", "ATF-DFTR-004"],
-        "More payload than any buffer holds, one event before and one behind.",
+        "A payload larger than any buffer, between two small ones.",
         |wire| {
             let sizes = [3, 1 << 20, 5].into_iter().enumerate();
             details(
@@ -82,7 +82,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "own-types",
         &["ATF-DEVT-003", "ATF-LINK-007"],
-        "Types that no table lists, with bytes that no reader knows.",
+        "Event types that no table lists, with opaque payloads.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -97,7 +97,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "1000-details",
         &["ATF-DFTR-004", "ATF-LINK-005", "ATF-LINK-006"],
-        "Every second of 2,000 events has registers and stack: both files' buffers leave.",
+        "Every second of 2,000 events has registers and stack: the buffers of both files are flushed.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -119,7 +119,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "details-in-the-middle",
         &["ATF-DHDR-011", "ATF-DFTR-007", "ATF-LINK-005"],
-        "The first and the last event have no details: times and range of detail.atf are its own.",
+        "The first and the last event have no details: detail.atf has its own times and range.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -137,7 +137,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "footers-in-payloads",
         &["ATF-DFTR-003", "ATF-DEVT-002"],
-        "Payloads that look like footers and headers are payloads.",
+        "Payloads that look like footers and headers.",
         |wire| {
             let payloads = [&b"2DTA"[..], b"2ITA", b"ATD2", b"ATI2"].map(|magic| {
                 let mut payload = magic.to_vec();
@@ -150,7 +150,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "extremes-with-details",
         &["ATF-LINK-006", "ATF-DFTR-007"],
-        "Details at the timestamps 0 and the greatest u64.",
+        "Details at timestamp 0 and at the greatest u64.",
         |wire| {
             let at = |timestamp_ns, event_kind| Happening {
                 timestamp_ns,
@@ -166,7 +166,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Thread 0 with these events and payloads, finalized.
+/// Returns a script for thread 0 with these events and payloads, finalized.
 fn details(wire: u8, events: impl IntoIterator<Item = (Happening, Vec<u8>)>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

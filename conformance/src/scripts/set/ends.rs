@@ -1,4 +1,4 @@
-//! Programs that end before all threads are finalized.
+//! Programs that end before they finalize all threads.
 
 use super::{Builder, CALL, Happening, Recipe, event, nested, noise, registers, type_of};
 
@@ -21,31 +21,31 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-at-once",
         CUT,
-        "Nothing is recorded: at most a header that says so.",
+        "No events: the file may be missing or have a placeholder header.",
         |wire| cut(wire, 0),
     ),
     Recipe::new(
         "abort-after-1",
         CUT,
-        "One event behind a header that is still a placeholder, and no footer.",
+        "One event after a placeholder header, and no footer.",
         |wire| cut(wire, 1),
     ),
     Recipe::new(
         "abort-after-3",
         CUT,
-        "Three whole events; two more and the place of a footer would be full.",
+        "Three complete events: with two more, they would end after the place of a footer.",
         |wire| cut(wire, 3),
     ),
     Recipe::new(
         "abort-after-5000",
         CUT,
-        "Full buffers have left, the last one has not: it must, whole.",
+        "Full buffers are written already; the last one must be written too, completely.",
         |wire| cut(wire, 5000),
     ),
     Recipe::new(
         "abort-with-details",
         CUT_DETAILS,
-        "Events and details that link to one another, and neither footer.",
+        "Linked events and details, and no footers.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -80,7 +80,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-with-footer-magic",
         CUT,
-        "Where a footer would stand if there were no events stands its magic, in a timestamp.",
+        "A timestamp contains the footer's magic at the offset of an empty file's footer.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -98,7 +98,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-one-of-two",
         CUT_DETAILS,
-        "One thread is finalized and stays so, the other is open.",
+        "One thread is finalized, and must stay so; the other is open.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(1).open(2);
@@ -114,7 +114,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "abort-two",
         CUT_DETAILS,
-        "Two threads are open, one of them has details.",
+        "Two threads are open; one of them has details.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(1).open(2);
@@ -128,7 +128,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
 ];
 
-/// Thread 0 with this many events, open.
+/// Returns a script for thread 0 with this many events that ends without finalizing it.
 fn cut(wire: u8, count: u64) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

@@ -6,13 +6,13 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "no-event",
         &["ATF-IFTR-007", "ATF-IHDR-016", "ATF-IFTR-003"],
-        "A thread without events: header and footer alone, all times 0.",
+        "A thread without events: only header and footer, all times 0.",
         |wire| one_thread(wire, []),
     ),
     Recipe::new(
         "one-event",
         &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IHDR-014"],
-        "One event, which is the first and the last one at once.",
+        "One event, which is both the first and the last.",
         |wire| one_thread(wire, [event(CALL, 0, 1, 1)]),
     ),
     Recipe::new(
@@ -24,7 +24,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "exception",
         &["ATF-IEVT-002", "ATF-IEVT-004"],
-        "A call that an exception ends, within a call that returns.",
+        "A call that ends with an exception, inside a call that returns.",
         |wire| {
             let events = [
                 event(CALL, 0, 1, 1),
@@ -38,25 +38,25 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "5000-events",
         &["ATF-IFTR-002", "ATF-IFTR-004", "ATF-IEVT-001"],
-        "160,000 bytes of events: buffers fill and leave, the checksum goes on over all of them.",
+        "160,000 bytes of events: buffers are flushed, and the checksum covers all of them.",
         |wire| one_thread(wire, (0..5000).map(nested)),
     ),
     Recipe::new(
         "4096-events",
         &["ATF-IFTR-003", "ATF-IFTR-004"],
-        "131,072 bytes of events: buffers of a power of two are empty when the footer comes.",
+        "131,072 bytes of events: power-of-two buffers are empty when the footer is written.",
         |wire| one_thread(wire, (0..4096).map(nested)),
     ),
     Recipe::new(
         "equal-timestamps",
         &["ATF-IEVT-001"],
-        "Events with one timestamp stay in their order.",
+        "Events with the same timestamp keep their order.",
         |wire| one_thread(wire, (0..40).map(|seq| event(CALL, 0, 1 + seq, 1))),
     ),
     Recipe::new(
         "extreme-timestamps",
         &["ATF-IEVT-001", "ATF-IFTR-007", "ATF-IHDR-016"],
-        "From 0 to the greatest u64, over the signs of 32 and 64 bits.",
+        "Timestamps from 0 to the greatest u64, across the sign bits of 32 and 64 bits.",
         |wire| {
             one_thread(
                 wire,
@@ -70,7 +70,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "footer-magic-as-timestamp",
         &["ATF-IFTR-003"],
-        "The timestamps' lower halves are the footer's magic, and all else that may be 0 is.",
+        "The timestamps' lower halves are the footer's magic, and most other fields are 0.",
         |wire| {
             one_thread(
                 wire,
@@ -100,7 +100,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "extreme-depths",
         &["ATF-IEVT-004", "ATF-IEVT-005"],
-        "Depths up to the greatest u32, which wire version 2 leaves out.",
+        "Depths up to the greatest u32; wire version 2 does not store them.",
         |wire| {
             let depths = [1, 255, 256, 65_535, 65_536, 1 << 31, u32::MAX];
             one_thread(wire, depths.map(|depth| event(CALL, 0, 1, depth)))
@@ -120,7 +120,7 @@ const EXTREMES: [u64; 9] = [
     u64::MAX,
 ];
 
-/// Thread 0 with these events, finalized.
+/// Returns a script for thread 0 with these events, finalized.
 fn one_thread(wire: u8, events: impl IntoIterator<Item = Happening>) -> Builder {
     let mut script = Builder::new(wire);
     script.open(0);

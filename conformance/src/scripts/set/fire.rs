@@ -1,4 +1,4 @@
-//! Writers whose process is killed, whose threads are left alone, or whose disk is full.
+//! Writers whose process is killed, whose threads are closed without finalizing, or whose disk is full.
 
 use super::{Builder, Recipe, nested, noise, registers, type_of};
 
@@ -10,14 +10,14 @@ const FULL: &[&str] = &[
     "ATF-DFTR-002",
 ];
 
-/// No multiple of an event's size: the last event that still begins does not end.
+/// Not a multiple of an event's size, so the last event does not fit completely.
 const LIMIT: u64 = 4116;
 
 pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-at-once",
         KEPT,
-        "Killed without a flush: whatever is there must be whole; how much that is is noted.",
+        "Killed without a flush: whatever was written must be complete; the report notes how much.",
         |wire| {
             let mut script = Builder::new(wire);
             events(script.open(0), 0..100).kill();
@@ -27,7 +27,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-after-flush",
         KEPT,
-        "All was flushed before the kill. A writer that keeps it in its own memory loses all of it.",
+        "Everything was flushed before the kill. A writer that keeps it in its own memory loses it.",
         |wire| {
             let mut script = Builder::new(wire);
             events(script.open(0), 0..100).flush(0).kill();
@@ -37,7 +37,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-between-flushes",
         KEPT,
-        "What came after the flush may be lost, to a whole event.",
+        "Events after the flush may be lost, but only complete ones.",
         |wire| {
             let mut script = Builder::new(wire);
             events(script.open(0), 0..50).flush(0);
@@ -48,7 +48,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-with-details",
         KEPT,
-        "Details that were flushed are there with their events, and the links lead to them.",
+        "Flushed details survive with their events and links.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(0);
@@ -62,7 +62,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "kill-one-of-two",
         KEPT,
-        "One thread is finalized and stays so, the other is killed.",
+        "One thread is finalized, and must stay so; the other is killed.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(1).open(2);
@@ -76,7 +76,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "close-after-3",
         KEPT,
-        "Closed, and nobody asked to finalize: the events are there, with a footer or without.",
+        "Closed without finalizing: the events must be there, with or without a footer.",
         |wire| {
             let mut script = Builder::new(wire);
             events(script.open(0), 0..3).close(0);
@@ -86,7 +86,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "close-with-details",
         KEPT,
-        "Closed with details: both files have all of it.",
+        "Closed with details: both files must be complete.",
         |wire| {
             let mut script = Builder::new(wire);
             detailed(script.open(0), 0..30);
@@ -97,7 +97,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "close-one-of-two",
         KEPT,
-        "A thread is closed while another goes on and is finalized.",
+        "One thread is closed while another continues and is finalized.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(1).open(2);
@@ -110,7 +110,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk",
-        "The disk is full in the middle of an event, and stays so.",
+        "The disk fills up in the middle of an event, and stays full.",
         LIMIT,
         |wire| {
             let mut script = Builder::new(wire);
@@ -120,7 +120,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk-at-the-footer",
-        "All events find room, and the footer does not.",
+        "All events fit, but the footer does not.",
         64 + 32 * 100,
         |wire| {
             let mut script = Builder::new(wire);
@@ -130,7 +130,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk-with-details",
-        "Details fill the disk long before their events do.",
+        "The details reach the limit long before their events do.",
         LIMIT,
         |wire| {
             let mut script = Builder::new(wire);
@@ -141,7 +141,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk-recovers",
-        "The disk is full and has room again: what was lost between is neither counted nor torn.",
+        "The disk fills up, then has space again: events lost in between are neither counted nor torn.",
         LIMIT,
         |wire| {
             let mut script = Builder::new(wire);
@@ -152,7 +152,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     ),
     full(
         "full-disk-recovers-with-details",
-        "The same with details: a link leads to its own detail or to none.",
+        "The disk fills up, then has space again: each event links to its own detail or to none.",
         LIMIT,
         |wire| {
             let mut script = Builder::new(wire);
@@ -177,7 +177,7 @@ const fn full(
     }
 }
 
-/// Events of thread 0.
+/// Adds events of thread 0.
 fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     for seq in seqs {
         script.event(0, nested(seq));
@@ -185,7 +185,7 @@ fn events(script: &mut Builder, seqs: std::ops::Range<u64>) -> &mut Builder {
     script
 }
 
-/// Events of thread 0, two of three with details.
+/// Adds events of thread 0, two of three with details.
 fn detailed(script: &mut Builder, seqs: std::ops::Range<u64>) {
     for seq in seqs {
         let event = nested(seq);

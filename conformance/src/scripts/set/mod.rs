@@ -1,4 +1,4 @@
-//! The scripts that every writer is graded with.
+//! The scripts that the kit grades writers with.
 
 mod details;
 mod ends;
@@ -11,28 +11,27 @@ use std::fmt::{self, Display, Formatter};
 use super::{Builder, Happening, Script};
 use crate::rules::table;
 
-/// A script with its name and what it is for.
+/// A script with its name and purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scripted {
     /// Its permanent name: `v1/write-no-event`.
     pub name: String,
     /// The wire version of its files.
     pub wire: u8,
-    /// The rules that it is about.
+    /// The rules that it tests.
     pub rules: Vec<&'static str>,
-    /// What it asks for, and which mistake it finds.
+    /// Its content, and the mistake that it reveals.
     pub note: &'static str,
-    /// Whether `arch` and `os` must be those of the script. Elsewhere a tracer that only knows its
-    /// own machine may write that.
+    /// Whether `arch` and `os` must be those of the script. In other scripts, a tracer may write
+    /// those of the machine it runs on.
     pub is_platform_exact: bool,
-    /// How many bytes each of its files may have: the disk is full then. The kit sees to it.
+    /// The limit that the kit sets on the size of each file, in bytes, to simulate a full disk.
     pub limit: Option<u64>,
     /// The operations.
     pub script: Script,
 }
 
-/// All scripts of a wire version, in the order of their names in the sources: events, details,
-/// threads, ends.
+/// Returns all scripts of a wire version: events, details, threads, ends.
 #[must_use]
 pub fn scripts(wire: u8) -> Vec<Scripted> {
     let recipes = [
@@ -45,21 +44,22 @@ pub fn scripts(wire: u8) -> Vec<Scripted> {
     recipes.map(|recipe| recipe.scripted(wire)).collect()
 }
 
-/// All scripts of a wire version whose writer dies, is left alone or finds the disk full.
+/// Returns all scripts of a wire version in which the writer is killed, closes a thread without
+/// finalizing it, or fills the disk.
 #[must_use]
 pub fn under_fire(wire: u8) -> Vec<Scripted> {
     let recipes = fire::RECIPES.iter();
     recipes.map(|recipe| recipe.scripted(wire)).collect()
 }
 
-/// All scripts of both wire versions.
+/// Returns all scripts of both wire versions.
 #[must_use]
 pub fn all() -> Vec<Scripted> {
     let of = |wire| scripts(wire).into_iter().chain(under_fire(wire));
     [1, 2].into_iter().flat_map(of).collect()
 }
 
-/// How a script is made.
+/// The recipe of a script.
 struct Recipe {
     name: &'static str,
     rules: &'static [&'static str],
@@ -99,19 +99,19 @@ impl Recipe {
             note: self.note,
             is_platform_exact: self.is_platform_exact,
             limit: self.limit,
-            // A constant of this program, and a test makes all of them.
+            // The recipes are constants, and a test builds all of them.
             script: script.unwrap_or_else(|error| unreachable!("{}: {error}", self.name)),
         }
     }
 }
 
 impl Scripted {
-    /// Its operations, under the limit that the kit sets.
+    /// Returns its operations, after a comment with the limit that the kit sets.
     #[must_use]
     pub fn operations(&self) -> String {
         match self.limit {
             Some(bytes) => format!(
-                "# The kit lets no file grow beyond {bytes} bytes.\n{}",
+                "# The kit limits every file to {bytes} bytes.\n{}",
                 self.script
             ),
             None => self.script.to_string(),
@@ -119,7 +119,7 @@ impl Scripted {
     }
 }
 
-/// The script's text, under comments that say what it is for.
+/// Prints the script after comments with its name and purpose.
 impl Display for Scripted {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(
@@ -142,17 +142,17 @@ const CALL: u8 = 1;
 const RETURN: u8 = 2;
 const EXCEPTION: u8 = 3;
 
-/// An event of the function with this symbol, some nanoseconds behind the first timestamp.
-const fn event(event_kind: u8, behind: u64, symbol: u64, call_depth: u32) -> Happening {
+/// Returns an event of the function with this symbol, `after` nanoseconds after the first timestamp.
+const fn event(event_kind: u8, after: u64, symbol: u64, call_depth: u32) -> Happening {
     Happening {
-        timestamp_ns: T + behind,
+        timestamp_ns: T + after,
         function_id: MODULE + symbol,
         event_kind,
         call_depth,
     }
 }
 
-/// Event `seq` of calls that nest three deep and return.
+/// Returns event `seq` of calls that nest three deep and return.
 const fn nested(seq: u64) -> Happening {
     match seq % 6 {
         0 => event(CALL, 100 * seq, 1, 1),
@@ -164,7 +164,7 @@ const fn nested(seq: u64) -> Happening {
     }
 }
 
-/// The type of a call's or a return's details.
+/// Returns the type of a call's or a return's details.
 const fn type_of(event: Happening) -> u16 {
     match event.event_kind {
         RETURN => 4,
@@ -172,7 +172,7 @@ const fn type_of(event: Happening) -> u16 {
     }
 }
 
-/// Bytes without a pattern that a shifted or repeated buffer could match.
+/// Returns pseudo-random bytes, which reveal a shifted or repeated buffer.
 fn noise(size: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -184,7 +184,7 @@ fn noise(size: usize) -> Vec<u8> {
     (0..size).map(|_| next()).collect()
 }
 
-/// The payload of a call or a return, byte by byte as S4 has it: function, x0 to x7, lr, fp, sp,
+/// Returns the payload of a call or a return, byte by byte as in S4: function, x0 to x7, lr, fp, sp,
 /// size of the stack snapshot, two reserved bytes, the snapshot.
 fn registers(function_id: u64, x0: u64, stack_size: u16) -> Vec<u8> {
     let mut payload = function_id.to_le_bytes().to_vec();

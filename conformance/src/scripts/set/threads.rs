@@ -1,4 +1,4 @@
-//! Sessions of several threads, and what the headers say of the machine.
+//! Sessions of several threads, and the platform fields of headers.
 
 use super::{Builder, CALL, Recipe, event, nested, noise, type_of};
 use crate::scripts::Open;
@@ -12,7 +12,7 @@ pub(super) const RECIPES: &[Recipe] = &[
             "ATF-LINK-005",
             "ATF-MANI-006",
         ],
-        "Three threads take turns, with details: each counts for itself.",
+        "Three threads with details take turns; each has its own positions.",
         |wire| {
             let mut script = Builder::new(wire);
             for thread in 1..=3 {
@@ -36,7 +36,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "threads-come-and-go",
         &["ATF-SESS-002", "ATF-MANI-006", "ATF-MANI-008"],
-        "A thread opens when another is finalized; one has no events.",
+        "A thread opens after another is finalized; one has no events.",
         |wire| {
             let mut script = Builder::new(wire);
             script.open(5).open(6);
@@ -49,7 +49,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     Recipe::new(
         "extreme-threads",
         &["ATF-SESS-001", "ATF-SESS-004", "ATF-LINK-009"],
-        "Thread ids from 0 to the greatest u32; folders are named in decimal.",
+        "Thread ids from 0 to the greatest u32; folder names are decimal.",
         |wire| {
             let ids = [0, 1, 10, 65_536, (1 << 31) - 1, 1 << 31, u32::MAX];
             let mut script = Builder::new(wire);
@@ -69,8 +69,7 @@ pub(super) const RECIPES: &[Recipe] = &[
     platform("platform-windows-x86_64", |wire| on(wire, 1, 5, 2)),
 ];
 
-/// A script that is about arch, os and clock. A writer that cannot be told them says so with exit
-/// code 77.
+/// A script that tests arch, os and clock. A writer whose platform cannot be set exits with code 77.
 const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
     Recipe {
         is_platform_exact: true,
@@ -84,13 +83,13 @@ const fn platform(name: &'static str, make: fn(u8) -> Builder) -> Recipe {
                 "ATF-LINK-010",
                 "ATF-MANI-009",
             ],
-            "Both headers say the arch and os of the script, and the clock that such a system has.",
+            "Both headers have the script's arch, os and clock.",
             make,
         )
     }
 }
 
-/// A call with details on this machine.
+/// Returns a script of one call with details on this platform.
 fn on(wire: u8, arch: u8, os: u8, clock_type: u8) -> Builder {
     let mut script = Builder::on(Open {
         thread_id: 0,
