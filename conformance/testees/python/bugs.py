@@ -1,4 +1,4 @@
-"""Mistakes that implementations make, each of them once in the field or in a review.
+"""Mistakes of real implementations, each seen in the field or in a review.
 
 Each replaces a function of the reader or the writer, and names the rule whose cases find it.
 """
@@ -38,14 +38,14 @@ def plant(name):
 
 
 def table():
-    """One line each: name, role, rule, description."""
+    """Returns a line per mistake: name, role, rule, description."""
     lines = (f"{name}\t{role}\t{rule}\t{plant.__doc__}"
              for name, (role, rule, plant) in BUGS.items())
     return "\n".join(lines) + "\n"
 
 
 def before(module, name, look):
-    """Lets `look` see the arguments of a function first."""
+    """Calls `look` with a function's arguments before each call."""
     original = getattr(module, name)
 
     def replaced(*arguments):
@@ -55,7 +55,7 @@ def before(module, name, look):
 
 
 def after(module, name, change):
-    """Lets `change` have the last word on what a function gives."""
+    """Passes a function's result through `change`."""
     original = getattr(module, name)
     setattr(module, name, lambda *arguments, **named: change(
         original(*arguments, **named), *arguments))
@@ -66,15 +66,15 @@ def crash(number=signal.SIGSEGV):
 
 
 def at_end(record, data):
-    """What stands in the last 64 bytes, read as a footer."""
+    """Decodes the last 64 bytes as a footer."""
     return record.read(data, max(0, len(data) - FOOTER_SIZE))
 
 
-# ---- Readers: counts and places that are trusted ----
+# ---- Readers: trusted counts and offsets ----
 
 @bug("read", "ATF-IFTR-002")
 def count_trusted():
-    """Reads as many events as the footer says, past the end of its mapping."""
+    """Reads as many events as the footer counts, past the end of its mapping."""
     def look(data, _):
         if EVENT_SIZE * at_end(layout.INDEX_FOOTER, data)["event_count"] > 2**20 + len(data):
             crash()
@@ -83,7 +83,7 @@ def count_trusted():
 
 @bug("read", "ATF-IFTR-002")
 def count_allocated():
-    """Allocates by the footer's count before it looks at the file's size."""
+    """Allocates by the footer's count before it checks the file's size."""
     def look(data, _):
         footer = at_end(layout.INDEX_FOOTER, data)
         if footer["magic"] == index.FOOTER_MAGIC:
@@ -95,19 +95,19 @@ def count_allocated():
 
 @bug("read", "ATF-IFTR-002")
 def count_phantom():
-    """Gives as many events as the footer says, the footer among them."""
+    """Returns as many events as the footer counts, including the footer itself."""
     index.says_its_place = lambda footer, size: True
 
 
 @bug("read", "ATF-DFTR-002")
 def detail_count_ignored():
-    """Takes the details that it walks along, whatever the footer counts."""
+    """Returns the details that its walk finds, whatever the footer counts."""
     detail.whole_events = lambda data, header, footer, at: detail.walk(data, header, at)[0]
 
 
 @bug("read", "ATF-IHDR-014")
 def header_count_first():
-    """Goes by the header's count, though the footer's outranks it."""
+    """Trusts the header's count, although the footer's takes precedence."""
     def change(found, data, header, count):
         return found[:header["event_count"]] if header["event_count"] else found
     after(index, "events", change)
@@ -115,7 +115,7 @@ def header_count_first():
 
 @bug("read", "ATF-IHDR-015")
 def offset_wraps():
-    """Adds the footer's size to footer_offset in 64 bits, and reads where that leads."""
+    """Adds the footer's size to footer_offset in 64 bits, and reads from the wrapped offset."""
     def look(data, header):
         if (header["footer_offset"] + FOOTER_SIZE) % 2**64 < header["footer_offset"]:
             crash(signal.SIGBUS)
@@ -143,21 +143,21 @@ def footer_as_events():
 
 @bug("read", "ATF-IFTR-001")
 def magic_is_enough():
-    """Takes a timestamp that begins as the footer's magic for a footer."""
+    """Takes a timestamp that begins like the footer's magic for a footer."""
     after(index, "surviving_events", lambda count, data, header: min(
         [count, *((at - HEADER_SIZE) // EVENT_SIZE for at in index.magics(data, header))]))
 
 
 @bug("read", "ATF-IFTR-012")
 def cut_footer_counted():
-    """Divides the file's size by 32: half a footer is an event."""
+    """Divides the file's size by 32: half a footer counts as an event."""
     index.begins_footer = lambda cut, seq: False
     index.is_end_known = lambda header: False
 
 
 @bug("read", "ATF-IFTR-001")
 def mapping_overrun():
-    """Maps the file and looks for one more event behind the last byte."""
+    """Maps the file and looks for another event after the last byte."""
     def look(data, header):
         libc = ctypes.CDLL(None)
         libc.mmap.restype = ctypes.c_void_p
@@ -172,13 +172,13 @@ def mapping_overrun():
 
 @bug("read", "ATF-IFTR-011")
 def zero_tail_counted():
-    """Divides the file's size by 32: preallocated space is events."""
+    """Divides the file's size by 32: preallocated space counts as events."""
     index.surviving_events = lambda data, header: (len(data) - HEADER_SIZE) // EVENT_SIZE
 
 
 @bug("read", "ATF-DFTR-001")
 def last_details_lost():
-    """Keeps 64 bytes back for a footer that is not there."""
+    """Reserves 64 bytes for a footer that does not exist."""
     detail.surviving_end = lambda data, header: max(HEADER_SIZE, len(data) - FOOTER_SIZE)
 
 
@@ -190,24 +190,24 @@ def footer_in_a_payload():
 
 @bug("read", "ATF-IEVT-006")
 def hole_dropped():
-    """Drops events of zeros, so that all behind them change their positions."""
+    """Drops events of zeros, which shifts the positions of all later events."""
     after(index, "events", lambda found, *_: [e for e in found if not session.is_zero(e)])
 
 
 @bug("read", "ATF-IFTR-009")
 def garbage_behind_footer():
-    """Looks for the footer in the last 64 bytes and nowhere else."""
+    """Looks for the footer only in the last 64 bytes."""
     def find(data, header):
         at = len(data) - FOOTER_SIZE
         return at if index.is_footer(data, header, at) else None
     index.find_footer = find
 
 
-# ---- Readers: checks that are missing, or too much ----
+# ---- Readers: missing or excessive checks ----
 
 @bug("read", "ATF-IHDR-005")
 def other_layout_read():
-    """Reads the layout of version 2 under the number 1: 32 events pass for an event size."""
+    """Reads the version 2 layout with version number 1: 32 events pass as the event size."""
     index.refuse_other_layout = lambda data, version: None
 
 
@@ -219,7 +219,7 @@ def checksum_ignored():
 
 @bug("read", "ATF-IFTR-005")
 def ieee_accepted():
-    """Takes the IEEE CRC-32 for good, as its own writer makes it."""
+    """Accepts the IEEE CRC-32, which its own writer computes."""
     original = index.check_checksum
 
     def check(footer, section):
@@ -230,7 +230,7 @@ def ieee_accepted():
 
 @bug("read", "ATF-IEVT-003")
 def thread_ids_refused():
-    """Refuses a file for one event of another thread."""
+    """Rejects a file because of one event of another thread."""
     def change(found, data, header, count):
         if any(event.get("thread_id", header["thread_id"]) != header["thread_id"] for event in found):
             raise Reject("ATF-IEVT-003")
@@ -240,7 +240,7 @@ def thread_ids_refused():
 
 @bug("read", "ATF-IHDR-012")
 def reserved_refused():
-    """Refuses a file whose reserved bytes are not 0."""
+    """Rejects a file whose reserved bytes are not 0."""
     def change(header, data):
         if any(header["_reserved1"]):
             raise Reject("ATF-IHDR-012")
@@ -250,7 +250,7 @@ def reserved_refused():
 
 @bug("read", "ATF-IEVT-002")
 def unknown_kind_fails():
-    """Knows three kinds of events and stops at a fourth."""
+    """Knows three kinds of events and fails at a fourth."""
     def change(found, *_):
         for event in found:
             ("call", "return", "exception")[event["event_kind"] - 1]
@@ -260,7 +260,7 @@ def unknown_kind_fails():
 
 @bug("read", "ATF-DFTR-007")
 def footer_order_swapped():
-    """Reads the detail footer in the order of the index footer: a length as a time."""
+    """Reads the detail footer in the order of the index footer: a length becomes a time."""
     original = layout.DETAIL_FOOTER.document
     layout.DETAIL_FOOTER.document = lambda values: original({
         **values, "bytes_length": values["time_end_ns"], "time_start_ns": values["bytes_length"],
@@ -271,7 +271,7 @@ def footer_order_swapped():
 
 @bug("read", "ATF-DEVT-001")
 def zero_length_hangs():
-    """Goes on by a total_length of 0, for ever."""
+    """Advances by a total_length of 0, forever."""
     def look(data, header, end):
         start = header["events_offset"]
         while end - start >= 24 and not any(data[start:start + 4]):
@@ -302,7 +302,7 @@ def length_into_footer():
 
 @bug("read", "ATF-DPAY-002")
 def payload_always_function():
-    """Reads every payload as registers, those that are shorter too."""
+    """Reads every payload as registers, even shorter ones."""
     def look(payload):
         if len(payload) < layout.PAYLOAD.size:
             crash()
@@ -313,19 +313,19 @@ def payload_always_function():
 
 @bug("read", "ATF-LINK-001")
 def links_not_followed():
-    """Never looks whether a link's other end is there and leads back."""
+    """Never checks whether a link's target exists and links back."""
     session.loose_ends = lambda forward, back: (0, 0)
 
 
 @bug("read", "ATF-LINK-001")
 def links_one_way():
-    """Follows links forward and never looks back: crossed and doubled ones pass."""
+    """Follows links forward and never checks the link back: crossed and duplicated links pass."""
     session.loose_ends = lambda forward, back: (sum(to not in back for to in forward.values()), 0)
 
 
 @bug("read", "ATF-RDER-003")
 def one_corrupt_thread():
-    """Refuses the whole session for one thread that cannot be read."""
+    """Rejects the whole session because of one unreadable thread."""
     def change(result, threads, rules, used):
         lost = any(entry["index"] and not session.is_read(entry["index"]) for entry in threads)
         return "reject" if lost else result
@@ -333,7 +333,7 @@ def one_corrupt_thread():
 
 
 def manifest_threads(folder):
-    """The threads in the manifest, as they stand there."""
+    """Returns the threads in the manifest, unchecked."""
     try:
         with open(os.path.join(folder, "manifest.json"), "rb") as file:
             return manifest.parse(file.read())["threads"] or []
@@ -342,14 +342,14 @@ def manifest_threads(folder):
 
 
 def listed_ids(folder):
-    """The ids in the manifest, as they stand there."""
+    """Returns the ids in the manifest, unchecked."""
     threads = manifest_threads(folder)
     return [thread["id"] for thread in threads if type(thread) is dict and "id" in thread]
 
 
 @bug("read", "ATF-MANI-004")
 def listed_twice():
-    """Goes by the manifest's list: a thread listed twice has its events twice."""
+    """Follows the manifest's list: a thread listed twice has its events twice."""
     def change(found, folder):
         names = dict(found)
         ids = listed_ids(folder)
@@ -359,7 +359,7 @@ def listed_twice():
 
 @bug("read", "ATF-MANI-003")
 def path_in_id():
-    """Joins an id of the manifest to the session's path, dots and all."""
+    """Joins an id of the manifest to the session's path, including dots."""
     def change(found, folder):
         paths = [id_ for id_ in listed_ids(folder) if isinstance(id_, str)]
         return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
@@ -368,7 +368,7 @@ def path_in_id():
 
 @bug("read", "ATF-MANI-003")
 def path_behind_thread():
-    """Opens the folder "thread_" and the manifest's id, wherever that path leads."""
+    """Appends the manifest's id to "thread_" and opens that path, wherever it leads."""
     def change(found, folder):
         paths = [f"thread_{id_}" for id_ in listed_ids(folder) if isinstance(id_, str)]
         return found + [(0, path) for path in paths if os.path.isdir(os.path.join(folder, path))]
@@ -377,7 +377,7 @@ def path_behind_thread():
 
 @bug("read", "ATF-MANI-003")
 def numbers_for_threads():
-    """Takes each thread of the manifest for an object, and fails where one is a number."""
+    """Expects each thread of the manifest to be an object, and fails if one is a number."""
     def look(folder):
         [thread["id"] for thread in manifest_threads(folder) if type(thread) is not dict]
     before(session, "thread_folders", look)
@@ -391,21 +391,21 @@ def id_wraps():
 
 @bug("read", "ATF-SESS-003")
 def symbolic_links_followed():
-    """Follows symbolic links, out of the session as well."""
+    """Follows symlinks, even out of the session."""
     os.lstat = os.stat
     os.path.islink = lambda path: False
 
 
 @bug("read", "ATF-MANI-002")
 def manifest_needed():
-    """Opens no session whose manifest it cannot use."""
+    """Rejects a session whose manifest it cannot use."""
     after(session, "verdict", lambda result, threads, rules, used: (
         result if used == "used" else "reject"))
 
 
 @bug("read", "ATF-RDER-013")
 def time_from_empty_thread():
-    """Lets a session's time begin at the 0 of a thread without events."""
+    """Starts a session's time at the 0 of a thread without events."""
     def change(found, *_):
         document, rules = found
         indexes = [entry["index"] for entry in document["threads"]]
@@ -415,11 +415,11 @@ def time_from_empty_thread():
     after(session, "read", change)
 
 
-# ---- Readers: processes that end in other ways than they should ----
+# ---- Readers: processes that end abnormally ----
 
 @bug("read", "ATF-IHDR-001")
 def short_header_aborts():
-    """Asserts that a header is there."""
+    """Asserts that the file has a header."""
     def look(data):
         if len(data) < HEADER_SIZE:
             crash(signal.SIGABRT)
@@ -428,7 +428,7 @@ def short_header_aborts():
 
 @bug("read", "ATF-IFTR-010")
 def cut_event_hangs():
-    """Waits for the rest of an event that was cut, deaf to SIGTERM."""
+    """Waits for the rest of a torn event, and ignores SIGTERM."""
     def look(data, header):
         if (len(data) - HEADER_SIZE) % EVENT_SIZE:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -438,7 +438,7 @@ def cut_event_hangs():
 
 @bug("read", "ATF-IHDR-003")
 def garbage_printed():
-    """Prints a warning in front of its document."""
+    """Prints a warning before its document."""
     def look(data):
         if data[4:5] != b"\1":
             print("warning: byte order")
@@ -448,7 +448,7 @@ def garbage_printed():
 # ---- Writers ----
 
 def fields(change):
-    """Changes what a record is written with: `change(record, values)` gives new values."""
+    """Changes the values that a record is written with to `change(record, values)`."""
     original = layout.Record.write
     layout.Record.write = lambda self, **values: original(self, **change(self, values))
 
@@ -498,19 +498,19 @@ def writes_no_times():
 
 @bug("write", "ATF-IHDR-014")
 def writes_header_count_less():
-    """Counts one event less in the header."""
+    """Counts one event too few in the header."""
     index_header(lambda values: {"event_count": max(0, values.get("event_count", 0) - 1)})
 
 
 @bug("write", "ATF-IHDR-005")
 def writes_other_version():
-    """Writes the number of the other wire version."""
+    """Writes the version number of the other wire version."""
     index_header(lambda values: {"version": 3 - values["version"]})
 
 
 @bug("write", "ATF-IHDR-018")
 def writes_no_flag():
-    """Forgets to say that there are details."""
+    """Forgets to set the flag for details."""
     index_header(lambda values: {"flags": 0})
 
 
@@ -522,14 +522,14 @@ def writes_zero_for_none():
 
 @bug("write", "ATF-LINK-001")
 def writes_index_seq_from_1():
-    """Counts index events from 1 where details link back."""
+    """Counts index events from 1 in the details' links back."""
     fields(lambda record, values: (
         {**values, "index_seq": values["index_seq"] + 1} if "index_seq" in values else values))
 
 
 @bug("write", "ATF-LINK-006")
 def writes_other_time():
-    """Takes the time of a detail anew, a nanosecond later."""
+    """Reads the clock again for a detail, a nanosecond later."""
     original = writer.Thread.detail
     writer.Thread.detail = lambda self, values: original(
         self, {**values, "ts": str(int(values["ts"]) + 1)})
@@ -537,7 +537,7 @@ def writes_other_time():
 
 @bug("write", "ATF-DEVT-002")
 def writes_payload_length():
-    """Writes the payload's length for the event's."""
+    """Writes the payload's length instead of the event's."""
     fields(lambda record, values: (
         {**values, "total_length": max(24, values["total_length"] - 24)}
         if "total_length" in values else values))
@@ -552,7 +552,7 @@ def writes_thread_0():
 
 @bug("write", "ATF-DHDR-011")
 def writes_open_range():
-    """Writes the position behind the last as the end of the range."""
+    """Writes the position after the last as the end of the range."""
     fields(lambda record, values: (
         {**values, "index_seq_end": values["index_seq_end"] + 1}
         if "index_seq_end" in values else values))
@@ -560,7 +560,7 @@ def writes_open_range():
 
 @bug("write", "ATF-DFTR-010")
 def writes_half_a_detail():
-    """Writes what it has buffered when it is stopped, half a detail too."""
+    """Writes its buffer when it is stopped, including half a detail."""
     original = writer.Thread.flush
 
     def flush(self):
@@ -579,7 +579,7 @@ def writes_at_the_end():
 
 @bug("write", "ATF-WRTR-001")
 def writes_header_first():
-    """Writes the header that counts all events before the events."""
+    """Writes the header with the final count before the events."""
     original = writer.Thread.put
     writer.Thread.put = lambda self, name, placeholder, rest, header=b"": original(
         self, name, header or placeholder, rest)
@@ -587,7 +587,7 @@ def writes_header_first():
 
 @bug("write", "ATF-IFTR-002")
 def writes_on_a_full_disk():
-    """Passes over a write that failed, and counts its events all the same."""
+    """Ignores a failed write, and counts its events anyway."""
     handed_over = {}
 
     def put(self, name, placeholder, rest, header=b""):
@@ -615,7 +615,7 @@ def writes_placeholder():
 
 @bug("write", "ATF-DEVT-002")
 def writes_crash():
-    """Has a buffer of 64 KiB for a payload, and no check."""
+    """Has a 64 KiB buffer for payloads, and does not check the size."""
     original = writer.Thread.detail
 
     def write(self, values):
@@ -627,7 +627,7 @@ def writes_crash():
 
 @bug("write", "ATF-IEVT-001")
 def writes_hang():
-    """Waits for the clock to move on between two events at one time."""
+    """Waits for the clock to advance between two events with the same time."""
     def look(self, values):
         while self.events.count and int(values["ts"]) == self.events.last:
             pass

@@ -1,4 +1,4 @@
-"""Reads detail.atf: events of any size, each telling where the next one stands."""
+"""Reads detail.atf: events of any size; the length of each gives the offset of the next."""
 
 from index import checksum_state
 from layout import (
@@ -9,7 +9,7 @@ FOOTER_MAGIC = b"2DTA"
 
 
 def read(data):
-    """The document of a file and the rules that it breaks. Raises Reject."""
+    """Returns the document of a file and the rules that it breaks. Raises Reject."""
     header = read_header(data)
     start = header["events_offset"]
     at = find_footer(data, header)
@@ -66,7 +66,7 @@ def stated_end(header):
 
 
 def walk(data, header, end):
-    """Hops from event to event: their places, where it ended, and the rule that ended it."""
+    """Walks from event to event. Returns their offsets, the end, and the rule that ended the walk."""
     record = DETAIL_EVENT[header["version"]]
     at, places = header["events_offset"], []
     while at < end:
@@ -83,7 +83,7 @@ def walk(data, header, end):
 
 
 def find_footer(data, header):
-    """The footer stands where the header says, at the end, or in front of garbage."""
+    """Looks for the footer where the header says, at the end, and before trailing bytes."""
     for at in (stated_end(header), len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -99,7 +99,7 @@ def is_within(data, header, at):
 
 
 def is_footer(data, header, at):
-    """A footer is known by its magic and because it says where it stands."""
+    """Returns whether there is a footer: it has the magic, and its length matches its offset."""
     if not is_within(data, header, at):
         return False
     footer = DETAIL_FOOTER.read(data, at)
@@ -109,9 +109,9 @@ def is_footer(data, header, at):
 
 
 def is_payload(data, header, at, fits):
-    """Whether an event begins in front of it and ends behind it: memory may look like a footer.
+    """Returns whether the offset is inside an event: captured memory may look like a footer.
 
-    Where the numbers fit as well, the events must go on to the end of the file, or to zeros."""
+    If the numbers match too, only events up to the end of the file, or up to zeros, count."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))
@@ -119,7 +119,7 @@ def is_payload(data, header, at, fits):
 
 
 def refuse_damaged_footer(data, header):
-    """What is a footer by all signs but one is neither to be trusted nor read as events."""
+    """Rejects a footer that matches in all respects but one: neither a footer nor events."""
     start = header["events_offset"]
     if start != HEADER_SIZE:
         raise Reject("ATF-DHDR-005")
@@ -138,7 +138,7 @@ def refuse_damaged_footer(data, header):
         says = (footer["bytes_length"], footer["event_count"])
         if problem is None and says == (at - start, len(places)):
             raise Reject("ATF-DFTR-013")
-    # Where the header proves that the footer stands, nothing else does.
+    # Only a footer may be where the header proves one.
     at = stated_end(header)
     is_proved = at == counted_end(data, header) or (at == at_end and is_rewritten(header))
     if is_proved and at <= at_end and any(data[at:]):
@@ -146,12 +146,12 @@ def refuse_damaged_footer(data, header):
 
 
 def is_rewritten(header):
-    """Whether the header says where events end; a placeholder with one field set does not."""
+    """Returns whether the header was rewritten; a placeholder with one field set was not."""
     return header["event_count"] > 0 and header["bytes_length"] > 0
 
 
 def counted_end(data, header):
-    """Where as many events end as the header counts, if it has the length for it."""
+    """Returns the end of the events by the header's length, if the header's count matches."""
     end = stated_end(header)
     if not is_rewritten(header) or end > len(data):
         return None
@@ -160,12 +160,12 @@ def counted_end(data, header):
 
 
 def surviving_end(data, header):
-    """Where the events of a file without a footer end at the latest."""
+    """Returns the latest possible end of the events in a file without a footer."""
     return counted_end(data, header) or len(data)
 
 
 def whole_events(data, header, footer, at):
-    """In a finalized file every event is whole, and their number is the footer's."""
+    """Returns the events of a finalized file: all are complete, and the footer's count is right."""
     places, _, problem = walk(data, header, at)
     if problem is not None:
         raise Reject(problem)
@@ -175,7 +175,7 @@ def whole_events(data, header, footer, at):
 
 
 def check_checksum(footer, section):
-    """0 was not computed."""
+    """Verifies the checksum; 0 means that it was not computed."""
     if footer["checksum"] and footer["checksum"] != crc32c(section):
         raise Reject("ATF-DFTR-004")
 
@@ -191,7 +191,7 @@ def event(data, header, at):
 
 
 def function(payload):
-    """Registers and stack, where the length fits; the event's type promises nothing."""
+    """Decodes registers and stack if the length matches, whatever the event's type."""
     if len(payload) < PAYLOAD.size:
         return None
     values = PAYLOAD.read(payload, 0)

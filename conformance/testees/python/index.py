@@ -1,4 +1,4 @@
-"""Reads index.atf: where the events end, which of them survived, what they are."""
+"""Reads index.atf."""
 
 from layout import (
     EVENT_SIZE, FOOTER_SIZE, HEADER_SIZE, INDEX_EVENT, INDEX_FOOTER, INDEX_HEADER, NO_DETAIL, Reject,
@@ -9,7 +9,7 @@ FOOTER_MAGIC = b"2ITA"
 
 
 def read(data):
-    """The document of a file and the rules that it breaks. Raises Reject."""
+    """Returns the document of a file and the rules that it breaks. Raises Reject."""
     header = read_header(data)
     start = header["events_offset"]
     at = find_footer(data, header)
@@ -61,7 +61,7 @@ def read_header(data):
 
 
 def refuse_other_layout(data, version):
-    """At 20 version 2 has its event size, version 1 zeros."""
+    """Rejects the other version's layout: at 20, version 2 has its event size, version 1 zeros."""
     word = int.from_bytes(data[20:24], "little")
     if (version == 1 and word == EVENT_SIZE) or (version == 2 and word == 0):
         raise Reject("ATF-IHDR-005")
@@ -78,14 +78,14 @@ def is_placeholder(header):
 
 
 def is_left_a_placeholder(header, footer, at):
-    """Without events a finalized header differs from a placeholder in nothing but its place."""
+    """Returns whether the header was never rewritten. Without events, only footer_offset shows it."""
     fields = ("event_count", "time_start_ns", "time_end_ns")
     says_all = all(header[f] == footer[f] for f in fields) and header["footer_offset"] == at
     return is_placeholder(header) and not says_all
 
 
 def find_footer(data, header):
-    """The footer stands where the header says, at the end, or in front of garbage."""
+    """Looks for the footer where the header says, at the end, and before trailing bytes."""
     for at in (header["footer_offset"], len(data) - FOOTER_SIZE):
         if is_footer(data, header, at):
             return at
@@ -100,7 +100,7 @@ def is_within(data, header, at):
 
 
 def is_footer(data, header, at):
-    """A footer is known by its magic and because it says where it stands."""
+    """Returns whether there is a footer: it has the magic, and its numbers match its offset."""
     if not is_within(data, header, at):
         return False
     footer = INDEX_FOOTER.read(data, at)
@@ -112,7 +112,7 @@ def says_its_place(footer, size):
 
 
 def magics(data, header):
-    """Where the magic stands and an event could end."""
+    """Yields the offsets of the magic where an event could end."""
     start = header["events_offset"]
     at = data.find(FOOTER_MAGIC, start)
     while at != -1:
@@ -122,7 +122,7 @@ def magics(data, header):
 
 
 def refuse_damaged_footer(data, header):
-    """What is a footer by all signs but one is neither to be trusted nor read as events."""
+    """Rejects a footer that matches in all respects but one: neither a footer nor events."""
     start = header["events_offset"]
     if start != HEADER_SIZE:
         raise Reject("ATF-IHDR-007")
@@ -145,24 +145,24 @@ def refuse_damaged_footer(data, header):
 
 
 def is_end_known(header):
-    """Whether a header that was rewritten says where the footer stands, twice."""
+    """Returns whether two fields of a rewritten header agree on the footer's offset."""
     count = header["event_count"]
     return count > 0 and header["footer_offset"] == header["events_offset"] + EVENT_SIZE * count
 
 
 def surviving_events(data, header):
-    """How many whole events stand up to the end of a file without a footer."""
+    """Counts the complete events of a file without a footer."""
     start = header["events_offset"]
     data_end = max(start, len(data.rstrip(b"\0")))
     whole = (len(data) - start) // EVENT_SIZE
     touched = -(-(data_end - start) // EVENT_SIZE)
     if touched < whole:
-        # Space that was set aside, or blocks that never reached the disk, are no events, and
-        # an event of no kind in front of them was torn.
+        # Zeros at the end are preallocated space or blocks that never reached the disk. An event
+        # of kind 0 before them is torn.
         whole = touched - 1 if touched and not kind(data, header, touched - 1) else touched
     if is_end_known(header):
         whole = min(whole, header["event_count"])
-    # 32 to 63 bytes of a footer would make one.
+    # 32 to 63 bytes of a torn footer would make an event.
     for seq in (whole - 1, whole):
         at = start + EVENT_SIZE * seq
         if at >= start and data_end - at < FOOTER_SIZE and begins_footer(data[at:data_end], seq):
@@ -176,21 +176,21 @@ def kind(data, header, seq):
 
 
 def begins_footer(cut, seq):
-    """Whether the bytes are the beginning of a footer behind so many events."""
+    """Returns whether the bytes are the beginning of the footer after `seq` events."""
     count, length = seq.to_bytes(8, "little"), (EVENT_SIZE * seq).to_bytes(8, "little")
     has_magic = cut[:4] == FOOTER_MAGIC
     return has_magic and count.startswith(cut[8:16]) and length.startswith(cut[32:40])
 
 
 def has_zeros(data, start, count):
-    """Whether an event is nothing but zeros. A checksum that holds proves that they were written."""
+    """Returns whether any event is all zeros: a hole, unless a good checksum proves otherwise."""
     zeros = bytes(EVENT_SIZE)
     ends = range(start, start + EVENT_SIZE * count, EVENT_SIZE)
     return any(data[at:at + EVENT_SIZE] == zeros for at in ends)
 
 
 def check_checksum(footer, section):
-    """0 was not computed."""
+    """Verifies the checksum; 0 means that it was not computed."""
     if footer["checksum"] and footer["checksum"] != crc32c(section):
         raise Reject("ATF-IFTR-004")
 

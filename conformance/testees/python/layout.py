@@ -3,12 +3,12 @@
 import struct
 
 U64 = "Q"
-# 64 bits in wire version 2, so text in both.
+# 64 bits in wire version 2, so strings in both versions.
 LINKS = ("detail_seq", "index_seq")
 
 
 class Record:
-    """Fields that stand one behind the other: "<" packs them, little-endian."""
+    """Consecutive fields: "<" packs them without padding, in little-endian order."""
 
     def __init__(self, *fields):
         self.fields = [field.split() for field in fields]
@@ -17,17 +17,17 @@ class Record:
         self.size = self.struct.size
 
     def read(self, data, at):
-        """The fields by name. The caller has made sure that they are all there."""
+        """Returns the fields by name. The caller must check that all bytes are there."""
         values = self.struct.unpack_from(data, at)
         return dict(zip(self.names, values))
 
     def write(self, **values):
-        """The bytes; a field that is not given is 0."""
+        """Returns the bytes; missing fields are 0."""
         empty = {code: bytes(int(code[:-1])) if code.endswith("s") else 0 for _, code in self.fields}
         return self.struct.pack(*(values.get(name, empty[code]) for name, code in self.fields))
 
     def document(self, values):
-        """The fields as JSON has them: 64 bits as text, neither magic nor reserved ones."""
+        """Returns the fields for JSON: 64-bit values as strings, no magic or reserved fields."""
         held = {}
         for name, code in self.fields:
             if name == "magic" or name.lstrip("_").startswith("reserved"):
@@ -64,7 +64,7 @@ DETAIL_EVENT = {
               "timestamp Q"),
     2: Record("total_length I", "event_type H", "flags H", "index_seq Q", "timestamp Q"),
 }
-# The length comes before the times here, behind them in the index footer.
+# The length comes before the times here, and after them in the index footer.
 DETAIL_FOOTER = Record(
     "magic 4s", "checksum I", "event_count Q", "bytes_length Q", "time_start_ns Q",
     "time_end_ns Q", "reserved 24s")
@@ -92,7 +92,7 @@ _CASTAGNOLI = _crc_table(0x82F63B78)
 
 
 def crc32c(data):
-    """CRC-32C; of b"123456789" it is 0xE3069283."""
+    """Returns the CRC-32C; that of b"123456789" is 0xE3069283."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc = _CASTAGNOLI[(crc ^ byte) & 0xFF] ^ crc >> 8
@@ -100,7 +100,7 @@ def crc32c(data):
 
 
 class Reject(Exception):
-    """A reader refuses the file, by a rule."""
+    """Rejects a file because of a rule."""
 
     def __init__(self, rule):
         super().__init__(rule)

@@ -1,4 +1,4 @@
-"""Tells whether manifest.json can be used."""
+"""Checks whether manifest.json can be used."""
 
 import json
 import os
@@ -8,7 +8,7 @@ HEX = re.compile(r"0x[0-9a-fA-F]{1,16}\Z", re.ASCII)
 
 
 def state(path):
-    """`used`, `absent` or `ignored`, and the rules that it breaks."""
+    """Returns `used`, `absent` or `ignored`, and the rules that the manifest breaks."""
     if not os.path.lexists(path):
         return "absent", ["ATF-MANI-001"]
     if os.path.islink(path):
@@ -24,7 +24,7 @@ def state(path):
 
 
 def parse(data):
-    """JSON to the letter: UTF-8 without a mark, no key twice, no NaN, no half of a character."""
+    """Parses strict JSON: UTF-8 without a byte-order mark, no duplicate keys, NaN or lone surrogates."""
     value = json.loads(
         data.decode("utf-8"), object_pairs_hook=once, parse_constant=refuse, parse_int=integer)
     json.dumps(value, ensure_ascii=False).encode("utf-8")
@@ -33,12 +33,12 @@ def parse(data):
 
 def once(pairs):
     if len({key for key, _ in pairs}) != len(pairs):
-        raise ValueError("a key occurs twice")
+        raise ValueError("duplicate key")
     return dict(pairs)
 
 
 def integer(digits):
-    """-0 is no number without a sign."""
+    """Parses an integer; -0 has a sign, so it counts as negative."""
     return -1 if digits == "-0" else int(digits)
 
 
@@ -55,7 +55,7 @@ def text(value):
 
 
 def address(value):
-    """64 bits in hexadecimal."""
+    """Returns whether the value is a 64-bit number in hexadecimal."""
     return text(value) and HEX.match(value) is not None
 
 
@@ -64,7 +64,7 @@ def boolean(value):
 
 
 def fits(value, schema):
-    """Whether a value has the schema's type: a test, a list of one, or an object's keys."""
+    """Returns whether a value matches a schema: a test, a list with a schema, or an object's keys."""
     if callable(schema):
         return schema(value)
     if isinstance(schema, list):
@@ -77,7 +77,7 @@ def fits(value, schema):
         fits(item, types[key]) for key, item in value.items() if key in types)
 
 
-# "!" marks what must be there; other keys may.
+# "!" marks required keys; others are optional.
 MANIFEST = {
     "format_version": text,
     "threads!": [{"id!": unsigned(32), "has_detail": boolean}],

@@ -14,7 +14,7 @@ PROCESS = re.compile(r"pid_[0-9]+\Z", re.ASCII)
 
 
 def read(folder):
-    """The document of a session and the rules that its files break."""
+    """Returns the document of a session and the rules that its files break."""
     folder = process_folder(folder)
     found = [thread(os.path.join(folder, name), id_) for id_, name in thread_folders(folder)]
     threads = [entry for entry, _ in found]
@@ -39,7 +39,7 @@ def read(folder):
 
 
 def verdict(threads, rules, used):
-    """An absent manifest is no fault of the files; a thread without an index that can be read is."""
+    """Returns the verdict. An absent manifest is no fault; a thread without a readable index is."""
     if threads and not any(is_read(entry["index"]) for entry in threads):
         return "reject"
     faults = [rule for rule in rules if rule != "ATF-MANI-001"]
@@ -55,7 +55,7 @@ def events(document):
 
 
 def process_folder(folder):
-    """A folder `session_…` with one folder `pid_N` stands for that one."""
+    """Returns the only folder `pid_N` of a folder `session_…`, or the folder itself."""
     names = os.listdir(folder)
     processes = [name for name in names if PROCESS.match(name)]
     if len(processes) == 1 and not any(THREAD.match(name) for name in names):
@@ -64,14 +64,14 @@ def process_folder(folder):
 
 
 def thread_folders(folder):
-    """Ids and names. The names are those that stand there; nothing is joined from the manifest."""
+    """Returns ids and names. The names come from the folder, never from the manifest."""
     names = [name for name in os.listdir(folder) if THREAD.match(name)]
     ids = [(int(name.removeprefix("thread_")), name) for name in names]
     return sorted(entry for entry in ids if entry[0] < 2**32)
 
 
 def thread(folder, id_):
-    """A thread's entry and the rules that it breaks."""
+    """Returns a thread's entry and the rules that it breaks."""
     rules = []
     index_file = detail_file = None
     kind = os.lstat(folder).st_mode
@@ -97,7 +97,7 @@ def thread(folder, id_):
 
 
 def member(path, format_, rules):
-    """The document of one of the two files; None where it is not there. No link is followed."""
+    """Returns the document of a thread's file, or None if it is missing. Does not follow symlinks."""
     if os.path.islink(path):
         rules.append("ATF-SESS-003")
         return None
@@ -116,9 +116,9 @@ def member(path, format_, rules):
 
 
 def linked(index_file, detail_file):
-    """Both documents and the rules that they break: what the files hold does not hang on their links.
+    """Returns both documents and the rules that they break together.
 
-    A detail file of the other wire version belongs to another thread.
+    Rejects a detail file of the other wire version: it belongs to another thread.
     """
     if not is_read(index_file) or not is_read(detail_file):
         return index_file, detail_file, []
@@ -128,7 +128,7 @@ def linked(index_file, detail_file):
 
 
 def links(index_file, detail_file):
-    """Where each event with a link leads: {from: to}, forward and back."""
+    """Returns the links in both directions, each as {from: to}."""
     forward = {seq: int(event["detail_seq"]) for seq, event in known(index_file)
                if event["detail_seq"] is not None}
     back = {seq: int(event["index_seq"]) for seq, event in enumerate(events(detail_file))}
@@ -136,25 +136,25 @@ def links(index_file, detail_file):
 
 
 def loose_ends(forward, back):
-    """How many index events link to no detail event that links back, and the other way."""
+    """Counts the links without a matching link back, in both directions."""
     dangling = sum(back.get(to) != seq for seq, to in forward.items())
     orphans = sum(forward.get(to) != seq for seq, to in back.items())
     return dangling, orphans
 
 
 def known(index_file):
-    """The events that reached the disk, with their positions."""
+    """Returns the events that reached the disk, with their positions."""
     is_proven = is_read(index_file) and index_file["derived"]["checksum"] == "good"
     return [(seq, event) for seq, event in enumerate(events(index_file))
             if is_proven or not is_zero(event)]
 
 
 def is_zero(event):
-    """Nothing but zeros: a block that never reached the disk, if no checksum proves that it did."""
+    """Returns whether an event is all zeros: a hole, unless a checksum proves otherwise."""
     return not any(int(value) for value in event.values() if value is not None)
 
 
 def merge(threads):
-    """Time, thread and position of all events in their order; holes have no time."""
+    """Returns the time, thread and position of all events, in merged order, without holes."""
     return sorted((int(event["timestamp_ns"]), entry["thread_id"], seq)
                   for entry in threads for seq, event in known(entry["index"]))

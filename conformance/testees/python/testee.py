@@ -4,7 +4,7 @@
     testee.py read PATH
     testee.py validate PATH
     testee.py write SCRIPT OUT
-    testee.py --bug NAME …      does it with a mistake that implementations make
+    testee.py --bug NAME …      makes a mistake that real implementations make
     testee.py --bugs            lists the mistakes
 """
 
@@ -14,12 +14,12 @@ import sys
 
 sys.dont_write_bytecode = True
 
-# The kit starts this once for each case, so what a case does not need is imported where it is needed,
-# and the first line leaves out Python's own search for installed packages: there are none here.
+# The kit starts this program once per case, so modules are imported only where they are needed, and
+# the first line skips Python's search for installed packages, which this program does not use.
 
 
 def read(path):
-    """The document of a file or a session, and the rules that it breaks."""
+    """Returns the document of a file or a session, and the rules that it breaks."""
     if os.path.isdir(path):
         import session
         return session.read(path)

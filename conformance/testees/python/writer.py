@@ -1,4 +1,4 @@
-"""Carries out a script: one operation a line, one folder for each thread."""
+"""Executes a script: one operation per line, one folder per thread."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def write(script, out):
                 continue
             values = dict(word.split("=", 1) for word in words[1:])
             operation(threads, words[0], values, out)
-    # Who never finalized a thread was killed: its events are there, its footer is not.
+    # Threads that the script does not finalize get their events but no footer.
     for thread in threads.values():
         thread.flush()
     write_manifest(threads, out)
@@ -48,13 +48,13 @@ def operation(threads, name, values, out):
 
 
 def make_room():
-    """The disk has room again."""
+    """Frees space on the disk by raising the file size limit."""
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
 def write_manifest(threads, out):
-    """What every reader can find out, for those who do not look."""
+    """Writes the manifest: values that readers could also derive from the files."""
     times = [time for thread in threads.values() for time in thread.times]
     manifest = {
         "threads": [{"id": thread.id, "has_detail": bool(thread.details.count)}
@@ -89,7 +89,7 @@ class Section:
 
 
 class Thread:
-    """The two files of a thread, their events in memory until they are flushed or finalized."""
+    """The two files of a thread; events stay in memory until they are flushed or finalized."""
 
     def __init__(self, id_, values, out):
         self.id = id_
@@ -102,7 +102,7 @@ class Thread:
         self.index_seqs = []
         self.is_done = False
         os.makedirs(self.folder)
-        # Whatever comes now, readers find the thread.
+        # From now on, readers find the thread even after a crash.
         self.put("index.atf", self.index_header(), b"")
 
     @property
@@ -128,18 +128,18 @@ class Thread:
         self.index_seqs.append(int(values["index"]))
 
     def flush(self):
-        """Placeholder headers, and the events as they are."""
+        """Writes placeholder headers and all events so far."""
         if not self.is_done:
             if self.details.count:
                 self.put("detail.atf", self.detail_header(), self.details.bytes)
             self.put("index.atf", self.index_header(), self.events.bytes)
 
     def sync(self):
-        """What was recorded outlives the process."""
+        """Makes the events so far survive the process."""
         self.flush()
 
     def finalize(self):
-        """A process in need writes events, footers and headers in that order; details first."""
+        """Writes events, footers and headers, in that order; the details first."""
         if self.details.count:
             self.put("detail.atf", self.detail_header(), self.details.bytes + self.detail_footer(),
                      self.detail_header(**self.detail_summary()))
@@ -148,7 +148,7 @@ class Thread:
         self.is_done = True
 
     def put(self, name, placeholder, rest, header=b""):
-        """The header that says how much there is comes last: the disk may be full before."""
+        """Writes a file; the header with the counts comes last, because the disk may be full."""
         with open(os.path.join(self.folder, name), "wb") as file:
             file.write(placeholder + rest)
             file.flush()

@@ -1,4 +1,4 @@
-//! Each case by itself: its name, its verdict, what a check finds in it.
+//! Each case alone: its name, its verdict, and the findings of a check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::CASES;
 
-/// What a check of a case says.
+/// The output of a check.
 #[derive(Default)]
 struct Found {
     reports: Vec<FileReport>,
@@ -27,7 +27,7 @@ impl Output for Found {
     }
 }
 
-/// Checks a case's subject; the paths of the reports are those in the case.
+/// Checks a case's subject; reports have the paths of the case.
 fn found(case: &Case) -> Found {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
@@ -66,7 +66,7 @@ fn a_check_finds_the_broken_rules_of_each_case_and_no_others() {
 }
 
 #[test]
-fn a_check_gives_each_file_the_verdict_that_is_expected_of_readers() {
+fn a_check_gives_each_file_the_verdict_that_readers_must_give() {
     for case in CASES.iter() {
         if case.subject == Subject::Session {
             continue;
@@ -76,7 +76,7 @@ fn a_check_gives_each_file_the_verdict_that_is_expected_of_readers() {
             panic!("{}: {} reports", case.name, found.reports.len());
         };
         assert!(case.verdicts.contains(&report.verdict()), "{}", case.name);
-        // A file of no bytes has nothing to show, whatever is said of it.
+        // An empty file has no events, whatever the verdict.
         if report.verdict() == Verdict::Reject || case.expected["derived"].is_null() {
             continue;
         }
@@ -90,7 +90,7 @@ fn a_check_gives_each_file_the_verdict_that_is_expected_of_readers() {
 }
 
 #[test]
-fn what_must_be_refused_says_why_and_nothing_else_does() {
+fn only_cases_that_must_be_rejected_say_why() {
     let mut must_reject = 0;
     for case in CASES.iter() {
         let must = case.verdicts == [Verdict::Reject];
@@ -101,18 +101,18 @@ fn what_must_be_refused_says_why_and_nothing_else_does() {
             let is_source = names_a_source.iter().any(|id| because.starts_with(id));
             assert!(is_source || because.starts_with("Harm: "), "{because}");
         }
-        // Refusing good events needs the case's leave, and so does accepting what is wrong.
+        // The mildest verdict comes first.
         assert!(case.verdicts.is_sorted(), "{}", case.name);
     }
     assert!(must_reject > 0);
 }
 
 #[test]
-fn a_case_whose_rules_are_at_most_warned_about_is_never_refused() {
+fn a_case_that_breaks_only_recoverable_rules_is_never_rejected() {
     for case in CASES.iter() {
         let rules = case.broken.iter().map(|(_, id)| rules::find(id).unwrap());
         let is_readable = { rules }.all(|rule| rule.reader <= rules::ReaderDoes::Recover);
-        // Who refuses a file of no bytes loses nothing.
+        // Rejecting an empty file loses nothing.
         let has_bytes = case.files.values().any(|file| !file.is_empty());
         if is_readable && has_bytes && case.subject != Subject::Session {
             assert!(!case.verdicts.contains(&Verdict::Reject), "{}", case.name);
@@ -121,7 +121,7 @@ fn a_case_whose_rules_are_at_most_warned_about_is_never_refused() {
 }
 
 #[test]
-fn no_name_stands_twice_and_each_fits_a_path() {
+fn names_are_unique_and_fit_a_path() {
     let mut names = BTreeSet::new();
     for case in CASES.iter() {
         let slug = case.name.split_once('/').unwrap().1;
@@ -134,7 +134,7 @@ fn no_name_stands_twice_and_each_fits_a_path() {
 }
 
 #[test]
-fn no_case_gives_the_same_bytes_to_read_as_another() {
+fn no_two_cases_have_the_same_bytes() {
     let mut seen = BTreeMap::new();
     let mut twice = Vec::new();
     for case in CASES.iter() {
@@ -153,7 +153,7 @@ fn no_case_gives_the_same_bytes_to_read_as_another() {
 }
 
 #[test]
-fn each_case_names_rules_of_its_wire_version_and_says_what_it_is() {
+fn each_case_names_rules_of_its_wire_version_and_has_a_note() {
     for case in CASES.iter() {
         assert!(!case.note.is_empty(), "{}", case.name);
         assert!(!case.rules.is_empty(), "{}", case.name);
@@ -177,7 +177,7 @@ fn each_case_names_rules_of_its_wire_version_and_says_what_it_is() {
 }
 
 #[test]
-fn each_flag_is_known_and_stands_at_a_case_of_each_wire_version() {
+fn each_flag_is_known_and_used_in_each_wire_version() {
     let known: BTreeSet<_> = FLAGS.iter().map(|flag| flag.name).collect();
     assert_eq!(known.len(), FLAGS.len(), "a flag twice");
     for wire in [1, 2] {
@@ -188,12 +188,12 @@ fn each_flag_is_known_and_stands_at_a_case_of_each_wire_version() {
 }
 
 #[test]
-fn making_the_corpus_twice_gives_the_same() {
+fn the_corpus_is_deterministic() {
     assert!(*CASES == corpus::cases());
 }
 
 #[test]
-fn a_renamed_folder_takes_its_own_files_along_and_no_others() {
+fn renaming_a_folder_moves_only_its_own_files() {
     let mut trace = Trace::clean(1);
     trace.put("thread_70/index.atf", "mine");
     let before = trace.file("thread_7/index.atf").to_vec();

@@ -1,4 +1,4 @@
-//! The corpus as a folder: what is committed is what the cases make, and a difference is named.
+//! The corpus as a folder: the committed files match the cases, and differences are reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn text(output: &Output) -> &str {
 }
 
 #[test]
-fn the_committed_corpus_is_what_the_cases_make() {
+fn the_committed_corpus_matches_the_cases() {
     let differences = edition::verify(&committed(), &CASES);
     let first = differences.first().map(ToString::to_string);
     assert_eq!(
@@ -34,7 +34,7 @@ fn the_committed_corpus_is_what_the_cases_make() {
 }
 
 #[test]
-fn a_changed_a_missing_and_a_strange_file_are_named_with_the_first_byte_and_the_sums() {
+fn changed_missing_and_unknown_files_are_reported() {
     let folder = TempDir::new().unwrap();
     let some = &CASES[..3];
     edition::generate(folder.path(), some).unwrap();
@@ -78,7 +78,7 @@ fn a_changed_a_missing_and_a_strange_file_are_named_with_the_first_byte_and_the_
 }
 
 #[test]
-fn generating_removes_what_an_older_corpus_had_and_nothing_of_a_folder_that_is_none() {
+fn generating_removes_an_older_corpus_but_no_other_files() {
     let folder = TempDir::new().unwrap();
     edition::generate(folder.path(), &CASES[..3]).unwrap();
     edition::generate(folder.path(), &CASES[..1]).unwrap();
@@ -93,7 +93,7 @@ fn generating_removes_what_an_older_corpus_had_and_nothing_of_a_folder_that_is_n
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
 }
 
-/// Nothing of this crate: the sums that FIPS 180-4's authors give for "abc" and for nothing.
+/// The published test vectors of FIPS 180-4 for "abc" and for no bytes.
 #[test]
 fn the_sums_are_sha_256() {
     assert_eq!(
@@ -107,7 +107,7 @@ fn the_sums_are_sha_256() {
 }
 
 #[test]
-fn the_command_verifies_a_folder_and_names_the_first_difference() {
+fn the_command_verifies_a_folder_and_shows_the_first_difference() {
     let verify = |folder: &Path| {
         let output = command(&["verify", folder.to_str().unwrap()]);
         let text = text(&output).replace(folder.to_str().unwrap(), "FOLDER");
@@ -134,7 +134,7 @@ fn the_command_verifies_a_folder_and_names_the_first_difference() {
 }
 
 #[test]
-fn the_command_lists_what_is_asked_for() {
+fn the_command_lists_selected_cases() {
     let output = command(&[
         "list",
         "--rule",
@@ -171,7 +171,7 @@ fn the_command_lists_what_is_asked_for() {
             .map(|line| line.split(' ').next().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
-    // The committed cases say of themselves what they are.
+    // Compare with the committed case.json files.
     let about = |is_wanted: &dyn Fn(&serde_json::Value) -> bool| {
         let cases = CASES.iter().filter(|case| {
             let path = committed().join(&case.name).join("case.json");
@@ -241,7 +241,7 @@ fn the_command_shows_a_case_with_its_fault_and_its_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn the_command_copies_cases_with_their_links_and_empty_folders() {
+fn the_command_copies_cases_with_their_symlinks_and_empty_folders() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
     let output = command(&["copy", out, "v2/sess-00[23]-*"]);

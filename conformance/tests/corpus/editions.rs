@@ -1,4 +1,4 @@
-//! Nothing that implementations are graded by changes under the name of its old edition.
+//! The spec, rules and corpus do not change without a new edition.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ fn spec() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec")
 }
 
-/// The SHA-256 of the names and bytes of the YAML files in these folders of the spec.
+/// Returns the SHA-256 of the names and bytes of the YAML files in these folders of the spec.
 fn digest_of_yaml(folders: &[&str]) -> String {
     let mut files = BTreeMap::new();
     for folder in folders {
@@ -35,23 +35,23 @@ fn digest_of_yaml(folders: &[&str]) -> String {
     edition::sha256(text.as_bytes())
 }
 
-/// What to do where what an edition is of has changed.
+/// Returns what to do if the content of an edition has changed.
 fn advice(of: &str, edition: &Edition, digest: &str) -> Option<String> {
     (edition.digest != digest).then(|| {
         let version = edition.version;
         format!(
-            "\n{of}: changed since edition {version} was set down. In spec/editions.yaml\n\
-             1. raise the version, as docs/conformance/README.md says under Editions (patch: words; minor: \
-             something new that may fail who passed; major: another answer), unless {version} was never \
-             released and the change is no greater than what it is to be;\n\
-             2. make the digest\n     {digest}\n\
+            "\n{of}: changed since edition {version}. In spec/editions.yaml\n\
+             1. raise the version as described in docs/conformance/README.md under Editions (patch: wording; \
+             minor: new checks that an implementation may fail; major: a different answer), unless {version} \
+             is unreleased and already covers a change of this kind;\n\
+             2. set the digest to\n     {digest}\n\
              3. cargo run -p atf-codegen -- generate && cargo run -p atf-conformance -- corpus generate\n"
         )
     })
 }
 
 #[test]
-fn what_has_an_edition_is_what_it_was_when_the_edition_was_set_down() {
+fn nothing_changes_within_an_edition() {
     let now = [
         (
             "spec",
@@ -69,7 +69,7 @@ fn what_has_an_edition_is_what_it_was_when_the_edition_was_set_down() {
 }
 
 #[test]
-fn a_case_more_and_a_changed_byte_are_another_edition() {
+fn an_added_case_a_changed_byte_and_a_changed_note_change_the_digest() {
     let some = &CASES[..3];
     let own = edition::digest(some);
     assert_ne!(edition::digest(&some[1..]), own);

@@ -1,4 +1,4 @@
-//! The golden corpus: its cases are what they say, and what is committed is what they make.
+//! The golden corpus: its cases are consistent, and the committed files match them.
 
 mod cases;
 mod committed;

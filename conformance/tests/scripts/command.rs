@@ -12,7 +12,7 @@ fn scripts_command(arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn what_is_shown_is_the_script() {
+fn show_prints_the_script() {
     let first = scripts(2).remove(0);
     let shown = scripts_command(&["show", &first.name]).assert().success();
     let text = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
@@ -37,7 +37,7 @@ fn all_scripts_are_listed_and_copied() {
 }
 
 #[test]
-fn whoever_closes_its_output_has_seen_enough() {
+fn a_closed_stdout_is_not_an_error() {
     for arguments in [["scripts", "list"], ["corpus", "list"]] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -1,4 +1,4 @@
-//! Faults planted in written files: each is caught, or free by name.
+//! Faults planted in written files: each is caught, except in fields that are free.
 
 use std::fs;
 use std::path::Path;
@@ -48,11 +48,11 @@ fn graded_with(
     graded
 }
 
-/// Those that are flipped: the lowest, and the one that makes a placeholder's 0 a 64.
+/// The bits to flip: the lowest, and the one that turns a placeholder's 0 into 64.
 const BITS: &[u8] = &[0, 6];
 
-/// Flips bits of each byte of a file and says which flips were no failure. A difference in the
-/// file that is not blamed on a rule must be at the flipped byte.
+/// Flips bits of each byte of a file and returns the flips that pass. A difference without a rule
+/// must be at the flipped byte.
 fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize, u8)> {
     let mut free = Vec::new();
     for offset in 0..fs::read(out.join(file)).unwrap().len() {
@@ -82,7 +82,7 @@ fn free(scripted: &Scripted, out: &Path, file: &str, bits: &[u8]) -> Vec<(usize,
     free
 }
 
-/// These bits of `arch` and `os`, the bytes 6 and 7 of both headers.
+/// Returns these bits of `arch` and `os`, bytes 6 and 7 of both headers.
 fn platform(bits: &[u8]) -> Vec<(usize, u8)> {
     [6, 7]
         .into_iter()
@@ -91,7 +91,7 @@ fn platform(bits: &[u8]) -> Vec<(usize, u8)> {
 }
 
 #[test]
-fn of_a_finalized_session_no_byte_is_free_but_those_of_arch_and_os() {
+fn in_a_finalized_session_only_arch_and_os_are_free() {
     for wire in [1, 2] {
         let scripted = script(FINALIZED, wire);
         let out = written(&scripted.script);
@@ -106,7 +106,7 @@ fn of_a_finalized_session_no_byte_is_free_but_those_of_arch_and_os() {
 }
 
 #[test]
-fn of_an_aborted_session_the_flag_and_the_placeholder_of_the_footer_are_free_too() {
+fn in_an_aborted_session_the_flag_and_footer_offset_are_also_free() {
     for wire in [1, 2] {
         let scripted = aborted(wire);
         let out = written(&scripted.script);
@@ -127,7 +127,7 @@ fn of_an_aborted_session_the_flag_and_the_placeholder_of_the_footer_are_free_too
 }
 
 #[test]
-fn where_the_platform_is_asked_for_nothing_is_free() {
+fn nothing_is_free_if_the_platform_is_exact() {
     let scripted = Scripted {
         is_platform_exact: true,
         ..script(FINALIZED, 1)
@@ -138,7 +138,7 @@ fn where_the_platform_is_asked_for_nothing_is_free() {
 }
 
 #[test]
-fn a_checksum_of_0_is_free_and_noted_and_hides_no_other_fault() {
+fn a_checksum_of_0_is_only_noted_and_hides_no_other_fault() {
     for wire in [1, 2] {
         let scripted = script(FINALIZED, wire);
         let out = written(&scripted.script);
@@ -166,7 +166,7 @@ fn a_checksum_of_0_is_free_and_noted_and_hides_no_other_fault() {
 }
 
 #[test]
-fn a_file_that_ends_anywhere_before_its_end_is_caught() {
+fn a_file_truncated_at_any_byte_is_caught() {
     for scripted in [script(FINALIZED, 1), aborted(2)] {
         let out = written(&scripted.script);
         for file in [INDEX, DETAIL] {
@@ -181,7 +181,7 @@ fn a_file_that_ends_anywhere_before_its_end_is_caught() {
 }
 
 #[test]
-fn what_follows_a_footer_is_noted_and_fails_nothing() {
+fn bytes_after_a_footer_are_only_noted() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
     for (file, rule) in [(INDEX, "ATF-IFTR-009"), (DETAIL, "ATF-DFTR-009")] {
@@ -198,7 +198,7 @@ fn after_an_abort_only_zeros_may_follow_the_events() {
     for file in [INDEX, DETAIL] {
         let zeros = graded_with(&scripted, out.path(), file, |bytes| bytes.extend([0; 4096]));
         assert_eq!(zeros.outcome, Outcome::Passed, "{file}");
-        // A phantom event, half an event.
+        // A phantom event, half an event, a byte.
         for size in [32, 16, 1] {
             let graded = graded_with(&scripted, out.path(), file, |bytes| {
                 bytes.extend(vec![1; size]);
@@ -220,7 +220,7 @@ fn a_footer_after_an_abort_is_caught() {
             message.starts_with("thread_7/index.atf: header.event_count: 2, expected 0"),
             "{message}"
         );
-        // Under a header that is still a placeholder it counts as much.
+        // The same with a placeholder header.
         let aborted = aborted(wire);
         let files = [INDEX, DETAIL].map(|file| fs::read(out.path().join(file)).unwrap());
         let out = written(&aborted.script);
@@ -228,15 +228,12 @@ fn a_footer_after_an_abort_is_caught() {
             bytes.extend(&files[0][128..]);
         });
         let (_, message, _) = failure(graded);
-        assert!(
-            message.contains("64 bytes that were not asked for"),
-            "{message}"
-        );
+        assert!(message.contains("64 unexpected bytes"), "{message}");
     }
 }
 
 #[test]
-fn events_may_begin_behind_64_where_the_footer_proves_it() {
+fn events_may_begin_after_64_if_the_footer_proves_it() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| {
@@ -249,7 +246,7 @@ fn events_may_begin_behind_64_where_the_footer_proves_it() {
 }
 
 #[test]
-fn a_rule_is_named_before_a_difference() {
+fn a_broken_rule_is_reported_before_a_difference() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[128 + 4] ^= 1);
@@ -268,10 +265,10 @@ fn a_rule_is_named_before_a_difference() {
 }
 
 #[test]
-fn a_difference_names_its_field_and_the_rule_that_speaks_of_it() {
+fn a_difference_names_its_field_and_its_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // The second reserved byte behind clock_type: advice, and still not what was asked for.
+    // A reserved byte after clock_type: only advice, but a difference from the script.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[17] = 9);
     let (class, message, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);
@@ -282,7 +279,7 @@ fn a_difference_names_its_field_and_the_rule_that_speaks_of_it() {
 }
 
 #[test]
-fn a_thread_that_was_never_finalized_is_said_to_lack_its_footer() {
+fn an_unfinalized_thread_is_reported_as_lacking_its_footer() {
     for wire in [1, 2] {
         let out = written(&aborted(wire).script);
         let (class, message, difference) = failure(graded(&script(FINALIZED, wire), out.path()));
@@ -295,7 +292,7 @@ fn a_thread_that_was_never_finalized_is_said_to_lack_its_footer() {
 }
 
 #[test]
-fn the_flag_of_details_is_free_only_as_long_as_a_thread_is_not_finalized() {
+fn the_detail_flag_is_free_only_until_a_thread_is_finalized() {
     let text = "open thread=7 wire=WIRE clock=3 arch=2 os=4\n\
                 index thread=7 ts=1000 fn=1 kind=1 depth=1 detail=-\n";
     for wire in [1, 2] {
@@ -316,7 +313,7 @@ fn the_flag_of_details_is_free_only_as_long_as_a_thread_is_not_finalized() {
 }
 
 #[test]
-fn a_finalized_file_says_where_its_footer_is() {
+fn a_finalized_file_must_have_the_right_footer_offset() {
     for wire in [1, 2] {
         let scripted = script(FINALIZED, wire);
         let out = written(&scripted.script);
@@ -328,7 +325,7 @@ fn a_finalized_file_says_where_its_footer_is() {
 }
 
 #[test]
-fn flags_of_details_are_those_that_were_asked_for() {
+fn detail_flags_must_match_the_script() {
     let flagged = script(&FINALIZED.replace("flags=0", "flags=5"), 1);
     let out = written(&flagged.script);
     let graded_by = |scripted: &Scripted| graded(scripted, out.path()).outcome;
@@ -337,7 +334,7 @@ fn flags_of_details_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn of_a_long_payload_the_bytes_are_shown_that_differ() {
+fn a_long_payload_is_shown_from_the_first_difference() {
     let payload: String = (0..40).map(|byte| format!("{byte:02x}")).collect();
     let scripted = script(
         &FINALIZED
@@ -346,7 +343,7 @@ fn of_a_long_payload_the_bytes_are_shown_that_differ() {
         1,
     );
     let out = written(&scripted.script);
-    // The payload begins at 88: behind the header and the event's 24 bytes.
+    // The payload begins at 88, after the header and the event's 24 bytes.
     for (wrong, shown) in [(0, 16), (10, 16), (24, 16), (25, 15), (39, 1)] {
         let graded = graded_with(&scripted, out.path(), DETAIL, |bytes| {
             bytes[88 + wrong] ^= 0xff;
@@ -376,7 +373,7 @@ fn of_a_long_payload_the_bytes_are_shown_that_differ() {
 }
 
 #[test]
-fn what_stands_behind_zeros_is_named_where_it_stands() {
+fn bytes_after_zeros_are_reported_at_their_offset() {
     let scripted = aborted(1);
     let out = written(&scripted.script);
     let size = fs::read(out.path().join(INDEX)).unwrap().len();
@@ -386,23 +383,23 @@ fn what_stands_behind_zeros_is_named_where_it_stands() {
     });
     let (_, message, _) = failure(graded);
     let told = format!(
-        "{INDEX}: behind the last event: 8 bytes that were not asked for, expected nothing, or zeros (at {:#x})",
+        "{INDEX}: after the last event: 8 unexpected bytes, expected nothing, or zeros (at {:#x})",
         size + 7
     );
     assert!(message.starts_with(&told), "{message}");
 }
 
 #[test]
-fn details_that_were_not_written_before_an_abort_are_missed() {
+fn missing_details_are_reported_after_an_abort() {
     let scripted = aborted(1);
     let out = written(&scripted.script);
     fs::remove_file(out.path().join(DETAIL)).unwrap();
     let (_, message, _) = failure(graded(&scripted, out.path()));
-    assert_eq!(message, "thread_7/detail.atf is not there");
+    assert_eq!(message, "thread_7/detail.atf is missing");
 }
 
 #[test]
-fn a_rule_is_shown_at_its_own_place_though_the_file_differs_before() {
+fn a_broken_rule_is_shown_at_its_own_place_despite_an_earlier_difference() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
     // A reserved byte of the header, which is advice; and the checksum, which is a MUST.
@@ -419,7 +416,7 @@ fn a_rule_is_shown_at_its_own_place_though_the_file_differs_before() {
 }
 
 #[test]
-fn of_a_number_all_is_shown_wherever_it_differs() {
+fn a_number_is_shown_completely() {
     let scripted = aborted(1);
     let out = written(&scripted.script);
     // Byte 3 of the first event's function_id.
@@ -436,10 +433,10 @@ fn of_a_number_all_is_shown_wherever_it_differs() {
 }
 
 #[test]
-fn a_reserved_byte_that_is_set_is_charged_to_its_own_rule() {
+fn a_nonzero_reserved_byte_is_reported_with_its_own_rule() {
     let scripted = script(FINALIZED, 1);
     let out = written(&scripted.script);
-    // Within the footer's 24 reserved bytes, which begin at its byte 40.
+    // One of the footer's 24 reserved bytes, which begin at byte 40.
     let graded = graded_with(&scripted, out.path(), INDEX, |bytes| bytes[128 + 56] = 7);
     let (class, _, difference) = failure(graded);
     assert_eq!(class, Failure::WrongFile);

@@ -1,4 +1,4 @@
-//! What a reader must say of written files.
+//! The expected documents of written files.
 
 use atf_conformance::written::Documents;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ index thread=8 ts=900 fn=5 kind=1 depth=2 detail=-
 finalize thread=7
 ";
 
-/// The documents of the script with this end, in a wire version.
+/// Returns the documents of the script with this ending, in one wire version.
 fn documents(wire: u8, end: &str) -> Documents {
     let text = SCRIPT.replace("WIRE", &wire.to_string());
     let scripted = scripted(&format!("{text}{end}\n"));
@@ -40,7 +40,7 @@ fn detail_of_7() -> Value {
 }
 
 #[test]
-fn a_finalized_detail_file_is_accepted_with_all_that_it_says() {
+fn a_finalized_detail_file_is_accepted_with_all_fields() {
     let documents = documents(1, "finalize thread=8");
     assert_eq!(
         documents.detail,
@@ -117,7 +117,7 @@ fn registers_and_stack_are_decoded() {
 }
 
 #[test]
-fn a_file_that_was_changed_after_its_grading_has_no_document() {
+fn a_file_changed_after_grading_has_no_document() {
     let text = SCRIPT.replace("WIRE", "1");
     let scripted = scripted(&format!("{text}finalize thread=8\n"));
     let out = written(&scripted.script);
@@ -129,7 +129,7 @@ fn a_file_that_was_changed_after_its_grading_has_no_document() {
     };
     assert_eq!(error(&bytes), None);
     assert!(error(&bytes[..bytes.len() - 1]).is_some());
-    // So much more that nobody reads all of it.
+    // More bytes than the kit reads.
     let more = [&bytes[..], &vec![0; 2 << 20]].concat();
     assert_eq!(
         error(&more).as_deref(),

@@ -1,4 +1,4 @@
-//! Which files a session must have.
+//! The files that a session must have.
 
 use std::fs;
 use std::path::Path;
@@ -19,18 +19,18 @@ finalize thread=2
 ";
 
 #[test]
-fn a_folder_without_anything_is_caught() {
+fn an_empty_or_missing_folder_is_caught() {
     let scripted = scripted(TWO);
     let out = tempfile::tempdir().unwrap();
     for path in [out.path().to_owned(), out.path().join("missing")] {
         let (class, message, _) = failure(graded(&scripted, &path));
         assert_eq!(class, Failure::WrongFile);
-        assert_eq!(message, "thread_1/index.atf is not there");
+        assert_eq!(message, "thread_1/index.atf is missing");
     }
 }
 
 #[test]
-fn files_and_threads_that_are_missing_or_too_many_are_named() {
+fn missing_and_surplus_files_and_threads_are_reported() {
     let scripted = scripted(TWO);
     for (file, class, message) in [
         ("thread_1/detail.atf", Failure::Rule, "ATF-"),
@@ -39,7 +39,7 @@ fn files_and_threads_that_are_missing_or_too_many_are_named() {
         (
             "manifest.json",
             Failure::WrongFile,
-            "manifest.json is not there",
+            "manifest.json is missing",
         ),
     ] {
         let out = written(&scripted.script);
@@ -56,7 +56,7 @@ fn files_and_threads_that_are_missing_or_too_many_are_named() {
         out.path().join("thread_3/index.atf"),
     )
     .unwrap();
-    // Its header says thread 2.
+    // Its header still has thread 2.
     let (class, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(class, Failure::Rule, "{message}");
     let mut bytes = fs::read(out.path().join("thread_3/index.atf")).unwrap();
@@ -65,12 +65,12 @@ fn files_and_threads_that_are_missing_or_too_many_are_named() {
     let (class, message, _) = failure(graded(&scripted, out.path()));
     assert_eq!(
         (class, message.as_str()),
-        (Failure::WrongFile, "thread_3 was not asked for")
+        (Failure::WrongFile, "thread_3 is not in the script")
     );
 }
 
 #[test]
-fn more_than_a_script_can_need_is_refused_before_it_is_read() {
+fn oversized_output_is_rejected_before_it_is_read() {
     let open = scripted(&TWO.replace("finalize thread=1\nfinalize thread=2\n", "abort\n"));
     // Its five files: 7 headers and footers, an event, a detail.
     let most = (64_u64 << 20) + 2 * 4 * 64 + 32 + 24;
@@ -85,7 +85,7 @@ fn more_than_a_script_can_need_is_refused_before_it_is_read() {
         let out = written(&open.script);
         let path = out.path().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // No byte of it is on the disk.
+        // A sparse file takes no space on the disk.
         let sparse = fs::OpenOptions::new().create(true).append(true).open(&path);
         sparse.unwrap().set_len(size).unwrap();
         for limit_of_disk in [None, Some(1 << 20)] {
@@ -103,7 +103,7 @@ fn more_than_a_script_can_need_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn folders_that_no_script_can_need_are_refused() {
+fn too_many_or_too_deep_folders_are_rejected() {
     let scripted = scripted(TWO);
     let refused = |change: &dyn Fn(&Path)| {
         let out = written(&scripted.script);
@@ -128,7 +128,7 @@ fn folders_that_no_script_can_need_are_refused() {
 }
 
 #[test]
-fn only_a_writer_of_sessions_owes_a_manifest() {
+fn only_a_writer_of_sessions_needs_a_manifest() {
     let scripted = scripted(TWO);
     let out = written(&scripted.script);
     fs::remove_file(out.path().join("manifest.json")).unwrap();
@@ -144,7 +144,7 @@ fn only_a_writer_of_sessions_owes_a_manifest() {
 }
 
 #[test]
-fn a_detail_file_without_events_is_no_mistake_if_the_flag_says_it_is_there() {
+fn a_detail_file_without_events_passes_if_the_flag_is_set() {
     let scripted = scripted(TWO);
     let out = written(&scripted.script);
     fs::remove_file(out.path().join("manifest.json")).unwrap();
@@ -156,7 +156,7 @@ fn a_detail_file_without_events_is_no_mistake_if_the_flag_says_it_is_there() {
     fs::write(out.path().join("thread_2/detail.atf"), detail).unwrap();
     let features = ["index".to_owned(), "detail".to_owned()];
     let (class, message, _) = failure(grade(&scripted, &features, out.path()));
-    // No rule names it: without events this header cannot be told from a placeholder.
+    // No rule applies: without events, this header looks like a placeholder.
     assert_eq!(class, Failure::WrongFile);
     let expected = "thread_2/index.atf: header.flags: 0, expected 1 (at 0x8)";
     assert_eq!(message, expected);
@@ -171,7 +171,7 @@ fn a_detail_file_without_events_is_no_mistake_if_the_flag_says_it_is_there() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_regular_file_is_not_read() {
+fn only_regular_files_are_read() {
     let scripted = scripted(TWO);
     let out = written(&scripted.script);
     let index = out.path().join("thread_1/index.atf");
@@ -187,7 +187,7 @@ fn what_is_no_regular_file_is_not_read() {
 }
 
 #[test]
-fn before_an_abort_a_thread_without_events_may_have_no_file_yet() {
+fn an_aborted_thread_without_events_may_have_no_file() {
     let open = "open thread=1 wire=1 clock=3 arch=2 os=4\n";
     let out = tempfile::tempdir().unwrap();
     let outcome = |text: &str| graded(&scripted(&format!("{open}{text}\n")), out.path()).outcome;

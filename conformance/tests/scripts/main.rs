@@ -1,4 +1,4 @@
-//! Writer scripts: their text, the set of them, the reference writer, and how writers are graded.
+//! Writer scripts: their text, the set of scripts, the reference writer, and the grading of writers.
 
 mod command;
 mod damage;
@@ -16,14 +16,14 @@ use atf_conformance::scripts::{Script, Scripted};
 use atf_conformance::written::{Graded, grade};
 use tempfile::TempDir;
 
-/// A folder with what the reference writer makes of a script.
+/// Returns a folder with the files that the reference writer writes for a script.
 fn written(script: &Script) -> TempDir {
     let out = tempfile::tempdir().unwrap();
     writer::write(script, out.path()).unwrap();
     out
 }
 
-/// A script of one's own, by its text.
+/// Parses a test script.
 fn scripted(text: &str) -> Scripted {
     Scripted {
         name: "v1/write-test".to_owned(),
@@ -41,7 +41,7 @@ fn graded(scripted: &Scripted, out: &Path) -> Graded {
     grade(scripted, &features, out)
 }
 
-/// The parts of a failure.
+/// Returns the parts of a failure.
 #[track_caller]
 fn failure(graded: Graded) -> (Failure, String, Option<Difference>) {
     match graded.outcome {

@@ -8,13 +8,13 @@ use atf_conformance::scripts::{Script, Scripted, all, scripts};
 
 use super::{graded, written};
 
-/// Those that a process can carry out and live.
+/// Returns the scripts that do not kill the process.
 fn survived() -> Vec<Scripted> {
     [1, 2].into_iter().flat_map(scripts).collect()
 }
 
 #[test]
-fn the_reference_writer_writes_what_every_script_asks_for() {
+fn the_reference_writer_passes_every_script() {
     for scripted in survived() {
         let out = written(&scripted.script);
         let graded = graded(&scripted, out.path());
@@ -29,7 +29,7 @@ fn the_reference_writer_writes_what_every_script_asks_for() {
 }
 
 #[test]
-fn the_text_of_a_script_says_all_of_it() {
+fn the_text_of_a_script_is_complete() {
     for scripted in all() {
         let text = scripted.to_string();
         let script: Script = text.parse().unwrap();
@@ -43,14 +43,14 @@ fn the_text_of_a_script_says_all_of_it() {
 }
 
 #[test]
-fn scripts_are_the_same_each_time_and_have_names_of_their_own() {
+fn scripts_are_deterministic_and_have_unique_names() {
     assert!(all() == all());
     let names: BTreeSet<_> = all().into_iter().map(|scripted| scripted.name).collect();
     assert_eq!(names.len(), all().len());
 }
 
 #[test]
-fn each_script_is_about_rules_that_hold_for_its_wire_version() {
+fn each_script_tests_rules_of_its_wire_version() {
     for scripted in all() {
         assert!(!scripted.rules.is_empty(), "{}", scripted.name);
         for id in &scripted.rules {

@@ -1,4 +1,4 @@
-//! What a script's text says, and where it says nothing.
+//! Parses and prints scripts, and reports errors in them.
 
 use atf_conformance::scripts::{Detail, Index, Open, Operation, Script, ScriptError};
 
@@ -11,7 +11,7 @@ finalize thread=7
 ";
 
 #[test]
-fn each_value_goes_where_its_key_says() {
+fn each_value_is_parsed_by_its_key() {
     let script: Script = SCRIPT.parse().unwrap();
     let expected = [
         Operation::Open(Open {
@@ -52,7 +52,7 @@ fn each_value_goes_where_its_key_says() {
 }
 
 #[test]
-fn comments_and_empty_lines_are_left_out_and_count_as_lines() {
+fn comments_and_empty_lines_are_skipped_but_count_as_lines() {
     let text = format!("# open thread=x\n\n{SCRIPT}\n# end");
     assert_eq!(text.parse::<Script>(), SCRIPT.parse());
     let error = format!("# one\n\n{SCRIPT}stop")
@@ -61,7 +61,7 @@ fn comments_and_empty_lines_are_left_out_and_count_as_lines() {
     assert_eq!((error.line, error.column), (8, 1));
 }
 
-/// The error of a script that ends with a line, after an open thread 1 of version 1.
+/// Returns the error of a script that opens thread 1 in version 1 and continues with `line`.
 #[track_caller]
 fn error(line: &str) -> ScriptError {
     let open = "open thread=1 wire=1 clock=3 arch=2 os=4";
@@ -70,14 +70,14 @@ fn error(line: &str) -> ScriptError {
 }
 
 #[test]
-fn an_error_names_line_column_and_what_is_expected() {
+fn an_error_has_line_column_and_the_expected_text() {
     for (line, column, message) in [
         (
             "Index thread=1",
             1,
-            "\"Index\" is none of open, index, detail, finalize, flush, close, space, abort or kill",
+            "\"Index\", expected open, index, detail, finalize, flush, close, space, abort or kill",
         ),
-        (" abort", 1, "\"\" is none of open"),
+        (" abort", 1, "\"\", expected open"),
         ("finalize", 9, "\"\", expected thread="),
         ("finalize  thread=1", 10, "\"\", expected thread="),
         ("finalize id=1", 10, "\"id=1\", expected thread="),
@@ -101,7 +101,7 @@ fn an_error_names_line_column_and_what_is_expected() {
             17,
             "thread is 4294967296, expected 0 to 4294967295",
         ),
-        ("finalize thread=1 now", 19, "nothing more is expected"),
+        ("finalize thread=1 now", 19, "expected the end of the line"),
         (
             "index thread=1 ts=18446744073709551616 fn=0 kind=1 depth=1 detail=-",
             19,
@@ -152,7 +152,7 @@ fn an_error_names_line_column_and_what_is_expected() {
 }
 
 #[test]
-fn an_order_that_no_session_has_is_refused_at_its_line() {
+fn an_impossible_order_is_rejected_at_its_line() {
     let event = "index thread=1 ts=5 fn=1 kind=1 depth=1 detail=";
     let details = "detail thread=1 index=0 ts=5 type=3 flags=0 payload=";
     let wrong_ts = "detail thread=1 index=0 ts=6 type=3 flags=0 payload=";
@@ -202,17 +202,17 @@ fn an_order_that_no_session_has_is_refused_at_its_line() {
         (
             format!("{event}-"),
             2,
-            "neither finalize thread=1 nor close thread=1 nor abort nor kill follows",
+            "expected finalize thread=1, close thread=1, abort or kill after this",
         ),
         (
             format!("{event}1\n{details}\nabort"),
             2,
-            "detail is 1, 0 is next",
+            "detail is 1, expected 0",
         ),
         (
             format!("{event}0\nabort"),
             3,
-            "the details of the event before must come first",
+            "expected the details of the previous event",
         ),
         (
             format!("{event}0"),
@@ -222,22 +222,22 @@ fn an_order_that_no_session_has_is_refused_at_its_line() {
         (
             format!("{details}\nabort"),
             2,
-            "no event before it asks for details",
+            "the previous event has no details",
         ),
         (
             format!("{event}0\n{wrong_ts}\nabort"),
             3,
-            "ts is 6, 5 is next",
+            "ts is 6, expected 5",
         ),
         (
             format!("{event}0\n{wrong_seq}\nabort"),
             3,
-            "index is 1, 0 is next",
+            "index is 1, expected 0",
         ),
         (
             format!("{event}-\n{}\nabort", event.replace("ts=5", "ts=4") + "-"),
             3,
-            "ts is less than 5",
+            "ts is 4, less than the previous 5",
         ),
     ] {
         let error = error(&rest);

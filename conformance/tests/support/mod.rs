@@ -1,4 +1,4 @@
-//! What a check says of the corpus's sessions.
+//! Helpers to check the corpus's sessions.
 
 mod outcome;
 

@@ -1,4 +1,4 @@
-//! What a check said.
+//! The output of a check.
 
 use std::path::{Path, PathBuf};
 
@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::Trace;
 
-/// All that a check gave.
+/// The reports and errors of a check.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// What stands in front of each path and is left out when files are named.
+    /// The prefix that is removed from paths.
     root: PathBuf,
     pub(crate) reports: Vec<FileReport>,
     pub(crate) unreadable: Vec<(PathBuf, String)>,
@@ -28,7 +28,7 @@ impl Output for Outcome {
 }
 
 impl Outcome {
-    /// Checks what is at a path; files are named from it.
+    /// Checks a path; file names are relative to it.
     pub(crate) fn of(path: &Path) -> Self {
         let mut this = Self {
             root: path.to_owned(),
@@ -45,7 +45,7 @@ impl Outcome {
         Self::of(folder.path())
     }
 
-    /// Writes a session and checks a folder of it; files are named from the whole.
+    /// Writes a session and checks a folder of it; file names are relative to the session.
     pub(crate) fn of_folder(trace: &Trace, name: &str) -> Self {
         let folder = TempDir::new().unwrap();
         trace.write(folder.path()).unwrap();
@@ -54,13 +54,13 @@ impl Outcome {
         this
     }
 
-    /// The name of a report's file, with `/` on every platform.
+    /// Returns the name of a report's file, with `/` on every platform.
     pub(crate) fn name(&self, report: &FileReport) -> String {
         let name = report.path.strip_prefix(&self.root).unwrap();
         name.to_string_lossy().replace('\\', "/")
     }
 
-    /// The only report of a file.
+    /// Returns the only report of a file.
     pub(crate) fn report(&self, file: &str) -> &FileReport {
         let mut reports = self.reports.iter().filter(|r| self.name(r) == file);
         let report = reports
@@ -82,7 +82,7 @@ impl Outcome {
         })
     }
 
-    /// Each file's broken rules, sorted: `thread_7/index.atf ATF-IFTR-001`.
+    /// Returns each file's broken rules, sorted: `thread_7/index.atf ATF-IFTR-001`.
     pub(crate) fn broken(&self) -> Vec<String> {
         let broken = self.reports.iter().flat_map(|report| {
             let name = self.name(report);

@@ -1,46 +1,46 @@
-//! `detail.atf`.
+//! Reads `detail.atf`.
 
 use serde_json::{Value, json};
 
 use crate::layout::{Layout, Record, View, is_zero};
 use crate::section::{Derived, between, is_checksum_good};
 
-/// A file whose header can be believed, as far as headers can.
+/// A file with a valid header.
 struct File<'a> {
     bytes: &'a [u8],
     header: View<'a>,
     event: &'a Record,
     payload: &'a Record,
     footer: &'a Record,
-    /// Where the events begin.
+    /// The offset of the first event.
     start: u64,
 }
 
-/// What hopping from event to event came to.
+/// The result of walking from event to event.
 struct Walk {
-    /// Where each event begins.
+    /// The offset of each event.
     places: Vec<u64>,
-    /// Where it ended.
+    /// The offset where the walk ended.
     end: u64,
     is_whole: bool,
 }
 
-/// What a reader makes of the file.
+/// A decoded file.
 pub(crate) struct Detail {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    /// Of each event, the position of its index event.
+    /// The position of each event's index event.
     pub(crate) index_seqs: Vec<u64>,
 }
 
-/// `None` where a reader refuses the file.
+/// Decodes a file; `None` if a reader must reject it.
 pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
     let footer = footer_at.and_then(|at| file.footer.at(bytes, at));
     let (walk, end) = match (footer_at, &footer) {
         (Some(at), Some(footer)) => {
-            // In a finalized file every event is whole, and their number is the footer's.
+            // In a finalized file, all events are complete and the footer's count is right.
             let walk = file.walk(at);
             let is_counted = walk.places.len() as u64 == footer.number("event_count");
             let section = between(bytes, file.start, at)?;
@@ -50,7 +50,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Detail> {
             (walk, at.checked_add(file.footer.size as u64)?)
         }
         _ => {
-            // Only a footer can prove that the events begin elsewhere.
+            // Only a footer can prove another events_offset.
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
@@ -101,7 +101,7 @@ impl<'a> File<'a> {
         })
     }
 
-    /// The length of the event that begins there, if it is one and ends in front of `end`.
+    /// Returns the length of the event at an offset, if it is valid and ends at or before `end`.
     fn length(&self, at: u64, end: u64) -> Option<u64> {
         let length = self.event.at(self.bytes, at)?.number("total_length");
         let is_whole = length >= self.event.size as u64 && length <= end.checked_sub(at)?;
@@ -140,7 +140,7 @@ impl<'a> File<'a> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// A footer that may stand there, good or not.
+    /// Returns the possible footer at an offset, valid or not.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
@@ -152,8 +152,8 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Whether an event begins in front of it and ends behind it: memory may look like a footer. Where
-    /// the numbers fit as well, the events must go on to the end of the file, or to zeros.
+    /// Returns whether the offset is inside an event: captured memory may look like a footer. If the
+    /// numbers match too, only events up to the end of the file, or up to zeros, count.
     fn is_payload(&self, at: u64, fits: bool) -> bool {
         let size = self.bytes.len() as u64;
         let walk = self.walk(size);
@@ -162,7 +162,7 @@ impl<'a> File<'a> {
         self.rewritten_end() != Some(at) && spans && (!fits || rest())
     }
 
-    /// Where the header says, at the end, or in front of garbage.
+    /// Looks for the footer where the header says, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [self.stated_end(), self.at_end()].into_iter().flatten();
         if let Some(at) = { likely }.find(|at| self.is_footer(*at)) {
@@ -173,7 +173,8 @@ impl<'a> File<'a> {
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Whether something is a footer by all signs but one: neither to be trusted nor events.
+    /// Returns whether there is a damaged footer: it matches in all respects but one, so it can be
+    /// neither trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
         let at_end = self.at_end();
         let stated = self.stated_end().filter(|_| !self.is_placeholder());
@@ -189,7 +190,7 @@ impl<'a> File<'a> {
             let has_magic = self.footer.has_magic(footer.bytes) && !self.is_payload(at, false);
             footer.is_zero("reserved") && (has_magic || fits)
         });
-        // Where the header proves that the footer stands, nothing else does.
+        // Only a footer may be where the header proves one.
         let proved = [
             self.counted_end(),
             self.rewritten_end().filter(|end| at_end == Some(*end)),
@@ -201,14 +202,14 @@ impl<'a> File<'a> {
             })
     }
 
-    /// Where a rewritten header says that the events end. One that counts none may be a placeholder
-    /// in which something was set early.
+    /// Returns the end of the events according to a rewritten header. A header without a count may be
+    /// a placeholder with a field that was set early.
     fn rewritten_end(&self) -> Option<u64> {
         let counts = ["event_count", "bytes_length"].map(|name| self.header.number(name));
         self.stated_end().filter(|_| !counts.contains(&0))
     }
 
-    /// The same, if as many events as it counts end there.
+    /// Like [`Self::rewritten_end`], if the header's count of events ends there.
     fn counted_end(&self) -> Option<u64> {
         let end = self.rewritten_end()?;
         let walk = self.walk(end.min(self.bytes.len() as u64));
@@ -226,7 +227,7 @@ impl<'a> File<'a> {
         Some(event.into())
     }
 
-    /// Registers and stack, where the length fits; the event's type promises nothing.
+    /// Decodes registers and stack if the length matches, whatever the event's type.
     fn function(&self, payload: &[u8]) -> Value {
         let stack = payload.get(self.payload.size..).unwrap_or_default();
         match self.payload.at(payload, 0) {

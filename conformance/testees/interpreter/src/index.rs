@@ -1,36 +1,36 @@
-//! `index.atf`.
+//! Reads `index.atf`.
 
 use serde_json::{Value, json};
 
 use crate::layout::{Layout, Record, View, is_zero};
 use crate::section::{Derived, between, is_checksum_good};
 
-/// A file whose header can be believed, as far as headers can.
+/// A file with a valid header.
 struct File<'a> {
     bytes: &'a [u8],
     header: View<'a>,
     event: &'a Record,
     footer: &'a Record,
-    /// Where the events begin.
+    /// The offset of the first event.
     start: u64,
 }
 
-/// What a reader makes of the file.
+/// A decoded file.
 pub(crate) struct Index {
     pub(crate) document: Value,
     pub(crate) wire: u64,
-    /// `None` in the place of a block that never reached the disk: zeros that no checksum covers.
+    /// The events; `None` for a hole: zeros that no checksum covers.
     pub(crate) events: Vec<Option<Moment>>,
 }
 
-/// What a session needs to know of an event.
+/// The fields of an event that a session needs.
 pub(crate) struct Moment {
     pub(crate) timestamp_ns: u64,
     /// The position of its detail event.
     pub(crate) detail_seq: Option<u64>,
 }
 
-/// `None` where a reader refuses the file.
+/// Decodes a file; `None` if a reader must reject it.
 pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
     let file = File::open(layout, bytes)?;
     let footer_at = file.find_footer();
@@ -46,7 +46,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
             )
         }
         _ => {
-            // Only a footer can prove that the events begin elsewhere.
+            // Only a footer can prove another events_offset.
             if file.start != file.header.bytes.len() as u64 || file.has_damaged_footer() {
                 return None;
             }
@@ -55,7 +55,7 @@ pub(crate) fn read(layout: &Layout, bytes: &[u8]) -> Option<Index> {
         }
     };
     let events: Vec<_> = (0..count).map_while(|seq| file.view(seq)).collect();
-    // It was verified: zeros under it were written.
+    // A verified checksum proves that zeros were written.
     let is_proven = footer.is_some_and(|footer| footer.number("checksum") != 0);
     let is_hole = |event: &View<'_>| !is_proven && is_zero(event.bytes);
     let has_hole = events.iter().any(is_hole);
@@ -93,7 +93,7 @@ impl<'a> File<'a> {
         let wire = [1, 2]
             .into_iter()
             .find(|wire| header(*wire).is_some_and(|h| h.has_constants()))?;
-        // With 32 events, version 2's layout has an event size where version 1 has one, too.
+        // With 32 events, a version 2 header also passes version 1's event_size check.
         let later = layout.record("index_header", 2).field("event_size")?;
         if wire == 1 && header(2)?.has_constant(later) {
             return None;
@@ -110,7 +110,7 @@ impl<'a> File<'a> {
         })
     }
 
-    /// Where the event of that position begins.
+    /// Returns the offset of the event at a position.
     fn event_at(&self, seq: u64) -> Option<u64> {
         seq.checked_mul(self.event.size as u64)?
             .checked_add(self.start)
@@ -126,26 +126,27 @@ impl<'a> File<'a> {
         self.header.are_zero(&fields) && (offset == 0 || offset == self.header.bytes.len() as u64)
     }
 
-    /// Without events a rewritten header differs from a placeholder in nothing but its place.
+    /// Returns whether the header was never rewritten. Without events, only `footer_offset` can show
+    /// the difference.
     fn is_left_a_placeholder(&self, footer: &View<'_>, at: Option<u64>) -> bool {
         let says_all = footer.are_zero(&["event_count", "time_start_ns", "time_end_ns"])
             && at == Some(self.header.number("footer_offset"));
         self.is_placeholder() && !says_all
     }
 
-    /// Whether a rewritten header says where the events end, twice. One that counts none may be a
-    /// placeholder in which something was set early.
+    /// Returns whether two fields of a rewritten header agree on the end of the events. A header without
+    /// a count may be a placeholder with a field that was set early.
     fn is_end_known(&self) -> bool {
         let count = self.header.number("event_count");
         count > 0 && self.event_at(count) == Some(self.header.number("footer_offset"))
     }
 
-    /// A footer that may stand there, good or not.
+    /// Returns the possible footer at an offset, valid or not.
     fn footer_at(&self, at: u64) -> Option<View<'a>> {
         self.footer.at(self.bytes, at).filter(|_| at >= self.start)
     }
 
-    /// Whether a footer counts the events in front of it and their bytes.
+    /// Returns whether a footer's count and length match its offset.
     fn says_its_place(&self, footer: &View<'_>, at: u64) -> bool {
         self.event_at(footer.number("event_count")) == Some(at)
             && footer.number("bytes_written").checked_add(self.start) == Some(at)
@@ -157,25 +158,26 @@ impl<'a> File<'a> {
         })
     }
 
-    /// All places where an event could end.
+    /// Returns all offsets where an event could end.
     fn ends(&self) -> impl Iterator<Item = u64> {
         let places = (0..).map_while(|seq| self.event_at(seq));
         places.take_while(|at| *at <= self.bytes.len() as u64)
     }
 
-    /// Where the footer stands if it stands at the file's end.
+    /// Returns the offset of a footer at the end of the file.
     fn at_end(&self) -> Option<u64> {
         (self.bytes.len() as u64).checked_sub(self.footer.size as u64)
     }
 
-    /// Where the header says, at the end, or in front of garbage.
+    /// Looks for the footer where the header says, at the end, and before trailing bytes.
     fn find_footer(&self) -> Option<u64> {
         let likely = [Some(self.header.number("footer_offset")), self.at_end()];
         let mut places = likely.into_iter().flatten().chain(self.ends());
         places.find(|at| self.is_footer(*at))
     }
 
-    /// Whether something is a footer by all signs but one: neither to be trusted nor events.
+    /// Returns whether there is a damaged footer: it matches in all respects but one, so it can be
+    /// neither trusted nor read as events.
     fn has_damaged_footer(&self) -> bool {
         let stated = self.header.number("footer_offset");
         let stated = Some(stated).filter(|_| !self.is_placeholder());
@@ -193,15 +195,16 @@ impl<'a> File<'a> {
             let counts = self.event_at(footer.number("event_count")) == Some(at);
             let measures = footer.number("bytes_written").checked_add(self.start) == Some(at);
             footer.is_zero("reserved")
-                && match has_magic {
-                    true => is_placed || counts || measures,
-                    // Zeros fit an empty section anywhere.
-                    false => is_placed && counts && measures && at > self.start,
+                && if has_magic {
+                    is_placed || counts || measures
+                } else {
+                    // Zeros match an empty section anywhere.
+                    is_placed && counts && measures && at > self.start
                 }
         })
     }
 
-    /// How many whole events stand up to the end of a file without a footer.
+    /// Counts the complete events of a file without a footer.
     fn survivors(&self) -> Option<u64> {
         let size = self.event.size as u64;
         let rest = between(self.bytes, self.start, self.bytes.len() as u64)?;
@@ -211,8 +214,8 @@ impl<'a> File<'a> {
         let mut whole = (rest.len() as u64).checked_div(size)?;
         let touched = (data as u64).div_ceil(size);
         if touched < whole {
-            // Space that was set aside, or blocks that never reached the disk, are no events,
-            // and an event of no kind in front of them was torn.
+            // Zeros at the end are preallocated space or blocks that never reached the disk. An
+            // event of kind 0 before them is torn.
             let last = touched.checked_sub(1).and_then(|seq| self.view(seq));
             let is_torn = last.is_some_and(|event| event.number("event_kind") == 0);
             whole = touched.saturating_sub(u64::from(is_torn));
@@ -220,13 +223,13 @@ impl<'a> File<'a> {
         if self.is_end_known() {
             whole = whole.min(self.header.number("event_count"));
         }
-        // Half of a footer and more would make an event.
+        // 32 or more bytes of a torn footer would make an event.
         let mut ends = whole.saturating_sub(1)..=whole;
         let cut = ends.find(|seq| self.begins_footer(rest.get(..data).unwrap_or_default(), *seq));
         Some(cut.unwrap_or(whole))
     }
 
-    /// Whether what is left behind so many events is the beginning of a footer.
+    /// Returns whether the bytes after `seq` events are the beginning of a footer.
     fn begins_footer(&self, data: &[u8], seq: u64) -> bool {
         let at = seq.saturating_mul(self.event.size as u64);
         let Some(cut) = between(data, at, data.len() as u64) else {

@@ -1,4 +1,4 @@
-//! The layout as it stands in the JSON: records of fields with offset and type.
+//! The layout from the JSON: records of fields with offset and type.
 
 use std::collections::BTreeMap;
 
@@ -13,35 +13,35 @@ pub struct Layout {
 /// One record in one wire version.
 #[derive(Debug, Default)]
 pub struct Record {
-    /// In bytes.
+    /// Its size in bytes.
     pub size: usize,
-    /// In the order of their offsets.
+    /// Its fields, in the order of their offsets.
     pub fields: Vec<Field>,
 }
 
 /// One field.
 #[derive(Debug)]
 pub struct Field {
-    /// As in the reference.
+    /// Its name, as in the reference.
     pub name: String,
     /// Bytes from the start of the record.
     pub offset: usize,
     /// Size of one element in bytes.
     pub width: usize,
-    /// How many elements, where it is an array.
+    /// The number of elements, if it is an array.
     pub count: Option<usize>,
-    /// The number that stands for "none".
+    /// The number that means "none".
     pub none: Option<u64>,
-    /// The one value that it has.
+    /// Its only valid value, if it has one.
     pub constant: Option<Vec<u8>>,
 }
 
 impl Layout {
-    /// Reads the JSON.
+    /// Parses the JSON.
     ///
     /// # Errors
     ///
-    /// What is missing, in words.
+    /// Returns a message about what is missing.
     pub fn parse(text: &str) -> Result<Self, String> {
         let json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let mut records = BTreeMap::new();
@@ -62,7 +62,7 @@ impl Layout {
         Ok(Self { records })
     }
 
-    /// A record; one without fields if there is none of that name.
+    /// Returns the record with this name, or one without fields if there is none.
     #[must_use]
     pub fn record(&self, name: &str, wire: u64) -> &Record {
         static EMPTY: Record = Record {
@@ -74,13 +74,13 @@ impl Layout {
 }
 
 impl Record {
-    /// The field of a name.
+    /// Returns the field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The record at an offset, if the bytes go that far.
+    /// Returns the record at an offset, if the bytes contain all of it.
     #[must_use]
     pub fn at<'a>(&'a self, bytes: &'a [u8], offset: u64) -> Option<View<'a>> {
         let start = usize::try_from(offset).ok()?;
@@ -91,7 +91,7 @@ impl Record {
         })
     }
 
-    /// Whether the bytes, which may be fewer, begin with the magic.
+    /// Returns whether the bytes begin with the magic; they need not be a whole record.
     #[must_use]
     pub fn has_magic(&self, bytes: &[u8]) -> bool {
         let magic = self
@@ -127,18 +127,18 @@ impl Field {
         })
     }
 
-    /// How many bytes it has.
+    /// Returns its size in bytes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.width.saturating_mul(self.count.unwrap_or(1))
     }
 
-    /// Whether a document has it. Some fields named `flags` are reserved, too, and shown.
+    /// Returns whether documents show it. Fields named `flags` are shown even where they are reserved.
     fn is_shown(&self) -> bool {
         self.name != "magic" && !self.name.trim_start_matches('_').starts_with("reserved")
     }
 
-    /// Whether it is a position in the other file: text in all wire versions.
+    /// Returns whether it is a position in the other file: a string in all wire versions.
     fn is_link(&self) -> bool {
         self.name.ends_with("_seq")
     }
@@ -156,11 +156,11 @@ impl Field {
     }
 }
 
-/// A record in its bytes.
+/// A record with its bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     record: &'a Record,
-    /// As many as the record has.
+    /// The record's bytes.
     pub bytes: &'a [u8],
 }
 
@@ -170,34 +170,34 @@ impl View<'_> {
         self.bytes.get(field.offset..end).unwrap_or_default()
     }
 
-    /// A field's number; 0 if there is no such field.
+    /// Returns a field's number, or 0 if there is no such field.
     #[must_use]
     pub fn number(&self, name: &str) -> u64 {
         let field = self.record.field(name);
         field.map_or(0, |field| number(self.bytes_of(field)))
     }
 
-    /// A field's number; `None` if it is the one that stands for "none".
+    /// Returns a field's number, or `None` if it means "none".
     #[must_use]
     pub fn link(&self, name: &str) -> Option<u64> {
         let none = self.record.field(name).and_then(|field| field.none);
         Some(self.number(name)).filter(|number| none != Some(*number))
     }
 
-    /// Whether all of these are 0.
+    /// Returns whether all of these fields are 0.
     #[must_use]
     pub fn are_zero(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.number(name) == 0)
     }
 
-    /// Whether a field's bytes are all 0.
+    /// Returns whether a field's bytes are all 0.
     #[must_use]
     pub fn is_zero(&self, name: &str) -> bool {
         let field = self.record.field(name);
         field.is_some_and(|field| is_zero(self.bytes_of(field)))
     }
 
-    /// Whether each field that has one value has it.
+    /// Returns whether all fields with a constant value have it.
     #[must_use]
     pub fn has_constants(&self) -> bool {
         self.record
@@ -206,14 +206,14 @@ impl View<'_> {
             .all(|field| self.has_constant(field))
     }
 
-    /// Whether that field has its one value.
+    /// Returns whether a field has its constant value, if it has one.
     #[must_use]
     pub fn has_constant(&self, field: &Field) -> bool {
         let constant = field.constant.as_deref();
         constant.is_none_or(|constant| self.bytes_of(field) == constant)
     }
 
-    /// The fields as a document has them.
+    /// Returns the fields as a document shows them.
     #[must_use]
     pub fn document(&self) -> Map<String, Value> {
         let shown = self.record.fields.iter().filter(|field| field.is_shown());
@@ -223,7 +223,7 @@ impl View<'_> {
     }
 }
 
-/// Bytes in little-endian order; 0 beyond 8 of them.
+/// Decodes a little-endian number; 0 for more than 8 bytes.
 fn number(bytes: &[u8]) -> u64 {
     let mut whole = [0; 8];
     match whole.get_mut(..bytes.len()) {

@@ -1,9 +1,8 @@
-//! Decodes ATF v2 files and sessions by interpreting `atf-derive/layout.json` at run time, and the
-//! schema of `manifest.json` beside it.
+//! Decodes ATF v2 files and sessions by interpreting `atf-derive/layout.json` and the schema of
+//! `manifest.json` at run time.
 //!
-//! No offset, no size and no key of a manifest stands in this code, and none of it is the library's:
-//! what both make of a trace can be held against each other. It gives the document of the conformance
-//! protocol.
+//! This code contains no offsets, sizes or manifest keys, and shares nothing with the library, so the
+//! two can check each other. It returns the documents of the conformance protocol.
 //!
 //! ```
 //! let document = atf_interpreter::read(b"ATI2, but no more");
@@ -43,24 +42,25 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// By its magic; what has none is held to be an index file.
+    /// Returns the kind of a file by its magic; without a magic, it counts as an index file.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
-        match layout().record("detail_header", 1).has_magic(bytes) {
-            true => Self::Detail,
-            false => Self::Index,
+        if layout().record("detail_header", 1).has_magic(bytes) {
+            Self::Detail
+        } else {
+            Self::Index
         }
     }
 }
 
-/// The document of a file that is known by its magic.
+/// Returns the document of a file, whose kind its magic identifies.
 #[must_use]
 pub fn read(bytes: &[u8]) -> Value {
     read_as(Kind::of(bytes), bytes)
 }
 
-/// The document of a file of a kind. It takes as much memory as the file's events take as JSON,
-/// whatever numbers stand in the file.
+/// Returns the document of a file of this kind. Memory use is limited by the size of the file's events
+/// as JSON, whatever numbers the file contains.
 #[must_use]
 pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
     let (name, document) = match kind {
@@ -76,33 +76,34 @@ pub fn read_as(kind: Kind, bytes: &[u8]) -> Value {
     document.unwrap_or_else(|| rejected(name))
 }
 
-/// The document of a file, or of a session's folder.
+/// Returns the document of a file, or of a session's folder.
 ///
 /// # Errors
 ///
-/// Where the file cannot be read or the folder cannot be listed.
+/// Returns an error if the file is unreadable or the folder cannot be listed.
 pub fn read_path(path: &Path) -> io::Result<Value> {
     if path.is_dir() {
         return session::read(path);
     }
     let bytes = fs::read(path)?;
-    let kind = match path.ends_with("detail.atf") {
-        true => Kind::Detail,
-        false => Kind::of(&bytes),
+    let kind = if path.ends_with("detail.atf") {
+        Kind::Detail
+    } else {
+        Kind::of(&bytes)
     };
     Ok(read_as(kind, &bytes))
 }
 
-/// A document that refuses.
+/// Returns a document with the verdict reject.
 fn rejected(kind: &str) -> Value {
     json!({"kind": kind, "verdict": "reject"})
 }
 
-/// The layout that is committed.
+/// Returns the committed layout.
 ///
 /// # Panics
 ///
-/// If that file is not a layout: its tests show that it is one.
+/// Panics if that file is not a layout; the tests ensure that it is one.
 #[must_use]
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();

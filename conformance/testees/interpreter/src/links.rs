@@ -1,14 +1,14 @@
-//! The links between a thread's two files, both ways.
+//! The links between a thread's two files, in both directions.
 
 use crate::detail::Detail;
 use crate::index::{Index, Moment};
 
-/// The links of what could be read; nothing leads anywhere in a file that could not.
+/// The links of the readable files; an unreadable file has none.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// Of each index event, its detail event. An event of zeros has none.
+    /// The detail event of each index event; holes have none.
     forward: Vec<Option<u64>>,
-    /// Of each detail event, its index event.
+    /// The index event of each detail event.
     back: Vec<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Links {
         }
     }
 
-    /// Index events whose link leads to no detail event that leads back: from where to where.
+    /// Returns the targets of links in the index that have no matching link back.
     fn dangling(&self) -> impl Iterator<Item = u64> {
         let links = (0..).zip(&self.forward);
         let links = links.filter_map(|(seq, to)| Some((seq, (*to)?)));
@@ -32,7 +32,7 @@ impl Links {
         loose.map(|(_, to)| to)
     }
 
-    /// Detail events whose link leads to no index event that leads back: to where.
+    /// Returns the targets of links in the details that have no matching link back.
     fn orphans(&self) -> impl Iterator<Item = u64> {
         let links = (0..).zip(&self.back);
         let loose = links.filter(|(seq, to)| at(&self.forward, **to) != Some(&Some(*seq)));

@@ -1,4 +1,4 @@
-//! Tells whether `manifest.json` can be used, by its JSON Schema.
+//! Checks by its JSON Schema whether `manifest.json` can be used.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// `used`, `absent`, or `ignored` where a reader cannot go by it.
+/// Returns `used`, `absent`, or `ignored` if a reader cannot use it.
 pub(crate) fn state(path: &Path) -> &'static str {
     let Ok(meta) = path.symlink_metadata() else {
         return "absent";
@@ -21,13 +21,13 @@ pub(crate) fn state(path: &Path) -> &'static str {
     }
 }
 
-/// JSON to the letter: UTF-8 without a mark, and no key twice.
+/// Parses strict JSON: UTF-8 without a byte-order mark, and no duplicate keys.
 fn parse(bytes: &[u8]) -> Option<Value> {
     let once: Once = serde_json::from_slice(bytes).ok()?;
     Some(once.0)
 }
 
-/// The schema that is committed.
+/// Returns the committed schema.
 fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -36,10 +36,10 @@ fn schema() -> &'static Value {
     })
 }
 
-/// The one pattern that the schema has.
+/// The only pattern in the schema.
 const HEX: &str = "^0x[0-9a-fA-F]{1,16}$";
 
-/// Whether a value is what a schema asks for. An integer has no fraction, not even `.0`.
+/// Returns whether a value matches a schema. An integer has no fraction, not even `.0`.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     if let Some(name) = schema["$ref"].as_str() {
         let place = name.trim_start_matches('#');
@@ -65,7 +65,7 @@ fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     }
 }
 
-/// What must be there is, and what is known fits. Other keys may be there.
+/// Returns whether all required keys are there and all known keys match. Other keys are allowed.
 fn has_members(members: &Map<String, Value>, schema: &Value, root: &Value) -> bool {
     let required = schema["required"].as_array().into_iter().flatten();
     let mut required = required.filter_map(Value::as_str);
@@ -81,7 +81,7 @@ fn is_hex(text: &str) -> bool {
     (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A value none of whose objects has a key twice.
+/// A value whose objects have no duplicate keys.
 struct Once(Value);
 
 impl<'de> Deserialize<'de> for Once {
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for Any {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value without a key twice")
+        f.write_str("a value without duplicate keys")
     }
 
     fn visit_unit<E: Error>(self) -> Result<Value, E> {
@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for Any {
         let mut map = Map::new();
         while let Some((key, Once(value))) = members.next_entry::<String, Once>()? {
             if !keys.insert(key.clone()) {
-                return Err(A::Error::custom("a key occurs twice"));
+                return Err(A::Error::custom("duplicate key"));
             }
             map.insert(key, value);
         }
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for Any {
 mod tests {
     use super::*;
 
-    /// Each word of the committed schema is one that is looked at, or one that asks for nothing.
+    /// Checks that every keyword of the committed schema is interpreted or requires nothing.
     fn assert_known(schema: &Value) {
         for (key, value) in schema.as_object().into_iter().flatten() {
             match key.as_str() {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_the_manifests_schema_is_interpreted() {
+    fn every_keyword_of_the_manifest_schema_is_interpreted() {
         assert!(schema().pointer("/properties/threads").is_some());
         assert_known(schema());
     }

@@ -1,13 +1,13 @@
-//! What the two files have in common.
+//! Code that both kinds of file share.
 
 use serde_json::{Value, json};
 
 use crate::layout::View;
 
-/// What a reader gives beside the records.
+/// The values that a reader derives from a file.
 pub(crate) struct Derived {
     pub(crate) event_count: usize,
-    /// Without a footer.
+    /// The source of the count if there is no footer.
     pub(crate) count_source: &'static str,
     pub(crate) trailing_bytes: u64,
 }
@@ -28,18 +28,18 @@ impl Derived {
     }
 }
 
-/// The bytes between two offsets.
+/// Returns the bytes between two offsets.
 pub(crate) fn between(bytes: &[u8], start: u64, end: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
-/// Whether the checksum is that of the section, or was not computed.
+/// Returns whether the checksum matches the section or was not computed.
 pub(crate) fn is_checksum_good(footer: &View<'_>, section: &[u8]) -> bool {
     let checksum = footer.number("checksum");
     checksum == 0 || checksum == u64::from(crc32c(section))
 }
 
-/// CRC-32C, bit by bit: of "123456789" it is 0xE3069283.
+/// Computes the CRC-32C, bit by bit: that of "123456789" is 0xE3069283.
 fn crc32c(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for byte in bytes {

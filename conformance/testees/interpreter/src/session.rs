@@ -11,26 +11,26 @@ use crate::index::{self, Index};
 use crate::links::Links;
 use crate::{layout, manifest, rejected};
 
-/// What stands under the name of a file of a thread.
+/// The state of a thread's file.
 enum File<T> {
     Absent,
-    /// A symbolic link, which may lead out of the session: what it leads to is not there.
+    /// A symlink, which may lead out of the session: its target does not count.
     Link,
     Refused,
     Read(T),
 }
 
-/// A thread, and what a session's document needs of it.
+/// A thread of a session.
 struct Thread {
     id: u32,
     index: File<Index>,
     detail: File<Detail>,
-    /// Whether all that should be there is, and is accepted.
+    /// Whether all expected files are there and accepted.
     is_whole: bool,
     document: Value,
 }
 
-/// The document of a session's folder.
+/// Returns the document of a session's folder.
 pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     let folder = process_folder(folder)?;
     let mut threads = Vec::new();
@@ -70,7 +70,8 @@ pub(crate) fn read(folder: &Path) -> io::Result<Value> {
     }))
 }
 
-/// Where the threads are: a folder that has none and no manifest stands for its one `pid_N`.
+/// Returns the folder with the threads: the only `pid_N` if the folder itself has no threads and no
+/// manifest.
 fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     let is_session = folder.join("manifest.json").symlink_metadata().is_ok()
         || !numbered(folder, "thread_")?.is_empty();
@@ -81,8 +82,8 @@ fn process_folder(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// The names in a folder that go on with a number of 32 bits, ascending by it. They are those that
-/// stand there; nothing is joined from the manifest.
+/// Lists the entries of a folder whose name is the prefix and a 32-bit number, ascending. The names come
+/// from the folder, never from the manifest.
 fn numbered(folder: &Path, prefix: &str) -> io::Result<Vec<(u32, String)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -110,15 +111,15 @@ impl<T> File<T> {
         }
     }
 
-    /// Reads what stands there, unless it is something else than a file.
+    /// Reads a file; does not follow symlinks.
     fn open(path: &Path, read: impl Fn(&[u8]) -> Option<T>) -> Self {
         let kind = path.symlink_metadata().map(|meta| meta.file_type());
-        match kind.as_ref().is_ok_and(FileType::is_symlink) {
-            true => Self::Link,
-            false => match fs::read(path) {
-                Ok(bytes) => read(&bytes).map_or(Self::Refused, Self::Read),
-                Err(_) => Self::Absent,
-            },
+        if kind.as_ref().is_ok_and(FileType::is_symlink) {
+            return Self::Link;
+        }
+        match fs::read(path) {
+            Ok(bytes) => read(&bytes).map_or(Self::Refused, Self::Read),
+            Err(_) => Self::Absent,
         }
     }
 
@@ -172,7 +173,7 @@ impl Thread {
         }
     }
 
-    /// Time, thread and position of each event that is no hole.
+    /// Returns the time, thread and position of each event that is not a hole.
     fn moments(&self) -> impl Iterator<Item = (u64, u32, usize)> {
         let events = self
             .index

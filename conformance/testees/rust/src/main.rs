@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, error};
 
-/// What the kit takes for "not supported".
+/// The exit code for "unsupported".
 const UNSUPPORTED: u8 = 77;
 
 fn main() -> ExitCode {

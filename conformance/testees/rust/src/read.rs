@@ -1,4 +1,4 @@
-//! A file as the kit's document.
+//! Converts a file into the kit's document.
 
 use std::path::Path;
 
@@ -7,23 +7,20 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::{Checksum, Completeness, CountSource, Error, ErrorKind, FileKind, Wire};
 use serde_json::{Map, Value, json};
 
-/// The document of a file; an error only where it cannot be read at all.
+/// Returns the document of a file, or an error if the file is unreadable.
 pub(crate) fn read(path: &Path) -> Result<Value, Error> {
     let is_detail = FileKind::of(path)? == Some(FileKind::Detail) || path.ends_with("detail.atf");
-    let (kind, document) = match is_detail {
-        true => (
-            "detail",
-            DetailReader::open(path).and_then(|reader| detail(&reader)),
-        ),
-        false => (
-            "index",
-            IndexReader::open(path).and_then(|reader| index(&reader)),
-        ),
+    let (kind, document) = if is_detail {
+        let document = DetailReader::open(path).and_then(|reader| detail(&reader));
+        ("detail", document)
+    } else {
+        let document = IndexReader::open(path).and_then(|reader| index(&reader));
+        ("index", document)
     };
     match document {
         Ok(Some(document)) => Ok(document),
         Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => Err(error),
-        // What the library cannot open, and what it opens for those who ask, but warns of.
+        // Files that the library cannot open, and damaged files that it opens with a warning.
         Ok(None) | Err(_) => Ok(json!({"kind": kind, "verdict": "reject"})),
     }
 }
@@ -100,7 +97,7 @@ fn detail(reader: &DetailReader) -> Result<Option<Value>, Error> {
     let Some(is_finalized) = is_finalized(reader.completeness(), state) else {
         return Ok(None);
     };
-    // In front of a footer all events are whole.
+    // Before a footer, all events must be complete.
     if reader.footer().is_some() && reader.framing_problem().is_some() {
         return Ok(None);
     }
@@ -166,7 +163,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> Result<Value, Err
     fields.insert("flags".into(), header.flags.into());
     fields.insert("index_seq".into(), header.index_seq.to_string().into());
     fields.insert("timestamp".into(), header.timestamp.to_string().into());
-    // An event is never larger than its file, which limits what this takes.
+    // An event is never larger than its file, which limits memory use.
     let payload = reader.payload(event, usize::MAX)?;
     fields.insert("payload".into(), hex(&payload).into());
     fields.insert("function".into(), function.into());
@@ -176,7 +173,7 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> Result<Value, Err
     Ok(fields.into())
 }
 
-/// Whether the writer came to its end; `None` where the file is not to be trusted.
+/// Returns whether the file is finalized, or `None` if it is damaged.
 fn is_finalized(completeness: &Completeness, checksum: Checksum) -> Option<bool> {
     match (completeness, checksum) {
         (Completeness::DamagedFooter { .. }, _) => None,
@@ -186,10 +183,7 @@ fn is_finalized(completeness: &Completeness, checksum: Checksum) -> Option<bool>
 }
 
 const fn verdict(is_whole: bool) -> &'static str {
-    match is_whole {
-        true => "accept",
-        false => "recover",
-    }
+    if is_whole { "accept" } else { "recover" }
 }
 
 const fn count_source(source: CountSource) -> &'static str {
@@ -209,7 +203,7 @@ const fn checksum(checksum: Checksum) -> &'static str {
     }
 }
 
-/// 32 bits are numbers, 64 bits are text.
+/// Formats a count: a 32-bit field in version 1 is a number, a 64-bit field in version 2 a string.
 fn narrow_in_v1(wire: Wire, count: u64) -> Value {
     match wire {
         Wire::V1 => count.into(),

@@ -1,4 +1,4 @@
-//! A script, carried out.
+//! Executes a script.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use atf::write::{Event, ThreadWriter, WriteOptions};
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// Writes what the script asks for; what it does not finalize is flushed when it is dropped.
+/// Writes the files of a script. Flushes threads that the script does not finalize.
 pub(crate) fn write(script: &Path, out: &Path) -> Done<()> {
     let mut threads = BTreeMap::new();
     for line in fs::read_to_string(script)?.lines() {
@@ -86,13 +86,13 @@ impl Operation<'_> {
             arch: Arch(self.number("arch")?),
             os: Os(self.number("os")?),
             clock_type: Clock(self.number("clock")?),
-            // The script says what is written, whatever the library thinks of it.
+            // Write exactly what the script says, without the library's checks.
             verbatim: true,
             ..WriteOptions::default()
         })
     }
 
-    /// An event; its detail, if it has one, comes with the next operation.
+    /// Writes an event; the next operation has its detail, if there is one.
     fn index(&self, thread: &mut ThreadWriter) -> Done<()> {
         let event = Event {
             timestamp_ns: self.number("ts")?,

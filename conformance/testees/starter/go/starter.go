@@ -1,10 +1,10 @@
-// A reader and a writer to begin with, for the conformance kit. The standard library is all that it needs:
+// A starter reader and writer for the conformance kit. It needs only the standard library:
 //
 //	go build -o starter starter.go
 //	atf-conformance run TESTEE.toml
 //
-// What speaks the protocol stands below and can stay. decode and tracer are examples of wire version 1
-// that know index files alone: put your own reader and writer in their places.
+// Keep the protocol code at the end. Replace decode and tracer with your own reader and writer: these
+// are examples that support only index files of wire version 1.
 package main
 
 import (
@@ -34,20 +34,20 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ---- Your reader ----
 
-// object holds fields by the names of the protocol; those of 64 bits are strings.
+// object has fields by their names in the protocol; 64-bit fields are strings.
 type object map[string]any
 
-// index is what an index file holds.
+// index is a decoded index file.
 type index struct {
 	header object
 	events []object
-	// nil without a footer that verifies.
+	// nil without a verified footer.
 	footer   object
 	checksum string
 	trailing int
 }
 
-// decode decodes an index file of wire version 1; it is nil for one that must be refused.
+// decode decodes an index file of wire version 1. It returns nil if the file must be rejected.
 func decode(data []byte) *index {
 	if len(data) < headerSize || !bytes.HasPrefix(data, []byte("ATI2\x01\x01")) || u32(data, 24) != eventSize {
 		return nil
@@ -89,7 +89,7 @@ func decode(data []byte) *index {
 	} else {
 		stated := u64(data, 40)
 		if stated < uint64(len(data)) && bytes.HasPrefix(data[stated:], []byte("2ITA")) {
-			// A footer whose numbers are wrong.
+			// A footer with wrong numbers.
 			return nil
 		}
 		file.trailing = len(data) - end
@@ -108,7 +108,7 @@ func decode(data []byte) *index {
 	return file
 }
 
-// findFooter looks for the footer: it stands where its own numbers say that the events end.
+// findFooter looks for a footer whose numbers match its offset.
 func findFooter(data []byte, start int) (int, bool) {
 	last := start + (len(data)-start)/eventSize*eventSize
 	for at := last; at >= start; at -= eventSize {
@@ -188,7 +188,7 @@ func (t *tracer) index(values values) error {
 	return err
 }
 
-// finalize writes the footer first and the header last: after a crash between the two a reader finds the footer.
+// finalize writes the footer first and the header last: after a crash in between, readers find the footer.
 func (t *tracer) finalize() error {
 	size := uint64(len(t.events))
 	footer := []byte("2ITA")
@@ -229,7 +229,7 @@ func run(arguments []string) (int, error) {
 	return 0, errors.New("usage: starter read PATH | write SCRIPT OUT")
 }
 
-// read prints the document of a file; the exit code says whether it was refused.
+// read prints the document of a file and returns the exit code, 1 if it rejects the file.
 func read(path string, output io.Writer) (int, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return unsupported, err
@@ -257,7 +257,7 @@ func read(path string, output io.Writer) (int, error) {
 	return 0, print(document)
 }
 
-// write carries out a script, line by line.
+// write executes a script, line by line.
 func write(script, out string) (int, error) {
 	lines, err := os.ReadFile(script)
 	if err != nil {
@@ -286,7 +286,7 @@ func write(script, out string) (int, error) {
 			err = thread.finalize()
 			delete(threads, id)
 		case words[0] == "abort":
-			// What is open is flushed and not finalized.
+			// Flush open threads, but do not finalize them.
 			for _, thread := range threads {
 				if err == nil {
 					err = thread.buffer.Flush()
@@ -302,10 +302,10 @@ func write(script, out string) (int, error) {
 	return 0, nil
 }
 
-// values are an operation's values, by their keys.
+// values are an operation's values, by key.
 type values map[string]string
 
-// number is 0 for a value that is not there, as of abort.
+// number returns 0 for a missing value, as for abort.
 func (v values) number(key string) uint64 {
 	number, _ := strconv.ParseUint(v[key], 10, 64)
 	return number

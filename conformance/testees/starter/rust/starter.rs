@@ -1,10 +1,10 @@
-//! A reader and a writer to begin with, for the conformance kit. The standard library is all that it needs:
+//! A starter reader and writer for the conformance kit. It needs only the standard library:
 //!
 //!     rustc --edition 2024 -O starter.rs
 //!     atf-conformance run TESTEE.toml
 //!
-//! What speaks the protocol stands below and can stay. `decode` and `Tracer` are examples of wire version 1
-//! that know index files alone: put your own reader and writer in their places.
+//! Keep the protocol code at the end. Replace `decode` and `Tracer` with your own reader and writer: these
+//! are examples that support only index files of wire version 1.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,16 +17,16 @@ const UNSUPPORTED: i32 = 77;
 
 // ---- Your reader ----
 
-/// What an index file holds, with the fields that the protocol names.
+/// A decoded index file, with fields by their names in the protocol.
 struct Index {
     header: Vec<(&'static str, String)>,
     events: Vec<Vec<(&'static str, String)>>,
-    /// `None` without a footer that verifies.
+    /// `None` without a verified footer.
     footer: Option<Vec<(&'static str, String)>>,
     trailing_bytes: usize,
 }
 
-/// Decodes an index file of wire version 1; `None` for one that must be refused.
+/// Decodes an index file of wire version 1; `None` if the file must be rejected.
 fn decode(bytes: &[u8]) -> Option<Index> {
     let u32_at = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let u64_at = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
@@ -69,7 +69,7 @@ fn decode(bytes: &[u8]) -> Option<Index> {
             ),
         ])
     };
-    // A footer stands where its own numbers say that the events end.
+    // The numbers of a footer match its offset.
     let places = (start..bytes.len().saturating_sub(63)).step_by(32);
     let is_footer = |at: &usize| {
         let length = (at - start) as u64;
@@ -84,7 +84,7 @@ fn decode(bytes: &[u8]) -> Option<Index> {
         .get(stated..)
         .is_some_and(|rest| rest.starts_with(b"2ITA"));
     if at.is_none() && stands_there {
-        // A footer whose numbers are wrong.
+        // A footer with wrong numbers.
         return None;
     }
     if let Some(at) = at {
@@ -179,7 +179,7 @@ impl Tracer {
         self.file.write_all(&event)
     }
 
-    /// Footer first, header last: after a crash between the two a reader finds the footer.
+    /// Writes the footer first and the header last: after a crash in between, readers find the footer.
     fn finalize(&mut self) -> io::Result<()> {
         let size = self.events.len() as u64;
         self.file.write_all(b"2ITA")?;
@@ -212,7 +212,7 @@ fn main() {
     }));
 }
 
-/// Prints the document of a file; the exit code says whether it was refused.
+/// Prints the document of a file and returns the exit code, 1 if it rejects the file.
 fn read(path: &Path) -> io::Result<i32> {
     if path.is_dir() {
         return Ok(UNSUPPORTED);
@@ -263,7 +263,7 @@ fn read(path: &Path) -> io::Result<i32> {
     Ok(0)
 }
 
-/// Carries out a script, line by line.
+/// Executes a script, line by line.
 fn write(script: &Path, out: &Path) -> io::Result<i32> {
     let mut threads: BTreeMap<u64, Tracer> = BTreeMap::new();
     for line in fs::read_to_string(script)?.lines() {
@@ -281,7 +281,7 @@ fn write(script: &Path, out: &Path) -> io::Result<i32> {
                 thread.finalize()?;
                 threads.remove(&id);
             }
-            // What is open is flushed and not finalized.
+            // Flush open threads, but do not finalize them.
             ("abort", _) => {
                 for thread in threads.values_mut() {
                     thread.file.flush()?;
@@ -293,11 +293,11 @@ fn write(script: &Path, out: &Path) -> io::Result<i32> {
     Ok(0)
 }
 
-/// An operation's values, by their keys.
+/// An operation's values, by key.
 struct Values<'a>(BTreeMap<&'a str, &'a str>);
 
 impl Values<'_> {
-    /// 0 for one that is not there, as of `abort`.
+    /// Returns a number, or 0 if the value is missing, as for `abort`.
     fn number(&self, key: &str) -> u64 {
         self.0
             .get(key)
@@ -308,12 +308,12 @@ impl Values<'_> {
 
 const NULL: &str = "null";
 
-/// A field of 32 bits or fewer.
+/// Formats a field of at most 32 bits.
 fn number(value: impl Into<u64>) -> String {
     value.into().to_string()
 }
 
-/// A field of 64 bits, a link, a word: none of them has a letter that JSON escapes.
+/// Formats a 64-bit field, a link or a word; none of them needs escapes in JSON.
 fn text(value: impl Display) -> String {
     format!("\"{value}\"")
 }
