@@ -1,4 +1,4 @@
-/* index.atf: where the events end, which of them survived, what they are. */
+/* Reads index.atf. */
 #include "reader.h"
 
 #include <inttypes.h>
@@ -41,8 +41,8 @@ static bool is_header_good(const File *file) {
     const AtfV1IndexHeader *at = place(file, 0);
     if (memcmp(at->magic, ATF_V1_INDEX_HEADER_MAGIC, 4) != 0) return false;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return false;
-    /* Version 2 has its event size where version 1 has zeros: the layout of one version under the
-     * number of the other is refused, or 32 events would look like an event size. */
+    /* Version 2 has its event size where version 1 has zeros. Reject the layout of one version with
+     * the number of the other: 32 events would look like an event size. */
     uint32_t size_v2 = atf_v2_index_header_get_event_size(place(file, 0));
     switch (at->version) {
     case 1: return size_v2 != EVENT && atf_v1_index_header_get_event_size(at) == EVENT;
@@ -51,15 +51,15 @@ static bool is_header_good(const File *file) {
     }
 }
 
-/* As a writer leaves it that was killed before it finalized. */
+/* Returns whether the header was never rewritten. */
 static bool is_placeholder(const Header *header) {
     return header->flags == 0 && header->event_count == 0 && header->time_start_ns == 0 &&
            header->time_end_ns == 0 &&
            (header->footer_offset == 0 || header->footer_offset == HEADER);
 }
 
-/* Whether a rewritten header says where the events end, twice. One that counts none may be a
- * placeholder in which something was set early. */
+/* Returns whether two fields of a rewritten header agree on the end of the events. A header without a
+ * count may be a placeholder with a field that was set early. */
 static bool is_end_known(const Header *header) {
     if (header->event_count == 0 || header->footer_offset < header->events_offset) return false;
     uint64_t size = header->footer_offset - header->events_offset;
@@ -68,7 +68,7 @@ static bool is_end_known(const Header *header) {
 
 /* ---- Footer ---- */
 
-/* A footer stands behind the events that it counts, and says how many bytes they have. */
+/* Returns whether there is a footer: it has the magic, and its count and length match its offset. */
 static bool says_its_place(const AtfV1IndexFooter *footer, uint64_t size) {
     return size % EVENT == 0 && atf_v1_index_footer_get_bytes_written(footer) == size &&
            atf_v1_index_footer_get_event_count(footer) == size / EVENT;
@@ -88,7 +88,7 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Where the header says, at the end, or in front of garbage; 0 if nowhere. */
+/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if there is none. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, header, header->footer_offset)) return header->footer_offset;
@@ -99,7 +99,8 @@ static uint64_t find_footer(const File *file, const Header *header) {
     return 0;
 }
 
-/* Whether a footer stands there by all signs but one. It is neither to be trusted nor events. */
+/* Returns whether there is a damaged footer: it matches in all respects but one, so it can be neither
+ * trusted nor read as events. */
 static bool is_damaged_footer(const File *file, const Header *header, uint64_t at, bool is_end) {
     if (at < header->events_offset || !has_room(file, at, FOOTER)) return false;
     const AtfV1IndexFooter *footer = place(file, at);
@@ -126,14 +127,14 @@ static bool has_damaged_footer(const File *file, const Header *header) {
 
 /* ---- Events of a file without a footer ---- */
 
-/* Whether two fields agree as far as the file goes. */
+/* Returns whether two fields agree, up to the end of the file. */
 static bool agrees(const void *cut, const void *whole, size_t offset, size_t end, uint64_t size) {
     if (size < end) end = size;
     return end <= offset ||
            memcmp((const uint8_t *)cut + offset, (const uint8_t *)whole + offset, end - offset) == 0;
 }
 
-/* Whether the bytes are the beginning of a footer behind so many events. */
+/* Returns whether the bytes are the beginning of the footer after this many events. */
 static bool begins_footer(const void *cut, uint64_t size, uint64_t seq) {
     AtfV1IndexFooter whole = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
     atf_v1_index_footer_set_event_count(&whole, seq);
@@ -157,13 +158,13 @@ static uint64_t surviving_events(const File *file, const Header *header) {
     uint64_t whole = (file->size - HEADER) / EVENT;
     uint64_t touched = (data_end - HEADER + EVENT - 1) / EVENT;
     if (touched < whole) {
-        /* Space that was set aside, or blocks that never reached the disk, are no events, and an
-         * event of no kind in front of them was torn. */
+        /* Zeros at the end are preallocated space or blocks that never reached the disk. An event of
+         * kind 0 before them is torn. */
         whole = touched;
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (is_end_known(header) && header->event_count < whole) whole = header->event_count;
-    /* 32 to 63 bytes of a footer would make an event. */
+    /* 32 to 63 bytes of a torn footer would make an event. */
     for (uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         uint64_t at = HEADER + seq * EVENT;
         if (at >= data_end || data_end - at >= FOOTER) continue;
@@ -227,7 +228,7 @@ static void print_footer(const AtfV1IndexFooter *footer) {
            atf_v1_index_footer_get_bytes_written(footer));
 }
 
-/* ---- What others ask ---- */
+/* ---- Interface ---- */
 
 static const void *event(const Index *index, uint64_t seq) {
     return place(&index->file, index->start + seq * EVENT);
@@ -237,7 +238,7 @@ uint64_t index_time(const Index *index, uint64_t seq) {
     return atf_v1_index_event_get_timestamp_ns(event(index, seq));
 }
 
-/* A checksum, which was verified when the file was opened, proves that zeros were written. */
+/* A checksum that was verified when the file was opened proves that zeros were written. */
 bool index_is_hole(const Index *index, uint64_t seq) {
     bool is_proven = index->footer && atf_v1_index_footer_get_checksum(index->footer) != 0;
     return !is_proven && is_zero(event(index, seq), EVENT);
@@ -268,13 +269,13 @@ Index open_index(File file) {
         count = (at - start) / EVENT;
         index.footer = footer;
         index.end = at + FOOTER;
-        /* Without events, a placeholder differs from a rewritten header in its place only. */
+        /* Without events, only footer_offset distinguishes a placeholder from a rewritten header. */
         bool says_all = count == 0 && header.footer_offset == at &&
                         atf_v1_index_footer_get_time_start_ns(footer) == 0 &&
                         atf_v1_index_footer_get_time_end_ns(footer) == 0;
         is_whole = !is_placeholder(&header) || says_all;
     } else {
-        /* Only a footer can prove that the events begin elsewhere. */
+        /* Only a footer can prove another events_offset. */
         if (start != HEADER || has_damaged_footer(&file, &header)) return index;
         count = surviving_events(&file, &header);
         index.end = start + count * EVENT;

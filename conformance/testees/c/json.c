@@ -1,4 +1,4 @@
-/* A JSON text held against a schema, as it is read: no tree is made of it. */
+/* Validates a JSON text against a schema while parsing it, without building a tree. */
 #include "json.h"
 
 #include <stdlib.h>
@@ -10,12 +10,12 @@ enum { DEEPEST = 128 };
 
 typedef struct {
     const uint8_t *at, *end;
-    /* All strings without their escapes, one behind the other: never longer than the text. */
+    /* All unescaped strings, one after the other: never longer than the text. */
     uint8_t *decoded;
     int depth;
 } Text;
 
-/* A part of what was decoded. */
+/* A range of the unescaped strings. */
 typedef struct {
     const uint8_t *bytes;
     size_t size;
@@ -27,7 +27,7 @@ static bool value(Text *text, const Type *type);
 
 /* ---- Characters ---- */
 
-/* The next byte; 0, which no JSON has outside of strings, at the end. */
+/* Returns the next byte, or 0 at the end: JSON has no 0 outside strings. */
 static uint8_t peek(const Text *text) {
     return text->at < text->end ? *text->at : 0;
 }
@@ -55,7 +55,7 @@ static bool is_digit(uint8_t byte) {
     return byte >= '0' && byte <= '9';
 }
 
-/* The value of a hexadecimal digit, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 static int hex_digit(uint8_t byte) {
     if (is_digit(byte)) return byte - '0';
     if (byte >= 'a' && byte <= 'f') return byte - 'a' + 10;
@@ -65,7 +65,7 @@ static int hex_digit(uint8_t byte) {
 
 /* ---- Strings ---- */
 
-/* How many bytes the character at `at` has in UTF-8; 0 if it is none. */
+/* Returns the UTF-8 size of the character at `at`, or 0 if it is invalid. */
 static size_t utf8_size(const uint8_t *at, const uint8_t *end) {
     size_t size = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3
                   : at[0] < 0xF5 ? 4 : 0;
@@ -73,7 +73,7 @@ static size_t utf8_size(const uint8_t *at, const uint8_t *end) {
     for (size_t k = 1; k < size; k++) {
         if ((at[k] & 0xC0) != 0x80) return 0;
     }
-    /* Longer than it need be, half of a pair, behind the last character. */
+    /* Overlong, a lone surrogate, or beyond the last code point. */
     if (size == 3 && at[0] == 0xE0 && at[1] < 0xA0) return 0;
     if (size == 3 && at[0] == 0xED && at[1] >= 0xA0) return 0;
     if (size == 4 && at[0] == 0xF0 && at[1] < 0x90) return 0;
@@ -103,7 +103,7 @@ static void put_character(Text *text, uint32_t code) {
     }
 }
 
-/* The four digits behind a \u. */
+/* Parses the four digits after a \u. */
 static bool code_unit(Text *text, uint32_t *unit) {
     if (text->end - text->at < 4) return false;
     *unit = 0;
@@ -115,7 +115,7 @@ static bool code_unit(Text *text, uint32_t *unit) {
     return true;
 }
 
-/* What stands behind a backslash. */
+/* Parses an escape after its backslash. */
 static bool escape(Text *text) {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     uint8_t byte = peek(text);
@@ -128,7 +128,7 @@ static bool escape(Text *text) {
     uint32_t code, low;
     if (byte != 'u' || !code_unit(text, &code)) return false;
     if (code >= 0xD800 && code < 0xE000) {
-        /* The first half of a pair, and the second. */
+        /* A surrogate pair. */
         if (code >= 0xDC00 || !take_word(text, "\\u") || !code_unit(text, &low)) return false;
         if (low < 0xDC00 || low >= 0xE000) return false;
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
@@ -156,7 +156,7 @@ static bool string(Text *text, String *found) {
     return true;
 }
 
-/* 64 bits in hexadecimal: 0x and up to 16 digits. */
+/* Returns whether a string is a 64-bit number in hexadecimal: 0x and up to 16 digits. */
 static bool is_address(String text) {
     if (text.size < 3 || text.size > 18 || memcmp(text.bytes, "0x", 2) != 0) return false;
     for (size_t at = 2; at < text.size; at++) {
@@ -175,7 +175,7 @@ static bool digits(Text *text) {
     return true;
 }
 
-/* A number, and whether it is one from 0 to `most` without sign, fraction or exponent. */
+/* Parses a number; returns whether it is from 0 to `most`, without sign, fraction or exponent. */
 static bool number(Text *text, uint64_t most, bool *fits) {
     bool is_whole = !take(text, '-');
     const uint8_t *start = text->at;
@@ -222,7 +222,7 @@ static bool is_key(String text, const char *key) {
     return text.size == strlen(key) && memcmp(text.bytes, key, text.size) == 0;
 }
 
-/* Whether no key occurs twice and those that must be there are. Sorts them. */
+/* Sorts the keys; returns whether there are no duplicates and all required keys are there. */
 static bool are_keys_good(String *keys, size_t count, const Member *member) {
     if (count > 1) qsort(keys, count, sizeof *keys, compare);
     for (size_t k = 1; k < count; k++) {
@@ -245,7 +245,7 @@ static const Type *type_of(String key, const Member *member) {
     return &any;
 }
 
-/* Key and value, again and again. */
+/* Parses the members of an object. */
 static bool members(Text *text, const Member *known, String **keys, size_t *count) {
     size_t room = 0;
     do {
@@ -293,7 +293,7 @@ static bool bare_value(Text *text, const Type *type) {
     }
 }
 
-/* A value with the white space around it. */
+/* Parses a value with surrounding white space. */
 static bool value(Text *text, const Type *type) {
     if (text->depth == DEEPEST) return false;
     text->depth++;

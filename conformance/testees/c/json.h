@@ -1,4 +1,4 @@
-/* A JSON text held against a schema. */
+/* Validates JSON against a schema. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -8,12 +8,12 @@
 
 typedef struct Member Member;
 
-/* What a value may be. */
+/* The type of a value. */
 typedef struct Type {
     enum { ANY, TEXT, ADDRESS, BOOLEAN, UNSIGNED, LIST, OBJECT } kind;
     uint64_t most;              /* of UNSIGNED */
     const struct Type *item;    /* of LIST */
-    const Member *members;      /* of OBJECT, up to one without a key; others may be there */
+    const Member *members;      /* of OBJECT, ended by one without a key; other keys are allowed */
 } Type;
 
 struct Member {
@@ -22,8 +22,8 @@ struct Member {
     bool is_required;
 };
 
-/* Whether these bytes are one value of that type: JSON to the letter, in UTF-8, no key twice in
- * an object, at most 128 values inside one another. */
+/* Returns whether these bytes are one value of this type, in strict JSON: UTF-8, no duplicate keys, at
+ * most 128 nested values. */
 bool json_fits(const uint8_t *bytes, size_t size, const Type *type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tells whether manifest.json can be used. */
+/* Checks whether manifest.json can be used. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <stdlib.h>

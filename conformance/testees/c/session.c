@@ -14,13 +14,13 @@ typedef struct {
     uint32_t id;
     char *folder;
     bool has_index, has_detail;
-    /* It is not looked at: it may lead out of the session. */
+    /* It is not followed, because it may lead out of the session. */
     bool is_detail_linked;
     Index index;
     Detail detail;
 } Thread;
 
-/* An event in the order of all threads. */
+/* An event in the merged order of all threads. */
 typedef struct {
     uint64_t time;
     uint32_t thread;
@@ -36,7 +36,7 @@ static char *join(const char *folder, const char *name) {
     return path;
 }
 
-/* Whether a name goes on behind `prefix` with a decimal number of 32 bits, and which. */
+/* Returns whether a name is `prefix` and a decimal 32-bit number, and that number. */
 static bool is_numbered(const char *name, const char *prefix, uint32_t *number) {
     size_t size = strlen(prefix);
     if (strncmp(name, prefix, size) != 0 || name[size] == 0) return false;
@@ -56,8 +56,8 @@ static int by_id(const void *left, const void *right) {
     return strcmp(one->folder, other->folder);
 }
 
-/* What a folder holds under a prefix and a number, ascending; the names are those that stand there,
- * nothing is joined from the manifest. */
+/* Lists a folder's entries that are named with a prefix and a number, ascending. The names come from
+ * the folder, never from the manifest. */
 static Thread *numbered(const char *folder, const char *prefix, size_t *count) {
     DIR *entries = opendir(folder);
     if (entries == NULL) {
@@ -84,14 +84,14 @@ static bool is_folder(const char *path) {
 
 /* ---- Links between the two files ---- */
 
-/* Whether an event links to a detail event, and whether that one links back. */
+/* Returns whether an event links to a detail event that links back. */
 static bool is_linked(const Thread *thread, uint64_t seq, uint64_t *to, bool *leads_back) {
     if (index_is_hole(&thread->index, seq) || !index_link(&thread->index, seq, to)) return false;
     *leads_back = *to < thread->detail.count && detail_link(&thread->detail, *to) == seq;
     return true;
 }
 
-/* Whether a detail event's index event links to it. */
+/* Returns whether a detail event's index event links back to it. */
 static bool is_at_home(const Thread *thread, uint64_t seq) {
     uint64_t from = detail_link(&thread->detail, seq), to;
     bool leads_back;
@@ -175,7 +175,7 @@ static int by_time(const void *left, const void *right) {
     return (one->seq > other->seq) - (one->seq < other->seq);
 }
 
-/* All events but holes, which have no time, in their order. */
+/* Collects all events in merged order, without holes, which have no time. */
 static Moment *merge(const Thread *threads, size_t count, uint64_t events, size_t *merged) {
     Moment *moments = need(calloc(events + 1, sizeof *moments));
     *merged = 0;
@@ -261,7 +261,7 @@ Verdict read_session(const char *folder) {
     char *path = join(folder, "manifest.json");
     bool is_session = count > 0 || strcmp(manifest_state(path), "absent") != 0;
     free(path);
-    /* A folder with no more than a process's stands for that one. */
+    /* If the folder contains only a process's folder, read that one. */
     if (!is_session && process_count == 1 && is_folder(processes[0].folder)) {
         close_threads(threads, count);
         folder = processes[0].folder;

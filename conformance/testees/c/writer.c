@@ -1,4 +1,4 @@
-/* Carries out a script of the conformance kit: one operation a line, one folder for each thread.
+/* Executes a script of the conformance kit: one operation per line, one folder per thread.
  *
  *     writer SCRIPT OUT
  */
@@ -20,7 +20,7 @@
 
 enum { HEADER = 64, PATH_SIZE = 4096, UNSUPPORTED = 77 };
 
-/* One of a thread's two files: a header, events, and at the end a footer. */
+/* One of a thread's two files: a header, events and a footer. */
 typedef struct {
     FILE *stream;
     uint32_t checksum;
@@ -53,7 +53,7 @@ static void open_file(Section *section, const Thread *thread, const char *name) 
     if (section->stream == NULL) die(path);
 }
 
-/* An event's bytes are in the checksum as soon as they are in the file. */
+/* Writes bytes of an event and updates the checksum. */
 static void add(Section *section, const void *event, size_t size) {
     put(section, event, size);
     section->checksum = crc32c(section->checksum, event, size);
@@ -66,7 +66,7 @@ static void count(Section *section, uint64_t time) {
     section->count++;
 }
 
-/* ---- Headers: placeholders at first, rewritten as the last act of finalizing ---- */
+/* ---- Headers: placeholders at first; finalizing rewrites them last ---- */
 
 static void put_index_header(Thread *thread, bool is_final) {
     const Section *section = &thread->index;
@@ -115,7 +115,7 @@ static void put_detail_header(Thread *thread, bool is_final) {
     put(&thread->detail, &header, sizeof header);
 }
 
-/* ---- Footers: the two have their fields in another order ---- */
+/* ---- Footers: their fields have different orders ---- */
 
 static void put_index_footer(Section *section) {
     AtfV1IndexFooter footer = {.magic = ATF_V1_INDEX_FOOTER_MAGIC_INIT};
@@ -177,7 +177,7 @@ static int hex(char digit) {
     return -1;
 }
 
-/* Bytes in place of their digits; their number. */
+/* Replaces hexadecimal digits by their bytes; returns the number of bytes. */
 static size_t unhex(char *text) {
     size_t size = 0;
     for (; hex(text[2 * size]) >= 0 && hex(text[2 * size + 1]) >= 0; size++) {
@@ -216,15 +216,14 @@ static void detail_event(Thread *thread, uint64_t index, uint64_t time, unsigned
     count(section, time);
 }
 
-/* What the buffer holds leaves before the header says that it is there: rewind alone would pass over
- * a disk that is full. */
+/* Flushes the buffer before the header counts its events: rewind alone would ignore a full disk. */
 static void to_start(Section *section) {
     if (fflush(section->stream) != 0) die("write");
     rewind(section->stream);
 }
 
-/* Events, footer, header: after a crash between any two, a reader finds the events. Details go
- * first, since the index says that they are there. */
+/* Writes events, footer, header: after a crash in between, readers find the events. The details come
+ * first, because the index has a flag for them. */
 static void finalize(Thread *thread) {
     if (thread->detail.stream != NULL) {
         put_detail_footer(&thread->detail);
@@ -239,7 +238,7 @@ static void finalize(Thread *thread) {
     thread->is_done = true;
 }
 
-/* What the buffers hold goes to the files, and outlives the process. */
+/* Writes the buffers to the files, so their events survive the process. */
 static void flush(const Thread *thread) {
     if (thread->is_done) return;
     if (fflush(thread->index.stream) != 0) die("index.atf");
@@ -252,7 +251,7 @@ static void close_thread(Thread *thread) {
     thread->is_done = true;
 }
 
-/* The disk has room again. */
+/* Frees space on the disk by raising the file size limit. */
 static void make_room(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0) die("space");
@@ -268,7 +267,7 @@ static Thread *find(Thread *threads, uint32_t id) {
     exit(3);
 }
 
-/* Carries out a line; false if it is the last. */
+/* Executes a line; returns false if it is the last. */
 static bool operation(char *line, Thread **threads, const char *out) {
     uint32_t id, kind, depth;
     uint64_t time, function, index;

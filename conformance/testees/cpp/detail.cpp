@@ -5,14 +5,14 @@ namespace {
 constexpr std::uint64_t header_size = 64, event_header_size = 24, footer_size = 64;
 constexpr std::uint64_t payload_size = 100;
 
-// Where hopping from event to event led, and whether that is its aim.
+// The end of a walk from event to event, and whether that is the intended end.
 struct Walk {
     std::vector<std::uint64_t> places;
     std::uint64_t end;
     bool is_whole;
 };
 
-// A file whose header can be believed, as far as headers can.
+// A file with a valid header.
 class File {
   public:
     static std::optional<File> open(View bytes) {
@@ -38,13 +38,13 @@ class File {
         return walk;
     }
 
-    // As a writer leaves the header that was killed before it finalized.
+    // Returns whether the header was never rewritten.
     bool is_placeholder() const {
         return count == 0 && length == 0 && atf_v1_detail_header_get_index_seq_start(header) == 0 &&
                atf_v1_detail_header_get_index_seq_end(header) == 0;
     }
 
-    // Where the header says, at the end, or in front of garbage.
+    // Looks for the footer where the header says, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find_footer() const {
         const auto stated = add(start, length);
         if (stated && is_footer(*stated)) return stated;
@@ -56,17 +56,18 @@ class File {
         return is_footer(all.end) ? std::optional(all.end) : std::nullopt;
     }
 
-    // Whether something is a footer by all signs but one: neither to be trusted nor events.
+    // Returns whether there is a damaged footer: it matches in all respects but one, so it can be
+    // neither trusted nor read as events.
     bool has_damaged_footer() const {
         const auto stated = add(start, length);
         if ((stated && is_damaged(*stated)) || is_damaged(at_end())) return true;
-        // Where the header proves that the footer stands, nothing else does.
+        // Only a footer may be where the header proves one.
         auto proved = counted_end();
         if (!proved && is_rewritten() && stated == at_end()) proved = stated;
         return proved && bytes.has(*proved, footer_size) && !bytes.from(*proved).is_zero();
     }
 
-    // Where as many events end as the header counts, if it has the length for it.
+    // Returns the end of the events by the header's length, if the header's count matches.
     std::optional<std::uint64_t> counted_end() const {
         const auto end = add(start, length);
         if (!is_rewritten() || !end || *end > bytes.size()) return std::nullopt;
@@ -82,7 +83,7 @@ class File {
           count(atf_v1_detail_header_get_event_count(header)),
           length(atf_v1_detail_header_get_bytes_length(header)) {}
 
-    // A placeholder with one field set says nothing of events.
+    // A placeholder with one field set does not count.
     bool is_rewritten() const { return count > 0 && length > 0; }
 
     std::uint64_t at_end() const { return bytes.size() - footer_size; }
@@ -99,8 +100,8 @@ class File {
         return atf_v1_detail_footer_get_bytes_length(footer) == place - start;
     }
 
-    // Whether an event begins in front of it and ends behind it: memory may look like a footer. Where
-    // the numbers fit as well, the events must go on to the end of the file, or to zeros.
+    // Returns whether the offset is inside an event: captured memory may look like a footer. If the
+    // numbers match too, only events up to the end of the file, or up to zeros, count.
     bool is_payload(std::uint64_t place, bool fits) const {
         if (is_rewritten() && add(start, length) == place) return false;
         const Walk all = walk(bytes.size());
@@ -108,7 +109,7 @@ class File {
         return all.end > place && !is_boundary && (!fits || bytes.from(all.end).is_zero());
     }
 
-    // It is known by its magic and because it says where it stands.
+    // Returns whether there is a footer: it has the magic, and its length matches its offset.
     bool is_footer(std::uint64_t place) const {
         const auto *footer = footer_at(place);
         return footer != nullptr && has_magic(footer) && measures(footer, place) &&
@@ -140,7 +141,7 @@ std::string hex(View bytes) {
     return quoted(text);
 }
 
-// Registers and stack, where the length fits; the event's type promises nothing.
+// Decodes registers and stack if the length matches, whatever the event's type.
 std::string function(View payload) {
     const auto *at = payload.record<AtfV1DetailFunctionPayload>(0);
     if (at == nullptr) return "null";
@@ -171,7 +172,7 @@ std::optional<Detail> Detail::open(View bytes) {
     bool is_finalized = false;
     Walk walk;
     if (const auto place = file->find_footer()) {
-        // In a finalized file every event is whole, and their number is the footer's.
+        // In a finalized file, all events are complete and the footer's count is right.
         const auto *footer = bytes.record<AtfV1DetailFooter>(*place);
         const std::uint32_t checksum = atf_v1_detail_footer_get_checksum(footer);
         walk = file->walk(*place);
@@ -184,7 +185,7 @@ std::optional<Detail> Detail::open(View bytes) {
         detail.end = *place + footer_size;
         is_finalized = !file->is_placeholder() || walk.places.empty();
     } else {
-        // Only a footer can prove that the events begin elsewhere.
+        // Only a footer can prove another events_offset.
         if (file->start != header_size || file->has_damaged_footer()) return std::nullopt;
         walk = file->walk(file->counted_end().value_or(bytes.size()));
         detail.end = walk.end;

@@ -1,4 +1,4 @@
-// detail.atf: events of any size, each telling where the next one stands.
+// Reads detail.atf: events of any size; the length of each gives the offset of the next.
 #pragma once
 
 #include "document.hpp"
@@ -10,7 +10,7 @@
 
 class Detail {
   public:
-    // Nothing where a reader refuses the file.
+    // Returns nothing if a reader must reject the file.
     static std::optional<Detail> open(View file);
 
     std::string document(Verdict verdict) const;
@@ -18,7 +18,7 @@ class Detail {
     Verdict verdict = Verdict::recover;
     unsigned wire = 0;
     bool has_footer() const { return footer != nullptr; }
-    // Of each event, the index event that it belongs to.
+    // The position of each event's index event.
     std::vector<std::uint64_t> index_seqs;
 
   private:
@@ -27,9 +27,9 @@ class Detail {
     std::string event(std::uint64_t place) const;
 
     View file;
-    // Where each event begins.
+    // The offset of each event.
     std::vector<std::uint64_t> places;
     const AtfV1DetailFooter *footer = nullptr;
-    // Behind the last event, or behind the footer.
+    // The offset after the last event, or after the footer.
     std::uint64_t end = 0;
 };

@@ -1,4 +1,4 @@
-// Files in whole.
+// Reads whole files.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 using Bytes = std::vector<std::uint8_t>;
 
-// The bytes of a file; nothing where none stands there, or a symbolic link, which may lead out of the
+// Returns the bytes of a file; nothing if it is missing, or a symlink, which may lead out of the
 // session.
 inline std::optional<Bytes> load(const std::filesystem::path &path) {
     std::error_code ignored;

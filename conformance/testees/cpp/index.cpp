@@ -12,14 +12,14 @@ struct Header {
     std::uint32_t flags;
     std::uint64_t event_count, events_offset, footer_offset, time_start_ns, time_end_ns;
 
-    // As a writer leaves it that was killed before it finalized.
+    // Returns whether the header was never rewritten.
     bool is_placeholder() const {
         return flags == 0 && event_count == 0 && time_start_ns == 0 && time_end_ns == 0 &&
                (footer_offset == 0 || footer_offset == header_size);
     }
 
-    // Whether it was rewritten and says where the events end, twice. One that counts none may be a
-    // placeholder in which something was set early.
+    // Returns whether two fields of a rewritten header agree on the end of the events. A header without
+    // a count may be a placeholder with a field that was set early.
     bool is_end_known() const {
         if (event_count == 0 || footer_offset < events_offset) return false;
         const std::uint64_t size = footer_offset - events_offset;
@@ -32,8 +32,8 @@ std::optional<Header> decode_header(View file) {
     const auto *at_v2 = file.record<AtfV2IndexHeader>(0);
     if (at == nullptr || !file.starts_with(ATF_V1_INDEX_HEADER_MAGIC)) return std::nullopt;
     if (at->endian != ATF_V1_INDEX_HEADER_ENDIAN) return std::nullopt;
-    // Version 2 has its event size where version 1 has zeros: the layout of one version under the
-    // number of the other is refused, or 32 events would look like an event size.
+    // Version 2 has its event size where version 1 has zeros. Rejects the layout of one version with
+    // the number of the other: 32 events would look like an event size.
     const bool is_layout_v2 = atf_v2_index_header_get_event_size(at_v2) == event_size;
     switch (at->version) {
     case 1:
@@ -56,7 +56,7 @@ std::optional<Header> decode_header(View file) {
     return is_inside ? std::optional(header) : std::nullopt;
 }
 
-// A footer, or what may be one: the 64 bytes at a place behind the events.
+// A possible footer: the 64 bytes at an offset after the events.
 struct Candidate {
     const AtfV1IndexFooter *footer;
     std::uint64_t events_size;
@@ -70,7 +70,7 @@ struct Candidate {
         return events_size % event_size == 0 &&
                atf_v1_index_footer_get_event_count(footer) == events_size / event_size;
     }
-    // It is known by its magic and because it says where it stands.
+    // Returns whether it is a footer: it has the magic, and its numbers match its offset.
     bool is_footer() const { return has_magic() && measures() && counts(); }
     bool is_zero() const { return View(footer->magic, footer_size).is_zero(); }
 };
@@ -79,7 +79,7 @@ class Footers {
   public:
     Footers(View file, const Header &header) : file(file), header(header) {}
 
-    // Where the header says, at the end, or in front of garbage.
+    // Looks for the footer where the header says, at the end, and before trailing bytes.
     std::optional<std::uint64_t> find() const {
         for (const std::uint64_t place : {header.footer_offset, at_end()}) {
             if (is_footer(place)) return place;
@@ -91,7 +91,8 @@ class Footers {
         return std::nullopt;
     }
 
-    // Whether something is a footer by all signs but one: neither to be trusted nor events.
+    // Returns whether there is a damaged footer: it matches in all respects but one, so it can be
+    // neither trusted nor read as events.
     bool has_damaged() const {
         if (is_damaged(at_end(), true)) return true;
         if (!header.is_placeholder() && is_damaged(header.footer_offset, true)) return true;
@@ -135,7 +136,7 @@ std::uint32_t kind(View file, const Header &header, std::uint64_t seq) {
     return atf_v1_index_event_get_event_kind(file.record<AtfV1IndexEvent>(place));
 }
 
-// Whether the bytes are the beginning of a footer behind so many events.
+// Returns whether the bytes are the beginning of the footer after this many events.
 bool begins_footer(View cut, std::uint64_t seq) {
     AtfV1IndexFooter whole{ATF_V1_INDEX_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
     atf_v1_index_footer_set_event_count(&whole, seq);
@@ -150,20 +151,20 @@ bool begins_footer(View cut, std::uint64_t seq) {
            agrees(offsetof(AtfV1IndexFooter, bytes_written), 8);
 }
 
-// How many whole events stand up to the end of a file without a footer.
+// Counts the complete events of a file without a footer.
 std::uint64_t surviving_events(View file, const Header &header) {
     const View rest = file.from(header_size);
     const std::uint64_t data = rest.size_without_zeros();
     std::uint64_t whole = rest.size() / event_size;
     const std::uint64_t touched = (data + event_size - 1) / event_size;
     if (touched < whole) {
-        // Space that was set aside, or blocks that never reached the disk, are no events, and an
-        // event of no kind in front of them was torn.
+        // Zeros at the end are preallocated space or blocks that never reached the disk. An event of
+        // kind 0 before them is torn.
         whole = touched;
         if (whole > 0 && kind(file, header, whole - 1) == 0) whole--;
     }
     if (header.is_end_known()) whole = std::min(whole, header.event_count);
-    // 32 to 63 bytes of a footer would make an event.
+    // 32 to 63 bytes of a torn footer would make an event.
     for (std::uint64_t seq = whole > 0 ? whole - 1 : 0; seq <= whole; seq++) {
         const std::uint64_t place = seq * event_size;
         if (place < data && begins_footer(rest.part(place, data - place), seq)) return seq;
@@ -190,13 +191,13 @@ std::optional<Index> Index::open(View file) {
         index.footer = footer;
         index.end = *place + footer_size;
         count = section.size() / event_size;
-        // Without events, a placeholder differs from a rewritten header in its place only.
+        // Without events, only footer_offset distinguishes a placeholder from a rewritten header.
         const bool says_all = count == 0 && header->footer_offset == *place &&
                               atf_v1_index_footer_get_time_start_ns(footer) == 0 &&
                               atf_v1_index_footer_get_time_end_ns(footer) == 0;
         is_finalized = !header->is_placeholder() || says_all;
     } else {
-        // Only a footer can prove that the events begin elsewhere.
+        // Only a footer can prove another events_offset.
         if (start != header_size || footers.has_damaged()) return std::nullopt;
         count = surviving_events(file, *header);
         index.end = start + count * event_size;
@@ -210,7 +211,7 @@ std::optional<Index> Index::open(View file) {
 }
 
 void Index::read_events(std::uint64_t start, std::uint64_t count) {
-    // It was verified: zeros under it were written.
+    // A verified checksum proves that zeros were written.
     const bool is_proven = has_footer() && atf_v1_index_footer_get_checksum(footer) != 0;
     for (std::uint64_t seq = 0; seq < count; seq++) {
         const std::uint64_t place = start + seq * event_size;

@@ -1,4 +1,4 @@
-// index.atf: where the events end, which of them survived, what they are.
+// Reads index.atf.
 #pragma once
 
 #include "document.hpp"
@@ -12,13 +12,13 @@ struct IndexEvent {
     const AtfV1IndexEvent *bytes;
     std::uint64_t timestamp_ns;
     std::optional<std::uint64_t> detail_seq;
-    // A block that never reached the disk: zeros that no checksum covers.
+    // Whether the event is a hole: zeros that no checksum covers.
     bool is_hole;
 };
 
 class Index {
   public:
-    // Nothing where a reader refuses the file.
+    // Returns nothing if a reader must reject the file.
     static std::optional<Index> open(View file);
 
     std::string document(Verdict verdict) const;
@@ -36,6 +36,6 @@ class Index {
 
     View file;
     const AtfV1IndexFooter *footer = nullptr;
-    // Behind the last event, or behind the footer.
+    // The offset after the last event, or after the footer.
     std::uint64_t end = 0;
 };

@@ -14,14 +14,14 @@ class Parser {
 
     Json whole() {
         Json value = this->value();
-        if (at != end) fail("something follows the value");
+        if (at != end) fail("text after the value");
         return value;
     }
 
   private:
     [[noreturn]] static void fail(const char *what) { throw NoJson(what); }
 
-    // The next byte; 0, which no JSON has outside of strings, at the end.
+    // Returns the next byte, or 0 at the end: JSON has no 0 outside strings.
     char peek() const { return at == end ? '\0' : *at; }
 
     bool take(char byte) {
@@ -32,7 +32,7 @@ class Parser {
 
     void expect(const std::string &word) {
         for (char byte : word) {
-            if (!take(byte)) fail("no value");
+            if (!take(byte)) fail("expected a value");
         }
     }
 
@@ -40,9 +40,9 @@ class Parser {
         while (at != end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
     }
 
-    // A value with the white space around it.
+    // Parses a value with surrounding white space.
     Json value() {
-        if (depth == deepest) fail("too deep");
+        if (depth == deepest) fail("nested too deeply");
         depth++;
         skip_space();
         Json found = bare_value();
@@ -73,7 +73,7 @@ class Parser {
             std::string key = string();
             skip_space();
             expect(":");
-            if (!members.emplace(std::move(key), value()).second) fail("a key twice");
+            if (!members.emplace(std::move(key), value()).second) fail("duplicate key");
         } while (take(','));
         expect("}");
         return members;
@@ -91,7 +91,7 @@ class Parser {
     }
 
     void digits() {
-        if (!is_digit(peek())) fail("no digit");
+        if (!is_digit(peek())) fail("expected a digit");
         while (is_digit(peek())) at++;
     }
 
@@ -117,7 +117,7 @@ class Parser {
         std::string found;
         expect("\"");
         while (!take('"')) {
-            if (static_cast<unsigned char>(peek()) < ' ') fail("a control character");
+            if (static_cast<unsigned char>(peek()) < ' ') fail("unescaped control character");
             if (take('\\')) {
                 escape(found);
             } else {
@@ -127,8 +127,8 @@ class Parser {
         return found;
     }
 
-    // A character as it stands there. Below 0x80 it is itself; what is longer must have no shorter
-    // form, be no half of a pair, and not be behind the last character.
+    // Copies an unescaped character. Below 0x80 it is a single byte; a longer one must not be overlong,
+    // a lone surrogate, or beyond the last code point.
     void character(std::string &to) {
         const auto byte = [this](std::ptrdiff_t k) -> unsigned {
             return k < end - at ? static_cast<unsigned char>(at[k]) : 0;
@@ -136,14 +136,14 @@ class Parser {
         const unsigned lead = byte(0);
         const int size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3
                          : lead < 0xF5 ? 4 : 0;
-        if (size == 0) fail("no UTF-8");
+        if (size == 0) fail("invalid UTF-8");
         for (int k = 1; k < size; k++) {
-            if ((byte(k) & 0xC0) != 0x80) fail("no UTF-8");
+            if ((byte(k) & 0xC0) != 0x80) fail("invalid UTF-8");
         }
         const unsigned next = byte(1);
         if ((lead == 0xE0 && next < 0xA0) || (lead == 0xED && next >= 0xA0) ||
             (lead == 0xF0 && next < 0x90) || (lead == 0xF4 && next >= 0x90)) {
-            fail("no UTF-8");
+            fail("invalid UTF-8");
         }
         to.append(at, static_cast<std::size_t>(size));
         at += size;
@@ -154,7 +154,7 @@ class Parser {
         if (end - at < 4 || !std::all_of(at, at + 4, [](unsigned char byte) {
                 return std::isxdigit(byte) != 0;
             })) {
-            fail("no four digits behind \\u");
+            fail("expected four digits after \\u");
         }
         std::from_chars(at, at + 4, unit, 16);
         at += 4;
@@ -173,10 +173,10 @@ class Parser {
         expect("u");
         std::uint32_t code = code_unit();
         if (code >= 0xD800 && code < 0xE000) {
-            // The first half of a pair, and the second.
+            // A surrogate pair.
             expect("\\u");
             const std::uint32_t low = code_unit();
-            if (code >= 0xDC00 || low < 0xDC00 || low >= 0xE000) fail("half of a pair");
+            if (code >= 0xDC00 || low < 0xDC00 || low >= 0xE000) fail("lone surrogate");
             code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
         }
         encode(to, code);

@@ -1,4 +1,4 @@
-// JSON to the letter: UTF-8 without a mark, no key twice in an object.
+// Strict JSON: UTF-8 without a byte-order mark, no duplicate keys.
 #pragma once
 
 #include "view.hpp"
@@ -11,7 +11,7 @@
 
 struct Json;
 
-// Any number but those that fit into 64 bits without a sign, as they stand there.
+// The text of a number that is not an unsigned 64-bit integer.
 struct OtherNumber {};
 
 struct Json : std::variant<std::nullptr_t, bool, std::uint64_t, OtherNumber, std::string,
@@ -28,5 +28,5 @@ struct NoJson : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
-// Throws NoJson; also where more than 128 values stand inside one another.
+// Throws NoJson, also for more than 128 nested values.
 Json parse(View text);

@@ -20,7 +20,7 @@ bool text(const Json &value) { return value.as<std::string>() != nullptr; }
 
 bool boolean(const Json &value) { return value.as<bool>() != nullptr; }
 
-// 64 bits in hexadecimal: 0x and up to 16 digits.
+// A 64-bit number in hexadecimal: 0x and up to 16 digits.
 bool address(const Json &value) {
     const auto *text = value.as<std::string>();
     return text != nullptr && text->size() > 2 && text->size() <= 18 && text->rfind("0x", 0) == 0 &&
@@ -33,7 +33,7 @@ bool number(const Json &value) {
     return number != nullptr && *number <= std::numeric_limits<Number>::max();
 }
 
-// Other keys may be there.
+// Other keys are allowed.
 Fits object(std::vector<Member> members) {
     return [members](const Json &value) {
         const auto *object = value.as<std::map<std::string, Json>>();

@@ -1,7 +1,7 @@
-// Whether manifest.json can be used.
+// Checks whether manifest.json can be used.
 #pragma once
 
 #include <filesystem>
 
-// "used", "absent" or "ignored".
+// Returns "used", "absent" or "ignored".
 const char *manifest_state(const std::filesystem::path &path);

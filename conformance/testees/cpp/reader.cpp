@@ -21,7 +21,7 @@ Answer read_as(const char *kind, View bytes) {
     return {file->document(file->verdict), file->verdict};
 }
 
-// A file of any name is known by its magic.
+// The magic identifies a file, whatever its name.
 Answer read_file(const std::filesystem::path &path) {
     std::ifstream stream(path, std::ios::binary);
     const Bytes bytes{std::istreambuf_iterator<char>(stream), {}};

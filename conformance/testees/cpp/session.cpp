@@ -14,10 +14,10 @@ namespace {
 namespace fs = std::filesystem;
 
 using Seq = std::uint64_t;
-// An event in the order of all threads: time, thread, position.
+// An event in the merged order of all threads: time, thread, position.
 using Moment = std::tuple<std::uint64_t, std::uint32_t, Seq>;
 
-// A file of a thread with the verdict on it.
+// A file of a thread with its verdict.
 template <typename Format>
 class Member {
   public:
@@ -29,7 +29,7 @@ class Member {
     Member(const Member &) = delete;
 
     bool is_there() const { return bytes.has_value(); }
-    // One that is rejected has no events.
+    // A rejected file has no events.
     const Format *read() const { return verdict == Verdict::reject ? nullptr : &*format; }
     void refuse() { verdict = Verdict::reject; }
     bool is_accepted() const { return verdict == Verdict::accept; }
@@ -39,7 +39,7 @@ class Member {
         return format ? format->document(verdict) : rejected(kind);
     }
 
-    // It is not looked at: it may lead out of the session.
+    // It is not followed, because it may lead out of the session.
     const bool is_link;
 
   private:
@@ -48,7 +48,7 @@ class Member {
     Verdict verdict = Verdict::reject;
 };
 
-// The links between the two files, as far as these could be read.
+// The links between the two files; an unreadable file has none.
 class Links {
   public:
     Links(const Index *index, const Detail *detail) {
@@ -56,7 +56,7 @@ class Links {
         if (detail != nullptr) back = &detail->index_seqs;
     }
 
-    // Where each link of an index event leads that no detail event answers.
+    // Returns the targets of index events' links that have no matching link back.
     std::vector<Seq> dangling() const {
         std::vector<Seq> found;
         for (Seq seq = 0; seq < events->size(); seq++) {
@@ -66,7 +66,7 @@ class Links {
         return found;
     }
 
-    // Where each link of a detail event leads that no index event answers.
+    // Returns the targets of detail events' links that have no matching link back.
     std::vector<Seq> orphans() const {
         std::vector<Seq> found;
         for (Seq seq = 0; seq < back->size(); seq++) {
@@ -143,8 +143,8 @@ class Thread {
     Member<Detail> detail;
 };
 
-// The names in a folder that go on behind `prefix` with a decimal number of 32 bits, ascending by it.
-// They are those that stand there; nothing is joined from the manifest.
+// Lists a folder's entries that are named `prefix` and a decimal 32-bit number, ascending. The names
+// come from the folder, never from the manifest.
 std::vector<std::pair<std::uint32_t, fs::path>> numbered(const fs::path &folder,
                                                          const std::string &prefix) {
     std::vector<std::pair<std::uint32_t, fs::path>> found;
@@ -160,7 +160,7 @@ std::vector<std::pair<std::uint32_t, fs::path>> numbered(const fs::path &folder,
     return found;
 }
 
-// A folder that has neither threads nor a manifest stands for its one process.
+// Returns the folder of the only process if the folder itself has neither threads nor a manifest.
 fs::path process_folder(const fs::path &folder) {
     if (exists(symlink_status(folder / "manifest.json"))) return folder;
     if (!numbered(folder, "thread_").empty()) return folder;

@@ -1,4 +1,4 @@
-// Bytes that someone else owns, and records in them.
+// Borrowed bytes, and records in them.
 #pragma once
 
 #include "atf_wire.h"
@@ -17,16 +17,17 @@ class View {
     const std::uint8_t *end() const { return first + count; }
     std::uint64_t size() const { return count; }
 
-    // Whether `size` bytes stand at `offset`. Both may come from the file, so nothing is added.
+    // Returns whether there are `size` bytes at `offset`. Both may come from the file, so it never adds
+    // them.
     bool has(std::uint64_t offset, std::uint64_t size) const {
         return offset <= count && size <= count - offset;
     }
 
-    // The part from `offset` on, of `size` bytes or up to the end. It must be there.
+    // Returns the part at `offset`, of `size` bytes or up to the end. It must exist.
     View part(std::uint64_t offset, std::uint64_t size) const { return {first + offset, size}; }
     View from(std::uint64_t offset) const { return part(offset, count - offset); }
 
-    // A record, which may stand at any address; the null pointer where the bytes do not go so far.
+    // Returns a record, which needs no alignment, or a null pointer if the bytes end before it does.
     template <typename Record>
     const Record *record(std::uint64_t offset) const {
         return has(offset, sizeof(Record)) ? reinterpret_cast<const Record *>(first + offset)
@@ -37,7 +38,7 @@ class View {
         return std::all_of(begin(), end(), [](std::uint8_t byte) { return byte == 0; });
     }
 
-    // How many bytes are left without the zeros at the end.
+    // Returns the size without the zeros at the end.
     std::uint64_t size_without_zeros() const {
         std::uint64_t left = count;
         while (left > 0 && first[left - 1] == 0) left--;
@@ -58,13 +59,13 @@ View view(const Bytes &bytes) {
     return {reinterpret_cast<const std::uint8_t *>(bytes.data()), bytes.size()};
 }
 
-// Where so many bytes behind an offset end; none past the greatest number.
+// Adds a size to an offset; nothing on overflow.
 inline std::optional<std::uint64_t> add(std::uint64_t offset, std::uint64_t size) {
     if (size > UINT64_MAX - offset) return std::nullopt;
     return offset + size;
 }
 
-// CRC-32C; of "123456789" it is 0xE3069283.
+// Returns the CRC-32C; that of "123456789" is 0xE3069283.
 inline std::uint32_t crc32c(View bytes) {
     static const auto table = [] {
         std::array<std::uint32_t, 256> table{};

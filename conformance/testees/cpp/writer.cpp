@@ -1,8 +1,8 @@
-// Carries out a script of the conformance kit: one operation a line, one folder for each thread.
+// Executes a script of the conformance kit: one operation per line, one folder per thread.
 //
 //     writer SCRIPT OUT
 //
-// A thread's events are in memory until it is finalized; a tracer would flush them on the way.
+// Keeps a thread's events in memory until it is finalized; a tracer would flush them earlier.
 
 #include "files.hpp"
 #include "view.hpp"
@@ -69,7 +69,7 @@ class Values {
     std::map<std::string, std::string> values;
 };
 
-// The events of a file with what its header and footer say of them.
+// The events of a file, with the values for its header and footer.
 struct Section {
     Bytes bytes;
     std::uint64_t count = 0, time_start = 0, time_end = 0;
@@ -89,7 +89,7 @@ class Thread {
           os(values.number<std::uint8_t>("os")), folder(out / ("thread_" + std::to_string(id))) {
         if (wire != 1 && wire != 2) throw std::invalid_argument("no such wire version");
         fs::create_directory(folder);
-        // Whatever comes now, readers find the thread.
+        // From now on, readers find the thread even after a crash.
         put();
     }
 
@@ -134,7 +134,7 @@ class Thread {
             atf_v2_detail_event_header_set_index_seq(&event, index_seq);
             bytes = bytes_of(event);
         }
-        // These four stand at the same places in both wire versions.
+        // These four have the same offsets in both wire versions.
         auto *event = reinterpret_cast<AtfV1DetailEventHeader *>(bytes.data());
         atf_v1_detail_event_header_set_total_length(
             event, static_cast<std::uint32_t>(bytes.size() + payload.size()));
@@ -147,7 +147,7 @@ class Thread {
         last_index = std::max(last_index, index_seq);
     }
 
-    // Details go first, since the index says that they are there.
+    // The details come first, because the index has a flag for them.
     void finalize() {
         is_final = true;
         put();
@@ -173,7 +173,7 @@ class Thread {
     Section events, details;
 
   private:
-    // The header that says how much there is comes last: the disk may be full before.
+    // The header with the counts comes last, because the disk may be full.
     void put(const char *name, const Bytes &placeholder, const Bytes &section, const Bytes &footer,
              const Bytes &header) const {
         std::ofstream file(folder / name, std::ios::binary);
@@ -203,7 +203,7 @@ class Thread {
         return shared_index_header(bytes_of(header), is_final);
     }
 
-    // What stands at the same places in both wire versions.
+    // Fields with the same offsets in both wire versions.
     Bytes shared_index_header(Bytes bytes, bool is_final) const {
         auto *header = reinterpret_cast<AtfV1IndexHeader *>(bytes.data());
         std::memcpy(header->magic, ATF_V1_INDEX_HEADER_MAGIC, sizeof header->magic);
@@ -254,7 +254,7 @@ class Thread {
         return bytes_of(header);
     }
 
-    // The length comes before the times here, behind them in the index footer.
+    // The length comes before the times here, and after them in the index footer.
     Bytes detail_footer() const {
         if (!is_final) return {};
         AtfV1DetailFooter footer{ATF_V1_DETAIL_FOOTER_MAGIC_INIT, 0, 0, 0, 0, 0, {}};
@@ -282,7 +282,7 @@ void write_manifest(const std::map<std::uint32_t, Thread> &threads, const fs::pa
     file << "]}\n";
 }
 
-// The disk has room again.
+// Frees space on the disk by raising the file size limit.
 void make_room() {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("getrlimit");

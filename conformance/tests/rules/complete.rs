@@ -1,4 +1,4 @@
-//! No rule without its cases.
+//! Every rule has its cases.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,7 +9,7 @@ use atf_conformance::{FileReport, Kind, Place, Summary};
 
 use crate::support::{Outcome, Trace};
 
-/// The rules that some case breaks, or meets, with the wire versions.
+/// Returns the rules that a case breaks, or meets, with the wire versions.
 fn tried(breaks: bool) -> BTreeSet<(&'static str, u8)> {
     let recipes = recipes().into_iter();
     let fitting = recipes.filter(|recipe| recipe.found.is_some() == breaks);
@@ -35,7 +35,7 @@ fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
             .collect()
     };
     let (all, asked) = (in_wires(&of_writers), in_wires(&of_readers));
-    // No file breaks what binds readers alone.
+    // No file can break a rule that binds only readers.
     let tried_at_all = &tried(true) | &tried(false);
     let missing: Vec<_> = asked.difference(&tried_at_all).collect();
     assert!(missing.is_empty(), "no case: {missing:?}");
@@ -44,7 +44,7 @@ fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
         let missing: Vec<_> = all.difference(&tried).collect();
         assert!(
             missing.is_empty(),
-            "no case where breaks is {breaks}: {missing:?}"
+            "no case with breaks = {breaks}: {missing:?}"
         );
         let excess: Vec<_> = tried.difference(&all).collect();
         assert!(
@@ -55,7 +55,7 @@ fn each_rule_is_met_and_broken_in_each_of_its_wire_versions() {
 }
 
 #[test]
-fn the_session_that_the_cases_edit_has_no_finding() {
+fn the_clean_session_has_no_findings() {
     for version in [1, 2] {
         let outcome = Outcome::of_trace(&Trace::clean(version));
         assert_eq!(outcome.broken(), [""; 0]);
@@ -76,7 +76,7 @@ fn the_session_that_the_cases_edit_has_no_finding() {
 }
 
 #[test]
-fn a_rule_is_not_broken_in_a_wire_version_that_it_does_not_hold_for() {
+fn a_rule_applies_only_in_its_wire_versions() {
     let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
     report.wire = Some(2);
     report.add(&table::ATF_IEVT_003, Place::of(""), String::new);
@@ -87,7 +87,7 @@ fn a_rule_is_not_broken_in_a_wire_version_that_it_does_not_hold_for() {
 }
 
 #[test]
-fn a_rule_that_is_broken_often_is_one_finding_with_a_count_and_a_few_places() {
+fn a_rule_broken_many_times_is_one_finding_with_a_count_and_a_few_places() {
     let mut report = FileReport::new(Path::new("index.atf"), Kind::Index);
     for seq in 0..100_u64 {
         report.add(&table::ATF_IEVT_002, Place::at("event_kind", seq), || {
@@ -105,7 +105,7 @@ fn a_rule_that_is_broken_often_is_one_finding_with_a_count_and_a_few_places() {
 }
 
 #[test]
-fn the_exit_status_is_2_for_what_was_not_read_else_1_for_what_is_denied() {
+fn the_exit_status_is_2_for_unreadable_files_and_1_for_denied_findings() {
     let status = |[must, should, advice, unreadable]: [u64; 4], deny| {
         let summary = Summary {
             must,
@@ -138,11 +138,11 @@ fn the_exit_status_is_2_for_what_was_not_read_else_1_for_what_is_denied() {
 }
 
 #[test]
-fn what_a_recovery_must_mend_are_musts_about_structure() {
+fn structural_musts_are_those_that_a_recovery_must_repair() {
     for (rule, is_structural) in [
         (&table::ATF_IHDR_002, true),
         (&table::ATF_IFTR_002, true),
-        // A SHOULD, and what the events say.
+        // A SHOULD, and a MUST on the events' content.
         (&table::ATF_IFTR_006, false),
         (&table::ATF_IEVT_003, false),
     ] {

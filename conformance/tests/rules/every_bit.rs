@@ -1,7 +1,7 @@
-//! A small session with each of its bytes cut off and each of its bits flipped.
+//! A small session, truncated at each byte and with each bit flipped.
 //!
-//! A flip that a check does not notice is one that no reader can: nothing else repeats the field.
-//! These are listed by name, so that what the format promises to detect stays what it is.
+//! No reader can notice a flip that a check misses: nothing else repeats the field. These tests list
+//! such fields, so the set of detectable faults cannot change unnoticed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{DETAIL, INDEX, MANIFEST, Outcome, Trace};
 
-/// Whether a check finds anything.
+/// Returns whether a check finds anything.
 fn is_noticed(path: &Path) -> bool {
     let outcome = Outcome::of(path);
     !outcome.broken().is_empty() || !outcome.unreadable.is_empty()
@@ -25,7 +25,7 @@ fn small(version: u8) -> TempDir {
     folder
 }
 
-/// The bits of a file whose flip is not noticed in a check of `checked`: byte and mask.
+/// Returns the bits of a file whose flip a check of `checked` misses: byte and mask.
 fn unnoticed(file: &Path, checked: &Path) -> Vec<(usize, u8)> {
     let bytes = fs::read(file).unwrap();
     let mut handle = OpenOptions::new().write(true).open(file).unwrap();
@@ -47,7 +47,7 @@ fn unnoticed(file: &Path, checked: &Path) -> Vec<(usize, u8)> {
 }
 
 #[test]
-fn each_cut_of_each_file_is_noticed() {
+fn each_truncation_of_each_file_is_noticed() {
     for version in [1, 2] {
         let folder = small(version);
         for name in [INDEX, DETAIL, MANIFEST] {
@@ -55,7 +55,7 @@ fn each_cut_of_each_file_is_noticed() {
             let bytes = fs::read(&file).unwrap();
             for size in 0..bytes.len() {
                 fs::write(&file, &bytes[..size]).unwrap();
-                assert!(is_noticed(folder.path()), "{name} cut to {size}");
+                assert!(is_noticed(folder.path()), "{name} truncated to {size}");
             }
             fs::write(&file, &bytes).unwrap();
         }
@@ -77,9 +77,9 @@ fn each_flipped_bit_of_index_and_detail_in_a_session_is_noticed() {
     }
 }
 
-/// Without the other files of the session, nothing repeats what these bits say.
+/// Without the other files of the session, nothing repeats these bits.
 #[test]
-fn the_bits_of_a_lone_file_that_no_reader_can_check_are_those_of_flag_thread_and_platform() {
+fn in_a_single_file_only_flag_thread_and_platform_are_uncheckable() {
     let folder = small(1);
     let index = folder.path().join(INDEX);
     // flags: has_detail_file.
@@ -89,7 +89,7 @@ fn the_bits_of_a_lone_file_that_no_reader_can_check_are_those_of_flag_thread_and
     assert_eq!(unnoticed(&detail, &detail), [(7, 1)]);
 
     let folder = small(2);
-    // thread_id: in version 2 only the header has it.
+    // thread_id: in version 2, only the header has it.
     let thread_id = (12..16).flat_map(|byte| (0..8).map(move |bit| (byte, 1 << bit)));
     let index = folder.path().join(INDEX);
     let expected: Vec<_> = [(8, 1)].into_iter().chain(thread_id.clone()).collect();
@@ -99,9 +99,9 @@ fn the_bits_of_a_lone_file_that_no_reader_can_check_are_those_of_flag_thread_and
     assert_eq!(unnoticed(&detail, &detail), expected);
 }
 
-/// Names and places of modules and functions stand nowhere else.
+/// Nothing else repeats the names and addresses of modules and functions.
 #[test]
-fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_names() {
+fn in_a_manifest_only_modules_and_names_are_uncheckable() {
     let folder = TempDir::new().unwrap();
     let mut trace = Trace::clean(1);
     trace.remove("thread_7");
@@ -114,9 +114,9 @@ fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_name
     let fields: BTreeSet<_> = bits.map(|(offset, _)| key_before(&text, offset)).collect();
     let expected = [
         "base_address",
-        // In the letters of a hexadecimal number, upper and lower case.
+        // The case of hexadecimal digits.
         "function_id",
-        // A module's, not a symbol's.
+        // That of a module, not of a symbol.
         "module_id",
         "name",
         "path",
@@ -126,7 +126,7 @@ fn the_bits_of_a_manifest_that_no_reader_can_check_are_those_of_modules_and_name
     assert_eq!(fields, BTreeSet::from(expected));
 }
 
-/// The key of the value at an offset.
+/// Returns the key of the value at an offset.
 fn key_before(text: &str, offset: usize) -> &str {
     let end = text[..offset].rfind("\": ").unwrap();
     &text[text[..end].rfind('"').unwrap() + 1..end]

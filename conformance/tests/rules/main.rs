@@ -1,4 +1,4 @@
-//! Each rule, met at its boundary and broken by one fault.
+//! Each rule, met in its boundary cases and broken by one fault.
 
 #[path = "../support/mod.rs"]
 mod support;

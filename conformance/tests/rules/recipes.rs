@@ -1,4 +1,4 @@
-//! What a check finds in each edited session: these rules, there, so often, and no others.
+//! A check finds exactly the expected rules in each edited session, with the expected place and count.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use atf_conformance::corpus::{Found, Recipe, Trace, recipes};
 
 use crate::support::Outcome;
 
-/// What is not as it must be, in one wire version.
+/// Returns the differences from the expected findings, in one wire version.
 fn faults(recipe: &Recipe, version: u8) -> Vec<String> {
     let trace = recipe.trace(version);
     let outcome = match recipe.subject() {
@@ -55,7 +55,7 @@ fn finding_faults(expected: &Found, rule: &str, trace: &Trace, outcome: &Outcome
     faults
 }
 
-/// Runs the recipes for these rules and says all that is wrong with them.
+/// Runs the recipes for these rules and reports all differences.
 fn run(prefixes: &[&str]) {
     let mut faults_found = String::new();
     let is_of = |recipe: &&Recipe| {

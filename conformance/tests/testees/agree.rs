@@ -1,7 +1,7 @@
-//! Implementations that share no code make the same of the same: each document held against the
-//! others', and each written file against the others', byte for byte.
+//! Implementations that share no code agree: their documents are equal, and their written files are
+//! equal byte for byte.
 //!
-//! The kit compares each with what is expected; here nothing is expected but agreement.
+//! The kit compares each with the expected result; these tests compare them with one another.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 
 use crate::programs::{self, Testee};
 
-/// What a program says of a path; of what it refuses, only that counts.
+/// Returns a program's document for a path; for a rejected path, only the kind and the verdict.
 fn document(testee: &Testee, program: &str, path: &Path) -> Value {
     let mut command = Command::new(testee.folder().join(program));
     let output = command.arg(path).output().unwrap();
@@ -29,14 +29,15 @@ fn document(testee: &Testee, program: &str, path: &Path) -> Value {
 }
 
 fn short(document: Value) -> Value {
-    match document["verdict"] == "reject" {
-        true => json!({"kind": document["kind"], "verdict": "reject"}),
-        false => document,
+    if document["verdict"] == "reject" {
+        json!({"kind": document["kind"], "verdict": "reject"})
+    } else {
+        document
     }
 }
 
 #[test]
-fn readers_that_share_no_code_give_one_document_for_each_case() {
+fn readers_that_share_no_code_agree_on_each_case() {
     let testees = [
         (Some(programs::interpreter()), "atf-interpreter"),
         (programs::c(), "reader"),
@@ -59,7 +60,7 @@ fn readers_that_share_no_code_give_one_document_for_each_case() {
     });
 }
 
-/// Files and sessions alike: what is read value for value, of what is refused that it is.
+/// Checks that all readers return the same document for a case.
 fn agree_on(case: &Case, readers: &[(&Testee, &str)]) {
     let folder = TempDir::new().unwrap();
     case.write(folder.path()).unwrap();
@@ -72,8 +73,8 @@ fn agree_on(case: &Case, readers: &[(&Testee, &str)]) {
     }
 }
 
-/// The thread files below a folder. What is free in them is made the same: a placeholder's
-/// `footer_offset`, which may be 0 or 64.
+/// Returns the thread files below a folder. A placeholder's `footer_offset`, which may be 0 or 64, is
+/// set to 0.
 fn thread_files(folder: &Path, aborts: bool) -> BTreeMap<String, Vec<u8>> {
     let entries = WalkDir::new(folder).into_iter().map(Result::unwrap);
     let files = entries.filter(|entry| entry.path().extension().is_some_and(|end| end == "atf"));

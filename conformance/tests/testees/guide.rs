@@ -1,4 +1,4 @@
-//! The guide's commands, as they stand in it.
+//! Runs the guide's commands.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::programs::{has, path, succeeds};
 
-/// The commands below a heading of the guide.
+/// Returns the commands below a heading of the guide.
 fn commands<'a>(guide: &'a str, heading: &str) -> &'a str {
     let below = guide.split_once(&format!("\n### {heading}\n"));
     let (_, below) = below.unwrap_or_else(|| panic!("no heading {heading}"));
@@ -43,7 +43,7 @@ fn follow(heading: &str) -> String {
     let guide = fs::read_to_string(root.join("docs/conformance/README.md")).unwrap();
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path()).env("PATH", path);
-    // What is built has its crates from this build, and need not be quick.
+    // Builds use the crates of this build, and need not be optimized.
     shell.env("CARGO_NET_OFFLINE", "true");
     shell.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     succeeds(shell.args(["-e", "-c", commands(&guide, heading)]))
@@ -79,9 +79,9 @@ fn the_guides_commands_for_python_lead_to_a_verdict() {
     }
 }
 
-/// They are examples, so they need not pass all; they have to speak the protocol and never to break.
+/// The starters are examples: they need not pass every case, but must follow the protocol and not crash.
 #[test]
-fn the_starters_give_an_answer_to_every_case_that_they_claim() {
+fn the_starters_answer_every_case_that_they_support() {
     gives_an_answer_to_every_case(
         "rust",
         &["rustc", "--edition", "2024", "-D", "warnings", "-o"],
@@ -131,7 +131,7 @@ fn gives_an_answer_to_every_case(language: &str, compile: &[&str]) {
     assert!(passed > 2 * failed, "{passed} passed, {failed} failed");
 }
 
-/// The workflow of the guide and its steps for another job.
+/// Returns the guide's workflow and its steps for another job.
 fn workflows() -> [Value; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let guide = fs::read_to_string(root.join("docs/conformance/ci.md")).unwrap();
@@ -150,7 +150,7 @@ fn steps(of: &Value) -> Vec<&Value> {
 }
 
 #[test]
-fn the_guides_workflow_publishes_also_where_the_smoke_test_fails() {
+fn the_guides_workflow_publishes_even_if_the_smoke_test_fails() {
     let [workflow, _] = workflows();
     let steps = steps(&workflow["jobs"]["conformance"]["steps"]);
     let at = |part: &str| {
@@ -167,7 +167,7 @@ fn the_guides_workflow_publishes_also_where_the_smoke_test_fails() {
     ];
     let order = order.map(at);
     assert!(order.is_sorted(), "{order:?}");
-    // A step without a condition is left out once another one has failed.
+    // A step without a condition is skipped after another step has failed.
     let [_, _, smoke, run, upload] = order;
     assert!(steps[smoke]["if"].is_null());
     assert_eq!(steps[run]["if"], "${{ !cancelled() }}");
@@ -189,9 +189,9 @@ fn the_guides_workflow_publishes_also_where_the_smoke_test_fails() {
     );
 }
 
-/// The options in the workflows are those that the commands have.
+/// Checks that the options in the workflows exist.
 #[test]
-fn the_guides_workflows_give_the_commands_options_that_they_have() {
+fn the_guides_workflows_use_existing_options() {
     let [workflow, others] = workflows();
     let mut commands = 0;
     for step in [

@@ -1,7 +1,7 @@
-//! The testees that we ship: they pass, and each mistake that one of them can plant is caught.
+//! The shipped implementations pass, and every mistake that one of them can plant is caught.
 //!
-//! A tool that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
-//! failure.
+//! A test whose tool is missing is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the
+//! environment it fails.
 
 mod agree;
 mod bugs;

@@ -1,17 +1,17 @@
-//! What is right passes.
+//! Correct implementations pass.
 
 use crate::programs::{self, Testee};
 
 #[test]
-fn the_shipped_testees_pass_the_corpus_and_all_scripts_and_agree_with_one_another() {
+fn the_compiled_testees_pass_the_corpus_and_all_scripts_and_read_each_others_files() {
     let testees = programs::compiled();
     let testees: Vec<_> = testees.iter().collect();
     passes(&testees, &["--role", "read", "--role", "write"]);
 }
 
-/// The compiled ones read all cases above; it takes a minute for files alone.
+/// Only sessions and scripts: files alone would take a minute, and the compiled ones read all cases.
 #[test]
-fn the_testee_in_python_passes_all_sessions_and_the_scripts_of_wire_version_2() {
+fn the_python_testee_passes_all_sessions_and_the_scripts_of_wire_version_2() {
     let Some(python) = programs::python() else {
         return;
     };

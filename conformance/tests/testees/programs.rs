@@ -1,4 +1,4 @@
-//! The testees, each in a folder of its own, built where they can be.
+//! Builds the shipped implementations, each in its own folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder with a `TESTEE.toml` and what it names.
+/// A folder with a `TESTEE.toml` and its programs.
 pub(crate) struct Testee(TempDir);
 
 impl Testee {
@@ -34,7 +34,7 @@ impl Testee {
     }
 }
 
-/// All programs that can be built here, C and C++ by the first compiler that is there.
+/// Returns all programs that can be built here; C and C++ with the first available compiler.
 pub(crate) fn compiled() -> Vec<Testee> {
     let mut testees = vec![cargo("rust", "atf-testee"), interpreter()];
     testees.extend(c());
@@ -42,17 +42,17 @@ pub(crate) fn compiled() -> Vec<Testee> {
     testees
 }
 
-/// The one in C.
+/// Returns the implementation in C.
 pub(crate) fn c() -> Option<Testee> {
     by_make("c", "CC", "CFLAGS", &["gcc", "clang"])
 }
 
-/// The one in C++.
+/// Returns the implementation in C++.
 pub(crate) fn cpp() -> Option<Testee> {
     by_make("cpp", "CXX", "CXXFLAGS", &["g++", "clang++"])
 }
 
-/// The one that interprets the layout.
+/// Returns the interpreter of the layout.
 pub(crate) fn interpreter() -> Testee {
     cargo("interpreter", "atf-interpreter")
 }
@@ -61,8 +61,8 @@ pub(crate) fn python() -> Option<Testee> {
     has("python3").then(|| Testee::of("python"))
 }
 
-/// Built by its own Makefile, by each compiler, with the generated header and nothing else. What was
-/// built is kept for the other tests, and made anew where something in it has changed.
+/// Builds an implementation by its own Makefile with each compiler, using only the generated header.
+/// Keeps the result for the other tests, and rebuilds it when a source changes.
 fn by_make(
     language: &str,
     compiler_variable: &str,
@@ -91,19 +91,19 @@ fn by_make(
         succeeds(&mut make);
         folder
     });
-    // Both must take it; one is run.
+    // Both compilers must accept it; one result is run.
     let built: Vec<_> = built.collect();
     built.first().map(|folder| Testee::copied(folder))
 }
 
-/// The names and paths of the files that stand in a folder.
+/// Returns the names and paths of the files in a folder.
 fn files(folder: &Path) -> impl Iterator<Item = (OsString, PathBuf)> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
     files.map(|entry| (entry.file_name(), entry.path()))
 }
 
-/// A package of this workspace, in the profile of this test.
+/// Builds a package of this workspace, in the profile of this test.
 fn cargo(language: &str, package: &str) -> Testee {
     let testee = Testee::of(language);
     let mut build = Command::new(env!("CARGO"));
@@ -118,7 +118,7 @@ fn cargo(language: &str, package: &str) -> Testee {
     testee
 }
 
-/// What a run of the kit came to: its exit code and its report.
+/// Runs the kit and returns its exit code and its report.
 pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Value) {
     let folder = TempDir::new().unwrap();
     let report = folder.path().join("report.json");
@@ -133,8 +133,8 @@ pub(crate) fn run(testees: &[&Testee], arguments: &[&str]) -> (Option<i32>, Valu
     (output.status.code(), serde_json::from_str(&text).unwrap())
 }
 
-/// `PATH` with the interpreter itself in front: a version manager's wrapper takes ten times as
-/// long to start.
+/// Returns `PATH` with the Python interpreter's folder first: a version manager's wrapper takes ten
+/// times as long to start.
 pub(crate) fn path() -> OsString {
     let mut ask = Command::new("python3");
     ask.args([
@@ -149,7 +149,7 @@ pub(crate) fn path() -> OsString {
     std::env::join_paths([first].into_iter().chain(std::env::split_paths(&path))).unwrap()
 }
 
-/// A program that cargo built: those of tests stand in `deps` beside it.
+/// Returns the path of a program that cargo built; tests are in the folder `deps` next to it.
 fn built(package: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.ancestors().nth(2).unwrap().join(package)
@@ -161,7 +161,7 @@ fn source(language: &str) -> PathBuf {
         .join(language)
 }
 
-/// Whether a tool is there.
+/// Returns whether a tool is available.
 pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {

@@ -8,7 +8,7 @@ use crate::support::trace::event;
 use crate::support::{DETAIL, INDEX, Outcome, T, Trace, call};
 
 #[test]
-fn footer_counts_of_a_billion_and_of_the_greatest_u64_are_rejected_and_allocate_nothing() {
+fn huge_footer_counts_are_rejected_without_allocating() {
     for count in [1_000_000_000, u64::MAX, u64::MAX / 32 + 1] {
         each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
             t.index(|file| file.footer_count = count);
@@ -20,14 +20,14 @@ fn footer_counts_of_a_billion_and_of_the_greatest_u64_are_rejected_and_allocate_
 }
 
 #[test]
-fn a_footer_count_of_one_too_many_makes_no_event_of_the_footer() {
+fn a_footer_count_that_is_one_too_high_does_not_turn_the_footer_into_an_event() {
     each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
         t.index(|file| file.footer_count = 7);
     });
 }
 
 #[test]
-fn header_and_footer_that_claim_more_than_a_full_disk_took_are_rejected() {
+fn header_and_footer_that_claim_more_events_than_fit_on_the_disk_are_rejected() {
     each_breaks(INDEX, "ATF-IFTR-002", Reject, |t| {
         t.index(|file| {
             file.header_count = 9;
@@ -39,14 +39,14 @@ fn header_and_footer_that_claim_more_than_a_full_disk_took_are_rejected() {
 }
 
 #[test]
-fn a_footer_offset_that_wraps_when_added_to_does_not_hide_the_footer() {
+fn a_footer_offset_that_overflows_does_not_hide_the_footer() {
     each_breaks(INDEX, "ATF-IHDR-015", Accept, |t| {
         t.index(|file| file.footer_offset = u64::MAX - 63);
     });
 }
 
 #[test]
-fn an_events_offset_before_or_behind_the_events_is_rejected() {
+fn an_events_offset_before_or_after_the_events_is_rejected() {
     for offset in [0, 63, 320, 321, u64::MAX] {
         each_breaks(INDEX, "ATF-IHDR-007", Reject, |t| {
             t.index(|file| file.events_offset = offset);
@@ -70,7 +70,7 @@ fn a_crash_between_footer_and_header_rewrite_makes_no_phantom_events() {
 }
 
 #[test]
-fn a_first_timestamp_that_begins_as_a_footer_is_an_event() {
+fn a_first_timestamp_that_begins_like_a_footer_is_an_event() {
     // 0x41544932 is "2ITA" in little-endian order.
     let edit = |t: &mut Trace| {
         t.without_details();
@@ -96,7 +96,7 @@ fn a_first_timestamp_that_begins_as_a_footer_is_an_event() {
 }
 
 #[test]
-fn a_footer_cut_at_any_byte_is_no_event() {
+fn a_footer_torn_at_any_byte_is_not_an_event() {
     for size in 1..64 {
         each(
             |t| t.cut(INDEX, 256 + size),
@@ -117,9 +117,9 @@ fn a_footer_cut_at_any_byte_is_no_event() {
     }
 }
 
-/// Three bytes of a footer's magic could be any event's, but are too short to be one.
+/// Up to three bytes of a footer's magic could belong to an event, but are too short to be one.
 #[test]
-fn a_footer_cut_at_any_byte_under_a_placeholder_is_no_event() {
+fn a_footer_torn_at_any_byte_with_a_placeholder_header_is_not_an_event() {
     for size in 1..64 {
         let edit = |t: &mut Trace| {
             t.index(|file| *file = file.clone().placeholder());
@@ -138,7 +138,7 @@ fn a_footer_cut_at_any_byte_under_a_placeholder_is_no_event() {
 }
 
 #[test]
-fn a_tail_of_64_kib_of_zeros_is_no_events() {
+fn a_tail_of_64_kib_of_zeros_has_no_events() {
     let zeros = [0; 64 << 10];
     each_breaks(INDEX, "ATF-IFTR-011", Recover, |t| {
         t.index(|file| *file = file.clone().placeholder());
@@ -157,7 +157,7 @@ fn a_tail_of_64_kib_of_zeros_is_no_events() {
 }
 
 #[test]
-fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name() {
+fn the_layout_of_one_version_with_the_number_of_the_other_is_rejected_by_name() {
     for (layout, number) in [(2, 1), (1, 2)] {
         let file = IndexFile::finalized(layout, 32).bytes();
         let mut trace = Trace::clean(number);
@@ -172,7 +172,7 @@ fn the_layout_of_one_version_under_the_number_of_the_other_is_rejected_by_name()
 }
 
 #[test]
-fn a_wrong_checksum_is_rejected_and_the_ieee_one_is_named() {
+fn a_checksum_mismatch_is_rejected_and_the_ieee_checksum_is_named() {
     each_breaks(INDEX, "ATF-IFTR-004", Reject, |t| {
         t.index(|file| file.checksum ^= 1 << 31);
     });
@@ -189,7 +189,7 @@ fn a_wrong_checksum_is_rejected_and_the_ieee_one_is_named() {
 }
 
 #[test]
-fn the_last_details_of_a_file_without_footer_are_not_lost_though_smaller_than_a_footer() {
+fn last_details_smaller_than_a_footer_are_not_lost_without_a_footer() {
     let edit = |t: &mut Trace| {
         t.details(|details| {
             details
@@ -207,11 +207,11 @@ fn the_last_details_of_a_file_without_footer_are_not_lost_though_smaller_than_a_
 }
 
 #[test]
-fn impossible_lengths_are_rejected_where_they_stand() {
+fn impossible_lengths_are_rejected_at_their_offset() {
     let lengths = [
         (0, "ATF-DEVT-001", "events[0].total_length", 64),
         (23, "ATF-DEVT-001", "events[0].total_length", 64),
-        // The payload behind it is read as an event: its function_id begins with 1.
+        // The payload after it is read as an event: its function_id begins with 1.
         (24, "ATF-DEVT-001", "events[1].total_length", 64 + 24),
         (398, "ATF-DEVT-002", "events[0].total_length", 64),
         (462, "ATF-DEVT-002", "events[0].total_length", 64),
@@ -225,16 +225,16 @@ fn impossible_lengths_are_rejected_where_they_stand() {
                 assert_eq!(finding.place.field, field);
                 assert_eq!(finding.place.offset, Some(offset));
                 assert_eq!(outcome.verdict(DETAIL), Reject);
-                // A file that is refused proves no link of the other wrong.
+                // A rejected file proves no link of the other file wrong.
                 assert_eq!(outcome.verdict(INDEX), Accept);
             },
         );
     }
 }
 
-/// The events in front of it are whole; nothing says how many were behind.
+/// The events before it are complete; how many followed is unknown.
 #[test]
-fn an_impossible_length_in_a_file_without_footer_ends_what_survived_and_is_named() {
+fn an_impossible_length_without_a_footer_ends_the_surviving_events_and_is_named() {
     let edit = |t: &mut Trace| {
         t.cut(DETAIL, 461);
         t.patch(DETAIL, 188, &23_u32.to_le_bytes());
@@ -254,7 +254,7 @@ fn an_impossible_length_in_a_file_without_footer_ends_what_survived_and_is_named
 }
 
 #[test]
-fn what_a_cut_took_is_told_from_a_writer_that_never_finalized() {
+fn a_truncated_file_is_distinguished_from_an_unfinalized_one() {
     let message = |edit: fn(&mut Trace), version| {
         let mut trace = Trace::clean(version);
         edit(&mut trace);
@@ -280,7 +280,7 @@ fn what_a_cut_took_is_told_from_a_writer_that_never_finalized() {
 }
 
 #[test]
-fn a_detail_count_that_lies_is_rejected() {
+fn a_wrong_detail_count_is_rejected_only_in_the_footer() {
     each_breaks(DETAIL, "ATF-DFTR-002", Reject, |t| {
         t.detail(|file| file.footer_count = 2);
     });
@@ -289,9 +289,9 @@ fn a_detail_count_that_lies_is_rejected() {
     });
 }
 
-/// The bytes that are left of a detail that was cut are neither an event nor a reason to reject.
+/// The bytes of a torn detail are neither an event nor a reason to reject.
 #[test]
-fn a_detail_cut_at_any_byte_leaves_those_in_front_of_it() {
+fn a_detail_torn_at_any_byte_keeps_the_details_before_it() {
     for size in 0..132 {
         let edit = |t: &mut Trace| {
             t.details(|details| {
@@ -312,7 +312,7 @@ fn a_detail_cut_at_any_byte_leaves_those_in_front_of_it() {
 }
 
 #[test]
-fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
+fn a_block_of_zeros_is_a_hole_and_later_events_keep_their_positions() {
     let edit = |t: &mut Trace| {
         t.without_details();
         let event = |seq: u64| call(T + seq, 1, 1 + u32::try_from(seq).unwrap());
@@ -332,8 +332,8 @@ fn a_block_of_zeros_inside_is_a_hole_and_what_follows_keeps_its_place() {
 }
 
 #[test]
-fn a_length_that_is_the_least_and_still_too_much_is_too_long_and_not_too_short() {
-    // The last detail event, at 329, now ends 14 bytes before the footer; there stands a length of 24.
+fn the_smallest_length_can_be_too_long_but_not_too_short() {
+    // The last detail event, at 329, now ends 14 bytes before the footer; a length of 24 follows it.
     each(
         |t| {
             t.patch(DETAIL, 329, &118_u32.to_le_bytes());
@@ -347,7 +347,7 @@ fn a_length_that_is_the_least_and_still_too_much_is_too_long_and_not_too_short()
 }
 
 #[test]
-fn bytes_between_the_last_event_and_a_footer_that_does_not_fit_are_counted() {
+fn bytes_between_the_last_event_and_a_misplaced_footer_are_counted() {
     each(
         |t| {
             let mut bytes = t.file(INDEX).to_vec();
@@ -363,7 +363,7 @@ fn bytes_between_the_last_event_and_a_footer_that_does_not_fit_are_counted() {
             assert_eq!(finding.place.offset, Some(256));
         },
     );
-    // Where none stand there, none are told of.
+    // Without such bytes, there is no finding.
     each(
         |t| {
             t.index(|file| file.footer_count = 7);
@@ -376,7 +376,7 @@ fn bytes_between_the_last_event_and_a_footer_that_does_not_fit_are_counted() {
 }
 
 #[test]
-fn nothing_follows_for_the_depths_beside_a_kind_that_nobody_knows() {
+fn depths_next_to_an_unknown_kind_are_not_checked() {
     let kinds = [1, 9, 2, 9, 3, 9, 1];
     let mut trace = Trace::clean(1);
     trace.events(|events| {
@@ -391,7 +391,7 @@ fn nothing_follows_for_the_depths_beside_a_kind_that_nobody_knows() {
 }
 
 #[test]
-fn depths_follow_from_the_event_in_front() {
+fn depths_follow_from_the_previous_event() {
     // Kinds: 1 call, 2 return, 3 exception. Depths of two events in a row, and those that follow.
     for (first, from, second, follows) in [
         (1, 4, 1, 5),
@@ -422,7 +422,7 @@ fn depths_follow_from_the_event_in_front() {
 }
 
 #[test]
-fn why_a_footer_is_not_there_is_said_as_far_as_it_can_be_told() {
+fn the_reason_for_a_missing_footer_is_given_if_it_is_known() {
     let said = |edit: &dyn Fn(&mut Trace)| {
         let mut trace = Trace::clean(1);
         edit(&mut trace);

@@ -1,4 +1,4 @@
-//! What real implementations fail on, and what a reader must do instead.
+//! Mistakes of real implementations, and the correct behaviour.
 
 mod file;
 mod session;
@@ -18,7 +18,8 @@ fn each(edit: impl Fn(&mut Trace), check: impl Fn(&Outcome)) {
     }
 }
 
-/// The file has the verdict and breaks that rule, and the index is read with all its events.
+/// Checks that the file has the verdict and breaks the rule, and that the index, if it is read, has all
+/// its events.
 fn each_breaks(file: &str, rule: &str, verdict: Verdict, edit: impl Fn(&mut Trace)) {
     each(edit, |outcome| {
         assert_eq!(outcome.verdict(file), verdict);
@@ -33,7 +34,7 @@ fn each_breaks(file: &str, rule: &str, verdict: Verdict, edit: impl Fn(&mut Trac
     });
 }
 
-/// The file breaks these rules and no others.
+/// Checks that the file breaks exactly these rules.
 fn assert_rules(outcome: &Outcome, file: &str, rules: &[&str]) {
     let all = outcome.broken();
     let prefix = format!("{file} ");

@@ -8,7 +8,7 @@ use crate::support::files::{IndexFile, RingFile};
 use crate::support::{DETAIL, INDEX, MANIFEST, OTHER, Outcome, Trace};
 
 #[test]
-fn crossed_links_are_found_on_both_sides_and_keep_no_event_from_being_read() {
+fn crossed_links_are_found_on_both_sides_and_no_event_is_lost() {
     let edit = |t: &mut Trace| {
         t.events(|events| {
             events[2].detail_seq = Some(2);
@@ -24,7 +24,7 @@ fn crossed_links_are_found_on_both_sides_and_keep_no_event_from_being_read() {
 }
 
 #[test]
-fn dangling_links_break_a_must_in_finalized_files_only() {
+fn dangling_links_break_a_must_only_in_finalized_files() {
     each_breaks(INDEX, "ATF-LINK-001", Accept, |t| {
         t.details(|details| details.truncate(2));
     });
@@ -39,7 +39,7 @@ fn two_links_to_one_detail_are_found() {
 }
 
 #[test]
-fn thread_ids_that_disagree_are_found_in_each_place() {
+fn mismatched_thread_ids_are_found_in_each_place() {
     let edit = |t: &mut Trace| {
         t.patch(INDEX, 12, &[8]);
         t.patch(DETAIL, 12, &[6]);
@@ -75,7 +75,7 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
 }
 
 #[test]
-fn a_thread_that_the_manifest_lists_twice_is_checked_once() {
+fn a_thread_listed_twice_in_the_manifest_is_checked_once() {
     let edit = |t: &mut Trace| t.replace(MANIFEST, "{\"id\": 9", "{\"id\": 7}, {\"id\": 9");
     each_breaks(MANIFEST, "ATF-MANI-004", Accept, edit);
     each(edit, |outcome| {
@@ -90,7 +90,7 @@ fn a_thread_that_the_manifest_lists_twice_is_checked_once() {
 }
 
 #[test]
-fn a_thread_id_with_a_path_in_it_leads_nowhere() {
+fn a_path_in_a_thread_id_is_not_followed() {
     for id in [
         "../x",
         "/x",
@@ -118,7 +118,7 @@ fn a_thread_id_with_a_path_in_it_leads_nowhere() {
 
 #[cfg(unix)]
 #[test]
-fn a_thread_folder_that_is_a_symbolic_link_is_not_followed() {
+fn a_symlink_in_place_of_a_thread_folder_is_not_followed() {
     let edit = |t: &mut Trace| {
         t.rename("thread_9", "elsewhere");
         t.symlink("thread_9", "elsewhere");
@@ -131,7 +131,7 @@ fn a_thread_folder_that_is_a_symbolic_link_is_not_followed() {
 }
 
 #[test]
-fn a_manifest_with_a_mark_an_empty_one_and_none_keep_no_thread_from_being_checked() {
+fn all_threads_are_checked_with_a_malformed_empty_or_missing_manifest() {
     type Edit = fn(&mut Trace);
     let edits: [(&str, Verdict, Edit); 3] = [
         ("ATF-MANI-002", Recover, |t| {
@@ -167,7 +167,7 @@ fn the_time_range_of_a_session_with_an_empty_thread_does_not_begin_at_0() {
 }
 
 #[test]
-fn a_ring_of_a_detail_file_that_is_gone_is_told_of_as_a_ring() {
+fn a_ring_of_a_missing_detail_file_is_reported_at_the_ring() {
     const RING: &str = "thread_7/ring.atf";
     for version in [1, 2] {
         let mut trace = Trace::clean(version);
