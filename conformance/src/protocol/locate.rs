@@ -1,4 +1,4 @@
-//! Finds the bytes behind a place in a document.
+//! Finds the bytes that a place in a document comes from.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::field::{self, Record};
 use crate::corpus::{Case, Subject};
 use crate::results::Hexdump;
 
-/// Returns the bytes behind a place of a case's document, if any: those of the field and some around
+/// Returns the bytes that a place of a case's document comes from: those of the field and some around
 /// it.
 ///
 /// The offsets of records come from the expected document, never from a reader's.

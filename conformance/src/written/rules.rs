@@ -118,7 +118,7 @@ impl Found {
             .filter(move |found| found.rule.severity == Severity::Should && !follows(found))
     }
 
-    /// Returns the rule behind a difference: one that is broken at its place, or else a SHOULD that
+    /// Returns the rule that explains a difference: one that is broken at its place, or else a SHOULD that
     /// its file breaks, such as the one that requires a footer.
     pub(super) fn rule_of(
         &self,

@@ -71,7 +71,7 @@ static bool is_rewritten(const File *file) {
 }
 
 /* Returns whether the offset is inside an event: captured memory may look like a footer. If the
-   numbers match too, only events up to the end of the file, or up to zeros, count. */
+   numbers match too, the events must continue to the end of the file, or to zeros. */
 static bool is_payload(const File *file, uint64_t at, bool fits) {
     if (is_rewritten(file) && at == stated_place(file)) return false;
     bool is_spanned = false;
@@ -94,7 +94,7 @@ static bool is_footer(const File *file, uint64_t at) {
            !is_payload(file, at, true);
 }
 
-/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if there is none. */
+/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if not found. */
 static uint64_t find_footer(const File *file) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, stated_place(file))) return stated_place(file);

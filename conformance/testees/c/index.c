@@ -68,7 +68,7 @@ static bool is_end_known(const Header *header) {
 
 /* ---- Footer ---- */
 
-/* Returns whether there is a footer: it has the magic, and its count and length match its offset. */
+/* Returns whether a footer's count and length match its offset, `size` bytes after the first event. */
 static bool says_its_place(const AtfV1IndexFooter *footer, uint64_t size) {
     return size % EVENT == 0 && atf_v1_index_footer_get_bytes_written(footer) == size &&
            atf_v1_index_footer_get_event_count(footer) == size / EVENT;
@@ -88,7 +88,7 @@ static bool is_footer(const File *file, const Header *header, uint64_t at) {
     return has_magic(footer) && says_its_place(footer, at - header->events_offset);
 }
 
-/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if there is none. */
+/* Looks for the footer where the header says, at the end, and before trailing bytes; 0 if not found. */
 static uint64_t find_footer(const File *file, const Header *header) {
     uint64_t at_end = file->size - FOOTER;
     if (is_footer(file, header, header->footer_offset)) return header->footer_offset;

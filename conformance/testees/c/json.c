@@ -175,7 +175,7 @@ static bool digits(Text *text) {
     return true;
 }
 
-/* Parses a number; returns whether it is from 0 to `most`, without sign, fraction or exponent. */
+/* Parses a number; sets `fits` if it is from 0 to `most`, without sign, fraction or exponent. */
 static bool number(Text *text, uint64_t most, bool *fits) {
     bool is_whole = !take(text, '-');
     const uint8_t *start = text->at;

@@ -84,7 +84,7 @@ static bool is_folder(const char *path) {
 
 /* ---- Links between the two files ---- */
 
-/* Returns whether an event links to a detail event that links back. */
+/* Returns whether an event has a link; sets its target and whether the target links back. */
 static bool is_linked(const Thread *thread, uint64_t seq, uint64_t *to, bool *leads_back) {
     if (index_is_hole(&thread->index, seq) || !index_link(&thread->index, seq, to)) return false;
     *leads_back = *to < thread->detail.count && detail_link(&thread->detail, *to) == seq;

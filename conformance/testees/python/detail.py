@@ -111,7 +111,7 @@ def is_footer(data, header, at):
 def is_payload(data, header, at, fits):
     """Returns whether the offset is inside an event: captured memory may look like a footer.
 
-    If the numbers match too, only events up to the end of the file, or up to zeros, count."""
+    If the numbers match too, the events must continue to the end of the file, or to zeros."""
     if is_rewritten(header) and at == stated_end(header):
         return False
     places, end, _ = walk(data, header, len(data))

@@ -153,7 +153,7 @@ impl<'a> File<'a> {
     }
 
     /// Returns whether the offset is inside an event: captured memory may look like a footer. If the
-    /// numbers match too, only events up to the end of the file, or up to zeros, count.
+    /// numbers match too, the events must continue to the end of the file, or to zeros.
     fn is_payload(&self, at: u64, fits: bool) -> bool {
         let size = self.bytes.len() as u64;
         let walk = self.walk(size);
