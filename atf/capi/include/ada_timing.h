@@ -1,5 +1,5 @@
 /**
- * The clock of traces, by the names and in the header that the format's documents give them. C11, C++17.
+ * The clock of traces, with the function and header names of the format's documents. C11, C++17.
  *
  * Link with libatf. Include it as <ada_timing.h> or as <atf/ada_timing.h>; atf.h includes it.
  *
@@ -14,12 +14,12 @@
 extern "C" {
 #endif
 
-/** Asks the platform what a tick of its clock is. No call needs it. [S1] */
+/** Queries the clock's tick length. Optional: no other call needs it. [S1] */
 void ada_timing_init(void);
 
 /**
- * Nanoseconds of the platform's continuous clock, which goes on while the machine sleeps; on any thread.
- * [S0 S1 S3]
+ * Returns the nanoseconds of the platform's continuous clock, which also runs while the machine sleeps.
+ * Callable on any thread. [S0 S1 S3]
  */
 uint64_t ada_get_timestamp_ns(void);
 
