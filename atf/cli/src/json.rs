@@ -1,11 +1,11 @@
-//! Numbers in JSON: those of 64 bits are decimal strings always, since many parsers read numbers
-//! as 64-bit floats; all others are numbers.
+//! JSON values. 64-bit numbers are always decimal strings, since many parsers read numbers as
+//! 64-bit floats; all others are numbers.
 
 use std::path::Path;
 
 use serde::{Serialize, Serializer};
 
-/// A number of 64 bits.
+/// A 64-bit number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct U64(pub(crate) u64);
 
@@ -21,7 +21,7 @@ impl From<u64> for U64 {
     }
 }
 
-/// A path; what is not UTF-8 in it is replaced.
+/// A path as text; bytes that are not UTF-8 are replaced.
 pub(crate) fn path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

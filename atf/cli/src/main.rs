@@ -1,8 +1,8 @@
-//! The command `atf`: looks into traces, recovers, converts and scrubs them.
+//! The command `atf`: inspects, recovers, converts and scrubs traces.
 //!
-//! `cli` has a file for each subcommand with its options, its help and its `run`. What they do
-//! stands beside it: `info`, `dump` and `explain`. All they know of offsets and names comes from
-//! the layout that the spec resolves (`format`).
+//! `cli` has a file per subcommand with its options, its help and its `run`. `info`, `dump` and
+//! `explain` implement three of them. All offsets and names come from the layout that the spec
+//! resolves (`format`).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Standard output, and how a subcommand ends.
+//! Standard output and error, and the outcome of a subcommand.
 
 use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -8,14 +8,14 @@ use anstyle::{AnsiColor, Style};
 
 use crate::text::Printable;
 
-/// What a subcommand ran into.
+/// Why a subcommand failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Standard output failed. A reader that has seen enough, as in `| head`, is no error.
+    /// Standard output failed. A closed pipe, as in `| head`, is not an error.
     Output(io::Error),
-    /// The command line asks for something that is not there or does not fit.
+    /// The command line asks for something that is missing or invalid.
     Usage(String),
-    /// The command line must name one of these.
+    /// The command line must name one of these choices.
     Choice(String, Vec<String>),
     /// A path could not be read.
     Input(atf::Error),
@@ -49,34 +49,35 @@ impl From<atf::Error> for Failure {
     }
 }
 
-/// How a subcommand ended.
+/// The outcome of a subcommand.
 pub(crate) type Outcome = Result<State, Failure>;
 
-/// What a subcommand found, as the exit status tells it.
+/// What a subcommand found; the exit status reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// All is well: exit status 0.
+    /// No problem: exit status 0.
     Fine,
     /// Something in the input is damaged or unreadable: exit status 1.
     Damaged,
 }
 
 impl State {
-    /// Damaged where anything is.
+    /// `Damaged` if `is_damaged`, else `Fine`.
     pub(crate) fn of(is_damaged: bool) -> Self {
-        match is_damaged {
-            true => Self::Damaged,
-            false => Self::Fine,
+        if is_damaged {
+            Self::Damaged
+        } else {
+            Self::Fine
         }
     }
 }
 
-/// Writes a message to stderr. Nothing can be done where that is gone too.
+/// Writes a message to stderr. An error of stderr itself is ignored.
 pub(crate) fn complain(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "atf: {}", Printable(message));
 }
 
-/// Writes what there is to choose from, below a message.
+/// Lists the choices below a message.
 pub(crate) fn offer(names: &[String]) {
     for name in names {
         let _ = writeln!(io::stderr(), "  {}", Printable(name));
@@ -91,23 +92,23 @@ pub(crate) fn stdout() -> Out {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
 
-/// The colours of text: those of a terminal, or none.
+/// The colours of text; plain if stdout is not a terminal.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Colours {
     /// Names and headings.
     pub(crate) strong: Style,
-    /// What is there for reference.
+    /// Secondary text.
     pub(crate) dim: Style,
-    /// What is well.
+    /// Good results.
     pub(crate) good: Style,
-    /// What deserves a look.
+    /// Unusual values.
     pub(crate) odd: Style,
-    /// What is wrong.
+    /// Problems.
     pub(crate) bad: Style,
 }
 
 impl Colours {
-    /// Those that standard output shows: none where it is no terminal, or `NO_COLOR` is set.
+    /// The colours for standard output: none if it is not a terminal or `NO_COLOR` is set.
     pub(crate) fn of_stdout() -> Self {
         match AutoStream::choice(&io::stdout()) {
             ColorChoice::Always | ColorChoice::AlwaysAnsi => Self::terminal(),

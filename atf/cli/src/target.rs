@@ -1,4 +1,4 @@
-//! What stands at a path: a file, a thread's folder, a session, or folders with sessions.
+//! Finds out what a path is: a file, a thread's folder, a session, or folders with sessions.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -11,26 +11,27 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use crate::output::Failure;
 
-/// How far below a folder sessions are looked for: `NAME/session_…/pid_N`.
+/// How deep sessions are searched below a folder: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
 
-/// What stands at a path.
+/// What a path is.
 #[derive(Debug)]
 pub(crate) enum Target {
-    /// A file whose magic bytes are those of `index.atf` or `detail.atf`.
+    /// A file with the magic bytes of `index.atf` or `detail.atf`.
     File(PathBuf, FileKind),
-    /// A file that is neither, and may have been: by its name, or since it is too short, or zeros.
+    /// A file without them that may be damaged: it has such a name, is too short, or begins with
+    /// zeros.
     OtherFile(PathBuf),
     /// A folder with `index.atf` or `detail.atf`.
     Thread(PathBuf),
     /// A folder with `manifest.json` or folders `thread_N`.
     Session(PathBuf),
-    /// Sessions below a folder, at least one, by their names.
+    /// Sessions below a folder, at least one, ordered by name.
     Sessions(Vec<PathBuf>),
 }
 
 impl Target {
-    /// Looks at what is there, without opening more of it than its magic bytes.
+    /// Finds out what a path is; of files, reads only the magic bytes.
     pub(crate) fn of(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
         if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -39,7 +40,7 @@ impl Target {
                 None => Self::other_file(path)?,
             });
         }
-        // An error in listing the folder is told apart from a folder without a trace.
+        // An error in listing the folder is not the same as a folder without a trace.
         fs::read_dir(path).map_err(failed)?;
         if has_file(path, INDEX_FILE) || has_file(path, DETAIL_FILE) {
             return Ok(Self::Thread(path.to_owned()));
@@ -50,7 +51,7 @@ impl Target {
         let mut sessions = Vec::new();
         sessions_below(path, DEPTH, &mut sessions)?;
         if sessions.is_empty() {
-            let what = "no trace: neither thread files, nor a session, nor a folder with sessions";
+            let what = "not a trace: no thread files, no session and no folder with sessions";
             return Err(Failure::Usage(format!("{}: {what}", path.display())));
         }
         Ok(Self::Sessions(sessions))
@@ -58,7 +59,7 @@ impl Target {
 }
 
 impl Target {
-    /// A damaged file, unless it is of another kind altogether.
+    /// Returns a damaged file, or an error if it is not an ATF file.
     fn other_file(path: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
         let mut begin = Vec::new();
@@ -72,7 +73,7 @@ impl Target {
             return Ok(Self::OtherFile(path.to_owned()));
         }
         let begin = begin.escape_ascii();
-        let what = format!("no ATF file (it begins with \"{begin}\")");
+        let what = format!("not an ATF file (it begins with \"{begin}\")");
         Err(Failure::Usage(format!("{}: {what}", path.display())))
     }
 }
@@ -81,7 +82,7 @@ fn has_file(folder: &Path, name: &str) -> bool {
     fs::symlink_metadata(folder.join(name)).is_ok()
 }
 
-/// Adds the sessions below a folder, by their names. Symbolic links are not followed.
+/// Adds the sessions below a folder, ordered by name. Does not follow symlinks.
 fn sessions_below(path: &Path, depth: usize, sessions: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Usage(format!("{}: {error}", path.display()));
     let mut folders = Vec::new();

@@ -1,9 +1,9 @@
-//! How names, counts and times are written for people.
+//! Formats names, counts and times for people.
 
 use std::fmt::{self, Write as _};
 
-/// Text that may come from a file or its name, without what could steer a terminal: control
-/// characters, breaks of a line, marks that turn the direction of writing.
+/// Text that may come from a file or its name. Escapes what could control a terminal: control
+/// characters, line breaks, marks that change the writing direction.
 #[derive(Debug)]
 pub(crate) struct Printable<T>(pub(crate) T);
 
@@ -13,7 +13,7 @@ impl<T: fmt::Display> fmt::Display for Printable<T> {
     }
 }
 
-/// Passes text on, with escapes for what steers a terminal.
+/// Forwards text, escaping characters that control a terminal.
 struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaping<'_, '_> {
@@ -22,9 +22,10 @@ impl fmt::Write for Escaping<'_, '_> {
             return self.0.write_str(text);
         }
         for letter in text.chars() {
-            match steers(letter) {
-                true => write!(self.0, "{}", letter.escape_unicode())?,
-                false => self.0.write_char(letter)?,
+            if steers(letter) {
+                write!(self.0, "{}", letter.escape_unicode())?;
+            } else {
+                self.0.write_char(letter)?;
             }
         }
         Ok(())
@@ -49,7 +50,7 @@ impl fmt::Display for Counted<'_> {
     }
 }
 
-/// A time span in the unit that suits it, three digits behind the point: `233.328 µs`.
+/// A time span in a suitable unit, with three decimals: `233.328 µs`.
 pub(crate) struct Span(pub(crate) u64);
 
 impl fmt::Display for Span {
@@ -81,9 +82,9 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A time as seconds from a start; negative before it.
+/// A time as seconds since a start; negative before it.
 pub(crate) struct Since {
-    /// When, in nanoseconds.
+    /// The time, in nanoseconds.
     pub(crate) time_ns: u64,
     /// The start, in nanoseconds.
     pub(crate) start_ns: u64,
@@ -100,12 +101,12 @@ impl fmt::Display for Since {
     }
 }
 
-/// Bytes in hexadecimal without anything between them.
+/// Bytes in hexadecimal, without separators.
 pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Two digits for each byte; a call of `write!` for each would be slow.
+        // One `write!` per byte would be slow.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = String::with_capacity(128);
         for chunk in self.0.chunks(64) {
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_steers_a_terminal_is_escaped() {
+    fn terminal_control_characters_are_escaped() {
         let name = "a\u{1b}[31m\r\n\u{202e}\u{9b}z";
         let text = Printable(name).to_string();
         assert_eq!(text, "a\\u{1b}[31m\\u{d}\\u{a}\\u{202e}\\u{9b}z");

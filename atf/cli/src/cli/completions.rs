@@ -1,4 +1,4 @@
-//! `completions`: what a shell needs to complete command lines.
+//! `completions`: writes a shell's completion script.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(super) struct Options {
 }
 
 pub(super) fn run(options: &Options) -> Outcome {
-    // Written at once: clap_complete panics where its output fails, as a closed pipe does.
+    // Buffered, since clap_complete panics if its output fails, for example on a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut Cli::command(), "atf", &mut script);
     let mut out = stdout();

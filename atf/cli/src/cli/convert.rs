@@ -1,4 +1,4 @@
-//! `convert`: a trace in the other wire version.
+//! `convert`: writes a trace in the other wire version.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, convert};
@@ -7,14 +7,14 @@ use super::rewrite::{Common, Names};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-Wire version 2 has neither call_depth nor the thread_id of events; version 1 gets a depth that
-is counted from calls and returns. The report names what was lost and what was deduced. A number
-that the other version has no room for is refused. A trace that was cut off is recovered on the
-way, see `atf recover --help`, with the same memory.
+Wire version 2 has no call_depth and no thread_id in events. For version 1, the depth is counted
+from calls and returns. The report lists what was lost and what was derived. A number that does
+not fit the other version is an error. An unfinalized trace is recovered on the way, with the same
+memory (see `atf recover --help`).
 
-Exit status: 0, also where fields were lost that the other version does not have; 1 something
-that was written once is not among the new events, or not as it was, as for recover; 2 usage, a
-path that could not be read or written, or a number without room.
+Exit status: 0, also if fields that the other version lacks were lost; 1 events that were written
+are missing or changed in the new trace, as for recover; 2 usage, a path that could not be read or
+written, or a number that does not fit.
 
 Example:
   $ atf convert --wire 2 samples/sample-small --out converted";
@@ -28,7 +28,7 @@ pub(super) struct Options {
     /// The new wire version: 1 or 2
     #[arg(long, value_name = "VERSION", value_parser = wire)]
     wire: Wire,
-    /// Look behind holes and damage too
+    /// Also search past gaps and damaged regions
     #[arg(long)]
     salvage: bool,
     #[command(flatten)]
@@ -49,7 +49,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     })
 }
 
-/// A wire version, on a command line.
+/// Parses a wire version on the command line.
 pub(super) fn wire(text: &str) -> Result<Wire, String> {
     let version = text.parse().ok().and_then(Wire::from_version);
     version.ok_or_else(|| "expected 1 or 2".to_owned())

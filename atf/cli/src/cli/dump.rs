@@ -1,4 +1,4 @@
-//! `dump`: the events of a trace.
+//! `dump`: writes the events of a trace.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,55 +7,53 @@ use crate::dump::{Dump, Form, Kind, Pattern, Time, What, parse_span};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-A session's events come merged by (timestamp, thread, seq). Events of two threads with the same
-timestamp come in the order of their threads, which says nothing of what happened first. A thread
-whose time goes back keeps its own order.
+A session's events are merged by (timestamp, thread, seq). Events of two threads with the same
+timestamp are ordered by thread; that does not mean one happened first. A thread whose time goes
+back keeps its own order.
 
-TIME is of the trace's clock, nanoseconds or with a unit: 1000250000000, 1000.25s; behind a + it
-counts from the first event: +1.5ms, +250us, +700. --from and --to include the times they name.
-FUNCTION is a function_id (0x06444fc100000001); =NAME for that name; a pattern with * and ? for a
-whole name; or a piece of a name. Names are those of manifest.json, or of --symbols.
-Several --thread, --kind or --function widen what is shown; different filters narrow it.
+TIME is in nanoseconds of the trace's clock, or has a unit: 1000250000000, 1000.25s. With a + it
+counts from the first event: +1.5ms, +250us, +700. --from and --to are inclusive.
+FUNCTION is a function_id (0x06444fc100000001), =NAME for an exact name, a pattern with * and ? for
+the whole name, or a part of a name. Names come from manifest.json or --symbols.
+Repeating --thread, --kind or --function selects more events; different filters select fewer.
 
-Text: seconds from the first event, thread, seq, kind, call depth, function, link to a detail
-event. Names from a file are written with escapes for whatever could steer a terminal.
-Of a name longer than 4096 bytes each line has the first 4096, and its length (in JSON
-function_length).
-JSON lines: numbers of 64 bits and links are decimal strings, no link is null, enumerations are
-numbers, bytes are hexadecimal, and a field that the wire version lacks is left out. thread is the
-id in the folder's name, function a name that the manifest has.
+Text: seconds since the first event, thread, seq, kind, call depth, function, link to a detail
+event. Terminal control characters in names are escaped. A name longer than 4096 bytes is cut to
+its first 4096, followed by its length (in JSON function_length).
+JSON lines: 64-bit numbers and links are decimal strings, a missing link is null, enumerations are
+numbers, bytes are hexadecimal, and fields that the wire version lacks are omitted. thread is the
+id in the folder's name, function the name in the manifest.
 
-With --spans calls come thread by thread, each when it ends, set in by its depth: start, duration,
-thread, position of the call, function. --from and --to leave those that overlap. In JSON end is
-return, exception, not_returned (a call around it ended), open (at the end of the trace),
-given_up, or unmatched for a return without a call.
+--spans lists calls thread by thread, each when it ends, indented by depth: start, duration,
+thread, position of the call, function. --from and --to keep calls that overlap them. In JSON, end
+is return, exception, not_returned (an outer call ended), open (at the end of the trace), given_up
+(too many open calls), or unmatched (a return without a call).
 
-Memory: 64 MiB for the threads' buffers, 4 KiB for each thread beyond 16,384, and the manifest's
-names. With --details also 8 bytes for each detail event of the 48 threads whose details were used
-last; a trace that goes to and fro between more than these reads their files anew. With --spans
-one thread at a time, and 262,144 open calls at most. With --last 64 bytes per event. With more
-than 128 threads no index file stays open.
+Memory: 64 MiB for the threads' buffers, 4 KiB per thread beyond 16,384, and the manifest's names.
+--details adds 8 bytes per detail event of the 48 threads whose details were used last; a trace
+that switches between more threads rereads their files. --spans reads one thread at a time and
+tracks at most 262,144 open calls. --last takes 64 bytes per event. With more than 128 threads, no
+index file stays open.
 
---last is per thread, and reads each thread from its end, so that the last events of one that
-crashed are there, whatever the others did later. --spans ends with the calls that were open at the
-end of each thread. A thread's folder in a session has the session's names
-and first time.
+--last applies to each thread and reads it from its end, so it shows the last events of a crashed
+thread even if others ran on. --spans ends with the calls that were open at the end of each thread.
+If PATH is a thread's folder in a session, names and the first time are the session's.
 
-With --follow the files may still be growing, or not be there yet: each event is written once it
-is certain, until they are finalized. PATH is a file, a thread's folder or a session. A session's
-threads come as they come, not merged; it ends once all threads that it then has are finalized.
-Text and + count from the first event that comes. What a tracer has not flushed is not seen; if it
-has died, end the command and dump what it left. Memory: 128 KiB for each thread.
+With --follow, files may still be growing or not exist yet. Each event is written once it is
+certain, until the files are finalized. PATH is a file, a thread's folder or a session. A session's
+threads are not merged; the command ends when all threads present are finalized.
+Times in text and after + count from the first event received. Events that a tracer has not flushed
+are not visible; if it died, stop the command and dump its files. Memory: 128 KiB per thread.
 
 A folder with the sessions of several processes, pid_N side by side, is merged as one trace, since
-the clock is the machine's: a thread is then written as PID/ID, in JSON with the key process.
+they share the machine's clock. Threads are then written as PID/ID; JSON has the key process.
 
-All events are verified as they are read. What is wrong is written to standard error, a line for
-each problem, after everything that can be read: a checksum mismatch, an unfinalized or damaged
-file, a gap, links to lost details, a manifest that cannot be believed, a folder without a thread's
-id. A dump of a part (--from, --to, --last, --limit) says that no checksum was compared.
+All events are verified as they are read. Problems are written to standard error, one per line,
+after all events that can be read: a checksum mismatch, an unfinalized or damaged file, a gap,
+links to lost details, a manifest that cannot be trusted, a folder name without a thread id. A
+partial dump (--from, --to, --last, --limit) reports that no checksum was compared.
 
-Exit status: 0, also if no event matches; 1 there is such a problem; 2 usage, or a path that could
+Exit status: 0, also if no event matches; 1 such a problem was found; 2 usage, or a path that could
 not be read.
 
 Example:
@@ -65,7 +63,7 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A session, a folder with one session below it, a thread's folder, or a file
+    /// A session, a folder with one session below it, a thread's folder or a file
     path: PathBuf,
     /// Only events of this thread
     #[arg(long, value_name = "ID", value_parser = thread_id)]
@@ -82,25 +80,25 @@ pub(super) struct Options {
     /// Only events of this kind: call, return, exception, or its number
     #[arg(long, value_name = "KIND")]
     kind: Vec<Kind>,
-    /// Stop after so many events
+    /// Stop after this many events
     #[arg(long, value_name = "COUNT")]
     limit: Option<u64>,
-    /// Only the last so many events of each thread
+    /// Only this many last events of each thread
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["limit", "follow"])]
     last: Option<usize>,
     /// Write calls with their durations instead of events
     #[arg(long, conflicts_with_all = ["kind", "details"])]
     spans: bool,
-    /// Write each event's details: registers and stack
+    /// Also write each event's detail: registers and stack
     #[arg(long)]
     details: bool,
-    /// Take names of functions from this manifest
+    /// Take function names from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
-    /// Write events of files that are still being written, as they come
+    /// Write the events of files that are still being written, as they arrive
     #[arg(long, conflicts_with = "spans")]
     follow: bool,
-    /// How long --follow waits between looks
+    /// How long --follow waits between polls
     #[arg(long, value_name = "SPAN", default_value = "200ms", requires = "follow", value_parser = parse_span)]
     interval: Duration,
     /// Write JSON lines
@@ -111,9 +109,10 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let dump = Dump {
         path: &options.path,
-        what: match options.spans {
-            true => What::Spans,
-            false => What::Events,
+        what: if options.spans {
+            What::Spans
+        } else {
+            What::Events
         },
         threads: &options.thread,
         from: options.from,
@@ -124,17 +123,14 @@ pub(super) fn run(options: &Options) -> Outcome {
         limit: options.limit.unwrap_or(u64::MAX),
         details: options.details,
         symbols: options.symbols.as_deref(),
-        form: match options.json {
-            true => Form::Json,
-            false => Form::Text,
-        },
+        form: if options.json { Form::Json } else { Form::Text },
         follow: options.follow.then_some(options.interval),
     };
     dump.run()
 }
 
-/// A thread's id, or the name of its folder.
+/// Parses a thread's id, or the name of its folder.
 fn thread_id(text: &str) -> Result<u32, String> {
     let id = text.strip_prefix("thread_").unwrap_or(text).parse();
-    id.map_err(|_| "expected a thread's id or its folder's name: 1, thread_1".to_owned())
+    id.map_err(|_| "expected a thread id or its folder's name, such as 1 or thread_1".to_owned())
 }

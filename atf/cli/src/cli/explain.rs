@@ -1,4 +1,4 @@
-//! `explain`: every byte of a file, named.
+//! `explain`: names every byte of a file.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -7,21 +7,19 @@ use crate::explain::{Json, Selection, Text, explain};
 use crate::output::{Colours, Outcome, stdout};
 
 const AFTER_HELP: &str = "\
-Each line has the offset in the file, the bytes, the field, its value, and behind = what that
-means or behind ! what is wrong with it. Names, meanings and descriptions are those of the
-format's spec. A field is described where it stands for the first time. Without --events or --all,
-the first 8 events and the last 2 are written, and the first 64 bytes of what has no fields; a
-line says what is left out.
+Each line shows the offset in the file, the bytes, the field and its value; then = and the meaning,
+or ! and the problem. Names, meanings and descriptions come from the format's spec. Each field is
+described where it first occurs. Without --events or --all, only the first 8 and the last 2 events
+are shown, and the first 64 bytes of data without fields; a line reports what is omitted.
 
-With --json there is a line for each field: record, seq, field, offset, size, bytes, value,
-meaning, problem. Numbers of 64 bits are decimal strings.
+--json writes a line per field: record, seq, field, offset, size, bytes, value, meaning, problem.
+64-bit numbers are decimal strings.
 
-It reads the whole file, 128 KiB at a time, and keeps 8 bytes per event of a detail.atf, or of the
-details in a ring.atf. What is wrong with the file is written to standard error.
+It reads the whole file, 128 KiB at a time, and keeps 8 bytes per event of a detail.atf or of the
+details in a ring.atf. Problems of the file are written to standard error.
 
 Exit status: 0; 1 a checksum mismatch, no footer, a damaged header or footer, a gap, no event where
-one should be, or a field with a value that it cannot have; 2 usage, or a file that could not be
-read.
+one should be, or an invalid field value; 2 usage, or a file that could not be read.
 
 Example:
   $ atf explain --events 3..5 thread_0/index.atf";
@@ -50,32 +48,34 @@ pub(super) fn run(options: &Options) -> Outcome {
         None if options.all => Selection::All,
         None => Selection::Ends { first: 8, last: 2 },
     };
-    match options.json {
-        true => explain(&options.path, &selection, &mut Json::new(stdout())),
-        false => {
-            let mut text = Text::new(stdout(), Colours::of_stdout());
-            explain(&options.path, &selection, &mut text)
-        }
+    if options.json {
+        explain(&options.path, &selection, &mut Json::new(stdout()))
+    } else {
+        let mut text = Text::new(stdout(), Colours::of_stdout());
+        explain(&options.path, &selection, &mut text)
     }
 }
 
-/// `7`, `3..5`, `100..`, `..9`.
+/// Parses a range of positions: `7`, `3..5`, `100..`, `..9`.
 fn range(text: &str) -> Result<Range<u64>, String> {
     let number = |text: &str, default| match text {
         "" => Ok(default),
-        _ => text.parse().map_err(|_| format!("`{text}` is no position")),
+        _ => text
+            .parse()
+            .map_err(|_| format!("invalid position `{text}`")),
     };
     let (start, end) = match text.split_once("..") {
         Some((start, end)) => (number(start, 0)?, number(end, u64::MAX)?),
-        None if text.is_empty() => return Err("a range has a position".to_owned()),
+        None if text.is_empty() => return Err("expected a range such as 7 or 3..5".to_owned()),
         None => {
             let seq = number(text, 0)?;
             (seq, seq.saturating_add(1))
         }
     };
-    match start <= end {
-        true => Ok(start..end),
-        false => Err(format!("{start} is behind {end}")),
+    if start <= end {
+        Ok(start..end)
+    } else {
+        Err(format!("start {start} is after end {end}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `info`: what a trace holds, how it ends, what is wrong with it.
+//! `info`: summarizes a trace and its problems.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,17 +7,16 @@ use crate::info::{Info, Progress, Text};
 use crate::output::{Colours, Outcome, State, stdout};
 
 const AFTER_HELP: &str = "\
-Without --verify it reads headers, footers, the first and the last event, and of detail files
-where each event begins. With --verify it reads all: checksums, the order of time, kinds, holes,
+Without --verify it reads headers, footers, the first and last events, and the start of each event
+of detail files. With --verify it reads everything and checks checksums, time order, kinds, gaps and
 links.
 
-JSON: numbers of 64 bits are decimal strings, what is not known is null or left out.
+JSON: 64-bit numbers are decimal strings; unknown values are null or omitted.
 
-Memory: 8 bytes for each detail event of one thread at a time, some 6 KB for each thread, and the
-manifest.
+Memory: 8 bytes per detail event of one thread at a time, about 6 KB per thread, and the manifest.
 
-Exit status: 0; 1 something is listed under problems, such as a file that was not finalized; 2 usage,
-or a path that could not be read. Without --verify no checksum of an index file is compared.
+Exit status: 0; 1 problems are listed, such as an unfinalized file; 2 usage, or a path that could
+not be read. Without --verify no checksum of an index file is compared.
 
 Example:
   $ atf info --verify samples/sample-crashed";
@@ -26,9 +25,9 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// A file, a thread's folder, a session, or a folder with sessions below it
+    /// A file, a thread's folder, a session or a folder with sessions below it
     path: PathBuf,
-    /// Read all: checksums, the order of time, kinds, holes, links
+    /// Read everything: check checksums, time order, kinds, gaps and links
     #[arg(long)]
     verify: bool,
     /// Write JSON

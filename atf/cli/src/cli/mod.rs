@@ -1,4 +1,4 @@
-//! One file for each subcommand: its options, its help and its `run`.
+//! One file per subcommand: its options, its help and its `run`.
 
 mod completions;
 mod convert;
@@ -18,11 +18,11 @@ use clap::{Parser, Subcommand};
 
 use crate::output::{Failure, State, complain, offer};
 
-/// Looks into ATF v2 function traces, recovers, converts and scrubs them.
+/// Inspects, recovers, converts and scrubs ATF v2 function traces.
 #[derive(Parser)]
 #[command(name = "atf", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 all is well; 1 something in the input is damaged or unreadable, each command says what; 2 usage, or a path that could not be read. A closed pipe, as of `| head`, is no error."
+    after_help = "Exit status: 0 success; 1 something in the input is damaged or unreadable, see each command's help; 2 usage, or a path that could not be read. A closed pipe, such as `| head`, is not an error."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -31,7 +31,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say what a trace holds, how it ends, and what is wrong with it
+    /// Summarize a trace: its contents, completeness and problems
     Info(info::Options),
     /// Write the events of a trace, merged by time
     Dump(dump::Options),
@@ -39,15 +39,15 @@ enum Command {
     Check(check::Options),
     /// Name every byte of a file by its field, with its value and meaning
     Explain(explain::Options),
-    /// Make a finalized trace of one that was cut off or damaged
+    /// Write a finalized copy of an unfinalized or damaged trace
     Recover(recover::Options),
     /// Write a trace in the other wire version
     Convert(convert::Options),
-    /// Write a trace without registers, stacks and what else a program held in memory
+    /// Write a copy without registers, stacks and other data from the program's memory
     Scrub(scrub::Options),
-    /// Make up a trace from a seed
+    /// Generate a synthetic trace
     Synth(synth::Options),
-    /// Write the completion script of a shell
+    /// Write a shell's completion script
     Completions(completions::Options),
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Scrub(options)) => scrub::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),
         Ok(Command::Completions(options)) => completions::run(&options),
-        // Help that was asked for, or what is wrong with the command line.
+        // Requested help, or an error in the command line.
         Err(text) => match text.print() {
             Ok(()) if text.use_stderr() => return ExitCode::from(2),
             Ok(()) => Ok(State::Fine),
@@ -76,7 +76,7 @@ pub(crate) fn run() -> ExitCode {
     match outcome {
         Ok(State::Fine) => ExitCode::SUCCESS,
         Ok(State::Damaged) => ExitCode::from(1),
-        // Whoever reads the output has seen enough.
+        // A closed stdout is not an error.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

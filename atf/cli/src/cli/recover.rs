@@ -1,4 +1,4 @@
-//! `recover`: a crashed or damaged trace as a finalized one.
+//! `recover`: writes a finalized copy of a crashed or damaged trace.
 
 use atf::rewrite::{RecoverOptions, recover};
 
@@ -6,21 +6,21 @@ use super::rewrite::{Common, Names};
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-The new trace has every whole index event, and each detail whose links agree both ways. Faults
-of the content, as time that goes back, stay and are reported. Details that no event refers to
-go to orphans.atf; with --salvage events from behind a hole go to salvaged.atf, and details from
-behind damage are looked for. Files that cannot be read go to unreadable/ as they are.
-recovery.json keeps the report where anything was changed. A trace that was recovered once is
-not changed by the next time. Files and folders keep their modes. If this command is killed, it
-leaves a folder .atf-PID-N beside OUT, which other commands ignore and which can be deleted.
+The new trace has every whole index event, and each detail whose links agree both ways. Faulty
+content, such as time that goes back, is kept and reported. Details that no event links to go to
+orphans.atf. With --salvage, events after a gap go to salvaged.atf, and details after damage are
+searched for. Unreadable files are copied unchanged to unreadable/. If anything was changed,
+recovery.json has the report. Recovering a recovered trace changes nothing. Files and folders keep
+their modes. If this command is killed, it leaves a folder .atf-PID-N next to OUT, which other
+commands ignore and which can be deleted.
 
-Memory: 8 bytes and one bit for each detail event of one thread at a time; with --salvage 56
-bytes for each detail found behind damage.
+Memory: 8 bytes and one bit per detail event of one thread at a time; with --salvage 56 bytes per
+detail found after damage.
 
-Exit status: 0, also where a writer was cut off; 1 something that was written once is not among
-the new events, or not as it was: a file that cannot be read, events behind a hole or behind
-damage, events cut off a finalized file, events that do not match their checksum, what stands in
-a session and is left behind; 2 usage, or a path that could not be read or written.
+Exit status: 0, also if a writer did not finish; 1 events that were written are missing or changed
+in the new trace: an unreadable file, events after a gap or damage, events missing from a finalized
+file, a checksum mismatch, or something in a session that was not copied; 2 usage, or a path that
+could not be read or written.
 
 Example:
   $ atf recover samples/sample-crashed --out recovered";
@@ -31,7 +31,7 @@ Example:
 pub(super) struct Options {
     #[command(flatten)]
     common: Common,
-    /// Look behind holes and damage too
+    /// Also search past gaps and damaged regions
     #[arg(long)]
     salvage: bool,
     #[command(flatten)]

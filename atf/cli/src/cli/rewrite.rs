@@ -1,4 +1,4 @@
-//! What `recover`, `convert` and `scrub` have in common: progress, and a report at the end.
+//! Options, progress and report, shared by `recover`, `convert` and `scrub`.
 
 use std::fmt::Display;
 use std::fs;
@@ -13,15 +13,15 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::output::{Failure, Outcome, State, complain, stdout};
 use crate::text::Printable;
 
-/// Options of all three.
+/// Options of all three commands.
 #[derive(clap::Args)]
 pub(super) struct Common {
-    /// A session, a thread's folder, or a folder with sessions below it; it stays as it is
+    /// A session, a thread's folder or a folder with sessions below it; never modified
     pub(super) path: PathBuf,
-    /// The new trace; nothing may be there yet
+    /// The new trace; must not exist yet
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
-    /// End only when the new trace would survive a loss of power
+    /// Return only when the new trace would survive power loss
     #[arg(long)]
     sync: bool,
     /// Write the report as JSON
@@ -30,29 +30,32 @@ pub(super) struct Common {
 }
 
 impl Common {
-    /// What the new trace survives.
+    /// The durability of the new trace.
     pub(super) fn durability(&self) -> Durability {
-        match self.sync {
-            true => Durability::Finalize,
-            false => Durability::None,
+        if self.sync {
+            Durability::Finalize
+        } else {
+            Durability::None
         }
     }
 
-    /// Runs a rewriting under a bar that shows how far it is, and writes its report.
-    /// `offers_salvage` says whether to name the option where it would keep more.
+    /// Runs a rewrite with a progress bar and writes its report. With `offers_salvage`, suggests
+    /// `--salvage` if it would keep more.
     pub(super) fn run(
         &self,
         offers_salvage: bool,
         rewrite: impl FnOnce(&Path, &Path, &dyn Fn(u64, u64)) -> atf::Result<Report>,
     ) -> Outcome {
-        // Files by themselves are no trace to rewrite.
+        // A single file is not a trace that can be rewritten.
         let failed = |error: &dyn Display| {
             let path = self.path.display();
             Failure::Usage(format!("{path}: {error}"))
         };
         let metadata = fs::metadata(&self.path).map_err(|error| failed(&error))?;
         if !metadata.is_dir() {
-            return Err(failed(&"a file; name its thread's folder or its session"));
+            return Err(failed(
+                &"is a file; pass its thread's folder or its session",
+            ));
         }
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
         let style = "{bar:40} {bytes} of {total_bytes}, {eta} left";
@@ -74,7 +77,7 @@ impl Common {
             }
             writeln!(out, "written to {}", Printable(self.out.display()))?;
             if offers_salvage && leaves_some_behind(&report) {
-                let hint = "to keep events behind holes and damage, run again with --salvage";
+                let hint = "to keep events after gaps and damage, run again with --salvage";
                 writeln!(out, "{hint} and another --out")?;
             }
         }
@@ -82,8 +85,8 @@ impl Common {
         Ok(State::of(report.losses() > 0))
     }
 
-    /// What the system said, where the new trace could not be written: its files stand under
-    /// another name until it is complete, which would tell nobody anything.
+    /// Reports the system's error if the new trace could not be written, without the temporary name
+    /// that its files have until it is complete.
     fn failure(&self, error: atf::Error) -> Failure {
         let is_about_input = error
             .path()
@@ -92,7 +95,7 @@ impl Common {
             Some(system) if !is_about_input => {
                 let out = self.out.display();
                 Failure::Usage(format!(
-                    "{out}: cannot be written: {system}; nothing is left there"
+                    "{out}: cannot be written: {system}; no output was left"
                 ))
             }
             _ => Failure::Input(error),
@@ -100,17 +103,16 @@ impl Common {
     }
 }
 
-/// Where names come from that the trace does not have.
+/// The source of names that the trace lacks.
 #[derive(clap::Args)]
 pub(super) struct Names {
-    /// Take names of functions and modules from this manifest where the trace has none
+    /// Take function and module names that the trace lacks from this manifest
     #[arg(long, value_name = "MANIFEST")]
     symbols: Option<PathBuf>,
 }
 
 impl Names {
-    /// Another run's manifest; what is wrong with it is said, and the rest is used, if there is
-    /// any.
+    /// Another run's manifest. Its problems are reported and the rest is used, if any.
     pub(super) fn manifest(&self) -> Result<Option<Manifest>, Failure> {
         let Some(path) = &self.symbols else {
             return Ok(None);
@@ -119,7 +121,7 @@ impl Names {
         if manifest.symbols.is_empty() && manifest.modules.is_empty() {
             return Err(Failure::Usage(match manifest.problems.first() {
                 Some(problem) => problem.to_string(),
-                None => format!("{}: no modules and no symbols", path.display()),
+                None => format!("{}: has no modules and no symbols", path.display()),
             }));
         }
         for problem in manifest.problems.iter().take(3) {
@@ -129,7 +131,7 @@ impl Names {
     }
 }
 
-/// Whether a salvage would find more than was kept.
+/// Whether `--salvage` would find more than was kept.
 fn leaves_some_behind(report: &Report) -> bool {
     let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
     let is_salvageable = |why: Why| matches!(why, Why::BehindHole | Why::BehindFramingProblem);

@@ -1,4 +1,4 @@
-//! `scrub`: a trace that can be shared.
+//! `scrub`: writes a copy that can be shared.
 
 use atf::rewrite::{ScrubOptions, scrub};
 
@@ -6,15 +6,14 @@ use super::rewrite::Common;
 use crate::output::Outcome;
 
 const AFTER_HELP: &str = "\
-Registers become zeros; stacks and payloads of other shapes are left out, and with them whatever
-else could hold the program's memory: details that no event refers to, damage, unknown keys of
-the manifest, files that an earlier recovery set aside. Functions, times, links and names stay.
-The report goes to standard output and not into the trace, since it quotes what it found wrong.
-A trace that was cut off is recovered on the way, see `atf recover --help`, with the same
-memory.
+Registers become zeros. Stacks and payloads of other shapes are dropped, and so is everything else
+that could contain the program's memory: details that no event links to, damaged data, unknown keys
+of the manifest, files that an earlier recovery set aside. Functions, times, links and names stay.
+The report goes to standard output, not into the trace, since it quotes the problems it found. An
+unfinalized trace is recovered on the way, with the same memory (see `atf recover --help`).
 
-Exit status: 0; 1 something that was written once is not among the new events, or not as it was,
-as for recover; 2 usage, or a path that could not be read or written.
+Exit status: 0; 1 events that were written are missing or changed in the new trace, as for recover;
+2 usage, or a path that could not be read or written.
 
 Example:
   $ atf scrub --module-names-only samples/sample-small --out shared";
@@ -25,10 +24,10 @@ Example:
 pub(super) struct Options {
     #[command(flatten)]
     common: Common,
-    /// Leave all details out, not only what they hold
+    /// Drop all details, not only their contents
     #[arg(long)]
     drop_details: bool,
-    /// Cut the paths of modules, which may hold the name of a user, to file names
+    /// Shorten module paths, which may contain a user's name, to file names
     #[arg(long)]
     module_names_only: bool,
 }

@@ -1,4 +1,4 @@
-//! `synth`: a trace from a seed.
+//! `synth`: generates a trace from a seed.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,15 +13,14 @@ use crate::output::{Outcome, State, stdout};
 use crate::text::Counted;
 
 const AFTER_HELP: &str = "\
-The same options give the same bytes, on every machine. The program that is traced never was:
-modules and functions of which few are called often, calls that nest, recur and throw, some that
-never end.
+The same options give the same bytes on every machine. The traced program is imaginary: it has
+modules and functions, a few of them called often; calls nest, recur and throw, and some never end.
 
-SHAPE says how the threads share time: independent; random, any thread next; interleave, one event
-of each thread after the other; runs=MIN..MAX, one thread at a time for so many events; active=N,
-so many threads at a time.
+SHAPE is how the threads share time: independent; random, any thread next; interleave, one event of
+each thread in turn; runs=MIN..MAX, one thread at a time for that many events; active=N, that many
+threads at a time.
 
-Exit status: 0; 2 usage, or a folder that could not be written: what was written until then stays.
+Exit status: 0; 2 usage, or a folder that could not be written: files written so far stay.
 
 Example:
   $ atf synth --threads 8 --events 100000 --shape runs=10..1000 --out trace";
@@ -30,19 +29,19 @@ Example:
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Options {
-    /// The new session's folder; no session may be there yet
+    /// The new session's folder; must not contain a session yet
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Where all random numbers come from
+    /// The seed of all random numbers
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// The number of threads
     #[arg(long, value_name = "COUNT", default_value_t = 4)]
     threads: u32,
-    /// The number of events of each thread
+    /// The number of events per thread
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     events: u64,
-    /// How many of a thousand events have details
+    /// The number of events per thousand that have details
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(..=1000))]
     details: u32,
@@ -87,7 +86,7 @@ pub(super) fn run(options: &Options) -> Outcome {
     Ok(State::Fine)
 }
 
-/// How threads share time, on a command line.
+/// How threads share time, as given on the command line.
 #[derive(Debug, Clone, Copy)]
 struct ShapeName(Shape);
 
@@ -97,7 +96,7 @@ impl FromStr for ShapeName {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             let number = text.parse::<u32>().ok().filter(|number| *number > 0);
-            number.ok_or_else(|| format!("`{text}` is no number from 1 on"))
+            number.ok_or_else(|| format!("`{text}` is not a number greater than 0"))
         };
         let shape = match text.split_once('=') {
             None if text == "independent" => Shape::Independent,
@@ -108,7 +107,7 @@ impl FromStr for ShapeName {
                 let (min, max) = range.split_once("..").unwrap_or((range, range));
                 let (min, max) = (number(min)?, number(max)?);
                 if min > max {
-                    return Err(format!("{min} is more than {max}"));
+                    return Err(format!("MIN {min} is greater than MAX {max}"));
                 }
                 Shape::Runs { min, max }
             }

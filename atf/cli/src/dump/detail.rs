@@ -1,4 +1,4 @@
-//! Details of an event: registers, stack, or a payload that only its tracer understands.
+//! Details of events: registers and stack, or a payload that only its tracer understands.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::told::Told;
 use super::trace::{ThreadPlace, Trace};
 use crate::text::Hex;
 
-/// A detail event and the file that has its payload.
+/// A detail event and the file with its payload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Detail<'a> {
     /// The event.
@@ -34,13 +34,13 @@ impl<'a> Detail<'a> {
         Self { event, file }
     }
 
-    /// Of a file that is still being written.
+    /// A detail event of a file that is still being written.
     pub(crate) fn followed(follower: &'a DetailFollower, event: DetailEvent) -> Self {
         let file = File::Followed(follower);
         Self { event, file }
     }
 
-    /// Registers and stack, where the payload has their shape.
+    /// Registers and stack, if the payload has that shape.
     pub(crate) fn function(&self) -> Result<Option<FunctionPayload>, Error> {
         match self.file {
             File::Read(reader) => reader.function_payload(&self.event),
@@ -48,7 +48,7 @@ impl<'a> Detail<'a> {
         }
     }
 
-    /// Fills `buffer` from byte `start` of the payload on, and says how many bytes that are.
+    /// Fills `buffer` from byte `start` of the payload on, and returns the number of bytes.
     fn read(&self, start: u64, buffer: &mut [u8]) -> Result<usize, Error> {
         match self.file {
             File::Read(reader) => reader.read_payload(&self.event, start, buffer),
@@ -73,14 +73,14 @@ impl<'a> Detail<'a> {
     }
 }
 
-/// A payload in hexadecimal, read while it is written: it can be as large as its file.
+/// A payload in hexadecimal, read while it is printed, since it can be as large as its file.
 pub(crate) struct PayloadHex<'a> {
     detail: &'a Detail<'a>,
     failure: RefCell<Option<Error>>,
 }
 
 impl PayloadHex<'_> {
-    /// Why it ended early, where it did.
+    /// The error that ended it early, if any.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.failure.borrow_mut().take()
     }
@@ -107,33 +107,33 @@ impl fmt::Display for PayloadHex<'_> {
     }
 }
 
-/// How many threads are kept open for their details: with the 128 index files that a merge keeps
-/// open they stay below 256, which some systems allow.
+/// How many threads are kept open for their details. Together with the 128 index files that a merge
+/// keeps open, they stay below 256, the limit of some systems.
 const MOST_OPEN: usize = 48;
 
-/// Looks up the details of events, thread by thread as they come.
+/// Looks up the details of events and opens threads as needed.
 pub(crate) struct Details<'a> {
     trace: &'a Trace,
-    /// The places of the threads by process and id: several folders can have one, `thread_1` and
+    /// The places of the threads by process and id. Several folders can share an id: `thread_1` and
     /// `thread_01`.
     places: BTreeMap<(u32, u32), Vec<ThreadPlace>>,
-    /// Threads that were opened, by process and place, each with the time of its last use.
+    /// Open threads by process and position, each with the time of its last use.
     open: BTreeMap<(u32, usize), (u64, Option<ThreadReader>)>,
     uses: u64,
 }
 
-/// The details of an event, as they were found.
+/// The result of looking up an event's detail.
 pub(crate) enum Found<'a> {
-    /// The event has none.
+    /// The event has no detail.
     None,
-    /// These.
+    /// The event's detail.
     Detail(Detail<'a>),
-    /// The event's link leads to no detail that leads back.
+    /// No detail at the event's link points back to the event.
     Dangling,
 }
 
 impl<'a> Details<'a> {
-    /// Of these threads.
+    /// Prepares the lookup in these threads.
     pub(crate) fn new(trace: &'a Trace, threads: &[ThreadPlace]) -> Self {
         let mut places: BTreeMap<_, Vec<ThreadPlace>> = BTreeMap::new();
         for thread in threads {
@@ -148,7 +148,7 @@ impl<'a> Details<'a> {
         }
     }
 
-    /// The details of an event. What is wrong with those of its thread is told once.
+    /// Finds an event's detail. Problems of its thread's details are reported once.
     pub(crate) fn of(&mut self, event: &MergedEvent, told: &mut Told) -> Result<Found<'_>, Error> {
         let Some(detail_seq) = event.event.detail_seq else {
             return Ok(Found::None);
@@ -159,7 +159,7 @@ impl<'a> Details<'a> {
             let Some(found) = reader.map(|reader| reader.get(detail_seq)).transpose()? else {
                 continue;
             };
-            // Of several folders the one whose detail leads back.
+            // If several folders share the id, take the one whose detail points back.
             let back = (event.seq, event.event.timestamp_ns);
             let leads_back =
                 |found: &DetailEvent| (found.header.index_seq, found.header.timestamp) == back;
@@ -191,7 +191,7 @@ impl<'a> Details<'a> {
                 told.tell(&error);
                 None
             });
-            // What cannot be opened is kept as well: it is not tried for each of its events.
+            // A thread that cannot be opened is kept too, so it is not retried for every event.
             self.open.insert(key, (self.uses, thread));
         }
         let (used, thread) = self.open.get_mut(&key)?;

@@ -1,4 +1,4 @@
-//! Which events are written.
+//! Selects the events to write.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -13,7 +13,7 @@ use super::{Dump, Time};
 use crate::format::enumeration;
 use crate::output::{Failure, complain};
 
-/// A kind of events, on a command line.
+/// An event kind on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kind(EventKind);
 
@@ -33,17 +33,17 @@ impl FromStr for Kind {
     }
 }
 
-/// Which events are written.
+/// The events to write.
 #[derive(Debug)]
 pub(crate) struct Filter<'a> {
     times: RangeInclusive<u64>,
     kinds: &'a [Kind],
-    /// The functions that the patterns mean; all where there is no pattern.
+    /// The functions that match the patterns; `None` for all, without a pattern.
     functions: Option<BTreeSet<(Option<u32>, u64)>>,
 }
 
 impl<'a> Filter<'a> {
-    /// What the options mean for a trace that starts at `start_ns`.
+    /// Resolves the options for a trace that starts at `start_ns`.
     pub(crate) fn new(
         options: &Dump<'a>,
         start_ns: Option<u64>,
@@ -58,7 +58,7 @@ impl<'a> Filter<'a> {
         })
     }
 
-    /// Says which patterns mean no function.
+    /// Reports the patterns that match no function.
     pub(crate) fn complain_of_unknown(options: &Dump<'_>, names: &Names<'_>) {
         let functions = options.functions.iter();
         for pattern in functions.filter(|pattern| names.find(pattern).is_empty()) {
@@ -71,16 +71,16 @@ impl<'a> Filter<'a> {
         self.times.clone()
     }
 
-    /// Whether no event can be written, since no function is meant.
+    /// Whether no event can be written, since no function matches.
     pub(crate) fn admits_none(&self) -> bool {
         self.functions.as_ref().is_some_and(BTreeSet::is_empty)
     }
 
-    /// Whether a call, some of whose time is asked for, or a return is written.
+    /// Whether to write a call that overlaps the time range, or an unmatched return.
     pub(crate) fn admits_span(&self, process: u32, paired: &Paired) -> bool {
         let (start, end, function_id) = match paired {
             Paired::Span(span) => {
-                // One that never ended goes on.
+                // A call that never ended stays open.
                 (
                     span.start_ns,
                     span.end_ns.unwrap_or(u64::MAX),
@@ -99,7 +99,7 @@ impl<'a> Filter<'a> {
         functions.is_none_or(|all| all.contains(&(None, id)) || all.contains(&(Some(process), id)))
     }
 
-    /// Whether an event of a process is written.
+    /// Whether to write an event of a process.
     pub(crate) fn admits(&self, process: u32, event: &IndexEvent) -> bool {
         let is_kind = |kind: &Kind| kind.0 == event.event_kind;
         self.times.contains(&event.timestamp_ns)
@@ -117,7 +117,7 @@ pub(crate) fn times(
     let from = options.from.map_or(0, resolve);
     let to = options.to.map_or(u64::MAX, resolve);
     if from > to {
-        let message = format!("--from ({from} ns) is behind --to ({to} ns)");
+        let message = format!("--from ({from} ns) is after --to ({to} ns)");
         return Err(Failure::Usage(message));
     }
     Ok(from..=to)

@@ -1,4 +1,4 @@
-//! Events of files that are still being written, as they come.
+//! Writes the events of files that are still being written, as they arrive.
 
 use std::fs;
 use std::io;
@@ -21,10 +21,10 @@ use super::{Dump, Row, Sink, several, wire_of};
 use crate::output::{Failure, Outcome, State, complain};
 use crate::target::Target;
 
-/// Events of one thread that are written before the next one has its turn.
+/// How many events of one thread are written before the next thread's turn.
 const TURN: usize = 4096;
 
-/// Writes what comes until all is finalized.
+/// Writes events as they arrive, until all files are finalized.
 pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> Outcome {
     let mut is_said = false;
     let target = loop {
@@ -78,7 +78,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
         let mut is_quiet = true;
         if let Some(session) = &mut session {
             if session.follower.poll_manifest()? {
-                // Other names: a pattern may mean other functions.
+                // With new names, a pattern may match other functions.
                 output.filter = None;
             }
             if session.has_threads {
@@ -111,13 +111,13 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
     }
 }
 
-/// A session that gives names, and threads where it was named itself.
+/// A session that provides names and, if it is the dumped path, threads.
 struct Session {
     follower: SessionFollower,
     has_threads: bool,
 }
 
-/// What stands at a path; `None` while that cannot be told.
+/// Finds out what a path is; `None` while that is undecided.
 fn target(path: &Path) -> Result<Option<Target>, Failure> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -125,14 +125,14 @@ fn target(path: &Path) -> Result<Option<Target>, Failure> {
         Err(error) => return Err(Failure::Usage(format!("{}: {error}", path.display()))),
     };
     match Target::of(path) {
-        // A file's magic bytes, or a folder's first file, may come later.
+        // A file's magic bytes, or a folder's first file, may still be missing.
         Ok(Target::OtherFile(_)) if metadata.len() < 4 => Ok(None),
         Err(Failure::Usage(_)) if metadata.is_dir() && fs::read_dir(path).is_ok() => Ok(None),
         target => target.map(Some),
     }
 }
 
-/// The threads of a session that are new, without those that were not asked for.
+/// The new threads of a session that `--thread` selects.
 fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thread>, Error> {
     let is_wanted = |id| dump.threads.is_empty() || dump.threads.contains(&id);
     let new = session.poll_threads()?.into_iter();
@@ -144,9 +144,9 @@ fn new_threads(dump: &Dump<'_>, session: &mut SessionFollower) -> Result<Vec<Thr
     Ok(new.map(thread).collect())
 }
 
-/// A thread that is followed.
+/// A followed thread.
 struct Thread {
-    /// The id in its folder's name, where it belongs to a session.
+    /// The id in its folder's name, if it belongs to a session.
     id: Option<u32>,
     source: Source,
 }
@@ -160,17 +160,18 @@ enum Source {
 enum Turn {
     /// There may be more.
     More,
-    /// There is no more for now.
+    /// Nothing more for now.
     NotYet,
-    /// All was written, or it cannot be read further.
+    /// All events were written, or the thread cannot be read further.
     Over,
 }
 
 impl Source {
     fn of_folder(folder: &Path, with_details: bool) -> Self {
-        match with_details {
-            true => Self::Both(Box::new(ThreadFollower::new(folder))),
-            false => Self::Index(Box::new(IndexFollower::in_thread(folder))),
+        if with_details {
+            Self::Both(Box::new(ThreadFollower::new(folder)))
+        } else {
+            Self::Index(Box::new(IndexFollower::in_thread(folder)))
         }
     }
 
@@ -198,7 +199,7 @@ impl Source {
         })
     }
 
-    /// Goes on without details where it is they that cannot be read.
+    /// Continues without details if the error is about them; returns whether it continues.
     fn goes_on_after(&mut self, error: &Error) -> bool {
         match self {
             Self::Both(both) if error.path() == Some(both.detail().path()) => {
@@ -235,13 +236,13 @@ impl Thread {
     }
 }
 
-/// Where events go.
+/// Filters events and passes them to the sink.
 struct Output<'a, 'b> {
     dump: &'a Dump<'a>,
     sink: &'b mut dyn Sink,
-    /// The time of the first event that came.
+    /// The time of the first event received.
     start_ns: Option<u64>,
-    /// What the options mean, once that has come, by the names that are known.
+    /// The filter, resolved with the first event and the names known so far.
     filter: Option<Filter<'a>>,
     /// How many events may still be written.
     left: u64,
@@ -299,7 +300,7 @@ impl Output<'_, '_> {
     }
 }
 
-/// Writes the events of a `detail.atf` as they come.
+/// Writes the events of a `detail.atf` as they arrive.
 fn details(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink, path: &Path) -> Outcome {
     let mut follower = DetailFollower::new(path);
     let mut range = None;

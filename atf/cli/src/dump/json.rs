@@ -1,4 +1,4 @@
-//! JSON lines: an object for each event.
+//! JSON lines: an object per event.
 
 use std::io::Write;
 
@@ -146,7 +146,7 @@ impl<'a> DetailObject<'a> {
 }
 
 impl<W: Write> Json<W> {
-    /// Events that go to `out`.
+    /// Writes events to `out`.
     pub(crate) const fn new(out: W) -> Self {
         Self { out }
     }

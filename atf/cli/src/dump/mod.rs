@@ -1,4 +1,4 @@
-//! The events of a trace: filtered, named, written as text or as JSON lines.
+//! Writes the events of a trace, filtered and named, as text or JSON lines.
 
 mod detail;
 mod filter;
@@ -39,60 +39,59 @@ use text::Text;
 use told::{Told, tell_unverified};
 use trace::{ThreadName, ThreadPlace, Trace, are_processes};
 
-/// How a trace is written.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A line for each event, for people.
+    /// A line per event, for people.
     Text,
-    /// A JSON object for each event.
+    /// A JSON object per event.
     Json,
 }
 
-/// What of a trace is written.
+/// What to write: events or calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Its events, those of all threads in one order.
+    /// Events of all threads, merged.
     Events,
-    /// Its calls, from a call's event to that which ended it, thread by thread.
+    /// Calls, each from its call event to the event that ended it, thread by thread.
     Spans,
 }
 
-/// What is to be written of which trace.
+/// A trace to dump, and the options.
 #[derive(Debug)]
 pub(crate) struct Dump<'a> {
     /// The trace.
     pub(crate) path: &'a Path,
     /// Events or calls.
     pub(crate) what: What,
-    /// Threads, by their folders; all where there is none.
+    /// Thread ids, as in folder names; empty for all.
     pub(crate) threads: &'a [u32],
-    /// The first time.
+    /// The first time, inclusive.
     pub(crate) from: Option<Time>,
-    /// The last time.
+    /// The last time, inclusive.
     pub(crate) to: Option<Time>,
-    /// Functions; all where there is none.
+    /// Functions; empty for all.
     pub(crate) functions: &'a [Pattern],
-    /// Kinds; all where there is none.
+    /// Kinds; empty for all.
     pub(crate) kinds: &'a [Kind],
-    /// How many events at most.
+    /// The maximum number of events.
     pub(crate) limit: u64,
-    /// How many events at most from the end; all where there is none.
+    /// The maximum number of events from each thread's end; `None` for all.
     pub(crate) last: Option<usize>,
-    /// Whether with details.
+    /// Whether to write details.
     pub(crate) details: bool,
-    /// A manifest with names of functions.
+    /// A manifest with function names.
     pub(crate) symbols: Option<&'a Path>,
-    /// How it is written.
+    /// The output format.
     pub(crate) form: Form,
-    /// How long to wait between looks at files that are still being written; `None` for those that
-    /// are not.
+    /// The interval for polling files that are still being written; `None` to not follow.
     pub(crate) follow: Option<Duration>,
 }
 
-/// An event as it is written.
+/// An event to write.
 #[derive(Debug)]
 pub(crate) struct Row<'a> {
-    /// The thread's id in its folder's name, or in a file's header, and its process.
+    /// The thread, by the id in its folder's name or in a file's header, and its process.
     pub(crate) thread: ThreadName,
     /// The event's position in its file.
     pub(crate) seq: u64,
@@ -102,22 +101,22 @@ pub(crate) struct Row<'a> {
     pub(crate) event: IndexEvent,
     /// Its function.
     pub(crate) function: Function<'a>,
-    /// Its details, where they are asked for and there are any.
+    /// Its detail, if requested and present.
     pub(crate) detail: Option<Detail<'a>>,
 }
 
-/// Takes what is dumped, in its order.
+/// Writes events or calls, in the order it receives them.
 pub(crate) trait Sink {
-    /// The time from which others are told.
+    /// Sets the time that relative times count from.
     fn start(&mut self, start_ns: u64) -> Result<(), Failure>;
 
-    /// An event.
+    /// Writes an event.
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure>;
 
-    /// A detail event of a file that was named.
+    /// Writes a detail event of a `detail.atf` that is dumped alone.
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure>;
 
-    /// A call of a thread, or a return without a call.
+    /// Writes a call of a thread, or a return without a call.
     fn span(
         &mut self,
         thread: ThreadName,
@@ -125,12 +124,12 @@ pub(crate) trait Sink {
         function: Function<'_>,
     ) -> Result<(), Failure>;
 
-    /// Sends on what was written.
+    /// Flushes buffered output.
     fn flush(&mut self) -> Result<(), Failure>;
 }
 
 impl Dump<'_> {
-    /// Writes it.
+    /// Writes the dump.
     pub(crate) fn run(&self) -> Outcome {
         let mut sink: Box<dyn Sink> = match self.form {
             Form::Text => Box::new(Text::new(stdout())),
@@ -198,7 +197,7 @@ impl Dump<'_> {
                 for thread in &ready.threads {
                     last.extend(output.last_of(thread, count, admits));
                 }
-                // As they would be merged: each thread keeps its own order.
+                // The order of a merge. The stable sort keeps each thread's own order.
                 last.sort_by_key(|event| (event.event.timestamp_ns, event.process, event.thread));
                 last.iter().try_for_each(|event| output.write(event))?;
             }
@@ -213,7 +212,7 @@ impl Dump<'_> {
         Ok(output.finish(&merge, is_partial))
     }
 
-    /// Calls instead of events, one thread after the other.
+    /// Writes calls instead of events, one thread after another.
     fn spans(&self, trace: &Trace, sink: &mut dyn Sink) -> Outcome {
         let ready = match Ready::new(self, trace)? {
             Ok(ready) => ready,
@@ -274,7 +273,7 @@ impl Dump<'_> {
         if written > 0 {
             tell_unverified(partly);
         }
-        // And what is wrong beside the events that were paired.
+        // Also report problems outside the paired events.
         match trace.merge(self.threads) {
             Ok(merge) => merge
                 .problems()
@@ -285,7 +284,7 @@ impl Dump<'_> {
         Ok(told.state())
     }
 
-    /// Refuses what a `detail.atf` by itself does not tell.
+    /// Refuses filters that a `detail.atf` alone cannot apply.
     fn check_details_alone(&self, path: &Path) -> Result<(), Failure> {
         let is_filtered = !self.functions.is_empty() || !self.kinds.is_empty();
         if is_filtered || !self.threads.is_empty() || self.what == What::Spans {
@@ -306,7 +305,7 @@ impl Dump<'_> {
         let range = filter::times(self, start_ns)?;
         sink.start(start_ns.unwrap_or(0))?;
         let mut told = Told::default();
-        // Opening the file has read all of it, so that is known wherever the dump ends.
+        // Opening the file read all of it, so its problems are known wherever the dump ends.
         reader.problems()?.iter().for_each(|error| told.tell(error));
         let mut left = self.limit;
         for event in reader.events() {
@@ -328,28 +327,28 @@ impl Dump<'_> {
     }
 }
 
-/// Writes events, and knows what was wrong with those that came.
+/// Writes events and collects their problems.
 struct Output<'a> {
     details: Option<Details<'a>>,
     trace: &'a Trace,
     names: &'a Names<'a>,
     sink: &'a mut dyn Sink,
     told: Told,
-    /// By thread: the first event whose link leads to no detail of its own, and how many there are.
+    /// By thread: the first event with a dangling link, and their number.
     dangling: BTreeMap<ThreadName, (u64, u64)>,
-    /// By thread: the first event that is nothing but zeros, and how many there are.
+    /// By thread: the first event of zeros, and their number.
     zeros: BTreeMap<ThreadName, (u64, u64)>,
-    /// How many events.
+    /// The number of events written.
     written: u64,
 }
 
 impl Output<'_> {
-    /// The event, or nothing where something is wrong, which is said.
+    /// Returns the event; reports an error and returns nothing.
     fn take(&mut self, event: Result<MergedEvent, Error>) -> Option<MergedEvent> {
         event.map_err(|error| self.told.tell(&error)).ok()
     }
 
-    /// The last events of a thread that are admitted, in their order.
+    /// Finds the last admitted events of a thread, in their order.
     fn last_of(
         &mut self,
         thread: &ThreadPlace,
@@ -420,7 +419,7 @@ impl Output<'_> {
         })
     }
 
-    /// Says what else is known to be wrong, wherever the dump ended.
+    /// Reports the remaining problems, wherever the dump ended.
     fn finish(mut self, merge: &Merge, is_partial: bool) -> State {
         for problem in merge.problems() {
             self.told.tell(&problem.error);
@@ -428,26 +427,27 @@ impl Output<'_> {
         for (thread, (seq, count)) in &self.dangling {
             let events = Counted(*count, "event");
             complain(format_args!(
-                "thread {thread}: {events} without the details that they link to, first events[{seq}]"
+                "thread {thread}: missing details of {events}, first events[{seq}]"
             ));
         }
-        // Whoever read all events has met them as a gap, or proven that they were written.
+        // A full read has reported them as a gap, or a checksum has proven that they were written.
         self.zeros.retain(|_, _| is_partial);
         for (thread, (seq, count)) in &self.zeros {
             let events = Counted(*count, "event");
             complain(format_args!(
                 "thread {thread}: {events} of zeros, first events[{seq}]: a gap, unless a checksum \
-                 says that they were written; `atf info --verify` compares it"
+                 proves that they were written; check with `atf info --verify`"
             ));
         }
-        match self.dangling.is_empty() && self.zeros.is_empty() {
-            true => self.told.state(),
-            false => State::Damaged,
+        if self.dangling.is_empty() && self.zeros.is_empty() {
+            self.told.state()
+        } else {
+            State::Damaged
         }
     }
 }
 
-/// Whether an event's bytes are zeros. A link of 0 is one to the first detail.
+/// Whether an event's bytes are all zeros. A zero link field reads as a link to the first detail.
 fn is_zero(event: &IndexEvent) -> bool {
     event.timestamp_ns == 0
         && event.function_id == 0
@@ -456,7 +456,7 @@ fn is_zero(event: &IndexEvent) -> bool {
         && event.detail_seq == Some(0)
 }
 
-/// The last of what comes, so many at most.
+/// Keeps the last `count` items.
 struct Last<T> {
     count: usize,
     items: VecDeque<T>,
@@ -480,7 +480,7 @@ impl<T> Last<T> {
     }
 }
 
-/// Says why a trace cannot be read.
+/// Reports why a trace cannot be read.
 fn damaged(error: &Error) -> State {
     complain(error);
     State::Damaged

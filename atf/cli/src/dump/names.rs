@@ -1,4 +1,4 @@
-//! Names of functions.
+//! Function names.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,25 +11,25 @@ use super::Pattern;
 use super::trace::Trace;
 use crate::output::Failure;
 
-/// How many bytes of a function's name a line has: each of very many lines repeats it.
+/// How many bytes of a function's name a line shows at most, since many lines repeat it.
 const LONGEST: usize = 4096;
 
-/// As much of a name as a line has.
+/// The part of a name that a line shows.
 pub(crate) fn head(name: &str) -> &str {
     &name[..name.floor_char_boundary(LONGEST)]
 }
 
-/// A name's length in bytes, where a line does not have all of it.
+/// A name's length in bytes, if a line does not show all of it.
 pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
     Some(name.len()).filter(|length| *length > LONGEST)
 }
 
-/// The names of functions. The first name of a function counts.
+/// Function names. If a function has several, the first one counts.
 #[derive(Debug)]
 pub(crate) enum Names<'t> {
-    /// Those of each process, if its session has a manifest.
+    /// The names of each process, if its session has a manifest.
     Sessions(Vec<Option<(Symbols<'t>, &'t Manifest)>>),
-    /// Those of a manifest that was named, for all processes.
+    /// The names of the manifest given by `--symbols`, for all processes.
     Other(BTreeMap<u64, String>),
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum Names<'t> {
 pub(crate) type Function = (u32, u64);
 
 impl<'t> Names<'t> {
-    /// Those of the manifest at `path`, or else of the trace's own.
+    /// The names in the manifest at `path`, or else in the trace's own manifests.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
         let of_session = |session: &'t SessionReader| {
             let manifest = session.manifest()?;
@@ -51,7 +51,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// Those of a manifest that was named.
+    /// The names in the manifest at `path`.
     pub(crate) fn in_file(path: &Path) -> Result<Self, Failure> {
         let manifest = Manifest::open(path).map_err(|error| Failure::Usage(error.to_string()))?;
         let mut names = BTreeMap::new();
@@ -66,12 +66,12 @@ impl<'t> Names<'t> {
         Ok(Self::Other(names))
     }
 
-    /// Those of a session, if it has a manifest.
+    /// The names of one session, if it has a manifest.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
         Self::Sessions(vec![manifest.map(|manifest| (symbols, manifest))])
     }
 
-    /// What is known of a function.
+    /// A function with its name and module, as far as known.
     pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
         let name = match self {
             Self::Sessions(sessions) => match sessions.get(process as usize) {
@@ -87,7 +87,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The functions that a pattern means; without a process, those of all.
+    /// The functions that match a pattern. Those without a process apply to all processes.
     pub(crate) fn find(&self, pattern: &Pattern) -> Vec<(Option<u32>, u64)> {
         if let Pattern::Id(id) = pattern {
             return vec![(None, *id)];

@@ -1,23 +1,23 @@
-//! Which functions a command line means.
+//! Function patterns on the command line.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A function or several.
+/// Selects one or several functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pattern {
-    /// The one with this id.
+    /// The function with this id.
     Id(u64),
-    /// Those with this name.
+    /// Functions with this exact name.
     Exact(String),
-    /// Those whose whole name fits, `*` for any letters and `?` for one.
+    /// Functions whose whole name matches; `*` matches any characters, `?` one.
     Glob(String),
-    /// Those with this piece in their name.
+    /// Functions whose name contains this text.
     Piece(String),
 }
 
 impl Pattern {
-    /// Whether a name fits.
+    /// Whether a name matches.
     pub(crate) fn fits(&self, name: &str) -> bool {
         match self {
             Self::Id(_) => false,
@@ -28,7 +28,7 @@ impl Pattern {
     }
 }
 
-/// As it was written on the command line.
+/// Prints the pattern as on the command line.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -47,7 +47,7 @@ impl FromStr for Pattern {
             let id = u64::from_str_radix(digits, 16);
             return id
                 .map(Self::Id)
-                .map_err(|_| format!("`{text}` is no function_id"));
+                .map_err(|_| format!("invalid function_id `{text}`"));
         }
         Ok(match text.strip_prefix('=') {
             Some(name) => Self::Exact(name.to_owned()),
@@ -57,13 +57,13 @@ impl FromStr for Pattern {
     }
 }
 
-/// Whether all of `name` fits. Only the last `*` is ever taken back to, so the time is bounded by
-/// the product of both lengths, whatever the pattern.
+/// Whether all of `name` matches. Backtracks only to the last `*`, so the time is at most
+/// proportional to the product of both lengths.
 fn glob(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
     let (mut at, mut place) = (0, 0);
-    // Behind the last star, and the place in the name to which it reaches.
+    // The pattern position after the last star, and the position in the name that it reaches.
     let mut star: Option<(usize, usize)> = None;
     while place < name.len() {
         match pattern.get(at) {
@@ -76,9 +76,9 @@ fn glob(pattern: &str, name: &str) -> bool {
                 place += 1;
             }
             _ => match &mut star {
-                Some((behind, reach)) => {
+                Some((after, reach)) => {
                     *reach += 1;
-                    (at, place) = (*behind, *reach);
+                    (at, place) = (*after, *reach);
                 }
                 None => return false,
             },
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_and_question_marks_fit_whole_names() {
+    fn globs_match_whole_names() {
         for (pattern, name, fits) in [
             ("*", "", true),
             ("?", "", false),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_pattern_takes_no_exponential_time() {
+    fn a_hostile_pattern_does_not_take_exponential_time() {
         let pattern = "a*".repeat(200) + "b";
         assert!(!glob(&pattern, &"a".repeat(5000)));
     }

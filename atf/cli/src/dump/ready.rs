@@ -1,4 +1,4 @@
-//! What is settled before the first event is written: threads, names, times.
+//! Resolves threads, names and times before the first event is written.
 
 use atf::Error;
 
@@ -9,18 +9,18 @@ use super::trace::{ThreadPlace, Trace};
 use crate::output::{Failure, complain};
 use crate::text::{Seconds, Since};
 
-/// A trace that was looked at.
+/// A trace that is ready to dump.
 pub(crate) struct Ready<'a> {
     pub(crate) names: Names<'a>,
     pub(crate) filter: Filter<'a>,
-    /// The threads that are asked for.
+    /// The selected threads.
     pub(crate) threads: Vec<ThreadPlace>,
-    /// The first and the last time.
+    /// The first and last timestamps.
     times: Option<(u64, u64)>,
 }
 
 impl<'a> Ready<'a> {
-    /// Looks at a trace. The inner error is one of the only file there is.
+    /// Prepares a trace. The inner error is that of a trace with a single file.
     pub(crate) fn new(dump: &Dump<'a>, trace: &'a Trace) -> Result<Result<Self, Error>, Failure> {
         let names = Names::of(dump.symbols, trace)?;
         let times = trace.times();
@@ -39,25 +39,25 @@ impl<'a> Ready<'a> {
         }))
     }
 
-    /// The time from which others are told.
+    /// The time that relative times count from.
     pub(crate) fn start_ns(&self) -> u64 {
         self.times.map_or(0, |(start_ns, _)| start_ns)
     }
 
-    /// Says why nothing was written.
+    /// Reports why nothing was written.
     pub(crate) fn tell_nothing(&self) {
         if self.filter.admits_none() {
-            // That was said of each pattern.
+            // Already reported per pattern.
             return;
         }
         match self.times {
-            None => complain("there are no events"),
+            None => complain("the trace has no events"),
             Some((start_ns, end_ns)) => {
                 let (start, end) = (Seconds(start_ns), Seconds(end_ns));
                 let time_ns = end_ns;
                 let span = Since { time_ns, start_ns };
                 complain(format_args!(
-                    "no event matches; the trace goes from {start}s to {end}s, which is {span}s"
+                    "no event matches; the trace spans {start}s to {end}s ({span}s)"
                 ));
             }
         }

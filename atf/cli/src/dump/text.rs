@@ -1,4 +1,4 @@
-//! Text: a line for each event, its details below.
+//! Text: a line per event, its details below.
 
 use std::fmt;
 use std::io::Write;
@@ -16,9 +16,9 @@ use crate::format::member;
 use crate::output::Failure;
 use crate::text::{Printable, Since, Span};
 
-/// How many bytes of a payload that has no fields are written.
+/// How many bytes of a payload without fields are shown.
 const OPAQUE: usize = 64;
-/// The deepest call that is set in more than the one around it.
+/// The depth from which calls are not indented further.
 const DEEPEST: u32 = 60;
 
 /// Writes events as text.
@@ -28,7 +28,7 @@ pub(crate) struct Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    /// Events that go to `out`.
+    /// Writes events to `out`.
     pub(crate) const fn new(out: W) -> Self {
         Self { out, start_ns: 0 }
     }
@@ -74,12 +74,12 @@ impl<W: Write> Text<W> {
         self.hexdump(0, &head)?;
         let more = size.saturating_sub(head.len() as u64);
         if more > 0 {
-            writeln!(self.out, "    … {more} bytes more")?;
+            writeln!(self.out, "    … {more} more bytes")?;
         }
         Ok(())
     }
 
-    /// Sixteen bytes to a line, each line behind the address of its first.
+    /// Writes sixteen bytes per line, after the address of the first.
     fn hexdump(&mut self, address: u64, bytes: &[u8]) -> Result<(), Failure> {
         for (line, chunk) in bytes.chunks(16).enumerate() {
             let place = address.wrapping_add((line * 16) as u64);
@@ -98,7 +98,7 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// A function as text: its name, else the file of its module and its number there, else its id.
+/// A function as text: its name, else its module's file and its number there, else its id.
 struct Shown<'a>(Function<'a>);
 
 impl fmt::Display for Shown<'_> {
@@ -179,7 +179,7 @@ impl<W: Write> Sink for Text<W> {
             Paired::Span(span) => match span.end {
                 SpanEnd::Return => "",
                 SpanEnd::Exception => "  (by an exception)",
-                SpanEnd::NotReturned => "  (never returned: a call around it ended)",
+                SpanEnd::NotReturned => "  (never returned: an outer call ended)",
                 SpanEnd::Open => "  (open at the end)",
                 _ => "  (given up: too many open calls)",
             },

@@ -1,19 +1,19 @@
-//! Times on a command line.
+//! Times on the command line.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A time: absolute, or from the first event on.
+/// A time: absolute, or relative to the first event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
     /// Nanoseconds of the trace's clock.
     Absolute(u64),
-    /// Nanoseconds from the first event on.
+    /// Nanoseconds since the first event.
     FromStart(u64),
 }
 
 impl Time {
-    /// Nanoseconds of the trace's clock; the greatest there are, where they do not suffice.
+    /// Nanoseconds of the trace's clock, saturating at `u64::MAX`.
     pub(crate) fn resolve(self, start_ns: u64) -> u64 {
         match self {
             Self::Absolute(ns) => ns,
@@ -33,12 +33,12 @@ impl FromStr for Time {
     }
 }
 
-/// A span with its unit, such as `250ms`.
+/// Parses a time span with a unit, such as `250ms`.
 pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     span_ns(text).map(Duration::from_nanos)
 }
 
-/// `1.5ms` in nanoseconds, exactly; what is finer than a nanosecond is refused.
+/// Converts a span such as `1.5ms` to nanoseconds, exactly. Fractions of a nanosecond are refused.
 fn span_ns(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.');
     let (number, unit) = text.split_at(split.unwrap_or(text.len()));
@@ -47,25 +47,25 @@ fn span_ns(text: &str) -> Result<u64, String> {
         "us" | "µs" | "μs" => 3,
         "ms" => 6,
         "s" => 9,
-        _ => return Err(format!("`{unit}` is no unit: expected ns, us, ms or s")),
+        _ => return Err(format!("unknown unit `{unit}`: expected ns, us, ms or s")),
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     if whole.is_empty() && fraction.is_empty() {
-        return Err("expected a time such as 1700, 1000.25s, or from the start +1.5ms".to_owned());
+        return Err("expected a time such as 1700, 1000.25s or +1.5ms from the start".to_owned());
     }
     if unit.is_empty() && !fraction.is_empty() {
         return Err(format!(
-            "a number without a unit is nanoseconds; for seconds write {number}s, behind the + if there is one"
+            "a number without a unit is in nanoseconds; for seconds write {number}s, after any +"
         ));
     }
     if fraction.len() > digits as usize {
-        return Err("finer than a nanosecond".to_owned());
+        return Err("the resolution is one nanosecond; write fewer decimals".to_owned());
     }
-    // The fraction's digits, as many as the unit has nanoseconds.
+    // Pads the fraction to nanoseconds.
     let padded = format!("{whole}{fraction:0<width$}", width = digits as usize);
     padded
         .parse()
-        .map_err(|_| format!("`{number}` is no number of 64 bits"))
+        .map_err(|_| format!("`{number}` is not a number of at most 64 bits"))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is wrong with a trace, each thing said once.
+//! Reports each problem of a trace once.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use atf::Error;
 use crate::output::{State, complain};
 use crate::text::Counted;
 
-/// Says what is wrong on standard error, and remembers that it did.
+/// Reports problems on standard error and remembers them.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     said: BTreeSet<String>,
 }
 
 impl Told {
-    /// Says it, unless it was said.
+    /// Reports a problem, unless it was reported before.
     pub(crate) fn tell(&mut self, problem: &Error) {
         let message = problem.to_string();
         if !self.said.contains(&message) {
@@ -23,18 +23,18 @@ impl Told {
         }
     }
 
-    /// What is wrong decides the exit status.
+    /// The state for the exit status: damaged if any problem was reported.
     pub(crate) fn state(&self) -> State {
         State::of(!self.said.is_empty())
     }
 }
 
-/// Says of how many threads only a part was read, so that their checksums prove nothing of it.
+/// Reports how many threads were read only partly, so their checksums were not compared.
 pub(crate) fn tell_unverified(threads: usize) {
     if threads > 0 {
         let threads = Counted(threads as u64, "thread");
         complain(format_args!(
-            "{threads} read in part, so no checksum was compared; `atf info --verify` reads all"
+            "{threads} read partly, so no checksum was compared; to compare: `atf info --verify`"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! The threads of a trace, however it was named.
+//! The threads of a trace: of a file, a folder or sessions.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::output::Failure;
 /// A file, a thread's folder, or the sessions of some processes.
 #[derive(Debug)]
 pub(crate) enum Trace {
-    /// An index file by itself.
+    /// An index file alone.
     File(PathBuf),
     /// A thread's folder, and the session that it belongs to.
     Folder(PathBuf, Option<Box<SessionReader>>),
-    /// The sessions of one process or of several, whose clock is the machine's.
+    /// The sessions of one or several processes, which share the machine's clock.
     Sessions(Vec<SessionReader>),
 }
 
-/// A thread as it is named: by the id of its folder, and its process where there are several.
+/// A thread's name: its folder's id, and its process if there are several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ThreadName {
-    /// The process id, of a trace of several processes.
+    /// The process id, in a trace of several processes.
     pub(crate) process: Option<u32>,
     /// The id in the folder's name, or else in the header.
     pub(crate) id: u32,
@@ -43,28 +43,28 @@ impl fmt::Display for ThreadName {
 /// A thread of a trace, which may be unreadable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadPlace {
-    /// The position of its process among the trace's.
+    /// The position of its process in the trace.
     pub(crate) process: u32,
-    /// How it is named.
+    /// Its name.
     pub(crate) name: ThreadName,
-    /// Its place among the threads of its process.
+    /// Its position among the threads of its process.
     pub(crate) position: usize,
 }
 
 impl Trace {
-    /// Sessions, without opening their threads.
+    /// Opens sessions, but not their threads.
     pub(crate) fn of_sessions(paths: &[PathBuf]) -> Result<Self> {
         let sessions = paths.iter().map(SessionReader::open);
         Ok(Self::Sessions(sessions.collect::<Result<_>>()?))
     }
 
-    /// A thread's folder. If it stands in a session, names and the first time are the session's.
+    /// Opens a thread's folder. If it is in a session, names and the first time are the session's.
     pub(crate) fn of_thread(path: PathBuf) -> Self {
         let session = session_around(&path).map(Box::new);
         Self::Folder(path, session)
     }
 
-    /// The sessions whose names count, by process.
+    /// The sessions that provide names, by process.
     pub(crate) fn sessions(&self) -> &[SessionReader] {
         match self {
             Self::File(_) | Self::Folder(_, None) => &[],
@@ -73,7 +73,7 @@ impl Trace {
         }
     }
 
-    /// The process of a session, where there are several.
+    /// The process id of a session, if there are several.
     pub(crate) fn process_id(&self, process: u32) -> Option<u32> {
         let Self::Sessions(sessions) = self else {
             return None;
@@ -84,7 +84,7 @@ impl Trace {
         id.filter(|_| sessions.len() > 1)
     }
 
-    /// The threads with these ids; all if none is named.
+    /// The threads with these ids; all if `ids` is empty.
     pub(crate) fn threads(&self, ids: &[u32]) -> Result<Vec<ThreadPlace>, Failure> {
         let mut all = Vec::new();
         match self {
@@ -118,8 +118,8 @@ impl Trace {
         Ok(all)
     }
 
-    /// The events of the threads with these ids in one order, not yet opened where they are a
-    /// session's; all if none is named.
+    /// Merges the events of the threads with these ids; all if `ids` is empty. A session's threads
+    /// are opened later.
     pub(crate) fn merge(&self, ids: &[u32]) -> Result<Merge> {
         let merge = match self {
             Self::Sessions(sessions) => Merge::of_sessions(sessions),
@@ -146,8 +146,8 @@ impl Trace {
         session.threads().get(place.position)
     }
 
-    /// The events of a thread; of a session's without its details, to find which takes a pass over
-    /// them.
+    /// Opens the events of a thread; in a session without its details, which would take a pass over
+    /// the file.
     pub(crate) fn index(&self, place: &ThreadPlace) -> Result<IndexReader> {
         match self.entry(place) {
             Some(entry) => entry.open_index(),
@@ -155,7 +155,7 @@ impl Trace {
         }
     }
 
-    /// Both files of a thread; none where only an index file was named.
+    /// Opens both files of a thread; `None` if the trace is only an index file.
     pub(crate) fn thread(&self, place: &ThreadPlace) -> Result<Option<ThreadReader>> {
         match self {
             Self::File(_) => Ok(None),
@@ -164,7 +164,7 @@ impl Trace {
         }
     }
 
-    /// The events of the only file, or folder, that was named.
+    /// Opens the events of the trace's only file or folder.
     fn open_file(&self) -> Result<IndexReader> {
         match self {
             Self::File(path) => IndexReader::open(path),
@@ -173,8 +173,8 @@ impl Trace {
         }
     }
 
-    /// The least first and the greatest last timestamp of all threads that can be read, those of
-    /// the session around a thread included.
+    /// The earliest and latest timestamps of all readable threads, including the other threads of a
+    /// thread's session.
     pub(crate) fn times(&self) -> Option<(u64, u64)> {
         let in_sessions = self.sessions().iter().flat_map(SessionReader::threads);
         let in_sessions = in_sessions.map(ThreadEntry::open_index);
@@ -185,10 +185,10 @@ impl Trace {
     }
 }
 
-/// What the names of process folders begin with.
+/// The prefix of process folders' names.
 const PROCESS: &str = "pid_";
 
-/// Whether these sessions are those of the processes of one run: folders `pid_N` side by side.
+/// Whether these sessions belong to the processes of one run: folders `pid_N` side by side.
 pub(crate) fn are_processes(paths: &[PathBuf]) -> bool {
     let is_process = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -202,7 +202,7 @@ pub(crate) fn are_processes(paths: &[PathBuf]) -> bool {
             .all(|pair| parent(&pair[0]) == parent(&pair[1]))
 }
 
-/// Threads that are named in a message.
+/// How many threads a message lists at most.
 const NAMED: usize = 20;
 
 fn no_thread(id: u32, all: &[ThreadPlace]) -> String {

@@ -1,4 +1,4 @@
-//! A field of a record in a file: its value, and what that means.
+//! A record's field in a file: its value and meaning.
 
 use std::fmt::{self, Write as _};
 
@@ -7,7 +7,7 @@ use atf_spec::layout::{Field, Value};
 use super::enumeration;
 use crate::text::{Hex, Printable, Seconds, Since};
 
-/// Fields whose numbers are read in hexadecimal: addresses, ids made of two halves, checksums.
+/// Fields shown in hexadecimal: addresses, ids with two halves, checksums.
 const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"];
 
 /// A field and its bytes in a file.
@@ -15,23 +15,23 @@ const IN_HEX: [&str; 6] = ["checksum", "function_id", "x_regs", "lr", "fp", "sp"
 pub(crate) struct Decoded<'a> {
     /// The field, as the layout describes it.
     pub(crate) field: &'static Field,
-    /// Its bytes, fewer than it has where the file ends.
+    /// Its bytes; fewer than its size if the file ends there.
     pub(crate) bytes: &'a [u8],
 }
 
-/// What a value means, and whether it should be there.
+/// The meaning of a value, and whether it is valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// The value says it all.
+    /// Nothing to add to the value.
     Plain,
-    /// It is a number of these.
+    /// A number in this unit.
     Unit(&'static str),
-    /// What it stands for.
+    /// A value with this meaning.
     Known(String),
-    /// Nothing that the format names: a value outside an enumeration, reserved bytes that are
+    /// A value that the format does not define: outside an enumeration, or reserved bytes that are
     /// not 0.
     Odd(String),
-    /// It cannot be so.
+    /// An invalid value.
     Wrong(String),
 }
 
@@ -41,7 +41,7 @@ impl<'a> Decoded<'a> {
         self.bytes.len() as u64 != u64::from(self.field.ty.size())
     }
 
-    /// Its number, where it is one.
+    /// Its number, if it is a whole scalar.
     pub(crate) fn number(&self) -> Option<u64> {
         let is_scalar = self.field.ty.count.is_none() && !self.is_cut();
         is_scalar.then(|| number(self.bytes))
@@ -60,7 +60,7 @@ impl<'a> Decoded<'a> {
         chunks.map(move |(position, bytes)| (is_list.then_some(position), bytes))
     }
 
-    /// Its value in JSON: numbers of 64 bits as decimal strings, bytes in hexadecimal.
+    /// Its value in JSON: 64-bit numbers as decimal strings, bytes in hexadecimal.
     pub(crate) fn json(&self) -> serde_json::Value {
         if self.is_text() {
             return self.bytes.escape_ascii().to_string().into();
@@ -72,22 +72,24 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// What it means. Times are told from `start_ns` on, where there is one.
+    /// Its meaning. Times are relative to `start_ns`, if given.
     pub(crate) fn meaning(&self, start_ns: Option<u64>) -> Meaning {
         if self.is_cut() {
             let (there, size) = (self.bytes.len(), self.field.ty.size());
-            return Meaning::Odd(format!("cut off: {there} of {size} bytes"));
+            return Meaning::Odd(format!("truncated: {there} of {size} bytes"));
         }
         if let Some(expected) = &self.field.value {
-            return match self.has(expected) {
-                true => Meaning::Plain,
-                false => Meaning::Wrong(format!("expected {expected}")),
+            return if self.has(expected) {
+                Meaning::Plain
+            } else {
+                Meaning::Wrong(format!("expected {expected}"))
             };
         }
         if self.field.reserved {
-            return match self.bytes.iter().all(|byte| *byte == 0) {
-                true => Meaning::Plain,
-                false => Meaning::Odd("reserved, but not 0".to_owned()),
+            return if self.bytes.iter().all(|byte| *byte == 0) {
+                Meaning::Plain
+            } else {
+                Meaning::Odd("reserved, but not 0".to_owned())
             };
         }
         let Some(number) = self.number() else {
@@ -142,7 +144,7 @@ impl<'a> Decoded<'a> {
     }
 }
 
-/// Its value for people; an array of numbers is written element by element, see
+/// Prints its value for people. Arrays of numbers are printed element by element, see
 /// [`elements`](Decoded::elements).
 impl fmt::Display for Decoded<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -157,7 +159,7 @@ impl fmt::Display for Decoded<'_> {
     }
 }
 
-/// A number of a field, in the form that suits it.
+/// A field's number in decimal or hexadecimal.
 pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
     let number = number(bytes);
     if IN_HEX.contains(&field.name.as_str()) {
@@ -167,7 +169,7 @@ pub(crate) fn number_text(field: &Field, bytes: &[u8]) -> String {
     number.to_string()
 }
 
-/// Little-endian.
+/// Decodes a little-endian number.
 fn number(bytes: &[u8]) -> u64 {
     let digits = bytes.iter().rev().take(8);
     digits.fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -181,7 +183,7 @@ fn in_enumeration(name: &str, number: u64) -> Meaning {
         let member = enumeration.members.iter().find(|m| m.value == number);
         return match member {
             Some(member) => Meaning::Known(member.name.clone()),
-            None => Meaning::Odd(format!("no known {}", name.replace('_', " "))),
+            None => Meaning::Odd(format!("unknown {}", name.replace('_', " "))),
         };
     }
     let known = enumeration.members.iter();
@@ -192,9 +194,10 @@ fn in_enumeration(name: &str, number: u64) -> Meaning {
         names.push(format!("unknown bits {unknown:#x}"));
         return Meaning::Odd(names.join(", "));
     }
-    match names.is_empty() {
-        true => Meaning::Plain,
-        false => Meaning::Known(names.join(", ")),
+    if names.is_empty() {
+        Meaning::Plain
+    } else {
+        Meaning::Known(names.join(", "))
     }
 }
 
@@ -212,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The meaning of one field of an index header of wire version 1 with one byte changed.
+    /// The meaning of a field of a version 1 index header with one byte changed.
     fn meaning(name: &str, offset: usize, byte: u8) -> Meaning {
         let mut bytes = [0; 64];
         bytes[..4].copy_from_slice(b"ATI2");
@@ -224,9 +227,9 @@ mod tests {
     }
 
     #[test]
-    fn values_are_told_by_name_and_unknown_ones_are_odd() {
+    fn values_are_shown_by_name_and_unknown_ones_are_odd() {
         assert_eq!(meaning("arch", 6, 2), Meaning::Known("arm64".into()));
-        assert_eq!(meaning("arch", 6, 99), Meaning::Odd("no known arch".into()));
+        assert_eq!(meaning("arch", 6, 99), Meaning::Odd("unknown arch".into()));
         let flag = Meaning::Known("has_detail_file".into());
         assert_eq!(meaning("flags", 8, 1), flag);
         let bits = Meaning::Odd("has_detail_file, unknown bits 0x80".into());

@@ -1,4 +1,4 @@
-//! What the layout of the format says of bytes: fields, their values, what those mean.
+//! Decodes bytes by the format's layout: fields, their values and meanings.
 
 mod field;
 
@@ -14,7 +14,7 @@ fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {
         serde_json::from_str(atf_derive::layout_json!())
-            .expect("the layout that the macro has parsed")
+            .expect("the layout, which the macro has parsed")
     })
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The record of that name, one of the layout's.
+    /// The record with this name, which must be in the layout.
     pub(crate) fn of(record: &str, wire: Wire) -> Self {
         let record = layout().record(record);
         let layout = record.and_then(|record| record.layout(wire.version()));
@@ -56,7 +56,7 @@ impl Shape {
         &self.record.name
     }
 
-    /// What it is.
+    /// Its description in the spec.
     pub(crate) fn doc(&self) -> &'static str {
         &self.record.doc
     }
@@ -66,7 +66,7 @@ impl Shape {
         self.record.size.into()
     }
 
-    /// Its fields, as far as the bytes reach; the last one may be cut short.
+    /// Its fields, as far as the bytes reach; the last one may be truncated.
     pub(crate) fn decode<'a>(&self, bytes: &'a [u8]) -> impl Iterator<Item = Decoded<'a>> {
         self.fields.iter().filter_map(move |field| {
             let start = usize::try_from(field.offset).ok()?;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_record_that_is_named_here_is_in_the_layout() {
+    fn every_record_used_here_is_in_the_layout() {
         for wire in Wire::ALL {
             for (name, size) in [
                 ("index_header", 64),

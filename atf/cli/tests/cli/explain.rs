@@ -153,7 +153,7 @@ fn what_is_wrong_with_a_field_stands_behind_it_and_in_the_exit_status() {
         assert!(text.contains(expected), "{expected} in\n{text}");
         assert_eq!(found, status, "{expected}");
     };
-    say(6, &[9], "arch             9 ! no known arch", 0);
+    say(6, &[9], "arch             9 ! unknown arch", 0);
     say(17, &[1, 0, 2], "! reserved, but not 0", 0);
     say(
         8,
@@ -166,7 +166,7 @@ fn what_is_wrong_with_a_field_stands_behind_it_and_in_the_exit_status() {
     say(
         64 + 20,
         &[77],
-        "event_kind       77 ! no known event kind",
+        "event_kind       77 ! unknown event kind",
         0,
     );
     let damaged = "damaged: index.atf: footer.event_count: 99 events need 3168 bytes";

@@ -121,11 +121,11 @@ fn why_nothing_is_written_is_said() {
         (&["--function", "zzz"][..], "atf: no function matches zzz\n"),
         (
             &["--from", "+1s"],
-            "atf: no event matches; the trace goes from ",
+            "atf: no event matches; the trace spans ",
         ),
         (
             &["--function", "0x1", "--spans"],
-            "atf: no event matches; the trace goes",
+            "atf: no event matches; the trace spans",
         ),
         (
             &["--kind", "9", "--last", "3"],
@@ -251,7 +251,7 @@ fn no_form_of_a_dump_passes_damage_in_silence() {
 #[test]
 fn a_dump_of_a_part_says_that_no_checksum_was_compared() {
     let folder = session(None);
-    let note = "atf: 1 thread read in part, so no checksum was compared";
+    let note = "atf: 1 thread read partly, so no checksum was compared";
     for part in [&["--limit", "2"][..], &["--last", "2"], &["--to", "+3us"]] {
         let (status, _, messages) = run(&folder, &[&["dump", "s"], part].concat());
         assert!(
@@ -313,7 +313,7 @@ fn what_a_missing_path_is_called_is_the_systems_word() {
     fs::write(folder.path().join("README.md"), "# ATF\n").unwrap();
     for command in ["info", "dump"] {
         let (status, _, messages) = run(&folder, &[command, "README.md"]);
-        let expected = "atf: README.md: no ATF file (it begins with \"# AT\")\n";
+        let expected = "atf: README.md: not an ATF file (it begins with \"# AT\")\n";
         assert_eq!((status, &*messages), (2, expected));
     }
     let (_, _, messages) = run(&folder, &["dump", samples().to_str().unwrap()]);
