@@ -1,4 +1,4 @@
-//! Gives the shared library the name that programs look for: libatf.so.MAJOR.
+//! Sets the shared library's soname, which programs look for: libatf.so.MAJOR.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

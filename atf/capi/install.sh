@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds libatf and installs it with its headers, its pkg-config file and its CMake package:
 #     atf/capi/install.sh [--profile PROFILE] PREFIX
-# DESTDIR is put before PREFIX, as ever; CARGO_BUILD_TARGET names another machine to build for. The build takes
-# some minutes the first time.
+# DESTDIR is prepended to PREFIX, as usual; CARGO_BUILD_TARGET selects a target to cross-compile for. The first
+# build takes a few minutes.
 set -eu
 
 profile=release
@@ -22,8 +22,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 cargo=${CARGO:-cargo}
 manifest=$here/Cargo.toml
 
-# Cargo says which libraries of the system a program needs that links libatf.a. It says so again
-# when all is built, so the build itself can show how far it is.
+# Cargo prints the system libraries needed to link libatf.a. It prints them again when everything is built,
+# so the first build can show its progress.
 build() {
     "$cargo" rustc --manifest-path "$manifest" --lib --profile "$profile" "$@" -- \
         --print native-static-libs
@@ -52,7 +52,7 @@ case $(uname -s) in
         link=libatf.dylib
         ;;
     *)
-        # Its soname, from build.rs, is the name of the file.
+        # The file name is the soname from build.rs.
         shared=libatf.so.$major
         cp "$target/libatf_capi.so" "$lib/$shared"
         link=libatf.so

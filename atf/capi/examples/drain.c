@@ -1,6 +1,6 @@
 /*
- * Drains one thread's events to disk with the five functions of the writer's design (S3): index and
- * detail events go their own ways, and meet by their sequence numbers.
+ * Drains one thread's events to disk with the five functions of the writer's design (S3). Index and
+ * detail events are written separately, linked by their sequence numbers.
  *     cc drain.c $(pkg-config --cflags --libs atf-static) && ./a.out SESSION_FOLDER
  */
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef struct ThreadState {
     AtfThreadWriter *writer;
 } ThreadState;
 
-/* Both sequence numbers are taken at once, as a hook does it. */
+/* Takes both sequence numbers at once, as a hook does. */
 static int record_event(ThreadState *state, uint64_t time, uint32_t kind, int detail_enabled) {
     uint32_t index_seq = state->index_count++;
     uint32_t detail_seq = detail_enabled ? state->detail_count++ : UINT32_MAX;
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     ada_timing_init();
-    /* What S3's functions cannot return, and what they have no parameter for. */
+    /* Options and errors, for which S3's functions have no parameters and return values. */
     AtfWriteOptions options = ATF_WRITE_OPTIONS_INIT;
     options.survive_kill = 1;
     atf_writer_set_default_options(&options);

@@ -1,5 +1,5 @@
 /*
- * Prints the events of a session in the order of time, with names where the manifest has them.
+ * Prints the events of a session in time order, with the names in the manifest.
  *     cc read.c $(pkg-config --cflags --libs atf-static) && ./a.out SESSION [START_NS [END_NS]]
  */
 #include <inttypes.h>

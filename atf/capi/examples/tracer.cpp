@@ -9,7 +9,7 @@
 
 namespace atf {
 
-/// What a function could not do.
+/// The failure of a function.
 struct Error : std::runtime_error {
     explicit Error(AtfStatus status)
         : std::runtime_error(std::string(atf_status_name(status)) + ": " + atf_last_error_message()),
@@ -31,7 +31,7 @@ using ThreadWriter = Handle<AtfThreadWriter, atf_writer_close>;
 using SessionWriter = Handle<AtfSessionWriter, atf_session_writer_close>;
 using SessionReader = Handle<AtfSessionReader, atf_session_close>;
 
-/// Calls a function whose last argument is the place for a handle.
+/// Calls a function whose last argument receives a handle.
 template <typename H, typename F, typename... Arguments> H make(F function, Arguments... arguments) {
     typename H::pointer handle = nullptr;
     check(function(arguments..., &handle));

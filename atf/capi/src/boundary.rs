@@ -1,11 +1,11 @@
-//! The one boundary that every function crosses: what comes out of Rust is a status, never a panic.
+//! The boundary that every function crosses: Rust returns a status, never a panic.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::{AtfStatus, Failure, Outcome};
 
-/// Runs the body of a function. A failure is recorded for `atf_last_error_*`, a panic is one.
+/// Runs the body of a function. Records a failure, including a panic, for `atf_last_error_*`.
 #[inline]
 pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     match run(body) {
@@ -14,7 +14,7 @@ pub(crate) fn status(body: impl FnOnce() -> Outcome<()>) -> AtfStatus {
     }
 }
 
-/// As [`status`] for a function that returns a value, and `fallback` where it fails.
+/// Like [`status`], for a function that returns a value; `fallback` on failure.
 #[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
     match run(body) {
@@ -28,7 +28,8 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Outcome<T>) -> T {
 
 #[inline]
 pub(crate) fn run<T>(body: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-    // What a panic left half done is out of reach: the handle in use is spoilt (`handle::use_of`).
+    // A panic may leave objects half changed, but nobody sees them: it spoils the handle in use
+    // (`handle::use_of`).
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Failure::panic(payload)))
 }
 
@@ -42,13 +43,13 @@ impl Failure {
             .unwrap_or("no message")
             .to_owned();
         let_go(payload);
-        let message = format!("a fault of the library: {message}");
+        let message = format!("a bug in the library: {message}");
         Self::new(AtfStatus::Panic, message)
     }
 }
 
-/// Drops what a panic threw. That may panic itself: what is thrown then is dropped as well, but not
-/// for ever.
+/// Drops a panic's payload. Dropping it may panic again; the new payload is dropped too, a limited
+/// number of times.
 #[cold]
 fn let_go(mut payload: Box<dyn Any + Send>) {
     for _ in 0..3 {
@@ -62,7 +63,7 @@ fn let_go(mut payload: Box<dyn Any + Send>) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::panic, reason = "panics are what is tested")]
+    #![allow(clippy::panic, reason = "the tests are about panics")]
 
     use super::*;
     use crate::status::last_error;
@@ -88,9 +89,9 @@ mod tests {
     #[test]
     fn a_panic_is_a_status_with_its_message() {
         assert_eq!(status(|| panic!("number {}", 7)), AtfStatus::Panic);
-        assert_eq!(last_error().1, "a fault of the library: number 7");
+        assert_eq!(last_error().1, "a bug in the library: number 7");
         assert_eq!(value(5, || panic!("plain")), 5);
-        assert_eq!(last_error().1, "a fault of the library: plain");
+        assert_eq!(last_error().1, "a bug in the library: plain");
     }
 
     #[test]

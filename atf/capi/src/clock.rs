@@ -1,4 +1,4 @@
-//! The clock, by the names of S1, and anchors to recordings.
+//! The clock, with S1's names, and anchors to recordings.
 
 use atf::clock::{self, MediaTime, TimingAnchor};
 
@@ -12,13 +12,13 @@ use crate::status::{AtfStatus, Failure, Outcome};
 pub struct AtfMediaTime {
     /// The numerator.
     pub value: i64,
-    /// Parts of a second; above 0.
+    /// Units per second; greater than 0.
     pub timescale: i32,
-    /// Not looked at; written 0.
+    /// Ignored when read; written as 0.
     pub reserved: u32,
 }
 
-/// `AtfTimingAnchor`: one moment on two clocks.
+/// `AtfTimingAnchor`: the same moment on two clocks.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfTimingAnchor {
@@ -48,7 +48,7 @@ impl From<MediaTime> for AtfMediaTime {
     }
 }
 
-/// Asks the platform what a tick of its clock is. No call needs it.
+/// Queries the clock's tick length. Optional: no other call needs it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ada_timing_init() {
     boundary::value((), || {
@@ -57,19 +57,19 @@ pub extern "C" fn ada_timing_init() {
     });
 }
 
-/// Nanoseconds of the continuous clock, on any thread.
+/// Returns the nanoseconds of the continuous clock, on any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn ada_get_timestamp_ns() -> u64 {
     boundary::value(0, || Ok(clock::now_ns()))
 }
 
-/// The `clock_type` of headers for that clock: one of `ATF_CLOCK_*`.
+/// The header's `clock_type` for that clock: one of `ATF_CLOCK_*`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_clock_type() -> u8 {
     clock::CLOCK.0
 }
 
-/// The recording's time at a timestamp.
+/// Converts a timestamp to the recording's time.
 ///
 /// # Safety
 ///
@@ -82,16 +82,16 @@ pub unsafe extern "C" fn atf_anchor_to_media(
 ) -> AtfStatus {
     boundary::status(|| {
         required(media_time, "media_time is null")?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let anchor = unsafe { read(anchor) }?;
         let found = anchor.to_media(host_time_ns).ok_or_else(no_time)?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { media_time.write_unaligned(found.into()) };
         Ok(())
     })
 }
 
-/// The timestamp at a time of the recording.
+/// Converts a time of the recording to a timestamp.
 ///
 /// # Safety
 ///
@@ -104,16 +104,16 @@ pub unsafe extern "C" fn atf_anchor_to_host_ns(
 ) -> AtfStatus {
     boundary::status(|| {
         required(host_time_ns, "host_time_ns is null")?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let anchor = unsafe { read(anchor) }?;
         let found = anchor.to_host_ns(media_time.into()).ok_or_else(no_time)?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { host_time_ns.write_unaligned(found) };
         Ok(())
     })
 }
 
-/// How much faster the recording's clock ran between two anchors, in parts of 10⁹.
+/// How much faster the recording's clock ran between two anchors, in parts per billion (10⁹).
 ///
 /// # Safety
 ///
@@ -126,12 +126,12 @@ pub unsafe extern "C" fn atf_anchor_drift_ppb(
 ) -> AtfStatus {
     boundary::status(|| {
         required(drift_ppb, "drift_ppb is null")?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let anchor = unsafe { read(anchor) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let later = unsafe { read(later) }?;
         let found = anchor.drift_ppb(&later).ok_or_else(no_time)?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { drift_ppb.write_unaligned(found) };
         Ok(())
     })
@@ -144,7 +144,7 @@ unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
     if anchor.is_null() {
         return Err(argument("the anchor is null"));
     }
-    // SAFETY: it is not null, so by the caller's word valid; that it is aligned does not matter.
+    // SAFETY: not null, so the caller guarantees that it is valid; it may be unaligned.
     let anchor = unsafe { anchor.read_unaligned() };
     Ok(TimingAnchor {
         host_time_ns: anchor.host_time_ns,
@@ -153,6 +153,6 @@ unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
 }
 
 fn no_time() -> Failure {
-    let message = "the time does not fit, or a timescale is not above 0";
+    let message = "the time does not fit, or a timescale is not greater than 0";
     Failure::new(AtfStatus::Limit, message)
 }

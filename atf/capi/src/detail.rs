@@ -21,17 +21,17 @@ use crate::status::{AtfStatus, Failure, Outcome};
 /// `AtfDetailReader`.
 pub type AtfDetailReader = Handle<Detail>;
 
-/// A reader, and what is wrong with its events.
+/// A reader and the problems of its events.
 #[derive(Debug)]
 pub struct Detail {
     file: File,
     problems: Problems,
 }
 
-/// A reader of its own, or that of a thread, which lives as long as one of its handles.
+/// A separate reader, or that of a thread, which lives as long as any of its handles.
 #[derive(Debug)]
 enum File {
-    /// Opened by itself.
+    /// Opened alone.
     Own(Box<DetailReader>),
     /// Part of a thread.
     OfThread(Arc<ThreadReader>),
@@ -57,7 +57,7 @@ impl Detail {
         }
     }
 
-    /// What is wrong with the events, all of which were looked at when the file was opened.
+    /// The problems of the events, all of which were read when the file was opened.
     fn ask(&self) -> Vec<Error> {
         let problems = self.get().map(DetailReader::problems);
         let problems = problems.unwrap_or_else(|_| Ok(Vec::new()));
@@ -67,7 +67,7 @@ impl Detail {
     fn get(&self) -> Outcome<&DetailReader> {
         match &self.file {
             File::Own(detail) => Ok(detail),
-            // Made only of threads that have one.
+            // Created only for threads with a `detail.atf`.
             File::OfThread(thread) => thread.detail().ok_or(Failure::Nothing),
         }
     }
@@ -83,7 +83,7 @@ impl Detail {
 ///
 /// # Safety
 ///
-/// As [`atf_index_open`](crate::index::atf_index_open).
+/// As for [`atf_index_open`](crate::index::atf_index_open).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_open(
     path: *const c_char,
@@ -91,21 +91,21 @@ pub unsafe extern "C" fn atf_detail_open(
     reader: *mut *mut AtfDetailReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let path = unsafe { memory::path(path) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { open_options(flags) }?;
         Ok(Detail::own(DetailReader::open_with(path, options)?))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// Reads the bytes of a `detail.atf`, which are copied.
+/// Opens a `detail.atf` from bytes, which are copied.
 ///
 /// # Safety
 ///
-/// As [`atf_index_open_bytes`](crate::index::atf_index_open_bytes).
+/// As for [`atf_index_open_bytes`](crate::index::atf_index_open_bytes).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_open_bytes(
     data: *const c_void,
@@ -113,19 +113,19 @@ pub unsafe extern "C" fn atf_detail_open_bytes(
     reader: *mut *mut AtfDetailReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
         Ok(Detail::own(DetailReader::from_bytes(bytes)?))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// What is known of the file.
+/// Describes the file.
 ///
 /// # Safety
 ///
-/// As [`atf_index_info`](crate::index::atf_index_info).
+/// As for [`atf_index_info`](crate::index::atf_index_info).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_info(
     reader: *const AtfDetailReader,
@@ -150,32 +150,32 @@ pub unsafe extern "C" fn atf_detail_info(
             ..AtfFileInfo::ZERO
         };
         let found = found.with_end(detail.completeness(), detail.count_source());
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(info, info_size, &found) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// The number of events that can be read; 0 where this is no reader.
+/// The number of events that can be read; 0 if `reader` is invalid.
 ///
 /// # Safety
 ///
 /// `reader` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_event_count(reader: *const AtfDetailReader) -> u64 {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(reader, |this| Ok(this.get()?.event_count()))
     })
 }
 
-/// The event at a position; after the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something
-/// is wrong with the events.
+/// Reads the event at a position. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED` if there
+/// are problems with the events.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `event` is null or a place for one.
+/// `reader` is null or a handle; `event` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_get(
     reader: *const AtfDetailReader,
@@ -183,23 +183,23 @@ pub unsafe extern "C" fn atf_detail_get(
     event: *mut AtfDetailEvent,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(event, "the place for the event is null")?;
+        required(event, "the output pointer for the event is null")?;
         let found = this.get()?.get(detail_seq)?;
         let found = found.ok_or_else(|| this.problems.end(|| this.ask()))?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(event, found.into()) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Bytes of an event's payload from byte `start` of it on.
+/// Copies bytes of an event's payload, from its byte `start` on.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `buffer` is null or a place for `capacity` bytes; `size` is null
-/// or valid.
+/// `reader` is null or a handle; `buffer` is null or valid for writing `capacity` bytes; `size` is
+/// null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_payload(
     reader: *const AtfDetailReader,
@@ -210,31 +210,31 @@ pub unsafe extern "C" fn atf_detail_payload(
     size: *mut usize,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(size, "the place for the size is null")?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        required(size, "the output pointer for the size is null")?;
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(size, 0) };
         let (detail, event) = this.event(detail_seq)?;
-        // No more than there is, whatever room there is: filling a large one takes time.
+        // Limited to the payload's size, since filling a large buffer takes time.
         let left = event.payload_size().saturating_sub(start);
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(capacity);
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let buffer = unsafe { memory::bytes_mut(buffer.cast::<u8>(), wanted) }?;
         let read = detail.read_payload(&event, start, buffer)?;
         // SAFETY: as above.
         unsafe { put(size, read) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// The payload of a call or a return, `ATF_NONE` where it has another shape; the stack goes to
+/// Reads the payload of a call or a return; `ATF_NONE` if it has another shape. The stack goes to
 /// `stack`, which has room for `stack_capacity` bytes.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `payload` is null or a place for one; `stack` is null or a place
-/// for `stack_capacity` bytes.
+/// `reader` is null or a handle; `payload` is null or valid for writes; `stack` is null or valid
+/// for writing `stack_capacity` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_function_payload(
     reader: *const AtfDetailReader,
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn atf_detail_function_payload(
     stack_capacity: usize,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(payload, "the place for the payload is null")?;
+        required(payload, "the output pointer for the payload is null")?;
         let (detail, event) = this.event(detail_seq)?;
         if event.payload_size() > MOST_FUNCTION_PAYLOAD {
             return Err(Failure::Nothing);
@@ -253,63 +253,63 @@ pub unsafe extern "C" fn atf_detail_function_payload(
         let found = FunctionPayload::decode(&bytes).ok_or(Failure::Nothing)?;
         if found.stack.len() > stack_capacity {
             let message = format!(
-                "the stack has {} bytes, the buffer {stack_capacity}",
+                "the stack has {} bytes, the buffer has room for {stack_capacity}",
                 found.stack.len()
             );
             return Err(Failure::new(AtfStatus::Buffer, message));
         }
         let fixed = bytes.first_chunk::<{ DetailFunctionPayload::SIZE }>();
         let fixed = fixed.ok_or(Failure::Nothing)?;
-        // SAFETY: it is not null, so by the caller's word a place for a payload, which has as many
+        // SAFETY: not null, so the caller guarantees that a payload can be written; it has as many
         // bytes and alignment 1.
         unsafe { put(payload.cast::<[u8; DetailFunctionPayload::SIZE]>(), *fixed) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let room = unsafe { memory::bytes_mut(stack, found.stack.len()) }?;
         room.copy_from_slice(&found.stack);
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Bytes of the longest payload of a call or a return: `stack_size` has 16 bits.
+/// The size in bytes of the largest payload of a call or a return: `stack_size` has 16 bits.
 const MOST_FUNCTION_PAYLOAD: u64 = DetailFunctionPayload::SIZE as u64 + u16::MAX as u64;
 
 /// Reads all events and compares them with the footer's checksum.
 ///
 /// # Safety
 ///
-/// As [`atf_index_checksum`](crate::index::atf_index_checksum).
+/// As for [`atf_index_checksum`](crate::index::atf_index_checksum).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_checksum(
     reader: *const AtfDetailReader,
     checksum: *mut AtfChecksum,
 ) -> AtfStatus {
     let body = |this: &Detail| {
-        required(checksum, "the place for the checksum is null")?;
+        required(checksum, "the output pointer for the checksum is null")?;
         let found = this.get()?.checksum()?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(checksum, found.into()) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// How many things are wrong with the events.
+/// The number of problems with the events.
 ///
 /// # Safety
 ///
 /// `reader` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_problem_count(reader: *const AtfDetailReader) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
     })
 }
 
-/// One of them in words, or null after the last one. It holds as long as the reader is open.
+/// A problem as text, or null after the last one. Valid until the reader is closed.
 ///
 /// # Safety
 ///
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn atf_detail_problem(
     reader: *const AtfDetailReader,
     position: usize,
 ) -> *const c_char {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe {
         handle::with(reader, |this| {
             Ok(this.problems.text(position, || this.ask()))
@@ -327,13 +327,13 @@ pub unsafe extern "C" fn atf_detail_problem(
     })
 }
 
-/// Frees a reader; null is nothing to close.
+/// Frees a reader; null is allowed.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle, and nobody else uses it.
+/// `reader` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_detail_close(reader: *mut AtfDetailReader) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(reader) }.map(drop))
 }

@@ -1,4 +1,4 @@
-//! Events as C gets them, the same from both wire versions.
+//! Events for C, the same for both wire versions.
 
 use std::mem::size_of;
 
@@ -20,25 +20,24 @@ pub struct AtfEvent {
     pub index_seq: u64,
     /// The position of its detail event, or `ATF_NO_DETAIL`.
     pub detail_seq: u64,
-    /// The thread, as the event says it.
+    /// The thread recorded in the event.
     pub thread_id: u32,
-    /// The id in the name of the thread's folder, where it was read from a session; else the
-    /// header's thread.
+    /// In a session, the id in the folder's name; else the header's thread.
     pub thread: u32,
-    /// What happened: `ATF_EVENT_KIND_*`.
+    /// `ATF_EVENT_KIND_*`.
     pub event_kind: u32,
     /// Depth of the call stack, or `ATF_NO_DEPTH`.
     pub call_depth: u32,
-    /// 0, until a later version has more to say.
+    /// 0; for later versions.
     pub reserved: [u64; 2],
 }
 
-/// The depth that wire version 2 does not record.
+/// The depth of events of wire version 2, which does not record it.
 const NO_DEPTH: u32 = u32::MAX;
 
 const _: () = assert!(size_of::<AtfEvent>() == 64);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfEvent {
     const ZERO: Self = Self {
         timestamp_ns: 0,
@@ -80,23 +79,23 @@ pub struct AtfDetailEvent {
     pub detail_seq: u64,
     /// The position of the index event that it belongs to.
     pub index_seq: u64,
-    /// Where it stands, bytes from the start of the file.
+    /// Its offset, in bytes from the start of the file.
     pub offset: u64,
-    /// Bytes of its payload.
+    /// The size of its payload in bytes.
     pub payload_size: u64,
-    /// The thread, as the event says it.
+    /// The thread recorded in the event.
     pub thread_id: u32,
-    /// What it describes: `ATF_DETAIL_EVENT_*`.
+    /// `ATF_DETAIL_EVENT_*`.
     pub event_type: u16,
     /// Its flags.
     pub flags: u16,
-    /// 0, until a later version has more to say.
+    /// 0; for later versions.
     pub reserved: [u64; 2],
 }
 
 const _: () = assert!(size_of::<AtfDetailEvent>() == 64);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfDetailEvent {
     const ZERO: Self = Self {
         timestamp_ns: 0,

@@ -1,4 +1,4 @@
-//! What a reader knows of a file.
+//! A file's header fields, layout and completeness, for C.
 
 use std::mem::size_of;
 
@@ -6,29 +6,29 @@ use atf::{Checksum, Completeness, CountSource};
 
 use crate::memory::Plain;
 
-/// `AtfFileInfo`: header, end and completeness of an `index.atf` or a `detail.atf`.
+/// `AtfFileInfo`: header fields, layout and completeness of an `index.atf` or a `detail.atf`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfFileInfo {
     /// Events that can be read.
     pub event_count: u64,
-    /// The size of the file in bytes, when it was opened.
+    /// The size of the file in bytes when it was opened.
     pub file_size: u64,
-    /// Where the events begin, bytes from the start of the file.
+    /// The offset of the first event.
     pub events_offset: u64,
-    /// Where they end.
+    /// The offset after the last event.
     pub events_end: u64,
-    /// Where the verified footer stands, or 0.
+    /// The offset of the verified footer, or 0.
     pub footer_offset: u64,
-    /// Bytes behind the verified footer, where nothing belongs.
+    /// Bytes after the verified footer, where nothing should be.
     pub bytes_after_footer: u64,
-    /// Bytes behind the last whole event that belong to none.
+    /// Bytes after the last whole event that belong to no event.
     pub trailing_bytes: u64,
-    /// Bytes of zeros at the end.
+    /// Zero bytes at the end.
     pub zero_tail_bytes: u64,
-    /// The thread of the header.
+    /// The header's thread.
     pub thread_id: u32,
-    /// The flags of the header: `ATF_INDEX_FLAG_*`.
+    /// The header's flags: `ATF_INDEX_FLAG_*`.
     pub flags: u32,
     /// The wire version: 1 or 2.
     pub wire: u8,
@@ -36,13 +36,13 @@ pub struct AtfFileInfo {
     pub arch: u8,
     /// The operating system: `ATF_OS_*`.
     pub os: u8,
-    /// The clock: `ATF_CLOCK_*`; 0 for a `detail.atf`, which does not say.
+    /// The clock: `ATF_CLOCK_*`; 0 for a `detail.atf`, which does not record it.
     pub clock_type: u8,
     /// How the file ends: `AtfCompleteness`.
     pub completeness: u8,
-    /// What `event_count` rests on: `AtfCountSource`.
+    /// Where `event_count` comes from: `AtfCountSource`.
     pub count_source: u8,
-    /// What is known of the checksum: `AtfChecksum`.
+    /// The checksum's state as known so far: `AtfChecksum`.
     pub checksum: u8,
     /// 0.
     pub reserved: [u8; 1],
@@ -50,7 +50,7 @@ pub struct AtfFileInfo {
 
 const _: () = assert!(size_of::<AtfFileInfo>() == 80);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfFileInfo {
     const ZERO: Self = Self {
         event_count: 0,
@@ -75,7 +75,7 @@ unsafe impl Plain for AtfFileInfo {
 }
 
 impl AtfFileInfo {
-    /// Says how the file ends.
+    /// Sets how the file ends.
     pub(crate) fn with_end(mut self, end: &Completeness, count: CountSource) -> Self {
         self.completeness = match end {
             Completeness::Finalized => 0,
@@ -107,25 +107,25 @@ impl AtfFileInfo {
     }
 }
 
-/// `AtfChecksum`: what the footer's checksum says of the events.
+/// `AtfChecksum`: the state of the footer's checksum.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtfChecksum {
-    /// No verified footer, so nothing to compare with.
+    /// No verified footer, so there is nothing to compare with.
     NotChecked = 0,
-    /// The footer has 0, which stands for none.
+    /// The footer has 0, which means no checksum.
     Absent = 1,
-    /// The events are those that it was made of.
+    /// The events match the checksum.
     Good = 2,
-    /// The events or the checksum changed.
+    /// The events do not match the checksum.
     Bad = 3,
-    /// It is the IEEE CRC-32 of the events: they are whole, the polynomial is wrong.
+    /// The IEEE CRC-32 instead of CRC-32C: the events are intact, the polynomial is wrong.
     Ieee = 4,
-    /// There is one, and nothing has compared it with the events yet.
+    /// Present, but not yet compared with the events.
     Unknown = 5,
 }
 
-/// What is known of a checksum, as `AtfFileInfo` says it.
+/// The state of a checksum for `AtfFileInfo`.
 pub(crate) fn known(checksum: Option<Checksum>) -> u8 {
     checksum.map_or(AtfChecksum::Unknown, AtfChecksum::from) as u8
 }

@@ -1,9 +1,8 @@
-//! What C holds: pointers to objects with a tag before them.
+//! Handles for C: pointers to objects that begin with a tag.
 //!
-//! The tag tells one kind of handle from another and an open one from a closed one. The memory of
-//! the last [`QUARANTINE`] closed handles is kept, so that closing one twice or using it after that
-//! is found out and not undefined behaviour; of older ones nothing can be known. Nor can it of a
-//! pointer that never was a handle.
+//! The tag gives the kind of handle and whether it is open. The memory of the last [`QUARANTINE`]
+//! closed handles is kept, so closing one twice or using it afterwards is detected instead of being
+//! undefined behaviour. Older closed handles and pointers that never were handles cannot be detected.
 
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
@@ -13,21 +12,21 @@ use std::sync::{Mutex, PoisonError};
 use crate::status::{AtfStatus, Failure, Outcome};
 use crate::tag::{NotOpen, Tag};
 
-/// How many closed handles are remembered.
+/// How many closed handles are kept.
 pub const QUARANTINE: usize = 1024;
 
-/// An object that C holds a handle to.
+/// An object with a handle in C.
 pub trait Object {
-    /// What stands before an open one; another value for each kind.
+    /// The tag of an open handle; different for each kind.
     const TAG: u64;
     /// Its type in C.
     const NAME: &'static str;
 }
 
-/// An object with its tag. C knows pointers to it only.
+/// An object with its tag. C only has pointers to it.
 ///
-/// The tag is always readable while the memory is kept; the object is there until the tag is
-/// closed, and whoever closes it takes it out.
+/// The tag is readable while the memory is kept. The object exists until the tag is closed; the
+/// thread that closes the tag takes the object.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Handle<T> {
@@ -36,7 +35,7 @@ pub struct Handle<T> {
 }
 
 impl<T: Object> Handle<T> {
-    /// A handle for C; [`close`] takes the object out again.
+    /// Creates a handle for C; [`close`] takes the object back.
     pub(crate) fn give(object: T) -> *mut Self {
         Box::into_raw(Box::new(Self {
             tag: Tag::new(T::TAG),
@@ -45,76 +44,76 @@ impl<T: Object> Handle<T> {
     }
 }
 
-/// Looks at an object that several threads may look at.
+/// Accesses an object that several threads may read.
 ///
 /// # Safety
 ///
-/// `handle` is null, or was given out and is not older than the quarantine, or its first 8 bytes
-/// can be read; nobody closes it meanwhile, and nobody uses it through [`with_mut`].
+/// `handle` is null, or a handle that is open or in quarantine, or its first 8 bytes can be read.
+/// Meanwhile nobody closes it, and nobody uses it through [`with_mut`].
 #[inline]
 pub(crate) unsafe fn with<T: Object + Sync, R>(
     handle: *const Handle<T>,
     body: impl FnOnce(&T) -> Outcome<R>,
 ) -> Outcome<R> {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
     let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
-    // SAFETY: the tag says that the object is there, and the caller that nobody changes it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody changes it.
     let object = unsafe { &*object };
     let result = body(object);
     std::mem::forget(spoil);
     result
 }
 
-/// Works on an object that one thread has at a time.
+/// Accesses an object that one thread uses at a time.
 ///
 /// # Safety
 ///
-/// As [`with`], and nobody else uses it meanwhile.
+/// As for [`with`], and nobody else uses it meanwhile.
 #[inline]
 pub(crate) unsafe fn with_mut<T: Object, R>(
     handle: *const Handle<T>,
     body: impl FnOnce(&mut T) -> Outcome<R>,
 ) -> Outcome<R> {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let handle = unsafe { open(handle) }?;
     let spoil = Spoil::of(handle);
     let object = handle.object.get().cast::<T>();
-    // SAFETY: the tag says that the object is there, and the caller that nobody else uses it.
+    // SAFETY: the tag proves that the object exists; the caller guarantees that nobody else uses it.
     let object = unsafe { &mut *object };
     let result = body(object);
     std::mem::forget(spoil);
     result
 }
 
-/// Takes the object out of a handle, which is closed from here on. Null is nothing to close.
+/// Closes a handle and takes its object. Null is allowed.
 ///
 /// # Safety
 ///
-/// As [`with_mut`].
+/// As for [`with_mut`].
 pub(crate) unsafe fn close<T: Object>(handle: *mut Handle<T>) -> Outcome<Option<Taken<T>>> {
     if handle.is_null() {
         return Ok(None);
     }
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     let take = || {
-        // SAFETY: the tag said that this is a handle of `T`, and its memory is kept till it is buried.
+        // SAFETY: the tag proves that this is a handle of `T`; its memory is kept until it is buried.
         let object = unsafe { (*handle).object.get() };
-        // SAFETY: the object was there, and the tag that is closed now keeps all others from it.
+        // SAFETY: the object existed, and the closed tag keeps all others away from it.
         unsafe { object.cast::<T>().read() }
     };
-    // Of two threads that close it one wins.
+    // If two threads close it, one wins.
     let (object, is_spoilt) = tag.close(T::TAG, take).map_err(not_open::<T>)?;
     bury(handle);
     Ok(Some(Taken { object, is_spoilt }))
 }
 
-/// What [`close`] took out.
+/// The object that [`close`] took.
 pub(crate) struct Taken<T> {
     pub(crate) object: T,
-    /// A panic left it half changed: it can be dropped and nothing else.
+    /// A panic left it half changed: it can only be dropped.
     pub(crate) is_spoilt: bool,
 }
 
@@ -122,14 +121,14 @@ pub(crate) struct Taken<T> {
 ///
 /// # Safety
 ///
-/// As [`with`], without what is said of other users.
+/// As for [`with`], except for the rules about other users.
 #[inline]
 unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>> {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let tag = unsafe { tag(handle) }?;
     tag.check_open(T::TAG).map_err(not_open::<T>)?;
-    // SAFETY: only `give` writes this tag, before an object of this type; the caller says that the
-    // handle is not closed meanwhile.
+    // SAFETY: only `give` writes this tag, before an object of this type; the caller guarantees that
+    // the handle is not closed meanwhile.
     Ok(unsafe { &*handle })
 }
 
@@ -137,7 +136,7 @@ unsafe fn open<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Handle<T>
 ///
 /// # Safety
 ///
-/// As [`open`].
+/// As for [`open`].
 #[inline]
 unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     if handle.is_null() {
@@ -147,12 +146,12 @@ unsafe fn tag<'a, T: Object>(handle: *const Handle<T>) -> Outcome<&'a Tag> {
     if !tag.is_aligned() {
         return Err(not_open::<T>(NotOpen::Other));
     }
-    // SAFETY: it is aligned, and the caller says that 8 bytes can be read there: the tag of a
+    // SAFETY: it is aligned, and the caller guarantees that 8 bytes can be read there: the tag of a
     // handle, open or in quarantine, which `repr(C)` puts first, or other memory of the program.
     Ok(unsafe { &*tag })
 }
 
-/// Says that a handle is spoilt, when a panic passes by.
+/// Marks a handle as spoilt when a panic unwinds past it.
 struct Spoil<'a> {
     tag: &'a Tag,
     kind: u64,
@@ -184,23 +183,23 @@ fn null<T: Object>() -> Failure {
 fn not_open<T: Object>(why: NotOpen) -> Failure {
     let name = T::NAME;
     match why {
-        NotOpen::Closed => Failure::new(AtfStatus::Handle, format!("this {name} was closed")),
+        NotOpen::Closed => Failure::new(AtfStatus::Handle, format!("this {name} is closed")),
         NotOpen::Spoilt => Failure::new(
             AtfStatus::Panic,
-            format!("a fault of the library spoilt this {name}: it can only be closed"),
+            format!("this {name} is unusable after a bug in the library: only close it"),
         ),
-        NotOpen::Other => Failure::new(AtfStatus::Handle, format!("this is no {name}")),
+        NotOpen::Other => Failure::new(AtfStatus::Handle, format!("not a handle of type {name}")),
     }
 }
 
-/// The memory of a closed handle, and how it is freed.
+/// The memory of a closed handle, and the function that frees it.
 struct Grave {
     memory: *mut (),
     free: unsafe fn(*mut ()),
 }
 
-// SAFETY: the memory holds a tag, which is atomic, and no object any more; whoever has the grave
-// is the only one who frees it.
+// SAFETY: the memory holds only a tag, which is atomic, and no object; only the owner of the grave
+// frees it.
 unsafe impl Send for Grave {}
 
 static GRAVES: Mutex<VecDeque<Grave>> = Mutex::new(VecDeque::new());
@@ -220,17 +219,17 @@ fn bury<T>(handle: *mut Handle<T>) {
         }
     };
     if let Some(grave) = oldest {
-        // SAFETY: `memory` came with this `free` from the same type's `bury`, and the grave, which
-        // is not copied, has left the queue: nobody frees it again.
+        // SAFETY: `memory` and `free` come from the same type's `bury`. The grave is not copied and
+        // has left the queue, so nobody frees it again.
         unsafe { (grave.free)(grave.memory) };
     }
 }
 
 /// # Safety
 ///
-/// `memory` is a `Handle<T>` from [`Handle::give`] whose object was taken out.
+/// `memory` is a `Handle<T>` from [`Handle::give`] whose object was taken.
 unsafe fn free<T>(memory: *mut ()) {
-    // SAFETY: `give` made it with `Box::new`. `MaybeUninit` drops no object.
+    // SAFETY: `give` allocated it with `Box::new`. `MaybeUninit` drops no object.
     drop(unsafe { Box::from_raw(memory.cast::<Handle<T>>()) });
 }
 
@@ -256,7 +255,7 @@ mod tests {
     }
 
     fn use_of(handle: *const Handle<One>) -> AtfStatus {
-        // SAFETY: the tests hand over handles, and use each on one thread.
+        // SAFETY: the tests pass handles, and use each on one thread.
         boundary::status(|| unsafe { with_mut(handle, |_| Ok(())) })
     }
 

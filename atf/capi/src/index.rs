@@ -19,17 +19,17 @@ use crate::status::{AtfStatus, Failure, Outcome};
 /// `AtfIndexReader`.
 pub type AtfIndexReader = Handle<Index>;
 
-/// A reader, and what is wrong with its events.
+/// A reader and the problems of its events.
 #[derive(Debug)]
 pub struct Index {
     files: Files,
     problems: Problems,
 }
 
-/// A reader of its own, or that of a thread, which lives as long as one of its handles.
+/// A separate reader, or that of a thread, which lives as long as any of its handles.
 #[derive(Debug)]
 enum Files {
-    /// Opened by itself.
+    /// Opened alone.
     Own(Box<IndexReader>),
     /// Part of a thread, with the id in its folder's name.
     OfThread(Arc<ThreadReader>, Option<u32>),
@@ -62,7 +62,7 @@ impl Index {
         }
     }
 
-    /// The thread that its events are given under.
+    /// The thread that its events are reported under.
     fn thread(&self) -> u32 {
         match self.files {
             Files::OfThread(_, Some(folder)) => folder,
@@ -70,7 +70,7 @@ impl Index {
         }
     }
 
-    /// What is wrong with the events: all are looked at, unless they have been.
+    /// The problems of the events. Reads all events, unless they were read before.
     fn ask(&self) -> Vec<Error> {
         let scanned = self.get().scan().err();
         let known = match &self.files {
@@ -81,17 +81,17 @@ impl Index {
     }
 }
 
-/// Makes a reader and gives it to C.
+/// Creates a reader and passes its handle to C.
 ///
 /// # Safety
 ///
-/// `reader` is null or a place for a pointer.
+/// `reader` is null or valid for writing a pointer.
 pub(crate) unsafe fn give<T: Object>(
     reader: *mut *mut Handle<T>,
     make: impl FnOnce() -> Outcome<T>,
 ) -> Outcome<()> {
-    required(reader, "the place for the reader is null")?;
-    // SAFETY: it is not null, so by the caller's word a place for a pointer.
+    required(reader, "the output pointer for the reader is null")?;
+    // SAFETY: not null, so the caller guarantees that a pointer can be written.
     unsafe { put(reader, std::ptr::null_mut()) };
     let made = Handle::give(make()?);
     // SAFETY: as above.
@@ -103,7 +103,7 @@ pub(crate) unsafe fn give<T: Object>(
 ///
 /// # Safety
 ///
-/// `path` is null or a string, `reader` null or a place for a pointer; with `ATF_OPEN_MAPPED`
+/// `path` is null or a string, `reader` null or valid for writing a pointer. With `ATF_OPEN_MAPPED`
 /// nobody changes or shortens the file while the reader is open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_open(
@@ -112,21 +112,21 @@ pub unsafe extern "C" fn atf_index_open(
     reader: *mut *mut AtfIndexReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let path = unsafe { memory::path(path) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { open_options(flags) }?;
         Ok(Index::own(IndexReader::open_with(path, options)?))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// Reads the bytes of an `index.atf`, which are copied.
+/// Opens an `index.atf` from bytes, which are copied.
 ///
 /// # Safety
 ///
-/// `data` is null or `size` bytes; `reader` is null or a place for a pointer.
+/// `data` is null or `size` bytes; `reader` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_open_bytes(
     data: *const c_void,
@@ -134,19 +134,19 @@ pub unsafe extern "C" fn atf_index_open_bytes(
     reader: *mut *mut AtfIndexReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let bytes = unsafe { memory::slice(data.cast::<u8>(), size) }?;
         Ok(Index::own(IndexReader::from_bytes(bytes)?))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// What is known of the file.
+/// Describes the file.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `info` is null or a place for `info_size` bytes.
+/// `reader` is null or a handle; `info` is null or valid for writing `info_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_info(
     reader: *const AtfIndexReader,
@@ -173,31 +173,31 @@ pub unsafe extern "C" fn atf_index_info(
             ..AtfFileInfo::ZERO
         };
         let found = found.with_end(index.completeness(), index.count_source());
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(info, info_size, &found) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// The number of events that can be read; 0 where this is no reader.
+/// The number of events that can be read; 0 if `reader` is invalid.
 ///
 /// # Safety
 ///
 /// `reader` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_event_count(reader: *const AtfIndexReader) -> u64 {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(reader, |this| Ok(this.get().event_count()))
     })
 }
 
-/// The event at a position, `ATF_NONE` after the last one.
+/// Reads the event at a position; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `event` is null or a place for one.
+/// `reader` is null or a handle; `event` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_get(
     reader: *const AtfIndexReader,
@@ -205,22 +205,22 @@ pub unsafe extern "C" fn atf_index_get(
     event: *mut AtfEvent,
 ) -> AtfStatus {
     let body = |this: &Index| {
-        required(event, "the place for the event is null")?;
+        required(event, "the output pointer for the event is null")?;
         let found = this.get().get(index_seq)?.ok_or(Failure::Nothing)?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(event, AtfEvent::new(this.thread(), index_seq, &found)) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// Events from a position on, as many as there are up to `capacity`. After the last one
-/// `ATF_NONE`, or `ATF_ERROR_DAMAGED` where something is wrong with the events.
+/// Reads up to `capacity` events from a position on. After the last one: `ATF_NONE`, or
+/// `ATF_ERROR_DAMAGED` if there are problems with the events.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; `events` is null or a place for `capacity` events; `count` is
+/// `reader` is null or a handle; `events` is null or valid for writing `capacity` events; `count` is
 /// null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_read(
@@ -231,10 +231,10 @@ pub unsafe extern "C" fn atf_index_read(
     count: *mut usize,
 ) -> AtfStatus {
     let body = |this: &Index| {
-        required(count, "the place for the count is null")?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        required(count, "the output pointer for the count is null")?;
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(count, 0) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let events = unsafe { memory::places(events, capacity) }?;
         let (index, thread) = (this.get(), this.thread());
         let left = index.event_count().saturating_sub(first_seq);
@@ -249,20 +249,20 @@ pub unsafe extern "C" fn atf_index_read(
             };
             place.write(AtfEvent::new(thread, seq, &event));
             read = read.saturating_add(1);
-            // SAFETY: as above; said with each event, so that an error leaves those before it.
+            // SAFETY: as above. Written for every event, so an error keeps those before it.
             unsafe { put(count, read) };
         }
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// The timestamps of the first and the last event, `ATF_NONE` without events.
+/// Returns the timestamps of the first and the last event; `ATF_NONE` without events.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle; the places are null or valid.
+/// `reader` is null or a handle; the output pointers are null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_time_range(
     reader: *const AtfIndexReader,
@@ -271,13 +271,13 @@ pub unsafe extern "C" fn atf_index_time_range(
 ) -> AtfStatus {
     let body = |this: &Index| {
         let (start, end) = this.get().time_range()?.ok_or(Failure::Nothing)?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(time_start_ns, start) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(time_end_ns, end) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
@@ -293,32 +293,32 @@ pub unsafe extern "C" fn atf_index_checksum(
 ) -> AtfStatus {
     let body = |this: &Index| {
         if checksum.is_null() {
-            return Err(argument("the place for the checksum is null"));
+            return Err(argument("the output pointer for the checksum is null"));
         }
         let found = this.get().checksum()?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(checksum, found.into()) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(reader, body) })
 }
 
-/// How many things are wrong with the events, and of a thread's reader with its details and links.
-/// The first call looks at all events, unless `atf_index_checksum` has.
+/// The number of problems with the events; for a thread's reader, also with its details and links.
+/// The first call reads all events, unless `atf_index_checksum` has.
 ///
 /// # Safety
 ///
 /// `reader` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_problem_count(reader: *const AtfIndexReader) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(reader, |this| Ok(this.problems.get(|| this.ask()).len()))
     })
 }
 
-/// One of them in words, or null after the last one. It holds as long as the reader is open.
+/// A problem as text, or null after the last one. Valid until the reader is closed.
 ///
 /// # Safety
 ///
@@ -328,7 +328,7 @@ pub unsafe extern "C" fn atf_index_problem(
     reader: *const AtfIndexReader,
     position: usize,
 ) -> *const c_char {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe {
         handle::with(reader, |this| {
             Ok(this.problems.text(position, || this.ask()))
@@ -336,13 +336,13 @@ pub unsafe extern "C" fn atf_index_problem(
     })
 }
 
-/// Frees a reader; null is nothing to close.
+/// Frees a reader; null is allowed.
 ///
 /// # Safety
 ///
-/// `reader` is null or a handle, and nobody else uses it.
+/// `reader` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_index_close(reader: *mut AtfIndexReader) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(reader) }.map(drop))
 }

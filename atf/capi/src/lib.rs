@@ -1,19 +1,19 @@
 //! The C API of [`atf`]: `atf.h`, `libatf.a` and `libatf.so`.
 //!
-//! C programmers read `include/atf.h`; this is the other side of it. Each function there has one
-//! here, in the module of its subject.
+//! C programmers read `include/atf.h`; this crate implements it. Each function is in the module of
+//! its subject.
 //!
-//! # What holds for every function
+//! # Guarantees of every function
 //!
-//! - No panic leaves it: all go through [`boundary`], the only place that catches one. The handle
-//!   that was in use is spoilt by it: later calls say so, and closing it frees it.
-//! - A null pointer, a handle of another kind and one that was closed are an error code, where that
-//!   can be known: see [`handle`].
-//! - Nothing that a file says sizes an allocation that C would have to free; what C frees, it frees
-//!   with the function that the header names.
-//! - What went wrong last on this thread can be asked: see [`status`].
+//! - No panic leaves it: [`boundary`] catches all panics. A panic spoils the handle in use: later
+//!   calls report that, and closing the handle frees it.
+//! - A null pointer, a handle of another kind and a closed handle return an error code, as far as
+//!   they can be detected: see [`handle`].
+//! - No value in a file sizes an allocation that C would have to free. C frees memory with the
+//!   function that the header names.
+//! - The last failure on each thread can be queried: see [`status`].
 
-// Numbers come from C callers: what could panic on one is written so that it cannot.
+// Numbers come from C callers: no arithmetic or indexing on them may panic.
 #![warn(
     clippy::arithmetic_side_effects,
     clippy::expect_used,

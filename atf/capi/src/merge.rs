@@ -1,4 +1,4 @@
-//! The events of all threads of a session in one order.
+//! The events of all threads of a session, merged by time.
 
 use std::ffi::{CString, c_char};
 
@@ -16,7 +16,7 @@ use crate::status::{AtfStatus, Failure, c_string};
 /// `AtfMerge`.
 pub type AtfMerge = Handle<Merging>;
 
-/// An iteration over all threads, which owns what it reads.
+/// A merge of all threads, which owns their readers.
 #[derive(Debug)]
 pub struct Merging {
     events: Merged<'static>,
@@ -29,7 +29,7 @@ impl Object for Merging {
 }
 
 impl Merging {
-    /// Makes strings of the problems that are new.
+    /// Converts new problems to strings.
     fn note(&mut self) {
         let problems = self.events.problems().iter().skip(self.problems.len());
         let text = |problem: &Problem| c_string(problem.error.to_string().as_bytes());
@@ -37,12 +37,11 @@ impl Merging {
     }
 }
 
-/// Begins an iteration over the events from `time_start_ns` to `time_end_ns`, both included, of all
-/// threads.
+/// Opens a merge of the events of all threads from `time_start_ns` to `time_end_ns`, both inclusive.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `merge` is null or a place for a pointer.
+/// `session` is null or a handle; `merge` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_open(
     session: *const AtfSessionReader,
@@ -60,20 +59,20 @@ pub unsafe extern "C" fn atf_merge_open(
             merging.note();
             Ok(merging)
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { give(merge, make) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The next events, up to `capacity` of them; after the last one `ATF_NONE`, or `ATF_ERROR_DAMAGED`
-/// where there are problems. A thread that cannot be read further ends, and is among them; the
-/// others go on.
+/// Reads the next events, up to `capacity`. After the last one: `ATF_NONE`, or `ATF_ERROR_DAMAGED`
+/// if there are problems. A thread that cannot be read further ends and is a problem; the others
+/// continue.
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, used by this thread only; `events` is null or a place for
+/// `merge` is null or a handle, used by this thread only; `events` is null or valid for writing
 /// `capacity` events; `count` is null or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_next(
@@ -83,14 +82,14 @@ pub unsafe extern "C" fn atf_merge_next(
     count: *mut usize,
 ) -> AtfStatus {
     let body = |this: &mut Merging| {
-        required(count, "the place for the count is null")?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        required(count, "the output pointer for the count is null")?;
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(count, 0) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let events = unsafe { memory::places(events, capacity) }?;
         let mut read = 0_usize;
         for place in &mut *events {
-            // What is wrong is noted below.
+            // Problems are collected below.
             let Some(found) = this.events.find_map(Result::ok) else {
                 break;
             };
@@ -106,39 +105,38 @@ pub unsafe extern "C" fn atf_merge_next(
             (true, Some(problem)) => Err(Failure::Damaged(problem.error.clone())),
         }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with_mut(merge, body) })
 }
 
-/// How many threads have a checksum that nothing has compared with their events: those of which a
-/// part was read, for a range of time.
+/// The number of threads whose checksum was not compared, since a merge of a time range reads only
+/// a part of their events.
 ///
 /// # Safety
 ///
 /// `merge` is null or a handle, used by this thread only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_unverified_count(merge: *const AtfMerge) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with_mut(merge, |this| Ok(this.events.unverified().count()))
     })
 }
 
-/// How many things are wrong, for all that is known until now.
+/// The number of problems found so far.
 ///
 /// # Safety
 ///
 /// `merge` is null or a handle, used by this thread only.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_problem_count(merge: *const AtfMerge) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with_mut(merge, |this| Ok(this.problems.len()))
     })
 }
 
-/// What is wrong with one of them, or null after the last one. It holds as long as the merge is
-/// open.
+/// A problem as text, or null after the last one. Valid until the merge is closed.
 ///
 /// # Safety
 ///
@@ -152,19 +150,19 @@ pub unsafe extern "C" fn atf_merge_problem(
         let problem = this.problems.get(position);
         Ok(problem.map_or(std::ptr::null(), |problem| problem.as_ptr()))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe {
         handle::with_mut(merge, body)
     })
 }
 
-/// Frees an iteration; null is nothing to close.
+/// Frees a merge; null is allowed.
 ///
 /// # Safety
 ///
-/// `merge` is null or a handle, and nobody else uses it.
+/// `merge` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_merge_close(merge: *mut AtfMerge) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(merge) }.map(drop))
 }

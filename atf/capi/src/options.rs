@@ -12,7 +12,7 @@ use crate::boundary;
 use crate::memory::{Plain, argument, get_sized};
 use crate::status::{AtfStatus, Outcome};
 
-/// `AtfWriteOptions`: how files are written; 0 stands for the default of each.
+/// `AtfWriteOptions`: how files are written; 0 selects a member's default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfWriteOptions {
@@ -30,17 +30,17 @@ pub struct AtfWriteOptions {
     pub durability: u8,
     /// Not 0: every event whose call has returned survives SIGKILL.
     pub survive_kill: u8,
-    /// Not 0: events that go back in time or are of unknown kind are written too.
+    /// Not 0: events whose time goes back or whose kind is unknown are written, not refused.
     pub verbatim: u8,
     /// 0.
     pub reserved: [u8; 5],
-    /// Bytes of each file's buffer.
+    /// Size of each file's buffer in bytes.
     pub buffer_size: u64,
 }
 
 const _: () = assert!(size_of::<AtfWriteOptions>() == 24);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfWriteOptions {
     const ZERO: Self = Self {
         struct_size: 0,
@@ -56,13 +56,13 @@ unsafe impl Plain for AtfWriteOptions {
     };
 }
 
-/// The options at a pointer, the defaults for null.
+/// Reads options; the defaults for null.
 ///
 /// # Safety
 ///
-/// `options` is null, or begins with its size in bytes and has as many.
+/// `options` is null, or begins with its size in bytes and is that large.
 pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<WriteOptions> {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let Some(given) = unsafe { get_sized(options) }? else {
         return Ok(WriteOptions::default());
     };
@@ -84,7 +84,7 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
         0 => Durability::None,
         1 => Durability::Finalize,
         2 => Durability::EachFlush,
-        _ => return Err(argument("durability is no ATF_DURABILITY_*")),
+        _ => return Err(argument("durability is not one of ATF_DURABILITY_*")),
     };
     options.survive_kill = given.survive_kill != 0;
     options.verbatim = given.verbatim != 0;
@@ -100,20 +100,20 @@ pub(crate) unsafe fn write_options(options: *const AtfWriteOptions) -> Outcome<W
     Ok(options)
 }
 
-/// What `atf_writer_create` writes by, which has no options of its own.
+/// The options of `atf_writer_create`, which has no parameter for them.
 static DEFAULTS: Mutex<Option<WriteOptions>> = Mutex::new(None);
 
-/// The options of the writers that `atf_writer_create` makes from now on; null: the defaults.
+/// Sets the options for all later calls of `atf_writer_create`; null for the defaults.
 ///
 /// # Safety
 ///
-/// `options` is null, or begins with its size in bytes and has as many.
+/// `options` is null, or begins with its size in bytes and is that large.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_set_default_options(
     options: *const AtfWriteOptions,
 ) -> AtfStatus {
     boundary::status(|| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { write_options(options) }?;
         *DEFAULTS.lock().unwrap_or_else(PoisonError::into_inner) = Some(options);
         Ok(())
@@ -125,38 +125,38 @@ pub(crate) fn default_options() -> WriteOptions {
     options.clone().unwrap_or_default()
 }
 
-/// More than a buffer can be of use; a length without a check would abort the program.
+/// Larger than any useful buffer; without a limit, a failed allocation would abort the program.
 const MOST_BUFFER: usize = 1 << 30;
 
-/// Bytes of the largest manifest that sessions opened from now on read.
+/// The size limit in bytes of manifests that are read from now on.
 static MANIFEST_LIMIT: AtomicU64 = AtomicU64::new(Manifest::LIMIT);
 
-/// Sets the size in bytes of the largest manifest that is read from now on.
+/// Sets the size limit in bytes of manifests that are read from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_set_manifest_limit(bytes: u64) {
     MANIFEST_LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Files are mapped.
+/// Maps files.
 const OPEN_MAPPED: u32 = 1;
-/// Symbolic links inside a session are followed.
+/// Follows symlinks inside a session.
 const OPEN_FOLLOW_LINKS: u32 = 2;
 
-/// The options that `ATF_OPEN_*` stand for.
+/// Converts `ATF_OPEN_*` to options.
 ///
 /// # Safety
 ///
-/// With `ATF_OPEN_MAPPED`: as [`OpenOptions::mapped`], which the header repeats.
+/// With `ATF_OPEN_MAPPED`: as for [`OpenOptions::mapped`]; the header repeats that.
 pub(crate) unsafe fn open_options(flags: u32) -> Outcome<OpenOptions> {
     if flags & !(OPEN_MAPPED | OPEN_FOLLOW_LINKS) != 0 {
-        return Err(argument("a flag is no ATF_OPEN_*"));
+        return Err(argument("a flag is not one of ATF_OPEN_*"));
     }
     let options = OpenOptions::new()
         .follow_links(flags & OPEN_FOLLOW_LINKS != 0)
         .manifest_limit(MANIFEST_LIMIT.load(Ordering::Relaxed));
     match flags & OPEN_MAPPED {
         0 => Ok(options),
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         _ => Ok(unsafe { options.mapped() }),
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the events of a reader, as C reads it.
+//! The problems of a reader's events, as strings for C.
 
 use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
@@ -7,12 +7,12 @@ use atf::Error;
 
 use crate::status::{Failure, c_string};
 
-/// Problems, once somebody asked for them.
+/// Problems, computed when first requested.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(OnceLock<Vec<(Error, CString)>>);
 
 impl Problems {
-    /// All of them; the first call asks.
+    /// All problems; the first call computes them with `ask`.
     pub(crate) fn get(&self, ask: impl FnOnce() -> Vec<Error>) -> &[(Error, CString)] {
         let text = |error: Error| {
             let text = c_string(error.to_string().as_bytes());
@@ -21,7 +21,7 @@ impl Problems {
         self.0.get_or_init(|| ask().into_iter().map(text).collect())
     }
 
-    /// What follows the last event: nothing, or that something is wrong with those before.
+    /// The result after the last event: nothing, or the first problem.
     pub(crate) fn end(&self, ask: impl FnOnce() -> Vec<Error>) -> Failure {
         match self.get(ask).first() {
             Some((first, _)) => Failure::Damaged(first.clone()),
@@ -29,7 +29,7 @@ impl Problems {
         }
     }
 
-    /// One of them in words, or null.
+    /// A problem as text, or null.
     pub(crate) fn text(&self, position: usize, ask: impl FnOnce() -> Vec<Error>) -> *const c_char {
         let problem = self.get(ask).get(position);
         problem.map_or(std::ptr::null(), |(_, text)| text.as_ptr())

@@ -1,4 +1,4 @@
-//! Turning a crashed session into a finalized one beside it.
+//! Recovers a crashed session into a finalized copy.
 
 use std::ffi::{CString, c_char};
 use std::mem::size_of;
@@ -11,13 +11,13 @@ use crate::boundary;
 use crate::memory::{self, Plain, argument, get_sized, put};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 
-/// `AtfRecoverOptions`: 0 stands for the default of each member.
+/// `AtfRecoverOptions`: 0 selects a member's default.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfRecoverOptions {
     /// `sizeof(AtfRecoverOptions)` as the caller knows it.
     pub struct_size: u32,
-    /// Not 0: looks behind holes and damage too.
+    /// Not 0: also searches past gaps and damaged regions.
     pub salvage: u8,
     /// `ATF_DURABILITY_*`.
     pub durability: u8,
@@ -29,7 +29,7 @@ pub struct AtfRecoverOptions {
 
 const _: () = assert!(size_of::<AtfRecoverOptions>() == 8 + size_of::<usize>());
 
-// SAFETY: numbers and a pointer in C's layout; any bytes are a value of a raw pointer.
+// SAFETY: `repr(C)`, and all members are numbers or raw pointers, for which any bytes are valid.
 unsafe impl Plain for AtfRecoverOptions {
     const ZERO: Self = Self {
         struct_size: 0,
@@ -40,12 +40,12 @@ unsafe impl Plain for AtfRecoverOptions {
     };
 }
 
-/// Recovers the session at `path` into `out`, which must not exist, and tells in JSON what was
+/// Recovers the session at `path` into `out`, which must not exist, and reports in JSON what was
 /// kept, set aside and dropped.
 ///
 /// # Safety
 ///
-/// The strings and structs are null or valid; `report` is null or a place for a pointer.
+/// The strings and structs are null or valid; `report` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_recover(
     path: *const c_char,
@@ -54,19 +54,19 @@ pub unsafe extern "C" fn atf_recover(
     report: *mut *mut c_char,
 ) -> AtfStatus {
     boundary::status(|| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(report, std::ptr::null_mut()) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let path = unsafe { memory::path(path) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let out = unsafe { memory::path(out) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { recover_options(options) }?;
         let made = recover(path, out, &options)?;
         if !report.is_null() {
             let json = serde_json::to_vec(&made)
                 .map_err(|error| Failure::new(AtfStatus::Format, error.to_string()))?;
-            // SAFETY: it is not null, so by the caller's word a place for a pointer.
+            // SAFETY: not null, so the caller guarantees that a pointer can be written.
             unsafe { put(report, c_string(&json).into_raw()) };
         }
         Ok(())
@@ -75,15 +75,15 @@ pub unsafe extern "C" fn atf_recover(
 
 /// # Safety
 ///
-/// `options` is null, or begins with its size in bytes and has as many, with a valid path.
+/// `options` is null, or begins with its size in bytes and is that large, with a valid path.
 unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverOptions<'static>> {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let given = unsafe { get_sized(options) }?.unwrap_or(AtfRecoverOptions::ZERO);
     let durability = match given.durability {
         0 => Durability::None,
         1 => Durability::Finalize,
         2 => Durability::EachFlush,
-        _ => return Err(argument("durability is no ATF_DURABILITY_*")),
+        _ => return Err(argument("durability is not one of ATF_DURABILITY_*")),
     };
     if given.reserved != [0; 2] {
         return Err(argument("a reserved option is not 0"));
@@ -91,7 +91,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
     let symbols = match given.symbols_path.is_null() {
         true => None,
         false => {
-            // SAFETY: a string, by the caller's word.
+            // SAFETY: the caller guarantees a string.
             let path = unsafe { memory::path(given.symbols_path) }?;
             Some(Manifest::open(path)?)
         }
@@ -104,7 +104,7 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
     })
 }
 
-/// Frees a string that a function of this library made for its caller; null is allowed.
+/// Frees a string that this library returned to its caller; null is allowed.
 ///
 /// # Safety
 ///
@@ -112,8 +112,8 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_string_free(string: *mut c_char) {
     if !string.is_null() {
-        // SAFETY: `atf_recover` made it with `into_raw`, by the caller's word, and nobody has
-        // changed its length.
+        // SAFETY: the caller guarantees that it comes from `atf_recover`, which used `into_raw`, and
+        // that its length is unchanged.
         drop(unsafe { CString::from_raw(string) });
     }
 }

@@ -1,8 +1,8 @@
 //! The five functions of S3, as S3 declares them.
 //!
-//! Where their shape has no room for an error, it stays with the writer
-//! ([`atf_writer_error`](crate::writer::atf_writer_error)) and with the thread
-//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and is a warning
+//! If a function cannot return an error, the writer keeps it
+//! ([`atf_writer_error`](crate::writer::atf_writer_error)), the thread keeps it
+//! ([`atf_last_error_status`](crate::status::atf_last_error_status)), and it is reported as a warning
 //! ([`warning`]). None of them ends the traced program.
 
 use std::ffi::c_char;
@@ -18,10 +18,11 @@ use crate::status::{AtfStatus, Failure, Outcome};
 use crate::warning;
 use crate::writer::{AtfThreadWriter, Writer, event, telling};
 
-/// No detail, and what stands for an error.
+/// No detail; also the return value for an error.
 const NONE: u32 = u32::MAX;
 
-/// A writer for `session_dir/thread_<thread_id>/` in wire version 1, or null.
+/// Creates a writer for `session_dir/thread_<thread_id>/`, in wire version 1 by default; null on
+/// failure.
 ///
 /// # Safety
 ///
@@ -33,7 +34,7 @@ pub unsafe extern "C" fn atf_writer_create(
     clock_type: u8,
 ) -> *mut AtfThreadWriter {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let session = unsafe { memory::path(session_dir) }?;
         let options = WriteOptions {
             clock_type: Clock(clock_type),
@@ -66,14 +67,14 @@ pub unsafe extern "C" fn atf_write_index_event(
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
         let detail_seq = (detail_seq != NONE).then_some(detail_seq.into());
         let body = |this: &mut Writer| {
-            // A writer of wire version 2 counts further than this function can.
+            // Wire version 2 allows more events than this function can return.
             if this.next_index_seq() >= NONE.into() {
                 return Err(too_many());
             }
             let seq = this.write_index(&event, detail_seq)?;
             u32::try_from(seq).map_err(|_| too_many())
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { telling(writer, warnings, body) }
     })
 }
@@ -82,8 +83,7 @@ pub unsafe extern "C" fn atf_write_index_event(
 ///
 /// # Safety
 ///
-/// As [`atf_write_index_event`]; `payload` is null or a payload, followed by as many bytes as its
-/// `stack_size` says.
+/// As for [`atf_write_index_event`]; `payload` is null or a payload, followed by `stack_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_write_detail_event(
     writer: *mut AtfThreadWriter,
@@ -93,21 +93,21 @@ pub unsafe extern "C" fn atf_write_detail_event(
 ) {
     warning::value((), |warnings| {
         let body = |this: &mut Writer| {
-            // SAFETY: as this function's.
+            // SAFETY: guaranteed by this function's caller.
             let payload = unsafe { with_stack(payload) }?;
             this.write_detail_in_order(index_seq.into(), timestamp_ns, payload)
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { telling(writer, warnings, body) }
     });
 }
 
-/// Finalizes the files; [`atf_writer_finish`](crate::writer::atf_writer_finish) says whether it
-/// worked.
+/// Finalizes the files. [`atf_writer_finish`](crate::writer::atf_writer_finish) also returns whether
+/// that worked.
 ///
 /// # Safety
 ///
-/// As [`atf_write_index_event`].
+/// As for [`atf_write_index_event`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
     warning::value((), |warnings| {
@@ -116,20 +116,20 @@ pub unsafe extern "C" fn atf_writer_finalize(writer: *mut AtfThreadWriter) {
             this.warn_of_untold();
             finalized.map(drop)
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { telling(writer, warnings, body) }
     });
 }
 
-/// Finalizes the files if that was not done, and frees the writer. Null is nothing to close.
+/// Finalizes the files unless they are finalized, and frees the writer. Null is allowed.
 ///
 /// # Safety
 ///
-/// `writer` is null or a handle, and nobody else uses it.
+/// `writer` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
     warning::value((), |warnings| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let Some(mut taken) = unsafe { handle::close(writer) }? else {
             return Ok(());
         };
@@ -152,13 +152,13 @@ pub unsafe extern "C" fn atf_writer_close(writer: *mut AtfThreadWriter) {
 ///
 /// # Safety
 ///
-/// As [`atf_write_detail_event`]'s payload.
+/// As for [`atf_write_detail_event`]'s payload.
 unsafe fn with_stack<'a>(payload: *const DetailFunctionPayload) -> Outcome<&'a [u8]> {
     if payload.is_null() {
         return Err(argument("the payload is null"));
     }
     let bytes = payload.cast::<u8>();
-    // SAFETY: it is not null, so by the caller's word a payload, and its bytes have alignment 1.
+    // SAFETY: not null, so the caller guarantees a payload; its bytes have alignment 1.
     let fixed = unsafe { memory::slice(bytes, DetailFunctionPayload::SIZE) }?;
     let at = offset_of!(DetailFunctionPayload, stack_size);
     let size = fixed.get(at..).and_then(<[u8]>::first_chunk);
@@ -171,11 +171,11 @@ unsafe fn with_stack<'a>(payload: *const DetailFunctionPayload) -> Outcome<&'a [
         return Err(Failure::new(AtfStatus::Refused, message));
     }
     let size = DetailFunctionPayload::SIZE.saturating_add(size.into());
-    // SAFETY: as many bytes follow as `stack_size` says, by the caller's word.
+    // SAFETY: the caller guarantees that `stack_size` bytes follow.
     unsafe { memory::slice(bytes, size) }
 }
 
 fn too_many() -> Failure {
-    let message = "index_seq: 4294967295 events are there, and a uint32_t counts no further";
+    let message = "index_seq: the file has 4294967295 events, the most that a uint32_t can count";
     Failure::new(AtfStatus::Limit, message)
 }

@@ -19,21 +19,21 @@ use crate::thread::{AtfThreadReader, Thread};
 /// `AtfSessionReader`.
 pub type AtfSessionReader = Handle<Session>;
 
-/// A session, and what of it C reads as strings.
+/// A session, and its strings for C.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) reader: SessionReader,
     paths: Vec<CString>,
-    /// Made when one is first asked for: a manifest may have a million.
+    /// Created when a name is first requested, since a manifest may have a million.
     names: OnceLock<Names>,
     problems: OnceLock<Vec<CString>>,
 }
 
-/// The names of functions as C reads them.
+/// Function names as strings for C.
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<Option<CString>>,
-    /// Positions in `names`, of the first one of each function.
+    /// The position in `names` of each function's first name.
     by_function: HashMap<u64, usize>,
 }
 
@@ -81,11 +81,11 @@ impl Session {
     }
 }
 
-/// Looks at a session's folder without opening its threads.
+/// Opens a session's folder, but not its threads.
 ///
 /// # Safety
 ///
-/// As [`atf_index_open`](crate::index::atf_index_open), for all of the session's files.
+/// As for [`atf_index_open`](crate::index::atf_index_open), for all of the session's files.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_open(
     folder: *const c_char,
@@ -93,13 +93,13 @@ pub unsafe extern "C" fn atf_session_open(
     session: *mut *mut AtfSessionReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let folder = unsafe { memory::path(folder) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { open_options(flags) }?;
         Ok(Session::new(SessionReader::open_with(folder, options)?))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(session, make) })
 }
 
@@ -111,29 +111,29 @@ pub unsafe extern "C" fn atf_session_open(
 /// `session` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_thread_count(session: *const AtfSessionReader) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(session, |this| Ok(this.reader.threads().len()))
     })
 }
 
-/// `AtfThreadInfo`: what a session knows of a thread.
+/// `AtfThreadInfo`: a thread of a session.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfThreadInfo {
-    /// The folder's path; holds as long as the session is open.
+    /// The folder's path; valid until the session is closed.
     pub path: *const c_char,
     /// The id in the folder's name.
     pub id: u32,
-    /// What stands there: `AtfPresence`.
+    /// What exists at the path: `AtfPresence`.
     pub presence: u8,
-    /// 1 where the manifest lists the thread, else 0.
+    /// 1 if the manifest lists the thread, else 0.
     pub is_listed: u8,
     /// 0.
     pub reserved: [u8; 2],
 }
 
-// SAFETY: numbers and a pointer that Rust never follows, in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers or a pointer that Rust never dereferences.
 unsafe impl memory::Plain for AtfThreadInfo {
     const ZERO: Self = Self {
         path: std::ptr::null(),
@@ -144,11 +144,11 @@ unsafe impl memory::Plain for AtfThreadInfo {
     };
 }
 
-/// What is known of the thread at a position, by ascending id; `ATF_NONE` after the last one.
+/// Describes the thread at a position, by ascending id; `ATF_NONE` after the last one.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `info` is null or a place for `info_size` bytes.
+/// `session` is null or a handle; `info` is null or valid for writing `info_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_thread_info(
     session: *const AtfSessionReader,
@@ -171,18 +171,18 @@ pub unsafe extern "C" fn atf_session_thread_info(
             is_listed: thread.is_listed().into(),
             reserved: [0; 2],
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(info, info_size, &found) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Opens the thread at a position. What is wrong with one does not keep the others from being read.
+/// Opens the thread at a position. Problems of one thread do not affect the others.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `reader` is null or a place for a pointer.
+/// `session` is null or a handle; `reader` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_open_thread(
     session: *const AtfSessionReader,
@@ -194,18 +194,18 @@ pub unsafe extern "C" fn atf_session_open_thread(
             let thread = this.thread(position)?;
             Ok(Thread::new(thread.open()?, Some(thread.id())))
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { give(reader, make) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// Opens one thread after the other and adds them up.
+/// Opens the threads one after another and computes their totals.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `totals` is null or a place for `totals_size` bytes.
+/// `session` is null or a handle; `totals` is null or valid for writing `totals_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_summary(
     session: *const AtfSessionReader,
@@ -214,10 +214,10 @@ pub unsafe extern "C" fn atf_session_summary(
 ) -> AtfStatus {
     let body = |this: &Session| {
         let found = this.reader.summary().into();
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(totals, totals_size, &found) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
@@ -235,25 +235,25 @@ impl From<SessionSummary> for AtfSessionTotals {
     }
 }
 
-/// The number of symbols in the manifest; 0 where this is no session.
+/// The number of symbols in the manifest; 0 if `session` is invalid.
 ///
 /// # Safety
 ///
 /// `session` is null or a handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_symbol_count(session: *const AtfSessionReader) -> usize {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(session, |this| Ok(this.names().names.len()))
     })
 }
 
-/// The symbol at a position; `ATF_NONE` after the last one. Its name holds as long as the session
-/// is open, and is null where the manifest has none.
+/// Reads the symbol at a position; `ATF_NONE` after the last one. Its name is valid until the
+/// session is closed, and null if the manifest has none.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `symbol` is null or a place for one.
+/// `session` is null or a handle; `symbol` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_symbol(
     session: *const AtfSessionReader,
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn atf_session_symbol(
     symbol: *mut AtfSymbol,
 ) -> AtfStatus {
     let body = |this: &Session| {
-        required(symbol, "the place for the symbol is null")?;
+        required(symbol, "the output pointer for the symbol is null")?;
         let symbols = this.reader.manifest().map(|m| &m.symbols);
         let found = symbols.and_then(|symbols| symbols.get(position));
         let found = found.ok_or(Failure::Nothing)?;
@@ -271,16 +271,15 @@ pub unsafe extern "C" fn atf_session_symbol(
             name: name.map_or(std::ptr::null(), |name| name.as_ptr()),
             reserved: [0; 2],
         };
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(symbol, found) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, body) })
 }
 
-/// The name of a function, or null where the manifest has none. It holds as long as the session is
-/// open.
+/// The name of a function, or null if the manifest has none. Valid until the session is closed.
 ///
 /// # Safety
 ///
@@ -296,12 +295,12 @@ pub unsafe extern "C" fn atf_session_function_name(
         let name = position.and_then(|position| names.names.get(*position)?.as_ref());
         Ok(name.map_or(std::ptr::null(), |name| name.as_ptr()))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// How many things are wrong with the session as such: with the manifest, of which the first 100
-/// are named, and folders that were not read; 0 where this is no session.
+/// The number of problems with the session itself: its manifest, of which the first 100 problems
+/// are listed, and folders not read. 0 if `session` is invalid.
 ///
 /// # Safety
 ///
@@ -316,11 +315,11 @@ pub unsafe extern "C" fn atf_session_problem_count(session: *const AtfSessionRea
         });
         Ok(named.saturating_add(unnamed))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe { handle::with(session, body) })
 }
 
-/// One of them in words; null after the last one. It holds as long as the session is open.
+/// A problem as text; null after the last one. Valid until the session is closed.
 ///
 /// # Safety
 ///
@@ -334,17 +333,17 @@ pub unsafe extern "C" fn atf_session_problem(
         let problem = this.problems().get(position);
         Ok(problem.map_or(std::ptr::null(), |problem| problem.as_ptr()))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })
 }
 
-/// Frees a session; null is nothing to close. Its threads' readers go on.
+/// Frees a session; null is allowed. Readers of its threads stay usable.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle, and nobody else uses it.
+/// `session` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_close(session: *mut AtfSessionReader) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(session) }.map(drop))
 }

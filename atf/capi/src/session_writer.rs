@@ -17,7 +17,7 @@ use crate::writer::{AtfThreadWriter, Writer};
 /// `AtfSessionWriter`.
 pub type AtfSessionWriter = Handle<Session>;
 
-/// A session's writer with its path as C reads it.
+/// A session's writer, and its path as a string for C.
 #[derive(Debug)]
 pub struct Session {
     writer: SessionWriter,
@@ -33,19 +33,19 @@ impl Object for Session {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfModule {
-    /// The upper half of its functions' `function_id`.
+    /// The upper 32 bits of its functions' `function_id`.
     pub module_id: u32,
     /// 0.
     pub reserved: u32,
-    /// Where it was loaded to.
+    /// The address it was loaded at.
     pub base_address: u64,
     /// Its size in memory in bytes.
     pub size: u64,
-    /// Where it was loaded from; may be null.
+    /// The path it was loaded from; may be null.
     pub path: *const c_char,
     /// Its build id; may be null.
     pub uuid: *const c_char,
-    /// 0, until a later version asks for more.
+    /// 0; for later versions.
     pub reserved2: [u64; 2],
 }
 
@@ -57,31 +57,31 @@ pub struct AtfSymbol {
     pub function_id: u64,
     /// Its name; may be null.
     pub name: *const c_char,
-    /// 0, until a later version has more to say.
+    /// 0; for later versions.
     pub reserved: [u64; 2],
 }
 
-/// `AtfSessionTotals`: what a session's threads hold.
+/// `AtfSessionTotals`: totals over a session's threads.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfSessionTotals {
-    /// Threads: written, or of those read the ones that could be opened.
+    /// From a writer: threads written. From a reader: threads that could be opened.
     pub threads: u64,
-    /// Of a writer: threads that were finalized. Of a reader: threads that could not be opened.
+    /// From a writer: threads finalized. From a reader: threads that could not be opened.
     pub finalized_or_unreadable: u64,
     /// Events in the threads' `index.atf`.
     pub event_count: u64,
     /// Events in the threads' `detail.atf`.
     pub detail_count: u64,
-    /// The least first timestamp in nanoseconds; 0 without events.
+    /// The earliest first timestamp in nanoseconds; 0 without events.
     pub time_start_ns: u64,
-    /// The greatest last timestamp in nanoseconds; 0 without events.
+    /// The latest last timestamp in nanoseconds; 0 without events.
     pub time_end_ns: u64,
 }
 
 const _: () = assert!(size_of::<AtfSessionTotals>() == 48);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfSessionTotals {
     const ZERO: Self = Self {
         threads: 0,
@@ -116,12 +116,12 @@ unsafe fn create(
     session: *mut *mut AtfSessionWriter,
     make: impl FnOnce(&Path, &atf::write::WriteOptions) -> atf::Result<SessionWriter>,
 ) -> Outcome<()> {
-    required(session, "the place for the session is null")?;
-    // SAFETY: it is not null, so by the caller's word a place for a pointer.
+    required(session, "the output pointer for the session is null")?;
+    // SAFETY: not null, so the caller guarantees that a pointer can be written.
     unsafe { put(session, std::ptr::null_mut()) };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let folder = unsafe { memory::path(folder) }?;
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     let options = unsafe { write_options(options) }?;
     let writer = make(folder, &options)?;
     let path = c_string(writer.path().as_os_str().as_encoded_bytes());
@@ -131,7 +131,7 @@ unsafe fn create(
     Ok(())
 }
 
-/// A session in this folder, which is made where it is not there.
+/// Creates a session in `folder`, which is created if missing.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn atf_session_writer_create(
     options: *const AtfWriteOptions,
     session: *mut *mut AtfSessionWriter,
 ) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe {
         create(folder, options, session, |path, options| {
             SessionWriter::create(path, options)
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn atf_session_writer_create(
     })
 }
 
-/// A session in `root/session_YYYYMMDD_HHMMSS/pid_N`.
+/// Creates a session in `root/session_YYYYMMDD_HHMMSS/pid_N`.
 ///
 /// # Safety
 ///
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn atf_session_writer_create_in(
     options: *const AtfWriteOptions,
     session: *mut *mut AtfSessionWriter,
 ) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe {
         create(root, options, session, |path, options| {
             SessionWriter::create_in(path, options)
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn atf_session_writer_create_in(
     })
 }
 
-/// The session's folder, or "" where this is no session. It holds as long as the session is open.
+/// The session's folder, or "" if `session` is invalid. It is valid until the session is closed.
 ///
 /// # Safety
 ///
@@ -178,17 +178,17 @@ pub unsafe extern "C" fn atf_session_writer_create_in(
 pub unsafe extern "C" fn atf_session_writer_path(
     session: *const AtfSessionWriter,
 ) -> *const c_char {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(c"".as_ptr(), || unsafe {
         handle::with(session, |this| Ok(this.path.as_ptr()))
     })
 }
 
-/// A writer for a thread of the session, independent of it and of the others.
+/// Creates a writer for a thread, independent of the session's writer and of the other threads.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `writer` is null or a place for a pointer.
+/// `session` is null or a handle; `writer` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_writer_thread(
     session: *const AtfSessionWriter,
@@ -196,10 +196,10 @@ pub unsafe extern "C" fn atf_session_writer_thread(
     writer: *mut *mut AtfThreadWriter,
 ) -> AtfStatus {
     boundary::status(|| {
-        required(writer, "the place for the writer is null")?;
-        // SAFETY: it is not null, so by the caller's word a place for a pointer.
+        required(writer, "the output pointer for the writer is null")?;
+        // SAFETY: not null, so the caller guarantees that a pointer can be written.
         unsafe { put(writer, std::ptr::null_mut()) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(session, |this| Ok(this.writer.thread(thread_id)?)) }?;
         // SAFETY: as above.
         unsafe { put(writer, Writer::give(made)) };
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn atf_session_writer_thread(
     })
 }
 
-/// Names the executables and libraries for the manifest, in place of those before.
+/// Sets the manifest's executables and libraries, replacing earlier ones.
 ///
 /// # Safety
 ///
@@ -219,22 +219,22 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
     count: usize,
 ) -> AtfStatus {
     boundary::status(|| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let given = unsafe { memory::slice(modules, count) }?;
         let mut modules = Vec::with_capacity(given.len());
         for module in given {
             reserved_are_0(module.reserved == 0 && module.reserved2 == [0; 2])?;
             modules.push(Module {
                 module_id: module.module_id,
-                // SAFETY: null or valid, as this function's.
+                // SAFETY: null or valid; guaranteed by this function's caller.
                 path: unsafe { memory::text(module.path) },
                 base_address: Some(module.base_address),
                 size: Some(module.size),
-                // SAFETY: null or valid, as this function's.
+                // SAFETY: null or valid; guaranteed by this function's caller.
                 uuid: unsafe { memory::text(module.uuid) },
             });
         }
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe {
             handle::with(session, |this| {
                 this.writer.set_modules(modules);
@@ -244,7 +244,7 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
     })
 }
 
-/// Names the functions for the manifest, in place of those before.
+/// Sets the manifest's function names, replacing earlier ones.
 ///
 /// # Safety
 ///
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
     count: usize,
 ) -> AtfStatus {
     boundary::status(|| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let given = unsafe { memory::slice(symbols, count) }?;
         let mut symbols = Vec::with_capacity(given.len());
         for (position, symbol) in given.iter().enumerate() {
@@ -267,11 +267,11 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
                 function_id: symbol.function_id,
                 module_id: Some(module),
                 symbol_index: Some(index),
-                // SAFETY: null or valid, as this function's.
+                // SAFETY: null or valid; guaranteed by this function's caller.
                 name: unsafe { memory::text(symbol.name) },
             });
         }
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe {
             handle::with(session, |this| {
                 this.writer.set_symbols(symbols);
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
     })
 }
 
-/// The upper and the lower half of a `function_id`.
+/// The upper and lower halves of a `function_id`.
 fn halves(function_id: u64) -> [u32; 2] {
     let [a, b, c, d, e, f, g, h] = function_id.to_be_bytes();
     [
@@ -290,7 +290,7 @@ fn halves(function_id: u64) -> [u32; 2] {
     ]
 }
 
-/// Writes the manifest as far as it is known now, so that threads and symbols outlive a crash.
+/// Writes the manifest as known so far, to keep threads and symbols in a crash.
 ///
 /// # Safety
 ///
@@ -299,15 +299,15 @@ fn halves(function_id: u64) -> [u32; 2] {
 pub unsafe extern "C" fn atf_session_writer_write_manifest(
     session: *const AtfSessionWriter,
 ) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(session, |this| Ok(this.writer.write_manifest()?)) })
 }
 
-/// Writes the manifest for good, and tells what the threads hold.
+/// Writes the final manifest and returns the threads' totals.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle; `totals` is null or a place for `totals_size` bytes.
+/// `session` is null or a handle; `totals` is null or valid for writing `totals_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_writer_finish(
     session: *const AtfSessionWriter,
@@ -315,24 +315,24 @@ pub unsafe extern "C" fn atf_session_writer_finish(
     totals_size: usize,
 ) -> AtfStatus {
     boundary::status(|| {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with(session, |this| Ok(this.writer.finalize()?)) }?;
         match totals.is_null() {
             true => Ok(()),
-            // SAFETY: as this function's.
+            // SAFETY: guaranteed by this function's caller.
             false => unsafe { put_sized(totals, totals_size, &made.into()) },
         }
     })
 }
 
-/// Frees a session's writer; what was not written into its manifest is lost. Its threads' writers
-/// go on.
+/// Frees a session's writer; names not yet in the manifest are lost. Its threads' writers stay
+/// usable.
 ///
 /// # Safety
 ///
-/// `session` is null or a handle, and nobody else uses it.
+/// `session` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_session_writer_close(session: *mut AtfSessionWriter) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(session) }.map(drop))
 }

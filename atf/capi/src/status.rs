@@ -1,4 +1,4 @@
-//! What a function returns, and what went wrong last on a thread.
+//! Status codes, and the last failure of each thread.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -9,54 +9,53 @@ use atf::{Error, ErrorKind};
 
 use crate::boundary;
 
-/// What a function returns: 0 or what kept it from doing its work.
+/// The result of a function: 0 on success, else the reason for the failure.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AtfStatus {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// Nothing is there: a position behind the last event, an event without a detail. Not an
-    /// error, and not recorded as one.
+    /// Nothing there: a position after the last event, an event without a detail. Not an error, and
+    /// not recorded as one.
     None = 1,
-    /// An argument is null, out of range or points nowhere.
+    /// An argument is null, out of range or an invalid pointer.
     Argument = 2,
-    /// Not a handle of this kind, or one that was closed.
+    /// Not a handle of this kind, or a closed one.
     Handle = 3,
-    /// Not at this time: finalized already, or threads are still being written.
+    /// Not allowed in this state: already finalized, or threads are still being written.
     State = 4,
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io = 5,
-    /// The file is not what it should be.
+    /// The file is malformed.
     Format = 6,
-    /// The event is refused: it goes back in time, is of unknown kind, or a number does not fit.
+    /// Event refused: its time goes back, its kind is unknown, or a number does not fit.
     Refused = 7,
-    /// The link disagrees with the counters, or leads nowhere.
+    /// The link disagrees with the counters, or is dangling.
     Link = 8,
-    /// The file is full, or a payload larger than the limit.
+    /// The file is full, or a payload is larger than the limit.
     Limit = 9,
-    /// Something stands there already.
+    /// Something already exists there.
     Exists = 10,
     /// No such file, folder or thread.
     NotFound = 11,
     /// The caller's buffer is too small.
     Buffer = 12,
-    /// A fault of this library; the handle can only be closed.
+    /// A bug in this library; the handle can only be closed.
     Panic = 13,
-    /// No more events, and those that were given are not all that were written, or not as they
-    /// were written.
+    /// No more events, but events that were written are missing or changed.
     Damaged = 14,
-    /// Something that was announced is not in the files: reserved details that never came.
+    /// Something announced is missing from the files: details that were reserved, never written.
     Lost = 15,
 }
 
 impl AtfStatus {
-    /// Its bit in a set of them.
+    /// Its bit in a set of statuses.
     pub(crate) fn bit(self) -> u32 {
         1_u32.wrapping_shl(self as u32)
     }
 }
 
-/// All of them with their names in C.
+/// All statuses with their names in C.
 const NAMES: [(AtfStatus, &CStr); 16] = [
     (AtfStatus::Ok, c"ATF_OK"),
     (AtfStatus::None, c"ATF_NONE"),
@@ -79,16 +78,16 @@ const NAMES: [(AtfStatus, &CStr); 16] = [
 /// A `Result` with a [`Failure`].
 pub(crate) type Outcome<T> = Result<T, Failure>;
 
-/// Why a function did not do its work.
+/// Why a function failed.
 #[derive(Debug, Clone)]
 pub(crate) enum Failure {
-    /// Nothing is there, which is no error.
+    /// Nothing there, which is not an error.
     Nothing,
-    /// The library's error.
+    /// An error of the library.
     Error(Error),
-    /// What is wrong with events that were given, after the last of them.
+    /// A problem with the events read, reported after the last one.
     Damaged(Error),
-    /// What only the C API can find.
+    /// A failure that only the C API can detect.
     Own(AtfStatus, Cow<'static, str>),
 }
 
@@ -114,7 +113,7 @@ impl Failure {
         }
     }
 
-    /// Makes it what `atf_last_error_*` tell on this thread.
+    /// Records it for `atf_last_error_*` on this thread.
     #[cold]
     pub(crate) fn record(self) -> AtfStatus {
         if matches!(self, Self::Nothing) {
@@ -122,13 +121,13 @@ impl Failure {
         }
         let record = Record::of(self);
         let status = record.status;
-        // A thread that is ending has no place for it left.
+        // A thread that is ending has no storage for it.
         let _ = LAST.try_with(|last| last.replace(record));
         status
     }
 }
 
-/// A failure in a form that C can read.
+/// A failure as strings and numbers for C.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: AtfStatus,
@@ -139,7 +138,7 @@ pub(crate) struct Record {
     os_code: i32,
 }
 
-/// No place in a file.
+/// No offset in a file.
 const NO_OFFSET: u64 = u64::MAX;
 
 impl Record {
@@ -183,7 +182,7 @@ thread_local! {
     static LAST: RefCell<Record> = RefCell::new(Record::NONE());
 }
 
-/// The status of a kind of error; what a reader finds wrong with a file is `Format`.
+/// The status of an error kind; problems that a reader finds in a file are `Format`.
 fn status_of(kind: &ErrorKind) -> AtfStatus {
     match kind {
         ErrorKind::Io(io::ErrorKind::NotFound)
@@ -197,7 +196,7 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::LimitReached { .. }
         | ErrorKind::TooManyReservations { .. } => AtfStatus::Limit,
         ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => AtfStatus::Refused,
-        // Readers give disagreements as data; only a writer returns one.
+        // Readers report mismatches as data; only a writer returns one as an error.
         ErrorKind::Disagrees { .. } | ErrorKind::NotReserved => AtfStatus::Link,
         ErrorKind::AlreadyFinalized
         | ErrorKind::DetailsMissing { .. }
@@ -215,7 +214,7 @@ fn os_code(error: &Error) -> i32 {
     io.and_then(io::Error::raw_os_error).unwrap_or(0)
 }
 
-/// A string for C: what stands behind a NUL would be lost, so each is shown as U+FFFD.
+/// A string for C. Text after a NUL would be lost, so each NUL becomes U+FFFD.
 pub(crate) fn c_string(bytes: &[u8]) -> CString {
     match CString::new(bytes) {
         Ok(string) => string,
@@ -232,51 +231,51 @@ pub(crate) fn c_string(bytes: &[u8]) -> CString {
     }
 }
 
-/// Something of the last error; a pointer into it holds until the next one on this thread.
+/// A part of the last failure; a pointer into it is valid until the next failure on this thread.
 fn last<T>(fallback: T, look: impl FnOnce(&Record) -> T) -> T {
-    // None where the thread is ending.
+    // None if the thread is ending.
     let found = boundary::value(None, || Ok(LAST.try_with(|last| look(&last.borrow())).ok()));
     found.unwrap_or(fallback)
 }
 
-/// The name of a status as the header spells it, `ATF_OK` for 0; never null.
+/// The name of a status as in the header, `ATF_OK` for 0; never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_status_name(status: c_int) -> *const c_char {
     let named = NAMES.iter().find(|(known, _)| *known as c_int == status);
     named.map_or(c"unknown status", |(_, name)| name).as_ptr()
 }
 
-/// The status of the last failure on this thread, `ATF_OK` where there was none.
+/// The status of the last failure on this thread, `ATF_OK` if there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_status() -> AtfStatus {
     last(AtfStatus::Ok, |last| last.status)
 }
 
-/// What the last failure on this thread was: file, field, reason, offset. Never null.
+/// The last failure on this thread as text: file, field, reason, offset. Never null.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_message() -> *const c_char {
     last(c"".as_ptr(), |last| last.message.as_ptr())
 }
 
-/// The file or folder that the last failure was about, or "".
+/// The file or folder of the last failure, or "".
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_path() -> *const c_char {
     last(c"".as_ptr(), |last| last.path.as_ptr())
 }
 
-/// The field that the last failure was about, for example `header.event_size`, or "".
+/// The field of the last failure, for example `header.event_size`, or "".
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_field() -> *const c_char {
     last(c"".as_ptr(), |last| last.field.as_ptr())
 }
 
-/// The place that the last failure was about, bytes from the start of the file, or `ATF_NO_OFFSET`.
+/// The offset in the file of the last failure, or `ATF_NO_OFFSET`.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_offset() -> u64 {
     last(NO_OFFSET, |last| last.offset)
 }
 
-/// The operating system's number of the last failure (`errno`), or 0.
+/// The operating system's error code (`errno`) of the last failure, or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_last_error_os_code() -> c_int {
     last(0, |last| last.os_code)

@@ -1,16 +1,16 @@
-//! The state of a handle: open, spoilt or closed. Several threads may look at it and change it.
+//! The state of a handle: open, spoilt or closed. Several threads may read and change it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const CLOSED: u64 = u64::from_be_bytes(*b"atfCLOSE");
 const SPOILT: u64 = u64::from_be_bytes(*b"atfSPOIL");
 
-/// The atomic number that a tag is: the processor's, or in the tests one that loom watches. It decides
-/// nothing; which orders are asked of it, [`Tag`] says.
+/// A tag's atomic number: a real one, or in tests one that loom checks. [`Tag`] chooses the memory
+/// orderings.
 pub(crate) trait Word {
     fn load(&self, order: Ordering) -> u64;
 
-    /// Makes it `to` if it is `from`, in one step; whether it was.
+    /// Changes `from` to `to` atomically; returns whether it was `from`.
     fn swap(&self, from: u64, to: u64, success: Ordering, failure: Ordering) -> bool;
 }
 
@@ -26,10 +26,10 @@ impl Word for AtomicU64 {
     }
 }
 
-/// What is no open handle.
+/// Why a pointer is not an open handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotOpen {
-    /// It was closed.
+    /// The handle is closed.
     Closed,
     /// A panic left its object half changed.
     Spoilt,
@@ -37,21 +37,21 @@ pub(crate) enum NotOpen {
     Other,
 }
 
-/// Tells one kind of handle from another, and an open one from a closed one. `kind` in its
-/// functions is the number that an open handle of the kind has.
+/// The kind of a handle, and whether it is open. The functions' `kind` is the number of an open
+/// handle of that kind.
 #[derive(Debug)]
 #[repr(transparent)]
 pub(crate) struct Tag<W = AtomicU64>(W);
 
 impl Tag {
-    /// That of an open handle.
+    /// The tag of an open handle.
     pub(crate) const fn new(kind: u64) -> Self {
         Self(AtomicU64::new(kind))
     }
 }
 
 impl<W: Word> Tag<W> {
-    /// Whether the object is there and whole.
+    /// Checks that the object exists and is not half changed.
     #[inline]
     pub(crate) fn check_open(&self, kind: u64) -> Result<(), NotOpen> {
         match self.0.load(Ordering::Acquire) {
@@ -62,14 +62,14 @@ impl<W: Word> Tag<W> {
         }
     }
 
-    /// Closes it. Of several threads that do, one takes the object; what it took is the answer, and
-    /// whether that is spoilt.
+    /// Closes it. If several threads do, one takes the object. Returns the result of `take`, and
+    /// whether the object is spoilt.
     pub(crate) fn close<R>(
         &self,
         kind: u64,
         take: impl FnOnce() -> R,
     ) -> Result<(R, bool), NotOpen> {
-        // Open or spoilt, and never the one after the other has been closed: no loop.
+        // It is open or spoilt, and a spoilt tag never becomes open again, so no loop is needed.
         let is_spoilt = !self.change(kind, CLOSED);
         if is_spoilt && !self.change(SPOILT, CLOSED) {
             return Err(self.check_open(kind).err().unwrap_or(NotOpen::Other));
@@ -77,7 +77,7 @@ impl<W: Word> Tag<W> {
         Ok((take(), is_spoilt))
     }
 
-    /// Says that its object is half changed. A closed one stays closed.
+    /// Marks its object as half changed. A closed tag stays closed.
     pub(crate) fn spoil(&self, kind: u64) {
         self.change(kind, SPOILT);
     }
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// A bug: another thread may come between the look and the change.
+    /// A bug: another thread may intervene between the check and the change.
     struct InTwoSteps(atomic::AtomicU64);
 
     impl Word for InTwoSteps {
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// A bug: what was done to the object need not be seen by who takes it.
+    /// A bug: the thread that takes the object may not see earlier changes to it.
     struct Unordered(atomic::AtomicU64);
 
     impl Word for Unordered {
@@ -142,22 +142,22 @@ mod tests {
         }
     }
 
-    /// A handle whose object may be taken once.
+    /// A handle whose object must be taken only once.
     struct Model<W> {
         tag: Tag<W>,
         object: UnsafeCell<Option<u8>>,
     }
 
     impl<W: Word> Model<W> {
-        /// Half of a change, and a panic.
+        /// Changes the object by half and panics.
         fn spoil(&self) {
-            // SAFETY: nobody else has the object while the tag is open: the models see to it.
+            // SAFETY: in the models, nobody else uses the object while the tag is open.
             self.object.with_mut(|object| unsafe { *object = Some(2) });
             self.tag.spoil(KIND);
         }
 
         fn close(&self) -> Result<bool, NotOpen> {
-            // SAFETY: the tag says that this thread alone has it.
+            // SAFETY: the tag proves that only this thread has it.
             let take = || self.object.with_mut(|object| unsafe { (*object).take() });
             let (object, is_spoilt) = self.tag.close(KIND, take)?;
             assert_eq!(object, Some(if is_spoilt { 2 } else { 1 }), "taken twice");
@@ -165,7 +165,7 @@ mod tests {
         }
     }
 
-    /// Runs `body` in each order in which its threads' steps can fall; the number of orders.
+    /// Runs `body` in every interleaving of its threads; returns the number of interleavings.
     fn orders<W: Word + 'static>(
         word: fn(atomic::AtomicU64) -> W,
         body: fn(&Arc<Model<W>>),
@@ -184,7 +184,7 @@ mod tests {
         count.load(Ordering::Relaxed)
     }
 
-    /// Three threads close, whereof one gets the object.
+    /// Three threads close it; one gets the object.
     fn three_close<W: Word + 'static>(model: &Arc<Model<W>>) {
         let close = || {
             let model = Arc::clone(model);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(all, [Ok(false), closed, closed]);
     }
 
-    /// One thread spoils it; another waits for that and closes it, as does the first.
+    /// One thread spoils it; then both close it.
     fn one_spoils<W: Word + 'static>(model: &Arc<Model<W>>) {
         let other = {
             let model = Arc::clone(model);

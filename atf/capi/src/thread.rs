@@ -17,11 +17,11 @@ use crate::status::{AtfStatus, Failure};
 /// `AtfThreadReader`.
 pub type AtfThreadReader = Handle<Thread>;
 
-/// A thread's files, shared with the readers that were made of it.
+/// A thread's files, shared with the readers created from it.
 #[derive(Debug)]
 pub struct Thread {
     reader: Arc<ThreadReader>,
-    /// The id in the folder's name, where a session told it.
+    /// The id in the folder's name, if opened from a session.
     folder: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Thread {
 ///
 /// # Safety
 ///
-/// As [`atf_index_open`](crate::index::atf_index_open).
+/// As for [`atf_index_open`](crate::index::atf_index_open).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_open(
     folder: *const c_char,
@@ -51,21 +51,21 @@ pub unsafe extern "C" fn atf_thread_open(
     reader: *mut *mut AtfThreadReader,
 ) -> AtfStatus {
     let make = || {
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let folder = unsafe { memory::path(folder) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { open_options(flags) }?;
         Ok(Thread::new(ThreadReader::open_with(folder, options)?, None))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { give(reader, make) })
 }
 
-/// The reader of the thread's `index.atf`: a handle of its own, which may outlive the thread's.
+/// Returns a reader of the thread's `index.atf`: a separate handle, which may outlive the thread's.
 ///
 /// # Safety
 ///
-/// `thread` is null or a handle; `reader` is null or a place for a pointer.
+/// `thread` is null or a handle; `reader` is null or valid for writing a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_index(
     thread: *const AtfThreadReader,
@@ -73,19 +73,19 @@ pub unsafe extern "C" fn atf_thread_index(
 ) -> AtfStatus {
     let body = |this: &Thread| {
         let make = || Ok(Index::of_thread(Arc::clone(&this.reader), this.folder));
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { give(reader, make) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// The reader of the thread's `detail.atf`, as [`atf_thread_index`]: `ATF_NONE` where there is no
-/// such file, an error where it cannot be read.
+/// Returns a reader of the thread's `detail.atf`, like [`atf_thread_index`]; `ATF_NONE` if there is
+/// no such file, an error if it cannot be read.
 ///
 /// # Safety
 ///
-/// As [`atf_thread_index`].
+/// As for [`atf_thread_index`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_detail(
     thread: *const AtfThreadReader,
@@ -97,32 +97,31 @@ pub unsafe extern "C" fn atf_thread_detail(
             (None, Some(error)) => Err(error.clone().into()),
             (None, None) => Err(Failure::Nothing),
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { give(reader, make) }
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// The event that a link leads to.
+/// The event at a link's end.
 fn found<T>(linked: Linked<T>, to: &str) -> Result<T, Failure> {
     match linked {
         Linked::To(event) => Ok(event),
         Linked::NoLink => Err(Failure::Nothing),
         Linked::Dangling { seq } => {
-            let message =
-                format!("no {to} event at {seq} belongs to this one: the link is dangling");
+            let message = format!("the link is dangling: no matching {to} event at {seq}");
             Err(Failure::new(AtfStatus::Link, message))
         }
     }
 }
 
-/// The detail event that the index event at a position links to: `ATF_NONE` where there is no such
-/// event or it links to none, `ATF_ERROR_LINK` where the link is dangling.
+/// Reads the detail event that the index event at a position links to: `ATF_NONE` if there is no
+/// such event or it has no link, `ATF_ERROR_LINK` if the link is dangling.
 ///
 /// # Safety
 ///
-/// `thread` is null or a handle; `detail` is null or a place for one.
+/// `thread` is null or a handle; `detail` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_forward(
     thread: *const AtfThreadReader,
@@ -130,27 +129,27 @@ pub unsafe extern "C" fn atf_thread_forward(
     detail: *mut AtfDetailEvent,
 ) -> AtfStatus {
     let body = |this: &Thread| {
-        required(detail, "the place for the event is null")?;
+        required(detail, "the output pointer for the event is null")?;
         let event = this
             .reader
             .index()
             .get(index_seq)?
             .ok_or(Failure::Nothing)?;
         let found = found(this.reader.forward(&event)?, "detail")?;
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(detail, found.into()) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// The index event that the detail event at a position links to: `ATF_NONE` where there is no such
-/// event, `ATF_ERROR_LINK` where the link is dangling.
+/// Reads the index event that the detail event at a position links to: `ATF_NONE` if there is no
+/// such event, `ATF_ERROR_LINK` if the link is dangling.
 ///
 /// # Safety
 ///
-/// `thread` is null or a handle; `event` is null or a place for one.
+/// `thread` is null or a handle; `event` is null or valid for writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_backward(
     thread: *const AtfThreadReader,
@@ -158,28 +157,28 @@ pub unsafe extern "C" fn atf_thread_backward(
     event: *mut AtfEvent,
 ) -> AtfStatus {
     let body = |this: &Thread| {
-        required(event, "the place for the event is null")?;
+        required(event, "the output pointer for the event is null")?;
         let reader = &this.reader;
         let details = reader.detail().ok_or(Failure::Nothing)?;
         let detail = details.get(detail_seq)?.ok_or(Failure::Nothing)?;
         let found = found(reader.backward(&detail)?, "index")?;
         let thread = this.folder.unwrap_or(reader.index().header().thread_id);
         let found = AtfEvent::new(thread, detail.header.index_seq, &found);
-        // SAFETY: it is not null, so by the caller's word a place for one.
+        // SAFETY: not null, so the caller guarantees that it can be written.
         unsafe { put(event, found) };
         Ok(())
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::with(thread, body) })
 }
 
-/// Frees a reader; null is nothing to close.
+/// Frees a reader; null is allowed.
 ///
 /// # Safety
 ///
-/// `thread` is null or a handle, and nobody else uses it.
+/// `thread` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_thread_close(thread: *mut AtfThreadReader) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(thread) }.map(drop))
 }

@@ -1,4 +1,4 @@
-//! Which version of the library this is.
+//! The library's version.
 
 use std::ffi::{CStr, c_char};
 
@@ -8,7 +8,7 @@ const VERSION: &CStr =
         Err(_) => panic!("a version has no NUL"),
     };
 
-/// The version of the library that is linked, as `ATF_VERSION` is the header's.
+/// The version of the linked library; `ATF_VERSION` is the header's.
 #[unsafe(no_mangle)]
 pub extern "C" fn atf_version() -> *const c_char {
     VERSION.as_ptr()

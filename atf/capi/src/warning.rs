@@ -1,4 +1,4 @@
-//! Warnings: what the functions of S3 cannot return, told to the program as it happens.
+//! Warnings: failures that S3's functions cannot return, reported to the program by a callback.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};
@@ -18,26 +18,26 @@ struct Callback {
     user: *mut c_void,
 }
 
-// SAFETY: the pointer is not followed here, only handed back, and the caller of
-// `atf_writer_set_warning_callback` says that any thread may get it.
+// SAFETY: the pointer is not dereferenced here, only passed back, and the caller of
+// `atf_writer_set_warning_callback` guarantees that any thread may receive it.
 unsafe impl Send for Callback {}
 
 static CALLBACK: Mutex<Option<Callback>> = Mutex::new(None);
 
-/// The statuses of failures that no writer could keep, a bit each, and were told.
+/// The statuses already reported of failures that no writer could keep, a bit each.
 static TOLD: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// Whether this thread is in the program's function.
+    /// Whether this thread is inside the program's callback.
     static IS_TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Sets what is called when a function of S3 fails or a writer loses details; null for nothing.
+/// Sets the callback for failures of S3's functions and for lost details; null for none.
 ///
 /// # Safety
 ///
-/// `callback` is null, or can be called with `user` by any thread that uses writers, until it is
-/// replaced and the calls that had begun by then have returned.
+/// `callback` is null, or any thread that uses writers can call it with `user`, until it is replaced
+/// and the calls begun by then have returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_set_warning_callback(
     callback: Option<AtfWarning>,
@@ -48,16 +48,16 @@ pub unsafe extern "C" fn atf_writer_set_warning_callback(
     TOLD.store(0, Ordering::Relaxed);
 }
 
-/// What is told when the function has done its work and uses no writer any more.
+/// Warnings to report once the function is done and no longer uses a writer.
 #[derive(Default)]
 pub(crate) struct Warnings {
     list: Vec<(AtfStatus, CString)>,
-    /// Whether a writer was at work, which knows what it told before.
+    /// Whether they come from a writer, which remembers what it has reported.
     is_of_writer: bool,
 }
 
 impl Warnings {
-    /// Tells a failure of a function that has no writer yet.
+    /// Adds a failure of a function that has no writer yet.
     #[cold]
     pub(crate) fn add(&mut self, failure: Failure) -> Failure {
         self.is_of_writer = true;
@@ -66,33 +66,34 @@ impl Warnings {
         failure
     }
 
-    /// Takes those that a writer has.
+    /// Takes the warnings of a writer.
     pub(crate) fn take(&mut self, writer: &mut Writer) {
         self.is_of_writer = true;
         self.list.append(writer.warnings());
     }
 
-    /// Calls the program. What it does in turn on this thread is no warning: it would be one for ever.
+    /// Calls the program's callback. Failures inside the callback are not reported, to avoid endless
+    /// recursion.
     fn tell(self) {
         if self.list.is_empty() || IS_TELLING.try_with(Cell::get).unwrap_or(true) {
             return;
         }
-        // The lock is free again before the call, in which the program may use this library.
+        // The lock is released before the call, since the callback may use this library.
         let callback = *CALLBACK.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Callback { call, user }) = callback else {
             return;
         };
         IS_TELLING.set(true);
         for (status, message) in self.list {
-            // SAFETY: whoever set it says that any thread may call it so.
+            // SAFETY: the program guarantees that any thread may call it with `user`.
             unsafe { call(user, status, message.as_ptr()) };
         }
         IS_TELLING.set(false);
     }
 }
 
-/// As [`boundary::value`] for a function that may have something to tell. Failures of calls without a
-/// writer are told once for each status: a program that passes NULL does so for each event.
+/// Like [`boundary::value`], for a function that may warn. Failures of calls without a writer are
+/// reported once per status, since a program that passes NULL does so for every event.
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
     let result = boundary::run(|| body(&mut warnings));
@@ -105,11 +106,11 @@ pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<
         }
     }
     warnings.tell();
-    // After the program was called, which may have failed at something else.
+    // Recorded after the callback, which may have caused other failures.
     boundary::value(fallback, || result)
 }
 
-/// As [`value`] for a function that returns a status.
+/// Like [`value`], for a function that returns a status.
 pub(crate) fn status(body: impl FnOnce(&mut Warnings) -> Outcome<()>) -> AtfStatus {
     let mut warnings = Warnings::default();
     let result = boundary::run(|| body(&mut warnings));

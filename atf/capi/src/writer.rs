@@ -16,17 +16,17 @@ use crate::warning::{self, Warnings};
 /// `AtfThreadWriter`.
 pub type AtfThreadWriter = Handle<Writer>;
 
-/// A thread's writer, and what C may ask it later.
+/// A thread's writer, its first failure and its warnings.
 #[derive(Debug)]
 pub struct Writer {
     writer: ThreadWriter,
-    /// The first failure: functions that return nothing leave it here.
+    /// The first failure, also of functions that return nothing.
     failure: Option<Box<Record>>,
-    /// What the program is told next.
+    /// Warnings to report next.
     warnings: Vec<(AtfStatus, CString)>,
-    /// The statuses of the failures that it was told, a bit each.
+    /// The statuses already reported, a bit each.
     told: u32,
-    /// How many it was not told, since it knows of one like it.
+    /// The number of failures not reported, since their status was reported before.
     untold: u64,
 }
 
@@ -46,7 +46,7 @@ impl Writer {
         })
     }
 
-    /// The position that the next index event gets.
+    /// The position of the next index event.
     pub(crate) fn next_index_seq(&self) -> u64 {
         self.writer.next_index_seq()
     }
@@ -55,10 +55,10 @@ impl Writer {
         Ok(self.writer.write_index(event, detail_seq)?)
     }
 
-    /// Writes the detail of the event at `index_seq`; what it describes follows from the event's
-    /// kind. An exception ends its call as a return does and has no type of its own.
+    /// Writes the detail of the event at `index_seq`; its type follows from the event's kind. An
+    /// exception ends its call like a return and has no type of its own.
     ///
-    /// Details come in the order of their events, so those that are reserved before it were lost.
+    /// Details come in the order of their events, so those reserved before it are lost.
     pub(crate) fn write_detail_in_order(
         &mut self,
         index_seq: u64,
@@ -66,7 +66,7 @@ impl Writer {
         payload: &[u8],
     ) -> Outcome<()> {
         let reserved = self.writer.reserved_detail(index_seq);
-        // What disagrees with its event is a mistake, and no reason to give others up.
+        // A detail that does not match its event is a mistake; it must not drop other details.
         let reserved = reserved.filter(|reserved| reserved.timestamp_ns == timestamp_ns);
         if reserved.is_some() {
             let lost = self.writer.drop_details_before(index_seq)?;
@@ -95,7 +95,7 @@ impl Writer {
         Ok(summary)
     }
 
-    /// Notes that details which were reserved never came.
+    /// Records that reserved details were never written.
     fn lose(&mut self, count: u64) {
         if count > 0 {
             let path = self.writer.path().display();
@@ -109,7 +109,7 @@ impl Writer {
         }
     }
 
-    /// Tells a failure, the first of its status.
+    /// Warns of a failure, if it is the first of its status.
     #[cold]
     pub(crate) fn warn(&mut self, failure: &Failure) {
         let bit = failure.status().bit();
@@ -122,7 +122,7 @@ impl Writer {
         }
     }
 
-    /// Tells how many failures were not told.
+    /// Warns of the number of failures that were not reported.
     pub(crate) fn warn_of_untold(&mut self) {
         let untold = std::mem::take(&mut self.untold);
         if let Some(first) = self.failure.as_ref().filter(|_| untold > 0) {
@@ -149,26 +149,26 @@ impl Writer {
     }
 }
 
-/// Works with a writer and keeps the first failure.
+/// Accesses a writer and keeps its first failure.
 ///
 /// # Safety
 ///
-/// As [`handle::with_mut`].
+/// As for [`handle::with_mut`].
 #[inline]
 pub(crate) unsafe fn using<R>(
     writer: *mut AtfThreadWriter,
     body: impl FnOnce(&mut Writer) -> Outcome<R>,
 ) -> Outcome<R> {
     let body = |writer: &mut Writer| body(writer).map_err(|failure| writer.keep(failure));
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     unsafe { handle::with_mut(writer, body) }
 }
 
-/// As [`using`], for a function whose failures are warnings.
+/// Like [`using`], for a function whose failures are warnings.
 ///
 /// # Safety
 ///
-/// As [`handle::with_mut`].
+/// As for [`handle::with_mut`].
 #[inline]
 pub(crate) unsafe fn telling<R>(
     writer: *mut AtfThreadWriter,
@@ -183,41 +183,41 @@ pub(crate) unsafe fn telling<R>(
         warnings.take(writer);
         result
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     unsafe { handle::with_mut(writer, body) }
 }
 
-/// `AtfDetail`: registers and stack at an event, or whatever else belongs to it.
+/// `AtfDetail`: registers and stack at an event, or any other payload for it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfDetail {
-    /// What it describes: `ATF_DETAIL_EVENT_*`.
+    /// `ATF_DETAIL_EVENT_*`.
     pub event_type: u16,
-    /// Flags; no source names one.
+    /// Flags; no source defines one.
     pub flags: u16,
     /// 0.
     pub reserved: u32,
-    /// The payload; null where it has no bytes.
+    /// The payload; may be null if its size is 0.
     pub payload: *const c_void,
-    /// Bytes of the payload.
+    /// The size of the payload in bytes.
     pub payload_size: usize,
-    /// 0, until a later version asks for more.
+    /// 0; for later versions.
     pub reserved2: [u64; 2],
 }
 
 impl AtfDetail {
     /// # Safety
     ///
-    /// `detail` is null, or valid with a payload of as many bytes as it says.
+    /// `detail` is null, or valid with a payload of `payload_size` bytes.
     unsafe fn read<'a>(detail: *const Self) -> Outcome<Detail<'a>> {
         if detail.is_null() {
             return Err(argument("the detail is null"));
         }
-        // SAFETY: it is not null, so by the caller's word valid; that it is aligned does not matter.
+        // SAFETY: not null, so the caller guarantees that it is valid; it may be unaligned.
         let detail = unsafe { detail.read_unaligned() };
         reserved_are_0(detail.reserved == 0 && detail.reserved2 == [0; 2])?;
         let payload = detail.payload.cast::<u8>();
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let payload = unsafe { memory::slice(payload, detail.payload_size) }?;
         Ok(Detail {
             event_type: detail.event_type.into(),
@@ -227,7 +227,7 @@ impl AtfDetail {
     }
 }
 
-/// `AtfLink`: an index event and the detail event that belong together.
+/// `AtfLink`: an index event and its detail event.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfLink {
@@ -235,11 +235,11 @@ pub struct AtfLink {
     pub index_seq: u64,
     /// The position in `detail.atf`.
     pub detail_seq: u64,
-    /// 0, until a later version has more to say.
+    /// 0; for later versions.
     pub reserved: [u64; 2],
 }
 
-/// `AtfThreadSummary`: what a thread's files hold in the end.
+/// `AtfThreadSummary`: the contents of a thread's finalized files.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct AtfThreadSummary {
@@ -255,13 +255,13 @@ pub struct AtfThreadSummary {
     pub thread_id: u32,
     /// 0.
     pub reserved: u32,
-    /// Details that were reserved and are not in `detail.atf`.
+    /// Details that were reserved but are not in `detail.atf`.
     pub dropped_details: u64,
 }
 
 const _: () = assert!(size_of::<AtfThreadSummary>() == 48);
 
-// SAFETY: numbers in C's layout.
+// SAFETY: `repr(C)`, and all members are numbers.
 unsafe impl Plain for AtfThreadSummary {
     const ZERO: Self = Self {
         event_count: 0,
@@ -289,10 +289,10 @@ impl From<ThreadSummary> for AtfThreadSummary {
     }
 }
 
-/// No detail, in the wide functions.
+/// No detail, in the functions with 64-bit positions.
 pub(crate) const NO_DETAIL: u64 = u64::MAX;
 
-/// An event from its parts, as C hands them over.
+/// Builds an event from C's arguments.
 #[inline]
 pub(crate) fn event(
     timestamp_ns: u64,
@@ -308,7 +308,7 @@ pub(crate) fn event(
     }
 }
 
-/// A writer for a thread of a session: `session_dir/thread_<thread_id>/`.
+/// Creates a writer for a thread of a session: `session_dir/thread_<thread_id>/`.
 ///
 /// # Safety
 ///
@@ -321,12 +321,12 @@ pub unsafe extern "C" fn atf_writer_open(
     writer: *mut *mut AtfThreadWriter,
 ) -> AtfStatus {
     boundary::status(|| {
-        required(writer, "the place for the writer is null")?;
-        // SAFETY: it is not null, so by the caller's word a place for a pointer.
+        required(writer, "the output pointer for the writer is null")?;
+        // SAFETY: not null, so the caller guarantees that a pointer can be written.
         unsafe { put(writer, std::ptr::null_mut()) };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let session = unsafe { memory::path(session_dir) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let options = unsafe { write_options(options) }?;
         let folder = session.join(format!("thread_{thread_id}"));
         let made = Writer::give(ThreadWriter::create(folder, thread_id, &options)?);
@@ -352,19 +352,19 @@ pub unsafe extern "C" fn atf_writer_write(
 ) -> AtfStatus {
     boundary::status(|| {
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let seq = unsafe { using(writer, |this| Ok(this.writer.write(&event)?)) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(index_seq, seq) };
         Ok(())
     })
 }
 
-/// Writes an event with its details, both or neither.
+/// Writes an event and its detail: both or neither.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`]; `detail` is null or valid with its payload.
+/// As for [`atf_writer_write`]; `detail` is null or valid with its payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_write_with_detail(
     writer: *mut AtfThreadWriter,
@@ -378,29 +378,29 @@ pub unsafe extern "C" fn atf_writer_write_with_detail(
     boundary::status(|| {
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
         let body = |this: &mut Writer| {
-            // SAFETY: as this function's.
+            // SAFETY: guaranteed by this function's caller.
             let detail = unsafe { AtfDetail::read(detail) }?;
             Ok(this.writer.write_with_detail(&event, &detail)?)
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let made = unsafe { using(writer, body) }?;
         let made = AtfLink {
             index_seq: made.index_seq,
             detail_seq: made.detail_seq,
             reserved: [0; 2],
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(link, made) };
         Ok(())
     })
 }
 
-/// Writes an event and may reserve its detail: `detail_seq` is `ATF_NO_DETAIL` or that of the next
-/// detail.
+/// Writes an event and may reserve its detail: `detail_seq` is `ATF_NO_DETAIL` or the next detail's
+/// number.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_write_index(
     writer: *mut AtfThreadWriter,
@@ -414,19 +414,19 @@ pub unsafe extern "C" fn atf_writer_write_index(
     boundary::status(|| {
         let event = event(timestamp_ns, function_id, event_kind, call_depth);
         let detail_seq = (detail_seq != NO_DETAIL).then_some(detail_seq);
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let seq = unsafe { using(writer, |this| this.write_index(&event, detail_seq)) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(index_seq, seq) };
         Ok(())
     })
 }
 
-/// Writes the oldest detail that was reserved.
+/// Writes the oldest reserved detail.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write_with_detail`].
+/// As for [`atf_writer_write_with_detail`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_write_detail(
     writer: *mut AtfThreadWriter,
@@ -437,75 +437,75 @@ pub unsafe extern "C" fn atf_writer_write_detail(
 ) -> AtfStatus {
     boundary::status(|| {
         let body = |this: &mut Writer| {
-            // SAFETY: as this function's.
+            // SAFETY: guaranteed by this function's caller.
             let detail = unsafe { AtfDetail::read(detail) }?;
             Ok(this.writer.write_detail(index_seq, timestamp_ns, &detail)?)
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let seq = unsafe { using(writer, body) }?;
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         unsafe { put(detail_seq, seq) };
         Ok(())
     })
 }
 
-/// Gives up a detail that was reserved, or the number of the next one.
+/// Drops a reserved detail, or the number of the next one.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_drop_detail(
     writer: *mut AtfThreadWriter,
     detail_seq: u64,
 ) -> AtfStatus {
     let body = |this: &mut Writer| Ok(this.writer.drop_detail(detail_seq)?);
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { using(writer, body) })
 }
 
-/// The position that the next index event gets; `UINT64_MAX` where this is no writer.
+/// The position of the next index event; `UINT64_MAX` if `writer` is invalid.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_next_index_seq(writer: *const AtfThreadWriter) -> u64 {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(u64::MAX, || unsafe {
         handle::with(writer, |this| Ok(this.writer.next_index_seq()))
     })
 }
 
-/// The number by which the next detail is reserved; `UINT64_MAX` where this is no writer.
+/// The number to reserve the next detail with; `UINT64_MAX` if `writer` is invalid.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_next_detail_seq(writer: *const AtfThreadWriter) -> u64 {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(u64::MAX, || unsafe {
         handle::with(writer, |this| Ok(this.writer.next_detail_seq()))
     })
 }
 
-/// Hands all events over to the operating system.
+/// Passes all events to the operating system.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_flush(writer: *mut AtfThreadWriter) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { using(writer, |this| Ok(this.writer.flush()?)) })
 }
 
-/// Finalizes the files and tells what they hold: `atf_writer_finalize` with an answer.
+/// Finalizes the files and summarizes them: like `atf_writer_finalize`, but with a result.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`]; `summary` is null or a place for `summary_size` bytes.
+/// As for [`atf_writer_write`]; `summary` is null or valid for writing `summary_size` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_finish(
     writer: *mut AtfThreadWriter,
@@ -518,40 +518,40 @@ pub unsafe extern "C" fn atf_writer_finish(
             warnings.take(this);
             made
         };
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         let made = unsafe { handle::with_mut(writer, body) }?;
         match summary.is_null() {
             true => Ok(()),
-            // SAFETY: as this function's.
+            // SAFETY: guaranteed by this function's caller.
             false => unsafe { put_sized(summary, summary_size, &made.into()) },
         }
     })
 }
 
-/// 1 where the files are finalized, else 0.
+/// 1 if the files are finalized, else 0.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_is_finalized(writer: *const AtfThreadWriter) -> i32 {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(0, || unsafe {
         handle::with(writer, |this| Ok(this.writer.is_finalized().into()))
     })
 }
 
-/// The first failure of this writer, `ATF_OK` where there was none.
+/// The first failure of this writer, `ATF_OK` if there was none.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_error(writer: *const AtfThreadWriter) -> AtfStatus {
     let mut status = AtfStatus::Ok;
     let found = boundary::status(|| {
         let failure = |this: &Writer| Ok(this.failure.as_ref().map(|record| record.status));
-        // SAFETY: as this function's.
+        // SAFETY: guaranteed by this function's caller.
         status = unsafe { handle::with(writer, failure) }?.unwrap_or(AtfStatus::Ok);
         Ok(())
     });
@@ -561,28 +561,28 @@ pub unsafe extern "C" fn atf_writer_error(writer: *const AtfThreadWriter) -> Atf
     }
 }
 
-/// What the first failure of this writer was, or "". It holds as long as the writer is open.
+/// The message of this writer's first failure, or "". Valid until the writer is closed.
 ///
 /// # Safety
 ///
-/// As [`atf_writer_write`].
+/// As for [`atf_writer_write`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_error_message(writer: *const AtfThreadWriter) -> *const c_char {
     let message = |this: &Writer| {
         let failure = this.failure.as_ref();
         Ok(failure.map_or(c"".as_ptr(), |record| record.message.as_ptr()))
     };
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::value(c"".as_ptr(), || unsafe { handle::with(writer, message) })
 }
 
-/// Frees a writer without finalizing its files: what was written stays, as after a crash.
+/// Frees a writer without finalizing its files, which stay as after a crash.
 ///
 /// # Safety
 ///
-/// `writer` is null or a handle, and nobody else uses it.
+/// `writer` is null or a handle, and no other thread uses it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn atf_writer_abandon(writer: *mut AtfThreadWriter) -> AtfStatus {
-    // SAFETY: as this function's.
+    // SAFETY: guaranteed by this function's caller.
     boundary::status(|| unsafe { handle::close(writer) }.map(drop))
 }

@@ -294,7 +294,7 @@ impl Dump<'_> {
         Ok(())
     }
 
-    /// The events of a `detail.atf`.
+    /// Writes the events of a `detail.atf`.
     fn detail_file(&self, path: &Path, sink: &mut dyn Sink) -> Outcome {
         self.check_details_alone(path)?;
         let reader = match DetailReader::open(path) {
