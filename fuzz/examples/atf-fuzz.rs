@@ -1,4 +1,4 @@
-//! What `cargo fuzz` does not do. An example, since `cargo fuzz build` takes each binary for a target.
+//! Commands that `cargo fuzz` lacks. An example, since `cargo fuzz build` treats every binary as a target.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,18 +9,18 @@ use atf_fuzz::{TARGETS, Target, found, mutate, seeds};
 
 const USAGE: &str = "\
 usage, in the folder fuzz/: cargo run --no-default-features --example atf-fuzz -- COMMAND
-  seed                   write the files of the conformance corpus into corpus/TARGET
-  targets                name the targets
+  seed                   write the files of the conformance corpus to corpus/TARGET
+  targets                list the targets
   mutate SECONDS [TARGET...]
-                         change seeds blindly, which needs no cargo-fuzz; what is found goes to
+                         mutate seeds at random, without cargo-fuzz; a crashing input goes to
                          artifacts/TARGET
   minimize TARGET FILE OUT
-                         leave out what the panic does not need
+                         remove the bytes that the panic does not need
   propose TARGET FILE NAME
-                         minimize it, and make it the case found/TARGET/NAME, tagged with the rules
-                         that it breaks
-  about TARGET NAME      write found/TARGET/NAME/case.json anew
-  replay TARGET FILE...  do what the target does with each file; a panic is what was found";
+                         minimize an input and keep it as the case found/TARGET/NAME, tagged with
+                         the rules that it breaks
+  about TARGET NAME      rewrite found/TARGET/NAME/case.json
+  replay TARGET FILE...  run the target on each file; a panic is the bug";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -58,7 +58,7 @@ fn seed() -> Result<(), String> {
 
 fn target(name: &str) -> Result<Target, String> {
     let target = TARGETS.iter().find(|target| target.name == name);
-    target.copied().ok_or(format!("{name}: no target"))
+    target.copied().ok_or(format!("unknown target: {name}"))
 }
 
 fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
@@ -77,20 +77,21 @@ fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
         let outcome = mutate::mutate(target, &seeds[target.name], time, 1);
         let (name, inputs) = (target.name, outcome.inputs);
         match outcome.found {
-            None => println!("{name}: {inputs} inputs, nothing found"),
+            None => println!("{name}: {inputs} inputs, no panic"),
             Some(input) => {
                 has_found = true;
                 let folder = Path::new("artifacts").join(name);
                 let path = folder.join("mutated");
                 let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, input));
                 written.map_err(|error| format!("{}: {error}", path.display()))?;
-                println!("{name}: {inputs} inputs, found {}", path.display());
+                println!("{name}: {inputs} inputs, panic: {}", path.display());
             }
         }
     }
-    match has_found {
-        true => Err("something was found".to_owned()),
-        false => Ok(()),
+    if has_found {
+        Err("a target panicked".to_owned())
+    } else {
+        Ok(())
     }
 }
 
@@ -102,7 +103,7 @@ fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
     let least = mutate::minimize(target, &bytes);
     let _ = panic::take_hook();
     if panic::catch_unwind(|| (target.body)(&least)).is_ok() {
-        return Err(format!("{file}: nothing found"));
+        return Err(format!("{file}: no panic"));
     }
     println!("{} of {} bytes are left", least.len(), bytes.len());
     fs::write(out, least).map_err(|error| format!("{out}: {error}"))
@@ -136,7 +137,7 @@ fn replay(name: &str, files: &[&str]) -> Result<(), String> {
     for file in files {
         let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
         (target.body)(&bytes);
-        println!("{file}: nothing found");
+        println!("{file}: no panic");
     }
     Ok(())
 }

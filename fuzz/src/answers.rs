@@ -1,4 +1,4 @@
-//! Output of programs under test, as the conformance kit grades it.
+//! Grades the output of programs under test, like the conformance kit.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -14,11 +14,11 @@ use atf_conformance::run::warden::End;
 use atf_conformance::run::{Ended, Reading, Smoke, Task};
 use serde_json::Value;
 
-/// A difference of a report takes no more than so many bytes for each of the answer's, and some for the case.
+/// A reported difference takes at most this many bytes per byte of the answer, plus [`OF_CASE`].
 const SHARE: usize = 64;
 const OF_CASE: usize = 1 << 20;
 
-/// A change of the right answer.
+/// A change to the right answer.
 #[derive(Debug, Arbitrary)]
 struct Change<'a> {
     /// The step to take at each level of the document.
@@ -71,10 +71,10 @@ impl Change<'_> {
 static CASES: LazyLock<Vec<Arc<Case>>> =
     LazyLock::new(|| corpus::cases().into_iter().map(Arc::new).collect());
 
-/// Grades an answer to a case of the corpus: any bytes, or the right answer with changes.
+/// Grades an answer to a test case of the corpus: any bytes, or the right answer with changes.
 ///
-/// No panic; the right answer passes; every other outcome has a cause, and a failure no larger than the answer
-/// can account for.
+/// No panic; the right answer passes; every other outcome has a cause; the size of a failure is bounded by the
+/// answer's.
 pub fn answers(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok((place, is_read, code, is_raw)) = <(u16, bool, u8, bool)>::arbitrary(&mut input) else {

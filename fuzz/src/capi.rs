@@ -1,4 +1,4 @@
-//! The C API on any bytes: it says what the Rust API says, and no call panics.
+//! Runs the C API on any bytes: it agrees with the Rust API, and no call panics.
 
 use std::ptr;
 
@@ -17,17 +17,17 @@ use atf_capi::index::{
 };
 use atf_capi::status::AtfStatus;
 
-/// Opens bytes as an index file and as a detail file, and calls every function on what that gave:
-/// on readers, on null, and on readers that are closed.
+/// Opens bytes as an index file and as a detail file, and calls every function on the results: on
+/// readers, on null, and on closed readers.
 pub fn capi(data: &[u8]) {
     capi_index(data);
     capi_detail(data);
 }
 
-/// So many events are looked at by themselves.
+/// How many events are read one by one.
 const SOME: u64 = 64;
 
-/// The event as C must get it.
+/// The event that C must get.
 fn index_event(seq: u64, event: &IndexEvent, reader: &IndexReader) -> AtfEvent {
     AtfEvent {
         timestamp_ns: event.timestamp_ns,
@@ -66,7 +66,7 @@ fn checksum(checksum: Checksum) -> AtfChecksum {
     }
 }
 
-/// What follows the last event.
+/// The status after the last event.
 fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
     match problems {
         [] => AtfStatus::None,
@@ -74,7 +74,7 @@ fn after_the_last(problems: &[atf::Error]) -> AtfStatus {
     }
 }
 
-/// The same as [`capi`], for bytes that are an index file or nothing.
+/// Like [`capi`], for bytes opened as an index file.
 pub fn capi_index(data: &[u8]) {
     let mut reader: *mut AtfIndexReader = ptr::null_mut();
     // SAFETY: the bytes are as many as is said; the place is for one handle.
@@ -138,7 +138,7 @@ pub fn capi_index(data: &[u8]) {
                 seq += 1;
             }
         }
-        assert_eq!(seq, count, "blocks give all events");
+        assert_eq!(seq, count, "blocks contain all events");
         expected.scan().expect("as above");
         assert_eq!(status, after_the_last(&expected.problems()));
         assert_eq!(info.file_size, data.len() as u64);
@@ -155,7 +155,7 @@ pub fn capi_index(data: &[u8]) {
     assert_ne!(closed, AtfStatus::Panic);
 }
 
-/// The same as [`capi`], for bytes that are a detail file or nothing.
+/// Like [`capi`], for bytes opened as a detail file.
 pub fn capi_detail(data: &[u8]) {
     let mut reader: *mut AtfDetailReader = ptr::null_mut();
     // SAFETY: the bytes are as many as is said; the place is for one handle.

@@ -1,4 +1,4 @@
-//! Two decoders that share no code, on the same bytes.
+//! Compares two decoders that share no code on the same bytes.
 
 use atf::thread::{DETAIL_FILE, INDEX_FILE};
 use atf_conformance::reference;
@@ -9,11 +9,11 @@ use crate::scratch::{put, scratch};
 
 /// Reads a file with the library and with the decoder that interprets the layout.
 ///
-/// What a verified footer proves is the same in both, each field and each byte: the verdict, all
-/// events, what was derived. Without one, what is left of a damaged end is guessed at, each decoder in its own
-/// way: there one may refuse what the other recovers; the last two events, as long as a footer, may be
-/// missing in one, and zeros may be a hole in one and the space behind the events in the other.
-/// Headers and all events before them are the same.
+/// With a verified footer, both must agree on every field and byte: the verdict, all events, all
+/// derived values. Without one, each decoder guesses at a damaged end in its own way. One may refuse
+/// what the other recovers; one may miss the last two events, which are as long as a footer; and
+/// zeros may be a gap to one and space after the events to the other. Headers and all earlier events
+/// must be the same.
 pub fn differential(data: &[u8]) {
     let kind = Kind::of(data);
     let name = match kind {
@@ -55,7 +55,7 @@ fn is_same(read: &Value, interpreted: &Value) -> bool {
         && events.len().abs_diff(others.len()) <= 2
 }
 
-/// The index events up to the last that is not zeros.
+/// The index events up to the last one that is not all zeros.
 fn without_zeros(events: &[Value]) -> &[Value] {
     let is_zero = |event: &&Value| {
         let [time, function] = ["timestamp_ns", "function_id"].map(|field| &event[field]);

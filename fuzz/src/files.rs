@@ -1,4 +1,4 @@
-//! One file of a trace.
+//! Single files of a trace.
 
 use atf::detail::DetailReader;
 use atf::index::{IndexEvent, IndexReader};
@@ -13,7 +13,7 @@ pub fn index(data: &[u8]) {
     let count = index.event_count();
     assert!(
         index.events_end() <= size,
-        "{} events end behind the file",
+        "{} events end after the end of the file",
         count
     );
     let mut seen = 0;
@@ -42,7 +42,7 @@ pub fn index(data: &[u8]) {
     );
 }
 
-/// Reads a detail file: no panic, events in a row, payloads inside the file.
+/// Reads a detail file: no panic, contiguous events, payloads inside the file.
 pub fn detail(data: &[u8]) {
     let Ok(detail) = DetailReader::from_bytes(data) else {
         return;
@@ -53,7 +53,7 @@ pub fn detail(data: &[u8]) {
     let mut seen = 0;
     for event in detail.events_in(..) {
         let event = event.expect("bytes in memory can be read");
-        assert_eq!(event.offset, end, "a gap in front of event {}", event.seq);
+        assert_eq!(event.offset, end, "a gap before event {}", event.seq);
         end = event.payload_offset() + event.payload_size();
         assert!(end <= size);
         let _ = detail.function_payload(&event).expect("as above");

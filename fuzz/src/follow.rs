@@ -1,4 +1,4 @@
-//! Followers of files that grow in any pieces.
+//! Followers of files that grow in arbitrary pieces.
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
@@ -15,46 +15,43 @@ use atf::wire::{DetailHeader, v1, v2};
 use crate::scratch::scratch;
 use crate::writer::Ops;
 
-/// How a file comes to be.
+/// How a file grows.
 #[derive(Debug, Arbitrary)]
 struct Growth {
     is_detail: bool,
-    /// Of what our writer wrote, or of any bytes.
+    /// Whether it is our writer's output, or arbitrary bytes.
     is_written: bool,
-    /// Bytes of zeros that stand where the file will grow.
+    /// Zero bytes preallocated where the file will grow.
     set_aside: u16,
-    /// How many bytes come between one look and the next, again and again.
+    /// The numbers of bytes added between polls, repeated.
     pieces: [u8; 6],
 }
 
-/// Follows a file that comes to be in pieces.
+/// Follows a file that grows in pieces.
 ///
-/// - Of any bytes: no panic, and what is given stands in the file, in order; where these are a finalized
-///   file in the end that contradicts neither itself nor that, it is a beginning of what a reader gives.
-/// - Of what a writer writes: all events, each once, in their order, and then that is all; with space set
-///   aside as well.
+/// - Arbitrary bytes: no panic, and the events returned are in the file, in order. If the result is a
+///   consistent finalized file that does not contradict them, they are a prefix of a reader's events.
+/// - A writer's output: every event, once and in order, then the end; also with preallocated space.
 pub fn follow(data: &[u8]) {
     let mut input = Unstructured::new(data);
     let Ok(growth) = Growth::arbitrary(&mut input) else {
         return;
     };
-    match growth.is_written {
-        true => {
-            let Ok(ops) = Ops::arbitrary_take_rest(input) else {
-                return;
-            };
-            let written = ops.run(7);
-            let [index, detail] = written.grown(7);
-            let Some((placeholder, last)) = (if growth.is_detail { detail } else { index }) else {
-                return;
-            };
-            growth.check_written(&placeholder, &last, written.is_finalized());
-        }
-        false => growth.check_any(input.take_rest()),
+    if !growth.is_written {
+        return growth.check_any(input.take_rest());
     }
+    let Ok(ops) = Ops::arbitrary_take_rest(input) else {
+        return;
+    };
+    let written = ops.run(7);
+    let [index, detail] = written.grown(7);
+    let Some((placeholder, last)) = (if growth.is_detail { detail } else { index }) else {
+        return;
+    };
+    growth.check_written(&placeholder, &last, written.is_finalized());
 }
 
-/// A follower of either kind with all that it gave.
+/// A follower of either kind, with all events that it returned.
 enum Follower {
     Index(IndexFollower, Vec<IndexEvent>),
     Detail(DetailFollower, Vec<DetailEvent>),
@@ -105,7 +102,7 @@ impl Follower {
         }
     }
 
-    /// Whether what was given is a beginning of what a reader gives, or all of it.
+    /// Compares the events returned with a reader's: they must be a prefix, or all of them.
     fn compare(&self, bytes: &[u8], is_all: bool) {
         match self {
             Self::Index(_, given) => {
@@ -148,7 +145,7 @@ impl Follower {
     }
 }
 
-/// What was given is what a reader gives first, or all of it.
+/// Asserts that `given` is a prefix of a reader's events, or all of them.
 fn assert_beginning<T: PartialEq + Debug>(
     given: &[T],
     read: impl Iterator<Item = atf::Result<T>>,
@@ -161,9 +158,9 @@ fn assert_beginning<T: PartialEq + Debug>(
 }
 
 impl Growth {
-    /// Where each look comes: the ends of the pieces.
+    /// The sizes at which the file is polled: the ends of the pieces.
     fn ends(&self, size: usize) -> Vec<usize> {
-        // At most so many looks at one file.
+        // Limits the number of polls per file.
         let least = size / 200 + 1;
         let mut ends = Vec::new();
         let mut end = 0;
@@ -186,7 +183,7 @@ impl Growth {
         for end in self.ends(bytes.len()) {
             patch(&file, start, &bytes[start..end]);
             start = end;
-            // Such a file contradicts itself; the next look looks again.
+            // Such a file contradicts itself; the next poll tries again.
             let _ = follower.drain();
         }
         if follower.drain().is_ok() {
@@ -201,7 +198,7 @@ impl Growth {
         let mut drain = |wanted| {
             let end = follower
                 .drain()
-                .expect("nothing contradicts what was given");
+                .expect("the file is consistent with the events returned");
             assert!(end == wanted || wanted == End::NotYet, "{end:?}");
         };
         drain(End::NotYet);
@@ -219,7 +216,7 @@ impl Growth {
         // The header comes last.
         patch(&file, 0, &last[..placeholder.len()]);
         if is_finalized {
-            // One look may read the header as half-written, the next knows.
+            // One poll may see a half-written header; the next one sees all of it.
             drain(End::NotYet);
             drain(End::Finalized);
         }
@@ -227,7 +224,7 @@ impl Growth {
     }
 }
 
-/// Where a header says that events begin.
+/// The start of the events, as the header states it.
 fn events_offset(bytes: &[u8]) -> usize {
     const AT: usize = std::mem::offset_of!(v1::IndexHeader, events_offset);
     const {

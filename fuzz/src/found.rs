@@ -1,5 +1,5 @@
-//! What fuzzing has found, as cases that stay: `found/TARGET/NAME` with the least `input` and a `case.json`
-//! that names what the checker finds in it.
+//! Bugs found by fuzzing, kept as test cases: `found/TARGET/NAME` with the minimized `input` and a
+//! `case.json` with the checker's findings.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -14,17 +14,17 @@ use serde_json::{Value, json};
 use crate::scratch::{put, scratch};
 use crate::{Target, mutate, packed, session};
 
-/// The file of a case that its target is given.
+/// The file with a case's input.
 pub const INPUT: &str = "input";
-/// The file that says what a case is about.
+/// The file that describes a case.
 pub const ABOUT: &str = "case.json";
 
-/// What is known of an input: the bytes of each file that it stands for, the verdict on it, and the rules that it
-/// breaks with their places. Where the checker itself panics, it says so.
+/// Describes an input: its files, the verdict on each, and the rules it breaks with their places. Also records
+/// whether the checker itself panics.
 #[must_use]
 pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     let scratch = scratch();
-    // The checker names the folder, whose name must not be another one each time.
+    // The checker names the folder, so the name must be the same each time.
     let folder = scratch.path().join("found");
     let made = std::fs::create_dir(&folder).is_ok();
     let has_files = made && write(target, input, &folder);
@@ -55,23 +55,23 @@ pub fn about(target: Target, name: &str, input: &[u8]) -> Value {
     })
 }
 
-/// Makes a case of an input: minimizes it, looks at it, writes both files below `folder`.
+/// Turns an input into a case: minimizes and describes it, writes both files below `folder`.
 ///
 /// # Errors
 ///
-/// That the target does not panic of it, that the name is taken or is no name, and those of the file system.
+/// If the target does not panic on it, or the name is taken or invalid; errors of the file system.
 pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::Result<Value> {
     let is_name = name
         .bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if !is_name || name.is_empty() {
         return Err(io::Error::other(format!(
-            "{name}: a name is words of a-z and 0-9 with - between them"
+            "invalid name {name}: expected words of a-z and 0-9, joined by -"
         )));
     }
     if panic::catch_unwind(|| (target.body)(input)).is_ok() {
         return Err(io::Error::other(format!(
-            "{} finds nothing in it",
+            "{} does not panic on it",
             target.name
         )));
     }
@@ -85,7 +85,7 @@ pub fn propose(folder: &Path, target: Target, name: &str, input: &[u8]) -> io::R
     Ok(about)
 }
 
-/// Writes the files that an input stands for, if it stands for files.
+/// Writes the files that an input describes; returns false if it describes none.
 fn write(target: Target, input: &[u8], folder: &Path) -> bool {
     let trace_file = |bytes: &[u8]| {
         let name = match Kind::of(bytes) {

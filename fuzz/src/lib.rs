@@ -1,7 +1,7 @@
-//! What each fuzz target does with its bytes, and what must hold whatever they are.
+//! The bodies of the fuzz targets, and the properties they check for any bytes.
 //!
-//! `cargo fuzz run TARGET` drives one of these functions; `tests/smoke.rs` feeds them real files
-//! and damaged ones on a stable toolchain, so that they cannot rot.
+//! `cargo fuzz run TARGET` drives one of these functions. `tests/smoke.rs` runs them on real and
+//! damaged files on a stable toolchain, so they cannot rot.
 
 mod answers;
 mod capi;
@@ -33,9 +33,9 @@ pub use writer::writer;
 /// One fuzz target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// That of its file in `fuzz_targets`.
+    /// The name of its file in `fuzz_targets`.
     pub name: &'static str,
-    /// What it does with its bytes.
+    /// The function that it runs on its bytes.
     pub body: fn(&[u8]),
 }
 

@@ -1,7 +1,7 @@
-//! A fuzzer for where there is no other: blind changes of seeds, on a stable compiler.
+//! A fallback fuzzer: random mutations of seeds, on a stable compiler.
 //!
-//! It sees nothing of what its inputs reach, so it finds less than libFuzzer in the same time; what it does find,
-//! anyone can find again, since all chance comes from a number.
+//! It has no coverage feedback, so it finds less than libFuzzer in the same time. Its findings are reproducible,
+//! since all randomness comes from a seed.
 
 use std::collections::BTreeMap;
 use std::panic;
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 use crate::Target;
 
-/// What came of fuzzing one target.
+/// The result of fuzzing one target.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Inputs that were given.
+    /// The number of inputs tried.
     pub inputs: u64,
-    /// The input that it panicked of.
+    /// The input that made it panic.
     pub found: Option<Vec<u8>>,
 }
 
-/// Gives a target changed seeds for some time, or until it panics.
+/// Runs a target on mutated seeds for some time, or until it panics.
 #[must_use]
 pub fn mutate(
     target: Target,
@@ -50,8 +50,8 @@ pub fn mutate(
     }
 }
 
-/// A smaller input that the target panics of as well: bytes are left out, in halves, quarters, and so
-/// on, and then made 0.
+/// Finds a smaller input that also makes the target panic: removes halves, quarters and so on, then sets
+/// bytes to 0.
 #[must_use]
 pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     let panics = |input: &[u8]| panic::catch_unwind(|| (target.body)(input)).is_err();
@@ -78,10 +78,10 @@ pub fn minimize(target: Target, input: &[u8]) -> Vec<u8> {
     least
 }
 
-/// Xorshift: the same numbers for the same beginning, everywhere.
+/// Xorshift: the same numbers for the same seed on every machine.
 struct Chance(u64);
 
-/// Numbers at which things end.
+/// Boundary values.
 const EDGES: [u64; 12] = [
     0,
     1,

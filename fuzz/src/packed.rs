@@ -1,7 +1,7 @@
-//! Sessions in one piece of bytes: what a corpus of fuzz inputs keeps of a folder.
+//! Sessions packed into one byte string, as the fuzz corpus stores them.
 //!
-//! `ATFS`, then for each file its kind (0 manifest, 1 index, 2 detail, 3 ring), the thread's number
-//! and its size as u16 in little-endian order, and its bytes; the last one may be cut.
+//! `ATFS`, then for each file its kind (0 manifest, 1 index, 2 detail, 3 ring), the thread's number,
+//! its size as a little-endian u16, and its bytes. The last file may be truncated.
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
 use crate::scratch::put;
 
 const MAGIC: &[u8] = b"ATFS";
-/// By kind.
+/// File names by kind.
 const NAMES: [&str; 4] = [MANIFEST_FILE, INDEX_FILE, DETAIL_FILE, RING_FILE];
-/// More threads than this show nothing new.
+/// More threads than this would test nothing new.
 const MOST_FILES: usize = 24;
 
-/// Writes the files of a packed session into a folder; false where the bytes are none.
+/// Writes the files of a packed session into a folder; returns false if the bytes are not a session.
 pub fn unpack(data: &[u8], folder: &Path) -> bool {
     let Some(mut rest) = data.strip_prefix(MAGIC) else {
         return false;
@@ -40,7 +40,7 @@ pub fn unpack(data: &[u8], folder: &Path) -> bool {
     true
 }
 
-/// Packs the files of a session's folder; `None` where it has none that fit.
+/// Packs the files of a session's folder; `None` if no file fits.
 #[must_use]
 pub fn pack(folder: &Path) -> Option<Vec<u8>> {
     let mut files = vec![(0_usize, 0_u8, folder.join(MANIFEST_FILE))];
@@ -61,7 +61,7 @@ pub fn pack(folder: &Path) -> Option<Vec<u8>> {
     (!files.is_empty()).then(|| of(&files))
 }
 
-/// Packs files, each with its kind and its thread. One that is too large is left out.
+/// Packs files, each with its kind and its thread. Skips files that are too large.
 pub(crate) fn of(files: &[(u8, u8, &[u8])]) -> Vec<u8> {
     let mut packed = MAGIC.to_vec();
     for (kind, thread, bytes) in files {

@@ -1,4 +1,4 @@
-//! `ring.atf` beside the files of a writer that was killed.
+//! `ring.atf` next to the files of a killed writer.
 
 use arbitrary::{Arbitrary, Unstructured};
 use atf::detail::{DetailEvent, DetailReader};
@@ -11,43 +11,43 @@ use crate::packed;
 use crate::scratch::{put, scratch};
 use crate::writer::{HEADER_SIZE as HEADER, Ops};
 
-/// Where a thread's files and its ring part.
+/// How a thread's events are split between its files and its ring.
 #[derive(Debug, Arbitrary)]
 struct Killed<'a> {
     index: Parted,
     detail: Parted,
-    /// Bytes of the ring that are something else.
+    /// Changed bytes of the ring.
     changes: Vec<(u16, u8)>,
-    /// Bytes that the ring's file has.
+    /// The size that the ring's file is truncated to.
     cut: Option<u16>,
     ops: Ops<'a>,
 }
 
-/// A file and the area of its ring. All are bytes of the section of events, as far as there are any.
+/// How a file and its ring area are split, in bytes of the events section, limited to its size.
 #[derive(Debug, Arbitrary)]
 struct Parted {
-    /// Where the area begins.
+    /// The start of the area.
     start: u16,
-    /// How many bytes it has.
+    /// The size of the area.
     size: u16,
-    /// How many of these are in the file already.
+    /// How many of its bytes are already in the file.
     written: u16,
 }
 
-/// One file and its area, made.
+/// A file and its ring area.
 struct Part {
     file: Vec<u8>,
     start: u64,
     checksum: u32,
     area: Vec<u8>,
-    /// The file with all that the ring adds.
+    /// The file plus everything from the ring.
     whole: Vec<u8>,
 }
 
 /// Reads a thread with a ring.
 ///
-/// - A ring as a writer leaves it: the events of the file and the ring together, nothing else.
-/// - Any ring: no panic, and at least the events of the file alone, first and in order.
+/// - With a ring as a writer leaves it: exactly the events of the file and the ring together.
+/// - With any ring: no panic, and at least the events of the file alone, first and in order.
 pub fn ring(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path();
@@ -82,8 +82,8 @@ pub fn ring(data: &[u8]) {
     }
 }
 
-/// A thread that was killed half-way, packed: the second half of its events is in the ring, of
-/// which a quarter was written.
+/// A packed thread that was killed half-way: the second half of its events is in the ring, and a
+/// quarter of the ring was written.
 pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let part = |bytes: &[u8]| {
         let (header, section) = bytes.split_at(bytes.len().min(HEADER));
@@ -99,7 +99,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     let detail = detail.map(part);
     let version = index.file.get(VERSION_AT).copied().unwrap_or_default();
     let mut ring = ring_of(version, &index, detail.as_ref());
-    // The thread's, whatever it is.
+    // The thread's id, whatever it is.
     let thread_id = index.file.get(THREAD_ID_AT..THREAD_ID_AT + 4);
     let place = std::mem::offset_of!(RingHeader, thread_id);
     if let Some(thread_id) = thread_id {
@@ -172,7 +172,7 @@ fn any_ring(folder: &std::path::Path) {
     } else {
         assert!(file.footer().is_none(), "nothing is missing");
         let (mut file, with_ring) = (index_events(&file), index_events(thread.index()));
-        // What looks like the beginning of a footer may be one, with what the ring adds.
+        // Bytes that look like the beginning of a footer may become one with the ring's bytes.
         let magic = u64::from(u32::from_le_bytes(IndexFooter::MAGIC));
         let footer = file
             .iter()
@@ -191,7 +191,7 @@ fn any_ring(folder: &std::path::Path) {
 }
 
 fn as_written(folder: &std::path::Path, index: &Part, detail: Option<&Part>) {
-    // What was not finalized has a footer only where events look like one.
+    // An unfinalized file has a footer only if events look like one.
     let file = IndexReader::from_bytes(index.file.as_slice());
     let is_finalized = file.is_ok_and(|file| file.footer().is_some());
     let Ok(whole) = IndexReader::from_bytes(index.whole.as_slice()) else {

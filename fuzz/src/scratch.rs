@@ -1,9 +1,9 @@
-//! A place for the files of one input.
+//! A temporary folder for the files of one input.
 
 use std::fs;
 use std::path::Path;
 
-/// A folder in memory where there is one.
+/// Creates a temporary folder, in memory if possible.
 pub(crate) fn scratch() -> tempfile::TempDir {
     let shm = Path::new("/dev/shm");
     let made = match shm.is_dir() {

@@ -1,4 +1,4 @@
-//! What fuzzing begins with: the files of the conformance corpus, in the form that each target takes.
+//! The seeds of fuzzing: the files of the conformance corpus, in each target's input format.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -10,14 +10,14 @@ use atf::thread::{DETAIL_FILE, INDEX_FILE};
 
 use crate::{TARGETS, packed, ring};
 
-/// By target, then by name.
+/// Seeds by target, then by name.
 pub type Seeds = BTreeMap<&'static str, BTreeMap<String, Vec<u8>>>;
 
-/// The seeds of all targets, from the repository's root.
+/// Collects the seeds of all targets from the repository's root.
 ///
 /// # Errors
 ///
-/// Those of reading the corpus and the spec.
+/// Errors of reading the corpus and the spec.
 pub fn seeds(root: &Path) -> io::Result<Seeds> {
     let mut seeds: Seeds = TARGETS
         .iter()
@@ -63,7 +63,7 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
             }
         }
     }
-    // Which case, read or validated, exit code 0, any bytes or the right answer.
+    // The case, read or validate, exit code 0, any bytes or the right answer.
     for case in 0..u16::MAX / 64 {
         let [low, high] = case.to_le_bytes();
         add(&["answers"], &format!("case-{case}"), &[low, high, 1, 0, 0]);
@@ -76,11 +76,11 @@ pub fn seeds(root: &Path) -> io::Result<Seeds> {
     Ok(seeds)
 }
 
-/// Writes all seeds below a folder, one folder for each target; how many these are.
+/// Writes all seeds below a folder, one folder per target; returns their number.
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// Errors of the file system.
 pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     let mut count = 0;
     for (target, seeds) in seeds {
@@ -94,20 +94,20 @@ pub fn write(seeds: &Seeds, folder: &Path) -> io::Result<usize> {
     Ok(count)
 }
 
-/// As the target `follow` takes it: a file of any bytes that grows 64 bytes at a time.
+/// The input format of the target `follow`: a file of any bytes that grows 64 bytes at a time.
 fn grown(is_detail: bool, bytes: &[u8]) -> Vec<u8> {
     let growth = [is_detail.into(), 0, 0, 0, 64, 64, 64, 64, 64, 64];
     [&growth, bytes].concat()
 }
 
-/// A path as a name: `v1--iftr-002-a-billion--thread_7--index.atf`.
+/// Turns a path into a name: `v1--iftr-002-a-billion--thread_7--index.atf`.
 fn name_of(path: &Path, folder: &Path) -> String {
     let path = path.strip_prefix(folder).unwrap_or(path);
     let parts = path.iter().map(|part| part.to_string_lossy());
     parts.collect::<Vec<_>>().join("--")
 }
 
-/// All files below a folder, in order; links are not followed.
+/// All files below a folder, in order; does not follow symlinks.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,4 +1,4 @@
-//! Sessions: folders with manifests and threads, made well and then damaged.
+//! Sessions: folders with manifests and threads, valid ones and damaged ones.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ struct Session<'a> {
 #[derive(Debug, Arbitrary)]
 enum Manifest<'a> {
     Bytes(&'a [u8]),
-    /// Of threads that may or may not be there, in a form that may or may not be right.
+    /// Lists threads that may or may not exist, in a form that may or may not be valid.
     Listed {
         ids: Vec<Id<'a>>,
         clock: u8,
@@ -50,7 +50,7 @@ enum ThreadFiles<'a> {
         detail: Option<&'a [u8]>,
         ring: Option<&'a [u8]>,
     },
-    /// What our writer wrote, with some bytes changed and the ends cut off.
+    /// Output of our writer, with some bytes changed and the ends truncated.
     Damaged {
         ops: Ops<'a>,
         index: Damage,
@@ -128,8 +128,8 @@ impl Session<'_> {
     }
 }
 
-/// Puts the session that the bytes stand for into a folder: a packed one, such as the corpus gives,
-/// or one that is made up from them.
+/// Writes the session that the bytes describe into a folder: a packed one, such as the corpus has, or
+/// one generated from the bytes.
 pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     if packed::unpack(data, folder) {
         return true;
@@ -138,8 +138,8 @@ pub(crate) fn write(data: &[u8], folder: &Path) -> bool {
     session.map(|session| session.write(folder)).is_ok()
 }
 
-/// Reads, merges and recovers a session: no panic; the merge gives as many events as the threads
-/// have; what is recovered breaks no MUST, loses no event in front of a hole, and recovers to the same bytes.
+/// Reads, merges and recovers a session: no panic; the merge has as many events as the threads. The
+/// recovered session breaks no MUST, keeps every event before a gap, and recovers to the same bytes.
 pub fn recover(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -155,7 +155,7 @@ pub fn recover(data: &[u8]) {
         .iter()
         .filter_map(|thread| thread.open_index().ok());
     let counts = indexes.map(|index: IndexReader| {
-        // Events behind a hole have lost their place: salvaging is asked for.
+        // Events after a gap have lost their position; keeping them requires salvage.
         let hole = index.holes().next();
         let hole = hole.map(|hole| hole.expect("files that are there can be read").seq);
         let count = index.event_count();
@@ -165,12 +165,12 @@ pub fn recover(data: &[u8]) {
     let (total, expected): (u64, u64) = (totals.iter().sum(), kept.iter().sum());
     let merged = opened.merge();
     let mut count = 0_u64;
-    // What is wrong with the threads comes after the last event.
+    // The threads' problems come after the last event.
     for event in merged.events().take_while(Result::is_ok) {
         event.expect("files that are there can be read");
         count += 1;
     }
-    assert_eq!(count, total, "the merge gives all events");
+    assert_eq!(count, total, "the merge has all events");
 
     let out = scratch.path().join("out");
     let Ok(report) = recover_session(&folder, &out, &RecoverOptions::default()) else {
@@ -179,7 +179,7 @@ pub fn recover(data: &[u8]) {
     let mut rules = Rules::default();
     check(&out, &mut rules);
     assert!(rules.broken.is_empty(), "{:?}\n{report}", rules.broken);
-    let recovered = SessionReader::open(&out).expect("what is recovered can be opened");
+    let recovered = SessionReader::open(&out).expect("a recovered session can be opened");
     let kept = recovered.threads().iter();
     let kept = kept.map(|thread| thread.open_index().expect("as above").event_count());
     assert_eq!(kept.sum::<u64>(), expected, "no event is lost\n{report}");
@@ -195,7 +195,7 @@ pub fn recover(data: &[u8]) {
     }
 }
 
-/// Checks a session: no panic, a report of each file that is there.
+/// Checks a session: no panic, a report for each existing file.
 pub fn checker(data: &[u8]) {
     let scratch = scratch();
     if !write(data, scratch.path()) {
@@ -206,7 +206,7 @@ pub fn checker(data: &[u8]) {
     assert!(rules.files > 0 || rules.unreadable > 0);
 }
 
-/// What a check says.
+/// The findings of a check.
 #[derive(Default)]
 struct Rules {
     files: usize,

@@ -4,7 +4,7 @@ use atf_spec::diagnostic::{File, Files};
 use atf_spec::model::{RecordSpec, RulesFile, SourceFile, TopicsFile};
 use atf_spec::yaml::{Tree, decode};
 
-/// Compiles a file of the spec: no panic, and every fault can be shown at its place.
+/// Compiles a file of the spec: no panic, and every error can be shown at its position.
 pub fn spec_yaml(data: &[u8]) {
     let mut files = Files::default();
     let text = String::from_utf8_lossy(data).into_owned();

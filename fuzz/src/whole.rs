@@ -1,4 +1,4 @@
-//! A whole session, read in every possible way: the results must agree.
+//! Reads a whole session in every possible way and compares the results.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
@@ -19,13 +19,13 @@ use crate::scratch::scratch;
 
 /// Reads a session in every way.
 ///
-/// - Mapped files give what positioned reads give, each event, each payload, each problem.
-/// - A merge gives the events that a simple one gives; partitions and small buffers give the same, a range of
-///   time those in it.
+/// - Mapped files and positioned reads give the same events, payloads and problems.
+/// - A merge has the events of a simple merge; so do partitions and small buffers. A time range has the events in
+///   it.
 /// - Calls are paired alike from a merge and from a thread.
-/// - Followers give a beginning of each thread, and no more.
-/// - What the checker accepts a reader opens, without a problem.
-/// - What is recovered and then written in the other wire version and back has the same events and payloads.
+/// - Followers return a prefix of each thread's events.
+/// - A reader opens every file that the checker accepts, without a problem.
+/// - A recovered session, converted to the other wire version and back, has the same events and payloads.
 pub fn session(data: &[u8]) {
     let scratch = scratch();
     let folder = scratch.path().join("in");
@@ -97,7 +97,7 @@ fn same<T: PartialEq + Debug>(what: &str, one: &T, other: &T) {
     assert!(one == other, "{what}:\n{one:#?}\n{other:#?}");
 }
 
-/// The events that an iteration gives before it tells what is wrong.
+/// The events of a merge, without the problems at its end.
 fn events(merged: impl Iterator<Item = atf::Result<MergedEvent>>) -> Vec<MergedEvent> {
     merged.filter_map(Result::ok).collect()
 }
@@ -128,7 +128,7 @@ fn merged(session: &SessionReader) -> Vec<MergedEvent> {
         found.sort_by_key(key);
         expected.sort_by_key(key);
         assert!(found.iter().all(|event| expected.contains(event)));
-        // In a thread whose time goes back, though its ends do not show it, some may not be found.
+        // If a thread's time goes back in its middle, some events may not be found.
         if ordered(session) {
             same("a range of time", &expected, &found);
         }
@@ -145,7 +145,7 @@ fn ordered(session: &SessionReader) -> bool {
     scans.all(|scan| scan.is_ordered())
 }
 
-/// Each time the earliest of the threads' next events; of equal ones that of the first thread.
+/// Repeatedly takes the earliest of the threads' next events; on a tie, the first thread's.
 fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
     let entries = session.threads().iter();
     let threads = entries.filter_map(|entry| Some((entry.id(), entry.open_index().ok()?)));
@@ -167,7 +167,7 @@ fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
             return merged;
         };
         let (thread, events) = &mut threads[place];
-        let (seq, event) = events.pop_front().expect("it was looked at");
+        let (seq, event) = events.pop_front().expect("the front was checked");
         merged.push(MergedEvent {
             process: 0,
             thread: *thread,
@@ -187,7 +187,7 @@ fn spans(session: &SessionReader, events: &[MergedEvent]) {
         let Ok(index) = entry.open_index() else {
             continue;
         };
-        // Two folders can have one id: `thread_1` and `thread_01`.
+        // Two folders can share an id: `thread_1` and `thread_01`.
         let others = session
             .threads()
             .iter()
@@ -217,7 +217,7 @@ fn followed(session: &SessionReader) {
             continue;
         };
         let all: Vec<_> = index.events_in(..).map_while(Result::ok).collect();
-        // A ring is read by who opens the thread, and an event of zeros at the end may be none yet.
+        // Followers do not read the ring, and an event of zeros at the end may not be certain yet.
         let common = given.len().min(all.len());
         same(
             "followed",

@@ -1,4 +1,4 @@
-//! Writers: any sequence of operations, and what readers make of it.
+//! Writers: any sequence of operations, read back and compared.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use atf::index::IndexReader;
 use atf::write::{Detail, Event, Memory, ThreadWriter, WriteOptions};
 use atf::{Completeness, DetailEventType, EventKind, Wire};
 
-/// What is asked of a writer.
+/// Options and operations of a writer.
 #[derive(Debug, Arbitrary)]
 pub(crate) struct Ops<'a> {
     is_version_2: bool,
@@ -44,28 +44,28 @@ enum End {
     Drop,
 }
 
-/// What became of an event's detail.
+/// The state of an event's detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     None,
-    /// It is open, or was dropped.
+    /// Reserved but not written, or dropped.
     Gone,
     Written,
 }
 
-/// What a writer left, and what it had agreed to write.
+/// A writer's files, and the events that it accepted.
 pub(crate) struct Written {
     pub(crate) index: Vec<u8>,
     pub(crate) detail: Option<Vec<u8>>,
     wire: Wire,
     is_finalized: bool,
     events: Vec<(Event, Link)>,
-    /// Those that have a payload, or were written without one: not the places of dropped ones.
+    /// Written details, also those without a payload, but not the placeholders of dropped ones.
     details: Vec<(u64, u16, u16, Vec<u8>)>,
 }
 
 impl Ops<'_> {
-    /// Carries all out.
+    /// Runs all operations.
     pub(crate) fn run(&self, thread_id: u32) -> Written {
         let memory = Memory::new();
         let wire = Wire::ALL[usize::from(self.is_version_2)];
@@ -76,8 +76,8 @@ impl Ops<'_> {
             ..WriteOptions::default()
         };
         let storage = Arc::new(memory.clone());
-        let mut writer = ThreadWriter::create_on(storage, "t", thread_id, &options)
-            .expect("memory refuses nothing");
+        let mut writer =
+            ThreadWriter::create_on(storage, "t", thread_id, &options).expect("memory never fails");
         let (mut events, mut details) = (Vec::new(), Vec::new());
         let (mut now, mut reserved) = (0_u64, std::collections::VecDeque::new());
         let mut dropped = 0;
@@ -130,7 +130,7 @@ impl Ops<'_> {
                 }
                 Op::Drop(at) if !reserved.is_empty() => {
                     let at = usize::from(*at) % reserved.len();
-                    let (seq, ..) = reserved.remove(at).expect("it is one of them");
+                    let (seq, ..) = reserved.remove(at).expect("`at` is in range");
                     writer.drop_detail(seq).expect("it is reserved");
                     dropped += 1;
                 }
@@ -149,12 +149,12 @@ impl Ops<'_> {
                         reserved.pop_front();
                     }
                 }
-                Op::Flush => writer.flush().expect("memory refuses nothing"),
+                Op::Flush => writer.flush().expect("memory never fails"),
             }
         }
         let is_finalized = match self.end {
             End::Finalize => {
-                let summary = writer.finalize().expect("memory refuses nothing");
+                let summary = writer.finalize().expect("memory never fails");
                 let lost = dropped + reserved.len() as u64;
                 assert_eq!(summary.dropped_details, lost);
                 true
@@ -173,7 +173,7 @@ impl Ops<'_> {
     }
 }
 
-/// A placeholder of a header, and the whole file in the end.
+/// A header's placeholder, and the complete final file.
 pub(crate) type Grown = (Vec<u8>, Vec<u8>);
 
 impl Ops<'_> {
@@ -183,12 +183,12 @@ impl Ops<'_> {
 }
 
 impl Written {
-    /// Whether headers and footers are there.
+    /// Whether the files have headers and footers.
     pub(crate) fn is_finalized(&self) -> bool {
         self.is_finalized
     }
 
-    /// Index and detail as they were before their headers were rewritten.
+    /// Index and detail before their headers were updated.
     pub(crate) fn grown(&self, thread_id: u32) -> [Option<Grown>; 2] {
         let unfinished = Ops {
             is_version_2: self.wire == Wire::V2,
@@ -207,7 +207,7 @@ impl Written {
     }
 }
 
-/// Bytes of each of the two headers.
+/// The size of each of the two headers in bytes.
 pub(crate) const HEADER_SIZE: usize = 64;
 
 fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
@@ -218,7 +218,7 @@ fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
     }
 }
 
-/// Writes any sequence of operations: readers give what the writer agreed to, and nothing else.
+/// Runs any sequence of operations: readers return exactly what the writer accepted.
 pub fn writer(data: &[u8]) {
     let Ok(ops) = Ops::arbitrary(&mut Unstructured::new(data)) else {
         return;
@@ -233,8 +233,8 @@ pub fn writer(data: &[u8]) {
     match written.is_finalized {
         true => assert_eq!(index.event_count(), count),
         false => {
-            // Zeros at the end of an unfinished file are no events, nor is what they tore apart: of
-            // verbatim events some are like that.
+            // Zeros at the end of an unfinalized file are not events, nor is an event that they tear;
+            // some verbatim events look like that.
             let no_kinds = { &written.events }
                 .iter()
                 .rev()
@@ -268,14 +268,14 @@ pub fn writer(data: &[u8]) {
     let detail = DetailReader::from_bytes(bytes).expect("what was written can be read");
     match written.is_finalized {
         true => assert_eq!(detail.event_count(), places),
-        // The last events may be zeros, which an unfinished file does not have, and their details are there.
+        // The last events may be zeros, which an unfinalized file does not count, but their details exist.
         false => {
             let links = { &written.events }.iter();
             let links = links.filter(|(_, link)| !matches!(link, Link::None));
             assert!(detail.event_count() <= links.count() as u64);
         }
     }
-    // A detail that was dropped when its event was in the file already has a place and no payload.
+    // A detail dropped after its event was written has a placeholder without a payload.
     let mut found_details = Vec::new();
     for found in detail.events_in(..) {
         let found = found.expect("bytes in memory can be read");

@@ -1,4 +1,4 @@
-//! Every target's body on real files and on damaged ones. A body that panics fails the test.
+//! Runs every target's body on real and damaged files. A body that panics fails the test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use atf_fuzz::found;
 /// A target's body.
 type Body = fn(&[u8]);
 
-/// Gives a body its bytes, and keeps what it panics of for `atf-fuzz replay`.
+/// Runs a body on bytes; on a panic, saves the input for `atf-fuzz replay`.
 fn give(body: Body, bytes: &[u8]) {
     if let Err(panic) = std::panic::catch_unwind(|| body(bytes)) {
         let name = std::thread::current().name().unwrap_or("input").to_owned();
@@ -19,7 +19,7 @@ fn give(body: Body, bytes: &[u8]) {
     }
 }
 
-/// Feeds a file as it is, cut at many lengths, and with single bits flipped.
+/// Runs a body on a file: unchanged, truncated at many lengths, and with single bits flipped.
 fn feed(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     give(body, &bytes);
@@ -35,7 +35,8 @@ fn feed(body: Body, path: &Path) {
     }
 }
 
-/// Feeds a file as it is, cut at four lengths, and with twelve bits flipped: each body writes files.
+/// Runs a body on a file: unchanged, truncated at four lengths, and with twelve bits flipped. Fewer, since
+/// these bodies write files.
 fn feed_some(body: Body, path: &Path) {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     give(body, &bytes);
@@ -50,7 +51,7 @@ fn feed_some(body: Body, path: &Path) {
     }
 }
 
-/// All files below a folder of the repository with that name's ending.
+/// All files below a folder of the repository whose names end so.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new("..").join(folder)];
@@ -96,7 +97,7 @@ fn spec_files_never_panic() {
         .for_each(|path| feed(atf_fuzz::spec_yaml, path));
 }
 
-/// Inputs that drive the targets that make things up: bytes from a seed, of many sizes.
+/// Runs a body on generated inputs: bytes from a seed, of many sizes.
 fn made_up(body: Body, rounds: u64) {
     for seed in 0..rounds {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -153,7 +154,7 @@ fn two_decoders_read_the_same() {
     for part in ["samples", "conformance/corpus"] {
         for ending in ["index.atf", "detail.atf"] {
             let files = files(part, ending);
-            // The neighbours differ in little.
+            // Neighbouring files are similar.
             let some = files.iter().step_by(files.len() / 25 + 1);
             some.for_each(|path| feed_some(atf_fuzz::differential, path));
         }
@@ -170,21 +171,21 @@ fn threads_are_read_whatever_their_ring_holds() {
     made_up(atf_fuzz::ring, 700);
 }
 
-/// Each seed is what its target takes, and finds nothing.
+/// Each seed has its target's input format, and no target panics on one.
 #[test]
 fn seeds_of_the_corpus_find_nothing() {
     let seeds = atf_fuzz::seeds::seeds(Path::new("..")).expect("the repository's own folders");
     for target in atf_fuzz::TARGETS {
         let seeds = &seeds[target.name];
         assert!(seeds.len() > 10, "{}: {} seeds", target.name, seeds.len());
-        // The neighbours differ in little.
+        // Neighbouring seeds are similar.
         for bytes in seeds.values().step_by(seeds.len() / 20 + 1) {
             give(target.body, bytes);
         }
     }
 }
 
-/// The names of the targets stand in the table, in the manifest and in the folder.
+/// The table, the manifest and the folder name the same targets.
 #[test]
 fn targets_are_those_that_cargo_fuzz_builds() {
     let manifest = fs::read_to_string("Cargo.toml").expect("our own");
@@ -193,7 +194,7 @@ fn targets_are_those_that_cargo_fuzz_builds() {
     assert!(nightly.contains(&format!("target: [{names}]\n")));
     let bodies = files("fuzz/fuzz_targets", ".rs");
     assert_eq!(bodies.len(), atf_fuzz::TARGETS.len());
-    // It takes each binary for a target.
+    // cargo-fuzz treats every binary as a target.
     assert_eq!(manifest.matches("[[bin]]").count(), atf_fuzz::TARGETS.len());
     assert!(!Path::new("src/main.rs").exists() && !Path::new("src/bin").exists());
     for target in atf_fuzz::TARGETS {
@@ -204,7 +205,7 @@ fn targets_are_those_that_cargo_fuzz_builds() {
     }
 }
 
-/// What fuzzing found once is not found again, and its case says what the checker says of it.
+/// Bugs found by fuzzing stay fixed, and their cases record the checker's findings.
 #[test]
 fn nothing_that_was_found_is_found_again() {
     let mut count = 0;
@@ -227,7 +228,7 @@ fn nothing_that_was_found_is_found_again() {
     assert!(count >= 2, "{count} cases");
 }
 
-/// A reader with a bug, made of one that has none.
+/// A reader with a planted bug.
 fn trusts_the_count(data: &[u8]) {
     if let Ok(index) = atf::index::IndexReader::from_bytes(data) {
         let stated = index.header().event_count;
@@ -243,7 +244,7 @@ fn a_crash_becomes_a_small_case_that_names_the_rule() {
     };
     let case = "../conformance/corpus/v1/iftr-002-a-billion/files/index.atf";
     let mut input = fs::read(case).expect("a case of the corpus");
-    // The header says a billion as well, and nothing is left of the footer.
+    // The header also states a billion, and the footer is gone.
     input[28..32].copy_from_slice(&1_000_000_000_u32.to_le_bytes());
     input.truncate(64 + 5 * 32 + 9);
     let folder = tempfile::tempdir().expect("a place");

@@ -82,7 +82,7 @@ impl<W: Word> Tag<W> {
         self.change(kind, SPOILT);
     }
 
-    /// One step: whoever changes it next sees what was done to the object before this.
+    /// Changes the tag atomically. The next thread to change it sees all earlier changes to the object.
     fn change(&self, from: u64, to: u64) -> bool {
         self.0.swap(from, to, Ordering::AcqRel, Ordering::Acquire)
     }
