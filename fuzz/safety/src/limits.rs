@@ -1,8 +1,8 @@
-//! Limits of the process, and unusual files and folders.
+//! Resource limits of the process, and unusual files and folders.
 //!
-//! A process of its own has each [`Case`]: limits hold for a process, and what breaks one may be killed. Whatever
-//! the surroundings are, the library ends by itself, with what it read or with an error; it leaves nothing
-//! half made, and takes no more than it must.
+//! Each [`Case`] runs in a separate process, since limits apply to a process and exceeding one may kill it. In
+//! every environment, the library returns a result or an error, leaves nothing half written, and uses no
+//! more resources than needed.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -19,28 +19,28 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Events of each thread.
 const EVENTS: u64 = 1000;
-/// Bytes that may be read of files that are all holes.
+/// Bytes that may be read from sparse files.
 const READ: u64 = 64 << 20;
 
 /// An unusual limit, file or folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Case {
-    /// More threads than files may be open (`ulimit -n`).
+    /// More threads than allowed open files (`ulimit -n`).
     Files,
-    /// What is written is larger than files may be (`ulimit -f`).
+    /// Output larger than the allowed file size (`ulimit -f`).
     Size,
-    /// Files that ask for more memory than there is (`ulimit -v`).
+    /// Files that need more memory than allowed (`ulimit -v`).
     Memory,
-    /// Files of 1 TiB that are holes.
+    /// Sparse files of 1 TiB.
     Holes,
-    /// A folder whose copy would have too long a path.
+    /// A folder whose copy would have a path that is too long.
     Deep,
     /// Files that only their owner may read.
     Modes,
 }
 
 impl Case {
-    /// All of them.
+    /// All cases.
     pub const ALL: [Self; 6] = [
         Self::Files,
         Self::Size,
@@ -50,11 +50,11 @@ impl Case {
         Self::Modes,
     ];
 
-    /// Does all of it in a folder; for a detector's own test with a bug.
+    /// Runs the case in a folder; with `has_bug`, a planted bug must make it fail.
     ///
     /// # Errors
     ///
-    /// What did not hold, or that the place for it cannot be made.
+    /// A broken guarantee, or a folder that cannot be created.
     pub fn run(self, folder: &Path, has_bug: bool) -> io::Result<()> {
         let (session, out) = (folder.join("in"), folder.join("out"));
         thread(&session, 0)?;
@@ -76,7 +76,7 @@ fn holds(is_so: bool, what: impl Into<String>) -> io::Result<()> {
     }
 }
 
-/// Writes a thread that was not finalized.
+/// Writes an unfinalized thread.
 fn thread(session: &Path, id: u32) -> io::Result<()> {
     let folder = session.join(format!("thread_{id}"));
     fs::create_dir_all(&folder)?;
@@ -133,17 +133,17 @@ fn size(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     let error = recover(session, out, &RecoverOptions::default()).err();
     let kind = error.map(|error| error.kind().clone());
     let expected = ErrorKind::Io(io::ErrorKind::FileTooLarge);
-    holds(kind == Some(expected), format!("recover says {kind:?}"))?;
-    holds(!out.exists(), "something is left")
+    holds(kind == Some(expected), format!("recover returns {kind:?}"))?;
+    holds(!out.exists(), "output is left")
 }
 
 fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     let manifest = session.join("manifest.json");
-    // Each of 12 million values takes 16 bytes.
+    // 12 million values of 16 bytes each.
     let mut file = io::BufWriter::new(File::create(&manifest)?);
     write!(file, "{{\"threads\": [{}0]}}", "0,".repeat(12_000_000))?;
     file.flush()?;
-    // One detail with a payload of almost 4 GiB, which is a hole.
+    // One detail with a sparse payload of almost 4 GiB.
     let detail = DetailFile::finalized(1, 1).placeholder().without_footer();
     let mut file = File::create(session.join("thread_0/detail.atf"))?;
     file.write_all(detail.get(..64).unwrap_or_default())?;
@@ -163,7 +163,7 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
     let expected = ErrorKind::Io(io::ErrorKind::OutOfMemory);
     holds(
         kind == Some(expected.clone()),
-        format!("of the manifest {kind:?}"),
+        format!("the manifest's error is {kind:?}"),
     )?;
     let count = opened.summary().index_events;
     holds(count == EVENTS, format!("{count} events"))?;
@@ -175,15 +175,18 @@ fn memory(session: &Path, has_bug: bool) -> io::Result<()> {
         .payload(&event, usize::MAX)
         .err()
         .map(|error| error.kind().clone());
-    holds(kind == Some(expected), format!("of the payload {kind:?}"))
+    holds(
+        kind == Some(expected),
+        format!("the payload's error is {kind:?}"),
+    )
 }
 
-/// Bytes that this process has read.
+/// The number of bytes that this process has read.
 fn read_so_far() -> io::Result<u64> {
     let text = fs::read_to_string("/proc/self/io")?;
     let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
     line.and_then(|number| number.parse().ok())
-        .ok_or_else(|| io::Error::other("the system does not count what is read"))
+        .ok_or_else(|| io::Error::other("the system does not count bytes read"))
 }
 
 fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
@@ -197,7 +200,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
         .open(session.join("thread_0/detail.atf"));
     detail?.set_len(1 << 40)?;
     File::create(session.join("manifest.json"))?.set_len(1 << 40)?;
-    // One that cannot be read, with bytes at its end.
+    // An unreadable one, with a byte at its end.
     fs::create_dir(session.join("thread_1"))?;
     let mut other = File::create(session.join("thread_1/index.atf"))?;
     other.seek(SeekFrom::Start((1 << 40) - 1))?;
@@ -218,7 +221,7 @@ fn holes(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {
     holds(read <= READ, format!("{read} bytes are read"))?;
     let copy = fs::metadata(out.join("unreadable/thread_1/index.atf"))?;
     holds(copy.len() == 1 << 40, "the copy has another size")?;
-    holds(copy.blocks() * 512 <= READ, "the copy has no hole")
+    holds(copy.blocks() * 512 <= READ, "the copy is not sparse")
 }
 
 fn deep(session: &Path, out: &Path, has_bug: bool) -> io::Result<()> {

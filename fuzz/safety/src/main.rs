@@ -1,4 +1,4 @@
-//! The command `atf-safety`: the attacks that take too long for a test, each with its count and its time.
+//! The command `atf-safety`: runs attacks that take too long for a test, and prints counts and times.
 
 mod cli;
 
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts the memory that is taken, for `hostile`.
+/// Measures peak memory for `hostile`.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 

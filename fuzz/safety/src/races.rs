@@ -1,8 +1,8 @@
-//! A file is cut, overwritten or replaced while it is read.
+//! Truncates, overwrites or replaces a file while it is read.
 //!
-//! The default reader reads at positions, so whatever another process does to the file gives an error or
-//! other bytes, and nothing worse: no panic, no signal, no more events than there were. Where the file is
-//! only cut or replaced, an event that is given is the one that was written.
+//! The default reader uses positioned reads, so changes by another process cause an error or other bytes,
+//! and nothing worse: no panic, no signal, no extra events. If the file is only truncated or replaced,
+//! every event returned is as it was written.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,10 +17,10 @@ use atf::index::{IndexEvent, IndexReader};
 use atf_conformance::corpus::files::{DetailFile, IndexFile};
 use tempfile::TempDir;
 
-/// Events of the index that is raced for, and details of the other file.
+/// The number of events in the index, and of details in the other file.
 const COUNT: u64 = 4000;
 
-/// What is done to a file.
+/// A change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Cut,
@@ -29,27 +29,27 @@ enum Change {
     Replace,
 }
 
-/// What was done, and what did not hold.
+/// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Races.
     pub races: u64,
-    /// How many times a file was read through while, before or after it changed.
+    /// How many times a file was read completely before, during or after changes.
     pub passes: u64,
-    /// Reads that ended with an error, since the file was not there as it was.
+    /// Reads that ended with an error because of a change.
     pub errors: u64,
-    /// What did not hold.
+    /// Broken guarantees.
     pub faults: Vec<String>,
 }
 
-/// What is done with an event that was read, or not: in a test something with a bug.
+/// Receives each event or error; in a test, with a planted bug.
 pub type Sees<'a> = &'a (dyn Fn(u64, &atf::Result<IndexEvent>) + Sync);
 
-/// Races so many times, each time for a fresh file.
+/// Runs `count` races, each with a new file.
 ///
 /// # Errors
 ///
-/// Where the places for it cannot be made.
+/// If the folder for it cannot be created.
 pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
     let folder = TempDir::new()?;
     let path = folder.path().join("index.atf");
@@ -74,7 +74,7 @@ pub fn run(count: u64, sees: Sees<'_>) -> io::Result<Tally> {
         tally.races += 1;
         let outcome = thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                // What was there before the first change is looked at after the last one, too.
+                // A reader opened before the first change also reads after the last one.
                 let first = IndexReader::open(&path).ok();
                 is_open.wait();
                 let read = || {
@@ -148,8 +148,8 @@ fn put(path: &Path, place: u64, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// Reads both files over and over until they do not change any more, and once more then; says how often,
-/// and how many errors there were.
+/// Reads both files repeatedly until they stop changing, and once more. Returns the number of passes and of
+/// errors.
 fn read(
     first: Option<&IndexReader>,
     path: &Path,
@@ -166,7 +166,7 @@ fn read(
         passes += 1;
         let fresh = IndexReader::open(path);
         errors += u64::from(fresh.is_err());
-        // Opened once, and each time anew.
+        // With the reader opened first, and with a new one each time.
         for index in first.into_iter().chain(fresh.as_ref().ok()) {
             let mut count = 0;
             for (seq, event) in (0..).zip(index.events_in(..)) {

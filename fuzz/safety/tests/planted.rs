@@ -1,4 +1,4 @@
-//! Each detector finds the bugs that are planted for it, and none in the library.
+//! Each detector finds its planted bugs, and none in the library.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -11,7 +11,7 @@ use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::races;
 
-/// The clean files of wire version 1, under names of which not every change is recovered.
+/// The clean files of wire version 1, renamed so that not every mutation is recovered.
 static CLEAN: LazyLock<Vec<File>> = LazyLock::new(|| {
     let files = exhaustive::files().into_iter();
     let names = ["v1/clean-index/index.atf", "v1/clean-detail/detail.atf"];
@@ -28,14 +28,14 @@ fn attack(subject: &dyn Subject) -> Tally {
     exhaustive::run(subject, &CLEAN, Scope::Quick, NonZero::<usize>::MIN)
 }
 
-/// What the first fault of each file says.
+/// The first fault of each file, as text.
 fn words(subject: &dyn Subject) -> String {
     let faults = attack(subject).faults.into_values();
     faults.map(|(_, fault)| fault + "\n").collect()
 }
 
 #[test]
-fn the_library_has_none_of_these_bugs() {
+fn the_library_has_no_planted_bug() {
     let tally = attack(&Library);
     assert!(tally.faults.is_empty(), "{:?}", tally.faults);
     assert!(tally.cuts > 700 && tally.flips == 8 * tally.cuts && tally.recovered > 30);
@@ -50,7 +50,7 @@ fn the_library_has_none_of_these_bugs() {
     );
 }
 
-/// A reader with a bug: `0` says what it makes of what the library read.
+/// A reader with a planted bug: `0` changes the library's result.
 struct Reader<F>(F);
 
 impl<F> Subject for Reader<F>
@@ -79,7 +79,7 @@ fn size(source: Source<'_>) -> usize {
 }
 
 #[test]
-fn a_reader_that_counts_by_the_size_takes_a_torn_event_for_a_whole_one() {
+fn a_reader_that_counts_by_file_size_reads_a_torn_event() {
     let bug = reader(|kind, source, reading: Option<Reading>| {
         let mut reading = reading?;
         let is_torn = kind == FileKind::Index && !size(source).is_multiple_of(32);
@@ -88,11 +88,11 @@ fn a_reader_that_counts_by_the_size_takes_a_torn_event_for_a_whole_one() {
         }
         Some(reading)
     });
-    assert!(words(&bug).contains("events are whole, it gives"));
+    assert!(words(&bug).contains("whole events, got"));
 }
 
 #[test]
-fn a_reader_that_loses_the_last_event_of_a_file_that_was_cut() {
+fn a_reader_that_loses_the_last_event_of_a_truncated_file() {
     let bug = reader(|_, _, reading: Option<Reading>| {
         let mut reading = reading?;
         if !reading.is_proven {
@@ -100,7 +100,7 @@ fn a_reader_that_loses_the_last_event_of_a_file_that_was_cut() {
         }
         Some(reading)
     });
-    assert!(words(&bug).contains("events are whole, it gives"));
+    assert!(words(&bug).contains("whole events, got"));
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn a_reader_that_does_not_verify_checksums() {
         reading.is_proven = true;
         Some(reading)
     });
-    assert!(words(&bug).contains("the checksum is said to be good"));
+    assert!(words(&bug).contains("the checksum is reported good"));
 }
 
 #[test]
-fn a_reader_that_gives_something_else_through_another_source() {
+fn a_reader_that_depends_on_the_source() {
     let bug = reader(|_, source, reading: Option<Reading>| {
         let mut reading = reading?;
         if matches!(source, Source::Path(_)) {
@@ -122,11 +122,11 @@ fn a_reader_that_gives_something_else_through_another_source() {
         }
         Some(reading)
     });
-    assert!(words(&bug).contains("bytes give"));
+    assert!(words(&bug).contains("bytes return"));
 }
 
 #[test]
-fn a_reader_that_panics_on_one_kind_of_event() {
+fn a_reader_that_panics_on_one_event_kind() {
     let bug = reader(|_, _, reading: Option<Reading>| {
         let reading = reading?;
         let has = |kind| reading.events.iter().any(|event| event.kind.0 == kind);
@@ -138,12 +138,12 @@ fn a_reader_that_panics_on_one_kind_of_event() {
 }
 
 #[test]
-fn a_reader_that_refuses_what_it_could_read() {
+fn a_reader_that_refuses_readable_files() {
     let bug = reader(|_, source, reading: Option<Reading>| reading.filter(|_| size(source) > 100));
     assert!(words(&bug).contains("is refused"));
 }
 
-/// A checker that looks at no header.
+/// A checker that ignores headers.
 struct Blind;
 
 impl Subject for Blind {
@@ -154,7 +154,7 @@ impl Subject for Blind {
 }
 
 #[test]
-fn a_checker_that_overlooks_something() {
+fn a_checker_that_ignores_headers() {
     let tally = attack(&Blind);
     assert!(
         tally
@@ -169,7 +169,7 @@ fn a_checker_that_overlooks_something() {
     );
 }
 
-/// A C API that differs for files of one size.
+/// A C API with another result for files of one size.
 struct Differs;
 
 impl Subject for Differs {
@@ -179,11 +179,11 @@ impl Subject for Differs {
 }
 
 #[test]
-fn a_c_api_that_says_something_else() {
+fn a_c_api_that_differs_from_the_library() {
     assert!(words(&Differs).contains("C has another count"));
 }
 
-/// A recovery that copies what it should mend.
+/// A recovery that copies files instead of repairing them.
 struct Copies;
 
 impl Subject for Copies {
@@ -197,11 +197,11 @@ impl Subject for Copies {
 }
 
 #[test]
-fn a_recovery_that_mends_nothing() {
-    assert!(words(&Copies).contains("recovered it breaks"));
+fn a_recovery_that_repairs_nothing() {
+    assert!(words(&Copies).contains("recovered thread breaks"));
 }
 
-/// A reader of what a loss of power left, with a bug.
+/// A reader of files after power loss, with a planted bug.
 struct After<F>(F);
 
 impl<F: Fn(&mut IndexReading)> Reads for After<F> {
@@ -217,13 +217,13 @@ fn after<F: Fn(&mut IndexReading)>(bug: F) -> After<F> {
 }
 
 #[test]
-fn after_a_loss_of_power_a_reader_that_takes_zeros_for_events() {
+fn after_power_loss_a_reader_that_reads_zeros_as_events() {
     let bug = after(|reading: &mut IndexReading| reading.holes.clear());
     assert!(crashes::run(&bug, 16).fault_count > 0);
 }
 
 #[test]
-fn after_a_loss_of_power_a_reader_that_takes_half_a_footer_for_an_event() {
+fn after_power_loss_a_reader_that_reads_half_a_footer_as_an_event() {
     let bug = after(|reading: &mut IndexReading| {
         if let (false, Some(last)) = (reading.is_good, reading.events.last().copied()) {
             let timestamp_ns = 32 * reading.events.len() as u64;
@@ -237,7 +237,7 @@ fn after_a_loss_of_power_a_reader_that_takes_half_a_footer_for_an_event() {
 }
 
 #[test]
-fn after_a_loss_of_power_a_reader_that_loses_what_was_synchronized() {
+fn after_power_loss_a_reader_that_loses_synchronized_events() {
     let bug = after(|reading: &mut IndexReading| {
         reading.events.pop();
     });
@@ -245,16 +245,16 @@ fn after_a_loss_of_power_a_reader_that_loses_what_was_synchronized() {
 }
 
 #[test]
-fn after_a_loss_of_power_the_library_is_right() {
+fn after_power_loss_the_library_keeps_its_guarantees() {
     let tally = crashes::run(&crashes::Library, 16);
     assert_eq!(tally.faults, [""; 0]);
     assert!(tally.states > 1000, "{}", tally.states);
 }
 
-/// The layer that makes calls fail is of Linux, in C.
+/// The fault layer is in C and only for Linux.
 #[test]
 #[cfg(target_os = "linux")]
-fn recoveries_with_bugs_are_found_when_calls_fail() {
+fn bugs_in_recovery_are_found_when_calls_fail() {
     for bug in ["half-made", "silent", "moves", "short"] {
         let output = Command::cargo_bin("atf-safety")
             .unwrap()
@@ -267,10 +267,10 @@ fn recoveries_with_bugs_are_found_when_calls_fail() {
     }
 }
 
-/// What runs into each limit is found: by a signal that kills it, by an abort, by what does not hold.
+/// Exceeding a limit is found by a fatal signal, an abort or a broken guarantee.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_does_not_stand_limits_is_found() {
+fn exceeded_limits_are_found() {
     let run = |arguments: &[&str]| {
         let mut command = Command::cargo_bin("atf-safety").unwrap();
         let output = command.args(arguments).output().unwrap();
@@ -288,7 +288,7 @@ fn what_does_not_stand_limits_is_found() {
 }
 
 #[test]
-fn memory_as_a_file_asks_for_it_is_found() {
+fn memory_allocated_by_a_file_s_count_is_found() {
     let run = |more: &[&str]| {
         let mut command = Command::cargo_bin("atf-safety").unwrap();
         let output = command
@@ -309,7 +309,7 @@ fn a_reader_that_does_not_expect_a_file_to_change_is_found() {
     assert!(bug.faults.iter().any(|fault| fault.contains("panics")));
 }
 
-/// The sessions of wire version 1, a few.
+/// Some sessions of wire version 1.
 static SESSIONS: LazyLock<Vec<exhaustive::Session>> =
     LazyLock::new(|| exhaustive::sessions().into_iter().take(2).collect());
 
@@ -325,7 +325,7 @@ fn no_manifest_hides_events() {
 }
 
 #[test]
-fn a_session_reader_that_believes_the_manifest_is_found() {
+fn a_session_reader_that_trusts_the_manifest_is_found() {
     struct Believes;
     impl Subject for Believes {
         fn session(&self, path: &Path) -> Result<exhaustive::Events, String> {

@@ -1,4 +1,4 @@
-//! `crashes`: a loss of power at every step.
+//! `crashes`: power loss at every step.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use atf_safety::crashes::{self, Library};
 /// Options of `crashes`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// How many states of one file at one step are read, at most
+    /// The maximum number of states read per file and step
     #[arg(long, default_value_t = 2048)]
     limit: u64,
 }
@@ -17,7 +17,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     let start = Instant::now();
     let tally = crashes::run(&Library, options.limit);
     println!(
-        "{} states, {} payloads with zeros that nothing tells, {} faults, in {:.1} s",
+        "{} states, {} payloads with undetectable zeros, {} faults, in {:.1} s",
         tally.states,
         tally.zeroed_payloads,
         tally.fault_count,

@@ -1,4 +1,4 @@
-//! `exhaustive`: every cut and every flipped bit of the corpus.
+//! `exhaustive`: every truncation and every bit flip of the corpus.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -11,10 +11,10 @@ use atf_safety::exhaustive::{self, Library, Scope, Session, Tally, unnoticed};
 /// Options of `exhaustive`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Leave nothing out: every flip of large files and each two bits in a row, and recover everything
+    /// Skip nothing: every flip of large files and every two adjacent bits, and recover everything
     #[arg(long)]
     all: bool,
-    /// Write the list of bits that no reader can check by the file alone
+    /// Write the list of bits that no reader can verify from the file alone
     #[arg(long)]
     bless: bool,
 }
@@ -47,10 +47,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         false => fs::read_to_string(&list).is_ok_and(|committed| committed == text),
     };
     if !is_listed {
-        println!(
-            "fault: {} is not what was found now:\n{text}",
-            list.display()
-        );
+        println!("fault: {} is outdated; expected:\n{text}", list.display());
     }
     match tally.faults.is_empty() && manifests.faults.is_empty() && is_listed {
         true => ExitCode::SUCCESS,
@@ -58,7 +55,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
     }
 }
 
-/// What was done, and what did not hold.
+/// Prints counts and faults.
 fn print(what: &str, tally: &Tally, start: Instant) {
     println!(
         "{what}: {} cuts, {} flips ({} left to --all), {} pairs of bits, {} recovered, {} explained, in {:.1} s",

@@ -1,4 +1,4 @@
-//! `faults`: every call of the operating system fails in turn.
+//! `faults`: every system call fails in turn.
 
 use std::fs;
 use std::io;
@@ -16,24 +16,24 @@ use clap::ValueEnum;
 /// Options of `faults`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// How many sizes of a small disk: from one page to as many, with a trace that fills the last
+    /// The number of small disks: of one page up to this many, with a trace that fills the last one
     #[arg(long, default_value_t = 64)]
     disks: u64,
-    /// Recover with a bug, which must be found; the first fault ends the run
+    /// Recover with a planted bug, which must be found; the first fault ends the run
     #[arg(long, hide = true)]
     plant: Option<Bug>,
 }
 
-/// Bugs that a recovery could have.
+/// Planted bugs of a recovery.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Bug {
-    /// An error leaves what was made so far at the place of the result.
+    /// An error leaves a partial result at the output path.
     HalfMade,
-    /// It says that all is well, whatever happened.
+    /// It always reports success.
     Silent,
-    /// It removes what it has read.
+    /// It removes files that it has read.
     Moves,
-    /// It takes a write for done that took a part.
+    /// It treats a short write as complete.
     Short,
 }
 
@@ -91,25 +91,25 @@ fn all(options: &Options) -> io::Result<bool> {
     let disks = format!("disks of 1 to {} pages", options.disks);
     match disk_full_on_tmpfs(options.disks)? {
         Some(tally) => tell(&disks, start, &tally),
-        None => println!("SKIPPED: {disks}: nothing can be mounted here"),
+        None => println!("SKIPPED: {disks}: cannot mount a file system here"),
     }
     Ok(is_good)
 }
 
-/// Recovers with a bug.
+/// Recovers with a planted bug.
 fn planted(bug: Bug, path: &Path, out: &Path, options: &RecoverOptions<'_>) -> atf::Result<Report> {
     let result = recover(path, out, options);
     match (bug, &result) {
         (Bug::HalfMade, Err(_)) => drop(fs::create_dir(out)),
         (Bug::Silent, Err(_)) => {
-            // What comes out has a thread less.
+            // The result lacks a thread.
             let report = recover(path, out, options)?;
             drop(fs::remove_dir_all(out.join("thread_9")));
             return Ok(report);
         }
         (Bug::Moves, Ok(_)) => drop(fs::remove_file(path.join("notes.txt"))),
         (Bug::Short, Ok(_)) => {
-            // What it returns is how much of it went.
+            // Ignores the returned size.
             let written = fs::File::create(out.join("more"))
                 .and_then(|mut file| io::Write::write(&mut file, b"two bytes"));
             drop(written);

@@ -1,4 +1,4 @@
-//! `hostile`: what traces cost that are made to cost much.
+//! `hostile`: measures the cost of traces crafted to be expensive.
 
 use std::fs;
 use std::io;
@@ -14,26 +14,26 @@ use crate::MEMORY;
 /// Options of `hostile`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Bytes of each trace
+    /// The size of each trace in bytes
     #[arg(long, default_value_t = 8 << 20)]
     size: usize,
-    /// Count instructions as well, under valgrind, of traces of 256 and of 512 KiB
+    /// Also count instructions under valgrind, for traces of 256 and 512 KiB
     #[arg(long)]
     instructions: bool,
-    /// Only do the work on one trace
+    /// Only process one trace
     #[arg(long, hide = true)]
     only: Option<String>,
-    /// Do work of that kind that is too much, which must be found
+    /// Plant a bug of this kind, which must be found
     #[arg(long, hide = true)]
     plant: Option<Bug>,
 }
 
-/// Bugs that a reader could have.
+/// Planted bugs of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Bug {
-    /// It takes memory as a count in the file says.
+    /// It allocates memory for a count in the file.
     Memory,
-    /// It looks at each pair of bytes.
+    /// It compares every pair of bytes.
     Time,
 }
 
@@ -66,14 +66,14 @@ fn all(options: &Options) -> io::Result<bool> {
         if peak > bound {
             is_good = false;
             println!(
-                "fault: {}: {peak} bytes of memory for {size}, the bound is {bound}",
+                "fault: {}: {peak} bytes of memory for {size} bytes, the limit is {bound}",
                 input.name
             );
         }
     }
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{} traces of some {} bytes: memory in {seconds:.1} s",
+        "{} traces of about {} bytes: memory in {seconds:.1} s",
         INPUTS.len(),
         options.size
     );
@@ -83,7 +83,7 @@ fn all(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// Does the work on one trace; says its size and the most memory that was taken meanwhile.
+/// Processes one trace; returns its size and the peak memory.
 fn one(input: &Input, options: &Options) -> io::Result<(usize, usize)> {
     let folder = TempDir::new()?;
     let (session, out) = (folder.path().join("in"), folder.path().join("out"));
@@ -115,7 +115,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;
     let mut worst = (0.0, "");
-    // What starting the program takes, and what the smallest trace does.
+    // The instructions of starting the program with the smallest trace.
     let [nothing, rest @ ..] = INPUTS.each_ref();
     let base = count(nothing, 0, options)?;
     for input in rest {
@@ -126,7 +126,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
         if growth > worst.0 {
             worst = (growth, input.name);
         }
-        // So few are lost in what starting takes.
+        // Too few to distinguish from starting the program.
         if growth > GROWTH && large > base / 10 {
             is_good = false;
             println!(
@@ -145,7 +145,7 @@ fn instructions(options: &Options) -> io::Result<bool> {
     Ok(is_good)
 }
 
-/// The instructions of this program with one trace.
+/// Counts this program's instructions for one trace.
 fn count(input: &Input, size: usize, options: &Options) -> io::Result<u64> {
     let size = format!("--size={size}");
     let mut command = Command::new("valgrind");
@@ -162,5 +162,5 @@ fn count(input: &Input, size: usize, options: &Options) -> io::Result<u64> {
         .lines()
         .find_map(|line| line.split_once("Collected : "));
     let number = collected.and_then(|(_, number)| number.trim().parse().ok());
-    number.ok_or_else(|| io::Error::other(format!("valgrind counts nothing: {text}")))
+    number.ok_or_else(|| io::Error::other(format!("valgrind printed no count: {text}")))
 }

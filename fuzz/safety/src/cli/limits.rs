@@ -1,4 +1,4 @@
-//! `limits`: limits of the process, and files that are out of the ordinary.
+//! `limits`: resource limits of the process, and unusual files.
 
 use std::io;
 use std::process::{Command, ExitCode};
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 /// Options of `limits`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// Do the work of one case, in this process
+    /// Run one case, in this process
     #[arg(long, hide = true)]
     only: Option<Case>,
-    /// Do something that breaks it as well, which must be found
+    /// Plant a bug, which must be found
     #[arg(long, hide = true)]
     plant: bool,
 }
@@ -39,7 +39,7 @@ fn one(case: Case, has_bug: bool) -> io::Result<()> {
     case.run(folder.path(), has_bug)
 }
 
-/// Runs each case in a process of its own.
+/// Runs each case in a separate process.
 fn all(options: &Options) -> io::Result<bool> {
     let start = Instant::now();
     let mut is_good = true;

@@ -1,4 +1,4 @@
-//! One file for each subcommand.
+//! One file per subcommand.
 
 mod crashes;
 mod exhaustive;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Attacks the library; exit status 1 where something does not hold.
+/// Attacks the library; exit status 1 if a guarantee is broken.
 #[derive(Parser)]
 #[command(name = "atf-safety", version, max_term_width = 100)]
 struct Cli {
@@ -22,18 +22,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Cut each file of the corpus at every byte, and flip each of its bits
+    /// Truncate every file of the corpus at every byte, and flip every bit
     Exhaustive(exhaustive::Options),
-    /// Fail every call of the operating system in turn, under recover and under writers
+    /// Fail every system call in turn, during recover and in writers
     Faults(faults::Options),
-    /// Read every state in which a loss of power can leave what a writer wrote
+    /// Read every state that power loss can leave a writer's files in
     Crashes(crashes::Options),
-    /// Read traces that are made to cost much: memory, and instructions as they grow
+    /// Read traces crafted to cost much memory, or instructions as they grow
     Hostile(hostile::Options),
-    /// Set limits on the process, and give it files and folders that are out of the ordinary
+    /// Limit the process's resources, and read unusual files and folders
     #[cfg(target_os = "linux")]
     Limits(limits::Options),
-    /// Cut, overwrite and replace files while they are read
+    /// Truncate, overwrite and replace files while they are read
     Races(races::Options),
 }
 

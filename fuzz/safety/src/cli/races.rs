@@ -8,7 +8,7 @@ use atf_safety::races;
 /// Options of `races`.
 #[derive(clap::Args)]
 pub(super) struct Options {
-    /// How many
+    /// The number of races
     #[arg(long, default_value_t = 200)]
     count: u64,
 }
@@ -23,7 +23,7 @@ pub(super) fn run(options: &Options) -> ExitCode {
         }
     };
     println!(
-        "{} races, {} passes, {} errors that say so, in {:.1} s",
+        "{} races, {} passes, {} reported errors, in {:.1} s",
         tally.races,
         tally.passes,
         tally.errors,

@@ -1,4 +1,4 @@
-//! A storage that notes what is done to it, and the states in which a loss of power can leave a file.
+//! A storage that records all operations, and the states that power loss can leave a file in.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atf::write::{Memory, Storage, StorageFile};
 
-/// One step that changes what a file holds, or makes it last.
+/// One step that changes a file's contents or synchronizes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
-    /// Bytes at an offset from the start.
+    /// Bytes written at an offset.
     Write(usize, Vec<u8>),
-    /// The file is cut or lengthened.
+    /// The file is truncated or extended.
     SetSize(usize),
-    /// All before it lasts.
+    /// All earlier steps are durable.
     Sync,
 }
 
-/// Files in memory, with what was done to each.
+/// Files in memory, with a journal of operations for each.
 #[derive(Debug, Clone, Default)]
 pub struct Journal {
     memory: Memory,
@@ -26,7 +26,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// What was done to a file, in order.
+    /// The operations on a file, in order.
     #[must_use]
     pub fn ops(&self, path: &Path) -> Vec<Op> {
         lock(&self.ops).get(path).cloned().unwrap_or_default()
@@ -110,24 +110,23 @@ impl StorageFile for File {
     }
 }
 
-/// What a loss of power can leave of a file: what lasts, and what may have reached the disk of the rest.
+/// The states that power loss can leave a file in: synchronized data, plus any part of later writes.
 ///
-/// Each sector holds what it held after one of the writes to it since the last synchronization, or what it
-/// held then; the size is any that the file had since. Sectors are chosen one by one, whatever order the
-/// writes had.
+/// Each sector has its content from the last synchronization, or from any later write to it. The size is
+/// any that the file had since. Sectors are chosen independently of the order of the writes.
 #[derive(Debug)]
 pub struct States {
     sector: usize,
-    /// The file when it was synchronized last, and its size.
+    /// The file when it was last synchronized, and its size.
     lasting: Vec<u8>,
-    /// For each sector what it may hold, the lasting content first.
+    /// The possible contents of each sector, the synchronized one first.
     sectors: Vec<Vec<Vec<u8>>>,
-    /// The sizes that the file may have, the lasting one first.
+    /// The possible sizes of the file, the synchronized one first.
     sizes: Vec<usize>,
 }
 
 impl States {
-    /// The states after these steps, with sectors of that many bytes.
+    /// The states after these steps, with sectors of `sector` bytes.
     #[must_use]
     pub fn after(ops: &[Op], sector: usize) -> Self {
         let synced = ops
@@ -153,7 +152,7 @@ impl States {
         states
     }
 
-    /// The size that lasts.
+    /// The synchronized size.
     #[must_use]
     pub fn lasting(&self) -> usize {
         self.lasting.len()
@@ -173,14 +172,14 @@ impl States {
         }
     }
 
-    /// How many states there are.
+    /// The number of states.
     #[must_use]
     pub fn count(&self) -> u64 {
         let choices = self.sectors.iter().map(|sector| sector.len() as u64);
         choices.fold(self.sizes.len() as u64, u64::saturating_mul)
     }
 
-    /// State `number`, counted from 0.
+    /// Returns state `number`, counted from 0.
     #[must_use]
     pub fn state(&self, mut number: u64) -> Vec<u8> {
         let mut choose = |count: usize| {
@@ -201,7 +200,7 @@ impl States {
     }
 }
 
-/// A sector of a file, with zeros behind its end.
+/// A sector of a file, padded with zeros.
 fn part(bytes: &[u8], at: usize, size: usize) -> Vec<u8> {
     let start = bytes.len().min(at * size);
     let end = bytes.len().min((at + 1) * size);

@@ -1,13 +1,13 @@
-//! A loss of power at every step of a writer, in every state that it can leave.
+//! Power loss at every step of a writer, in every state that it can leave.
 //!
-//! A disk writes sectors in any order, and of what was not synchronized any of them may be missing. What
-//! must hold of each [state](States) of a file, whatever is chosen:
+//! A disk writes sectors in any order, and any unsynchronized sector may be missing. Guarantees for every
+//! [state](States) of a file:
 //!
-//! - what was synchronized is there: each event before the last synchronization, as it was written;
-//! - behind that an event is as it was written, or it stands in a [hole](atf::index::IndexReader::holes);
-//! - where a footer's checksum is good, all is as it was written;
-//! - a detail is as it was written, or the index event that it names tells that it is not; its payload may
-//!   have zeros where a sector is missing, which nothing but a footer's checksum can tell.
+//! - every event before the last synchronization is present and unchanged;
+//! - after that, an event is unchanged or in a [hole](atf::index::IndexReader::holes);
+//! - if a footer's checksum is good, everything is unchanged;
+//! - a detail is unchanged, or its index event shows that it is not. Its payload may have zeros for a
+//!   missing sector, which only a footer's checksum can reveal.
 
 mod journal;
 
@@ -24,32 +24,32 @@ use atf::{Checksum, DetailEventType, EventKind, Wire};
 
 pub use journal::{Journal, Op, States};
 
-/// Bytes of the sectors that a write is torn at.
+/// The sizes in bytes of the sectors that a write is torn at.
 pub const SECTORS: [usize; 2] = [512, 4096];
-/// Events of the threads, of which each other has a detail. The footers of the first and the last index
-/// stand across the border of a sector.
+/// Events of the threads; every other one has a detail. The footers of the first and the last index cross a
+/// sector boundary.
 const COUNTS: [u64; 3] = [93, 96, 125];
 /// How many events are flushed at a time.
 const FLUSHED: u64 = 8;
 const THREAD: &str = "thread_7";
 
-/// What was done, and what did not hold.
+/// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Different states that were read.
+    /// The number of different states read.
     pub states: u64,
-    /// Details whose payload had zeros that nothing tells.
+    /// Details whose payload had undetectable zeros.
     pub zeroed_payloads: u64,
-    /// What did not hold; the first few with their words.
+    /// Broken guarantees; only the first few.
     pub faults: Vec<String>,
-    /// How many of these there are.
+    /// The number of broken guarantees.
     pub fault_count: u64,
 }
 
-/// What reads a state: the library, or in a test one with a bug.
+/// A reader of states: the library, or in a test one with a planted bug.
 pub trait Reads {
-    /// The events of an index file, or nothing where it is refused; what stands in holes is left out by
-    /// its position.
+    /// The events of an index file, or `None` if it is refused. Events in holes are excluded by their
+    /// positions.
     fn index(&self, bytes: &[u8]) -> Option<IndexReading> {
         let index = IndexReader::from_bytes(bytes).ok()?;
         let holes = index
@@ -63,25 +63,25 @@ pub trait Reads {
     }
 }
 
-/// The library as it is.
+/// The unmodified library.
 #[derive(Debug, Clone, Copy)]
 pub struct Library;
 
 impl Reads for Library {}
 
-/// What a reader makes of an index file.
+/// What a reader returns for an index file.
 #[derive(Debug)]
 pub struct IndexReading {
     /// All events.
     pub events: Vec<IndexEvent>,
-    /// The positions of those that are zeros.
+    /// The positions of events that are zeros.
     pub holes: Vec<std::ops::Range<u64>>,
-    /// Whether a footer's checksum fits them.
+    /// Whether a footer's checksum matches them.
     pub is_good: bool,
 }
 
-/// Goes through the states of a writer of each wire version and durability; of more than `limit` states of
-/// one file at one step, `limit` are drawn.
+/// Reads the states of a writer of each wire version and durability. If a file has more than `limit` states
+/// at one step, a random sample of `limit` is read.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
     for wire in Wire::ALL {
@@ -125,13 +125,13 @@ fn event(seq: u64) -> Event {
     }
 }
 
-/// The payload of a detail: of different sizes, without a byte of zeros.
+/// The payload of a detail: of varying size, without zero bytes.
 fn payload(seq: u64) -> Vec<u8> {
     let byte = u8::try_from(seq % 255).unwrap_or(0) + 1;
     vec![byte; usize::try_from(seq % 90).unwrap_or(0) + 8]
 }
 
-/// Writes a thread, flushing often, and notes each step.
+/// Writes a thread, flushing often, and records each step.
 fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
     let journal = Journal::default();
     let options = WriteOptions {
@@ -158,7 +158,7 @@ fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
         }
         writer.finalize().map(drop)
     };
-    #[allow(clippy::expect_used, reason = "memory refuses nothing")]
+    #[allow(clippy::expect_used, reason = "memory never fails")]
     run().expect("files in memory");
     journal
 }
@@ -213,13 +213,13 @@ impl Run<'_> {
             return match lasting {
                 0 => Ok(()),
                 _ => Err(format!(
-                    "is refused, and {lasting} events were synchronized"
+                    "is refused, but {lasting} events were synchronized"
                 )),
             };
         };
         let found = reading.events.len() as u64;
         if found < lasting || (reading.is_good && found != self.count) {
-            return Err(format!("{found} events, {lasting} were synchronized"));
+            return Err(format!("{found} events, but {lasting} were synchronized"));
         }
         for (seq, found) in (0..).zip(&reading.events) {
             let expected = event(seq);
@@ -251,18 +251,18 @@ impl Run<'_> {
             return match lasting {
                 0 => Ok(()),
                 _ => Err(format!(
-                    "is refused, and {lasting} details were synchronized"
+                    "is refused, but {lasting} details were synchronized"
                 )),
             };
         };
         if detail.event_count() < lasting {
             let found = detail.event_count();
-            return Err(format!("{found} details, {lasting} were synchronized"));
+            return Err(format!("{found} details, but {lasting} were synchronized"));
         }
         let is_good = detail.checksum().map_err(text)? == Checksum::Good;
         if is_good && detail.event_count() != details {
             return Err(format!(
-                "{} details, and the checksum is good",
+                "{} details, but the checksum is good",
                 detail.event_count()
             ));
         }
@@ -276,7 +276,7 @@ impl Run<'_> {
                 && header.thread_id == 7
                 && header.event_type == DetailEventType::FUNCTION_CALL
                 && found.payload_size() == payload.len() as u64;
-            // The index has it: it links to another detail, or was at another time.
+            // The index shows it: it links to another detail, or has another time.
             let is_told = !is_good
                 && found.seq >= lasting
                 && (header.index_seq != seq || header.timestamp != event(seq).timestamp_ns);

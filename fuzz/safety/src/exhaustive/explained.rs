@@ -1,12 +1,12 @@
-//! Changes of files with a fault of their own, after which nothing tells what an event is.
+//! Mutations of already faulty files after which an event cannot be told from other bytes.
 
 use super::Mutation;
 
-/// Cases of both wire versions in which a cut makes a reader give one event too many, and why.
+/// Cases of both wire versions in which a truncation makes a reader return one event too many, and why.
 pub const EXPLAINED: [(&str, &str); 5] = [
     (
         "devt-002-one-byte-into-the-footer/",
-        "the last event's length reaches into the footer, which alone says that it is wrong",
+        "the last event's length reaches into the footer; only the footer shows that it is wrong",
     ),
     (
         "devt-002-one-byte-into-the-footer-from-the-first-event/",
@@ -14,25 +14,25 @@ pub const EXPLAINED: [(&str, &str); 5] = [
     ),
     (
         "iftr-007-a-time-without-events/",
-        "the half of a wrong footer without events is as good an event, whose time has the magic in it",
+        "half of a wrong footer without events is a valid event, whose time contains the magic",
     ),
     (
         "iftr-010-half-of-the-sixth-in-front-of-zeros/",
-        "only the zeros behind half an event say that the zeros in it are none of its fields",
+        "only the zeros after half an event show that the zeros in it are not its fields",
     ),
     (
         "iftr-013-where-only-its-numbers-say/",
-        "of a footer with a damaged magic the numbers are changed that tell what it is",
+        "a footer with a damaged magic is only recognized by its numbers, which are changed",
     ),
 ];
 
-/// Those of them in which a flipped bit does, too.
+/// The cases in which a bit flip has the same effect.
 const FLIPPED: [&str; 2] = [
     "iftr-010-half-of-the-sixth-in-front-of-zeros/",
     "iftr-013-where-only-its-numbers-say/",
 ];
 
-/// Whether it is one of these.
+/// Whether this mutation of this file is an explained one.
 pub(super) fn is_explained(name: &str, mutation: Mutation) -> bool {
     let is_of = |case: &&str| name.get(3..).is_some_and(|name| name.starts_with(case));
     match mutation {

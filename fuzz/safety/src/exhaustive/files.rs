@@ -1,4 +1,4 @@
-//! The files of the corpus, each content once.
+//! The files of the corpus, without duplicates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use atf_conformance::corpus::{self, Case, Subject};
 /// An index or detail file of the corpus.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// A case that has it, and its path there: `v1/clean-session/thread_7/index.atf`.
+    /// A case with this file, and its path there: `v1/clean-session/thread_7/index.atf`.
     pub name: String,
     /// Which of a thread's files it is.
     pub kind: FileKind,
@@ -17,16 +17,16 @@ pub struct File {
     pub wire: u8,
     /// Its content.
     pub bytes: Vec<u8>,
-    /// The thread's other file, for what needs both: of the case, else of the clean session.
+    /// The thread's other file, for attacks that need both: from the case, else the clean session.
     pub beside: Vec<u8>,
-    /// Cut to this size or less it is the same as another file that was cut.
+    /// Truncated to this size or less, it equals another truncated file.
     pub shared: usize,
-    /// What stands where in it, by offset, where the case is about this file alone.
+    /// Its field names by offset, if the case is about this file alone.
     pub fields: BTreeMap<usize, String>,
 }
 
-/// All files with different bytes, in the order of their bytes, so that each has what it shares with
-/// another in common with the one before it.
+/// All different files, sorted by their bytes, so each file shares its longest common prefix with the one
+/// before it.
 #[must_use]
 pub fn files() -> Vec<File> {
     let cases = corpus::cases();
@@ -74,7 +74,7 @@ pub fn files() -> Vec<File> {
         let key = |file: &File| file.kind == FileKind::Index;
         (key(one), &one.bytes).cmp(&(key(other), &other.bytes))
     });
-    // Headers have their fields at the same places, whatever the file.
+    // All headers have the same fields at the same offsets.
     for at in 0..files.len() {
         let File { kind, wire, .. } = files[at];
         let is_clean = |file: &&File| {
@@ -100,7 +100,7 @@ pub fn files() -> Vec<File> {
     files
 }
 
-/// The fields' names by offset, from lines `00000008  01000000  header.flags  1`.
+/// Parses the field names by offset from lines `00000008  01000000  header.flags  1`.
 fn fields(dump: &str) -> BTreeMap<usize, String> {
     let field = |line: &str| {
         let offset = usize::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
@@ -115,7 +115,7 @@ fn fields(dump: &str) -> BTreeMap<usize, String> {
 }
 
 impl File {
-    /// The name of the field that a byte belongs to, with `[]` for any number.
+    /// The name of the field that a byte belongs to, with `[]` for any index.
     #[must_use]
     pub fn field(&self, offset: usize) -> String {
         let name = self.fields.range(..=offset).next_back();

@@ -1,4 +1,4 @@
-//! What must hold of a file that was changed.
+//! Checks the guarantees for a changed file.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use atf::FileKind;
 
 use super::{Base, Event, File, Reading};
 
-/// What must hold of a file that was cut.
+/// Checks a truncated file.
 pub(super) fn cut(
     file: &File,
     base: &Base,
@@ -19,13 +19,14 @@ pub(super) fn cut(
     }
     let Some(reading) = reading else {
         let may_be_refused = base.reading.is_none() || size < 64 || !begins_behind_header(file);
-        return match may_be_refused {
-            true => Ok(()),
-            false => Err("is refused".to_owned()),
+        return if may_be_refused {
+            Ok(())
+        } else {
+            Err("is refused".to_owned())
         };
     };
     let Some(whole) = &base.reading else {
-        return Err("is read, though the whole file is not".to_owned());
+        return Err("is read, though the untruncated file is refused".to_owned());
     };
     let intact = whole
         .events
@@ -34,12 +35,12 @@ pub(super) fn cut(
         .count();
     let intact = &whole.events[..intact];
     let is_prefix = intact.starts_with(&reading.events);
-    // Zeros at the end of a file are no events, whatever they were before it was cut.
+    // Zeros at the end of a truncated file are not events, even if they were before.
     let missing = reading.events.len()..intact.len();
     if !is_prefix || !is_zeros(file, whole, missing) {
         let intact = intact.len();
         return Err(format!(
-            "{intact} events are whole, it gives {}: {:?}",
+            "expected {intact} whole events, got {}: {:?}",
             reading.events.len(),
             reading.events.last()
         ));
@@ -58,7 +59,7 @@ fn is_zeros(file: &File, reading: &Reading, mut seqs: Range<usize>) -> bool {
     })
 }
 
-/// Where events begin elsewhere, only a footer proves that they do.
+/// Whether the events begin right after the header. Elsewhere, only a footer proves where they begin.
 fn begins_behind_header(file: &File) -> bool {
     let offset = file
         .bytes
@@ -67,7 +68,7 @@ fn begins_behind_header(file: &File) -> bool {
     offset.is_some_and(|bytes| u64::from_le_bytes(bytes) == 64)
 }
 
-/// What must hold of a file with flipped bits, one or some in a row.
+/// Checks a file with one or several adjacent bits flipped.
 pub(super) fn flipped(
     file: &File,
     base: &Base,
@@ -93,13 +94,13 @@ pub(super) fn flipped(
             .map(of)
             .eq(whole.events.iter().map(of));
         if !is_thread || !same {
-            return Err("changes an event, and the checksum is said to be good".to_owned());
+            return Err("changes an event, but the checksum is reported good".to_owned());
         }
     }
     if whole.is_proven && reading.events != whole.events && !notices && first >= 64 {
-        return Err("changes an event, and a checker does not notice".to_owned());
+        return Err("changes an event, but a checker does not notice".to_owned());
     }
-    // Events in front of the change stay as they are. Zeros at the end become a hole in front of it.
+    // Events before the change stay the same. Zeros at the end become a gap before it.
     if first >= 64 {
         let before = |reading: &Reading| {
             let is_before = |event: &&Event| event.end <= first as u64;
@@ -108,7 +109,7 @@ pub(super) fn flipped(
         let (now, once) = (before(reading), before(whole));
         let is_same = reading.events[..now].starts_with(&whole.events[..once]);
         if !is_same || !is_zeros(file, reading, once..now) {
-            return Err("changes an event in front of it".to_owned());
+            return Err("changes an earlier event".to_owned());
         }
     }
     Ok(())

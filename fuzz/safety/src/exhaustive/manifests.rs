@@ -1,10 +1,10 @@
-//! Each manifest of the corpus cut at every byte, and with its bits flipped, in its session.
+//! Truncates every manifest of the corpus at every byte and flips its bits, in its session.
 //!
-//! What must hold, whatever the manifest says then:
+//! Guarantees for any manifest:
 //!
-//! - nothing panics: not a reader, not what looks up names, not a checker;
-//! - every thread that has files is there, and has the events that it had;
-//! - what is recovered has the same, and breaks no structural MUST of its files.
+//! - no reader, name lookup or checker panics;
+//! - every thread with files is found and keeps its events;
+//! - the recovered session has the same events and breaks no structural MUST.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ use super::recovered::{broken_rules, folder};
 use super::subject::{Events, Subject};
 use super::{Mutation, Scope, Tally, workers};
 
-/// Of so many changes one is recovered as well, unless all are asked for.
+/// One in this many mutations is also recovered, unless all are requested.
 const RECOVERED: usize = 64;
 
 /// A session of the corpus.
@@ -45,7 +45,7 @@ impl Session {
     }
 }
 
-/// Those with different manifests.
+/// The sessions with different manifests.
 #[must_use]
 pub fn sessions() -> Vec<Session> {
     let mut seen = BTreeSet::new();
@@ -58,7 +58,7 @@ pub fn sessions() -> Vec<Session> {
     corpus::cases().into_iter().filter_map(session).collect()
 }
 
-/// Does it to all of them, on that many threads.
+/// Attacks all sessions, on `threads` threads.
 pub fn run(
     subject: &dyn Subject,
     sessions: &[Session],
@@ -96,7 +96,7 @@ pub fn run(
     )
 }
 
-/// A session's files on disk, and what they gave with their own manifest.
+/// A session's files on disk, and the results with the original manifest.
 struct Place {
     folder: TempDir,
     session: PathBuf,
@@ -128,7 +128,7 @@ impl Place {
     fn holds(&self, subject: &dyn Subject, bytes: Vec<u8>, recovers: bool) -> Result<(), String> {
         fs::write(&self.manifest, bytes).map_err(|error| error.to_string())?;
         same("read", &self.read, &subject.session(&self.session)?)?;
-        // What is broken is the manifest's own affair; that it is looked at is what counts.
+        // The manifest may break rules; the check must only not panic.
         let _ = broken_rules(&self.session);
         if recovers {
             let recovered = self.recover(subject)?;
@@ -143,7 +143,7 @@ impl Place {
         Ok(())
     }
 
-    /// What is recovered; `None` where that is refused.
+    /// Recovers the session; `None` if that is refused.
     fn recover(&self, subject: &dyn Subject) -> Result<Option<Events>, String> {
         let out = self.folder.path().join("out");
         if out.exists() {
@@ -152,24 +152,26 @@ impl Place {
         match subject.recover(&self.session, &out) {
             Ok(()) => {}
             Err(_) if !out.exists() => return Ok(None),
-            Err(error) => return Err(format!("refused, and left something there: {error}")),
+            Err(error) => return Err(format!("refused, but left output: {error}")),
         }
         let broken = broken_rules(&out);
-        match broken.is_empty() {
-            true => subject.session(&out).map(Some),
-            false => Err(format!("recovered it breaks {broken:?}")),
+        if broken.is_empty() {
+            subject.session(&out).map(Some)
+        } else {
+            Err(format!("recovered session breaks {broken:?}"))
         }
     }
 }
 
 fn same(how: &str, before: &Events, now: &Events) -> Result<(), String> {
-    match before == now {
-        true => Ok(()),
-        false => Err(format!("{how} were {before:?}, now {now:?}")),
+    if before == now {
+        Ok(())
+    } else {
+        Err(format!("{how} were {before:?}, now {now:?}"))
     }
 }
 
-/// Reads all events of a session's threads, and asks for the name of each function.
+/// Reads all events of a session's threads, and looks up every function's name.
 pub(super) fn events(path: &Path) -> Result<Events, String> {
     let session = atf::session::SessionReader::open(path).map_err(|error| error.to_string())?;
     let symbols = session.symbols();
@@ -181,7 +183,7 @@ pub(super) fn events(path: &Path) -> Result<Events, String> {
         let mut count = 0;
         for event in index.events_in(..) {
             let event = event.map_err(|error| error.to_string())?;
-            // The name may be any: it is the manifest's.
+            // Any name is fine, since the manifest is changed.
             let _ = symbols.function(event.function_id).to_string();
             count += 1;
         }

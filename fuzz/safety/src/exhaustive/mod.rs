@@ -1,15 +1,15 @@
-//! Each file of the corpus cut at every byte, and with each of its bits flipped.
+//! Truncates every file of the corpus at every byte, and flips every bit.
 //!
-//! What must hold, whatever the file is:
+//! Guarantees for any file:
 //!
-//! - nothing panics, and each way to read gives the same;
-//! - a cut file has the events that are whole in it, as they were, and none besides;
-//! - a flipped bit changes no event of a file whose checksum stands without being noticed: the reader
-//!   refuses the file, or its checksum, its footer or its header is wrong;
-//! - a checker notices each flip in a file that is without fault alone, but for the bits in the
-//!   [list](unnoticed::text) that is committed: nothing else in the file repeats what they say;
-//! - the C API says what the library says;
-//! - what is recovered breaks no structural MUST and has the events that were read.
+//! - nothing panics, and every way of reading returns the same;
+//! - a truncated file has exactly the events that are whole in it, unchanged;
+//! - in a file with a checksum, a bit flip that changes an event is noticed: the reader refuses the file,
+//!   or its checksum, footer or header is wrong;
+//! - a checker notices every flip in a valid file, except for the bits in the committed
+//!   [list](unnoticed::text), which nothing else in the file repeats;
+//! - the C API agrees with the library;
+//! - the recovered trace breaks no structural MUST and has the events that were read.
 
 mod explained;
 mod files;
@@ -36,11 +36,11 @@ pub use subject::{Event, Events, Library, Reading, Source, Subject};
 
 /// Files larger than this have long runs of zeros or of one payload.
 const LARGE: usize = 4 << 10;
-/// In the midst of these, of so many bytes in a row the bits of one are flipped, unless all are asked for.
+/// In the middle of large files, only one byte in this many has its bits flipped, unless all are requested.
 const STEP: usize = 64;
-/// Of so many flips and of so many cuts one is recovered as well, unless all are asked for.
+/// One in this many flips and truncations is also recovered, unless all are requested.
 const RECOVERED: [usize; 2] = [512, 16];
-/// The files of which every cut and every flip is recovered.
+/// The files for which every truncation and every flip is recovered.
 const CLEAN: [&str; 4] = [
     "v1/clean-index/index.atf",
     "v1/clean-detail/detail.atf",
@@ -50,35 +50,35 @@ const CLEAN: [&str; 4] = [
 /// How many mutations a worker takes at a time.
 const CHUNK: usize = 2048;
 
-/// How much is done.
+/// How much to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// What fits each run of CI: every cut, every flip but in the midst of large files. Clean files are
-    /// read in each way, through the C API and recovered each time, the others for a part.
+    /// For every CI run: every truncation, and every flip except in the middle of large files. Clean files
+    /// are always read in every way and through the C API, and recovered; the others only partly.
     Quick,
-    /// Everything, and each two bits in a row.
+    /// Everything, and every two adjacent bits.
     All,
 }
 
-/// What was done, and what did not hold.
+/// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Files that were cut.
+    /// Truncated files.
     pub cuts: u64,
-    /// Files with a flipped bit.
+    /// Files with one flipped bit.
     pub flips: u64,
-    /// Files with two flipped bits in a row.
+    /// Files with two adjacent bits flipped.
     pub pairs: u64,
-    /// Flips that were left to [`Scope::All`].
+    /// Flips skipped because only [`Scope::All`] runs them.
     pub skipped_flips: u64,
-    /// Files that were recovered.
+    /// Recovered files.
     pub recovered: u64,
-    /// What did not hold: of each file the first, and how many there are.
+    /// Broken guarantees by file: their number, and the first one.
     pub faults: BTreeMap<String, (u64, String)>,
-    /// How often an [explained](EXPLAINED) fault was seen.
+    /// How often an [explained](EXPLAINED) fault occurred.
     pub explained: u64,
-    /// The bits of files without fault that a checker did not notice, by kind, version and field: the
-    /// value of the field with only these bits.
+    /// The bits of valid files whose flips a checker did not notice, by kind, version and field, as a mask of
+    /// the field's value.
     pub unnoticed: BTreeMap<(String, u8, String), u64>,
 }
 
@@ -105,7 +105,7 @@ impl Tally {
     }
 }
 
-/// Does it all to `files`, on that many threads.
+/// Attacks `files`, on `threads` threads.
 pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero<usize>) -> Tally {
     let attack = Attack::new(subject, files, scope);
     let jobs: Vec<_> = files
@@ -129,10 +129,10 @@ pub fn run(subject: &dyn Subject, files: &[File], scope: Scope, threads: NonZero
     })
 }
 
-/// What is known of a file before anything happens to it.
+/// The results for a file before any mutation.
 struct Base {
     reading: Option<Reading>,
-    /// Whether a check by itself finds nothing.
+    /// Whether a check of the file alone finds nothing.
     is_clean: bool,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Attack<'a> {
         }
     }
 
-    /// Does mutation `at` to a file: one of its cuts, or one of its flips behind these.
+    /// Tests mutation `at` of a file: first its truncations, then its flips.
     fn one(&self, file: &File, base: &Base, at: usize, scratch: &Scratch, tally: &mut Tally) {
         let size = file.bytes.len();
         let mutation = Mutation::nth(size, at);
@@ -171,7 +171,7 @@ impl<'a> Attack<'a> {
             Mutation::Pair(_) => tally.pairs += 1,
         }
         let bytes = mutation.apply(&file.bytes);
-        // Of two bits in a row a checksum tells as much as of each.
+        // A checksum detects two adjacent flips as well as each one.
         let is_pair = matches!(mutation, Mutation::Pair(_));
         let is_full = !is_pair && (self.scope == Scope::All || CLEAN.contains(&file.name.as_str()));
         let recovers = is_full || is_recovered(mutation, size);
@@ -216,7 +216,7 @@ impl<'a> Attack<'a> {
         tally.fault(&file.name, mutation, &fault);
     }
 
-    /// Reads in each way; all must give the same.
+    /// Reads in every way; all must return the same.
     fn same_everywhere(
         &self,
         file: &File,
@@ -229,7 +229,7 @@ impl<'a> Attack<'a> {
             let other = read(*source);
             if other != reading {
                 return Err(format!(
-                    "{source:?} gives {other:?}, bytes give {reading:?}"
+                    "{source:?} returns {other:?}, bytes return {reading:?}"
                 ));
             }
         }
@@ -237,8 +237,8 @@ impl<'a> Attack<'a> {
     }
 }
 
-/// The ways to read that are tried besides bytes: all of them, or for most files the cheap ones where it
-/// is the turn of this mutation.
+/// The ways of reading to try in addition to bytes: all of them, or for most files only the cheap ones, in
+/// turn by mutation.
 fn sources<'a>(
     mutation: Mutation,
     bytes: &'a [u8],
@@ -263,16 +263,16 @@ fn sources<'a>(
     Ok(sources)
 }
 
-/// Whether a byte stands where flips are left out: in the midst of a large file.
+/// Whether flips of this byte are skipped: it is in the middle of a large file.
 fn is_in_the_midst(byte: usize, size: usize) -> bool {
     let ends = LARGE / 4;
     size > LARGE && (ends..size - ends).contains(&byte) && !byte.is_multiple_of(STEP)
 }
 
-/// Whether this one is recovered in each run of CI.
+/// Whether every CI run recovers this mutation.
 fn is_recovered(mutation: Mutation, size: usize) -> bool {
     match mutation {
-        // Numbers without a common divisor go through all bits of a byte, and all parts of an event.
+        // Coprime numbers cover all bits of a byte and all parts of an event.
         Mutation::Flip(bit) => (bit * 37 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Pair(bit) => (bit * 41 + size).is_multiple_of(RECOVERED[0]),
         Mutation::Cut(at) if size > LARGE => at.is_multiple_of(STEP),
@@ -280,7 +280,7 @@ fn is_recovered(mutation: Mutation, size: usize) -> bool {
     }
 }
 
-/// The word for a kind of file.
+/// The name of a file kind.
 fn name(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Index => "index",

@@ -1,11 +1,11 @@
-//! One change of a file.
+//! Mutations of a file.
 
 use std::ops::Range;
 
-/// One change of a file.
+/// One mutation of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation {
-    /// Cut to this many bytes.
+    /// Truncated to this many bytes.
     Cut(usize),
     /// This bit flipped, counted from the lowest of the first byte.
     Flip(usize),
@@ -14,12 +14,12 @@ pub enum Mutation {
 }
 
 impl Mutation {
-    /// How many there are of a file of `size` bytes without its pairs of bits, and with them.
+    /// The number of mutations of a file of `size` bytes, without and with pairs of bits.
     pub(super) fn count(size: usize) -> [usize; 2] {
         [size * 9, (size * 17).saturating_sub(1)]
     }
 
-    /// One of them: first the cuts, then the bits, then the pairs.
+    /// Mutation `at`: first the truncations, then the bits, then the pairs.
     pub(super) fn nth(size: usize, at: usize) -> Self {
         match at.checked_sub(size) {
             None => Self::Cut(at),
@@ -37,7 +37,7 @@ impl Mutation {
         }
     }
 
-    /// The byte where it begins.
+    /// The first byte it affects.
     pub(super) fn place(self) -> usize {
         match self {
             Self::Cut(size) => size,
@@ -45,7 +45,7 @@ impl Mutation {
         }
     }
 
-    /// The file with it.
+    /// Applies it to a file's bytes.
     pub(super) fn apply(self, bytes: &[u8]) -> Vec<u8> {
         if let Self::Cut(size) = self {
             return bytes[..size].to_vec();
@@ -57,7 +57,7 @@ impl Mutation {
         bytes
     }
 
-    /// True of flips for one bit of each byte, for another one in the next.
+    /// True for one bit of each byte; a different bit in the next byte.
     pub(super) fn is_one_of_its_byte(self) -> bool {
         matches!(self, Self::Flip(bit) if bit % 8 == (bit / 8) % 8)
     }

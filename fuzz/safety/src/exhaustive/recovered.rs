@@ -1,4 +1,4 @@
-//! Recovering a thread whose file was changed, and what must hold of the result.
+//! Recovers a thread with a changed file, and checks the result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{File, Reading, Subject};
 
-/// A folder with one thread in it.
+/// A folder with one thread.
 #[derive(Debug)]
 pub(super) struct Scratch {
     _folder: TempDir,
@@ -36,13 +36,13 @@ impl Scratch {
         }
     }
 
-    /// Writes a file; it stays until the next call.
+    /// Writes a file, which exists until the next call.
     pub(super) fn put(&self, bytes: &[u8]) -> Result<&Path, String> {
         fs::write(&self.file, bytes).map_err(|error| error.to_string())?;
         Ok(&self.file)
     }
 
-    /// Recovers the thread with these bytes in the place of `file`, and looks at what came out.
+    /// Recovers the thread with these bytes instead of `file`, and checks the result.
     pub(super) fn recover(
         &self,
         subject: &dyn Subject,
@@ -71,16 +71,16 @@ impl Scratch {
             Ok(()) if is_readable => {}
             Err(_) if !is_readable && !self.out.exists() => return Ok(()),
             Err(error) => return Err(format!("is not recovered: {error}")),
-            Ok(()) => return Err("is recovered, though its index cannot be read".to_owned()),
+            Ok(()) => return Err("is recovered, but its index cannot be read".to_owned()),
         }
         let broken = broken_rules(&self.out);
         if !broken.is_empty() {
-            return Err(format!("recovered it breaks {broken:?}"));
+            return Err(format!("recovered thread breaks {broken:?}"));
         }
         self.same_events(bytes, file.kind)
     }
 
-    /// What was recovered are the first events that were read, as they were but for their links.
+    /// Checks that the recovered events are a prefix of the events read, unchanged except for links.
     fn same_events(&self, bytes: &[u8], kind: FileKind) -> Result<(), String> {
         if kind == FileKind::Detail {
             return Ok(());
@@ -95,7 +95,7 @@ impl Scratch {
         };
         if after.event_count() != kept {
             return Err(format!(
-                "{kept} events were there, {} are recovered",
+                "expected {kept} recovered events, got {}",
                 after.event_count()
             ));
         }
@@ -118,7 +118,7 @@ impl Scratch {
     }
 }
 
-/// A folder in memory where there is one.
+/// Creates a temporary folder, in memory if possible.
 pub(super) fn folder() -> TempDir {
     let shm = Path::new("/dev/shm");
     let folder = match shm.is_dir() {
@@ -127,12 +127,12 @@ pub(super) fn folder() -> TempDir {
     };
     #[allow(
         clippy::expect_used,
-        reason = "without a place for files nothing can be shown"
+        reason = "nothing can be tested without a folder for files"
     )]
     folder.expect("a place for temporary files")
 }
 
-/// The structural rules that a checker finds broken.
+/// The structural rules that a checker reports as broken.
 pub(super) fn broken_rules(path: &Path) -> Vec<String> {
     let mut broken = Broken::default();
     check(path, &mut broken);

@@ -1,5 +1,4 @@
-//! What is attacked: the reader, the checker, the recovery, the C API. A test puts a broken one in the
-//! place of each.
+//! The subject of the attacks: reader, checker, recovery and C API. Tests replace each with a broken one.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
@@ -14,14 +13,14 @@ use atf_conformance::{FileReport, Output};
 
 use super::manifests;
 
-/// An event of either file, as numbers that are equal where the events are.
+/// An event of either file, as numbers to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
-    /// The offset behind it, bytes from the start of the file.
+    /// The offset after it, in bytes from the start of the file.
     pub end: u64,
-    /// When, in nanoseconds.
+    /// Its timestamp in nanoseconds.
     pub time: u64,
-    /// Of which thread.
+    /// Its thread.
     pub thread_id: u32,
     /// Its kind or type, and its depth or flags.
     pub kind: (u32, Option<u32>),
@@ -31,32 +30,32 @@ pub struct Event {
     pub rest: Option<u64>,
 }
 
-/// What a reader makes of a file.
+/// What a reader returns for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// All events.
     pub events: Vec<Event>,
-    /// Whether a footer's checksum fits the events, and header and footer agree.
+    /// Whether a footer's checksum matches the events, and header and footer agree.
     pub is_proven: bool,
 }
 
-/// How many events each thread of a session has.
+/// The number of events of each thread of a session.
 pub type Events = BTreeMap<u32, u64>;
 
-/// Where a reader gets a file from.
+/// A reader's source for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source<'a> {
     /// Bytes in memory.
     Bytes(&'a [u8]),
-    /// The same through reads at positions, each of which gives a few bytes only.
+    /// Bytes through positioned reads that return only a few bytes each.
     Positioned(&'a [u8]),
-    /// The same through a lock and seeks.
+    /// Bytes through a lock and seeks.
     Seekable(&'a [u8]),
-    /// A file, read at positions.
+    /// A file, through positioned reads.
     Path(&'a Path),
 }
 
-/// What is attacked.
+/// The subject of the attacks.
 pub trait Subject: Sync {
     /// Reads a file, or refuses it.
     fn read(&self, kind: FileKind, source: Source<'_>) -> Option<Reading> {
@@ -66,14 +65,14 @@ pub trait Subject: Sync {
         }
     }
 
-    /// Whether a check by itself finds anything.
+    /// Whether a check of the file alone finds anything.
     fn notices(&self, kind: FileKind, bytes: &[u8]) -> bool {
         let mut found = Found(false);
         check_bytes("file".as_ref(), kind, bytes.to_vec(), &mut found);
         found.0
     }
 
-    /// Holds the C API against the library: panics where they differ.
+    /// Compares the C API with the library; panics if they differ.
     fn capi(&self, kind: FileKind, bytes: &[u8]) {
         match kind {
             FileKind::Index => atf_fuzz::capi_index(bytes),
@@ -85,7 +84,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// Where the session is refused, or an event of a file that opens.
+    /// If the session is refused, or an event of a file that opens.
     fn session(&self, path: &Path) -> Result<Events, String> {
         manifests::events(path)
     }
@@ -94,13 +93,13 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     ///
-    /// Those of [`recover`].
+    /// As for [`recover`].
     fn recover(&self, path: &Path, out: &Path) -> atf::Result<()> {
         recover(path, out, &RecoverOptions::default()).map(drop)
     }
 }
 
-/// The library as it is.
+/// The unmodified library.
 #[derive(Debug, Clone, Copy)]
 pub struct Library;
 
@@ -171,7 +170,7 @@ fn seekable(bytes: &[u8]) -> Option<Seekable<std::io::Cursor<Vec<u8>>>> {
     Seekable::new(std::io::Cursor::new(bytes.to_vec())).ok()
 }
 
-/// Bytes that are given a few at a time.
+/// Bytes that are returned a few at a time.
 struct Dribble(Vec<u8>);
 
 impl ReadAt for Dribble {

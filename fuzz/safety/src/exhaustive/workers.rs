@@ -1,4 +1,4 @@
-//! Threads that take one job after another, and panics as faults.
+//! Worker threads that run jobs and turn panics into faults.
 
 use std::cell::RefCell;
 use std::num::NonZero;
@@ -10,11 +10,11 @@ use std::thread;
 use super::Tally;
 
 thread_local! {
-    /// The words of a panic, for the report.
+    /// The message of the last panic, for the report.
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Does all jobs on that many threads, each of which begins with a `start` of its own.
+/// Runs all jobs on several threads, each with its own `start`.
 pub(super) fn run<J: Sync, S>(
     threads: NonZero<usize>,
     jobs: &[J],
@@ -48,7 +48,7 @@ pub(super) fn run<J: Sync, S>(
     total.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `check` says; where it panics, that is a fault.
+/// Runs `check`; a panic becomes a fault.
 pub(super) fn caught<T>(check: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match panic::catch_unwind(AssertUnwindSafe(check)) {
         Ok(said) => said,

@@ -1,13 +1,13 @@
-/* Calls of the operating system that fail as they are told: loaded in front of libc by LD_PRELOAD.
+/* System calls that fail on demand; preloaded before libc with LD_PRELOAD.
  *
- * Opening a path that begins with /atf-faults/ is an order, and no file:
+ * Opening a path that begins with /atf-faults/ is a command, not a file:
  *
- *   /atf-faults/call=17,errno=28,ever=1   from now on call 17 fails with that error, and each one after it
- *   /atf-faults/call=17,errno=0,ever=0    call 17 moves a byte only, if it reads or writes
- *   /atf-faults/space=4096,errno=28       writes take so many bytes in all, then fail with that error
- *   /atf-faults/log                       no more faults; what is opened has a line for each call
+ *   /atf-faults/call=17,errno=28,ever=1   call 17 and all later ones fail with that error
+ *   /atf-faults/call=17,errno=0,ever=0    call 17 moves only one byte, if it reads or writes
+ *   /atf-faults/space=4096,errno=28       writes fail with that error after this many bytes in total
+ *   /atf-faults/log                       ends the faults; opens a file with a line per call
  *
- * Calls are counted from 0, those only that an order came before. */
+ * Calls are counted from 0, starting after a command. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -29,7 +29,7 @@ static size_t log_size;
 
 #define REAL(result, name, ...) ((result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
 
-/* Whether this call fails; `size` is cut where it only takes less. */
+/* Whether this call fails; reduces `size` for a short read or write. */
 static int fails(const char *name, size_t *size) {
     if (!armed)
         return 0;
@@ -64,7 +64,7 @@ static long number(const char *text, const char *key, long otherwise) {
     return found ? strtol(found + strlen(key), NULL, 10) : otherwise;
 }
 
-/* Follows an order: a file to read, or -1. */
+/* Runs a command; returns a file to read, or -1. */
 static int order(const char *text) {
     if (strcmp(text, "log") == 0) {
         armed = 0;
@@ -108,7 +108,7 @@ int openat64(int folder, const char *path, int flags, ...) {
     return REAL(int, "openat64", int, const char *, int, ...)(folder, path, flags, mode);
 }
 
-/* Calls that give a number, -1 where they fail. */
+/* Calls that return a number, -1 on failure. */
 #define CALL(result, name, parameters, arguments)                                                              \
     result name parameters {                                                                                   \
         if (fails(#name, NULL))                                                                                \
@@ -130,7 +130,7 @@ CALL(int, rmdir, (const char *path), (path))
 CALL(int, unlink, (const char *path), (path))
 CALL(int, unlinkat, (int at, const char *path, int flags), (at, path, flags))
 
-/* Calls that move bytes, and may move less. */
+/* Calls that move bytes, possibly fewer than requested. */
 #define MOVE(name, parameters, arguments)                                                                      \
     ssize_t name parameters {                                                                                  \
         if (fails(#name, &size))                                                                               \
@@ -142,7 +142,7 @@ MOVE(write, (int file, const void *bytes, size_t size), (file, bytes, size))
 MOVE(pread64, (int file, void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
 MOVE(pwrite64, (int file, const void *bytes, size_t size, off64_t offset), (file, bytes, size, offset))
 
-/* Calls that give a pointer, null where they fail. */
+/* Calls that return a pointer, null on failure. */
 #define POINT(result, name, parameters, arguments)                                                             \
     result name parameters {                                                                                   \
         if (fails(#name, NULL))                                                                                \

@@ -1,4 +1,4 @@
-//! The layer in C: built, loaded in front of libc by starting this program anew, and told what to do.
+//! Builds the C layer, preloads it before libc by restarting this program, and controls it.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,33 +10,33 @@ use super::{ENOSPC, Extent, Fault, Plan};
 const SOURCE: &str = include_str!("calls.c");
 const LOADED: &str = "ATF_SAFETY_LAYER";
 
-/// Whether this program runs with the layer.
+/// Whether this program was started with the layer.
 #[must_use]
 pub fn is_under_layer() -> bool {
     std::env::var_os(LOADED).is_some()
 }
 
-/// The layer, where it is loaded.
+/// The loaded layer.
 #[derive(Debug, Clone, Copy)]
 pub struct Layer(());
 
 impl Layer {
-    /// The layer, if this program runs with it and it answers.
+    /// Returns the layer, if this program was started with it and it responds.
     ///
     /// # Errors
     ///
-    /// Where it does not: no fault would ever happen.
+    /// If it does not respond, since then no fault would ever happen.
     pub fn get() -> io::Result<Self> {
         let layer = Self(());
         layer.plan(Plan::Count);
         let _ = fs::read("/dev/null");
         match layer.log()?.is_empty() {
-            true => Err(io::Error::other("the layer of faults does not see calls")),
+            true => Err(io::Error::other("the fault layer does not intercept calls")),
             false => Ok(layer),
         }
     }
 
-    /// From now on calls are counted and fail as planned.
+    /// Starts counting calls and failing them as planned.
     pub fn plan(self, plan: Plan) {
         let order = match plan {
             Plan::Count => "count".to_owned(),
@@ -50,15 +50,15 @@ impl Layer {
                 format!("call={call},errno={error},ever={ever}")
             }
         };
-        // It is no file: the answer is that there is none.
+        // The path is not a file, so opening it fails.
         let _ = File::open(format!("/atf-faults/{order}"));
     }
 
-    /// Ends the plan; gives the names of the calls since, with what became of them.
+    /// Ends the plan; returns the names of the calls since then, with their outcomes.
     ///
     /// # Errors
     ///
-    /// Where there is no layer.
+    /// If there is no layer.
     pub fn log(self) -> io::Result<Vec<String>> {
         let mut text = String::new();
         File::open("/atf-faults/log")?.read_to_string(&mut text)?;
@@ -66,11 +66,11 @@ impl Layer {
     }
 }
 
-/// Builds the layer in `folder`, and runs this program with the same arguments again, with it.
+/// Builds the layer in `folder`, and restarts this program with it and the same arguments.
 ///
 /// # Errors
 ///
-/// Where there is no C compiler `cc`, or the program does not start.
+/// If there is no C compiler `cc`, or the program does not start.
 pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
     let (source, library) = (folder.join("calls.c"), folder.join("calls.so"));
     fs::write(&source, SOURCE)?;
@@ -81,7 +81,7 @@ pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
         .args([&library, &source])
         .status()?;
     if !built.success() {
-        return Err(io::Error::other("the layer of faults was not built"));
+        return Err(io::Error::other("cannot build the fault layer"));
     }
     Command::new(std::env::current_exe()?)
         .args(std::env::args_os().skip(1))
@@ -90,7 +90,7 @@ pub fn run_again(folder: &Path) -> io::Result<ExitStatus> {
         .status()
 }
 
-/// A folder in memory where there is one.
+/// Creates a temporary folder, in memory if possible.
 pub(super) fn scratch() -> io::Result<tempfile::TempDir> {
     let shm = Path::new("/dev/shm");
     match shm.is_dir() {

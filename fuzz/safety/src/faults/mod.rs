@@ -1,17 +1,17 @@
-//! Every call of the operating system fails in turn, under `recover` and under writers of real files.
+//! Fails every system call in turn, during `recover` and in writers of real files.
 //!
-//! A small layer in C ([`Layer`]) stands in front of libc and counts the calls: open, read, write, stat,
-//! make, rename, remove, synchronize. Each is made to fail with EIO, ENOSPC and EINTR, or to move a byte
-//! only, once and from there on; and writes run out of space at every byte.
+//! A small C layer ([`Layer`]) intercepts libc and counts the calls: open, read, write, stat, create,
+//! rename, remove, synchronize. Each fails with EIO, ENOSPC and EINTR, or moves only one byte, once or
+//! from then on. Writes also run out of space at every byte.
 //!
-//! What must hold:
+//! Guarantees:
 //!
-//! - nothing panics, the trace that is read stays as it is, byte for byte;
-//! - a call that failed for good is an error with the system's number, or what is missing for it is named
-//!   in the report; interrupted and short calls are gone on with;
-//! - after an error of `recover` nothing stands at its place, and nothing else is left, unless removing it
-//!   fails, too;
-//! - after an error of a writer its files hold exactly what it says that it flushed.
+//! - nothing panics, and the input trace stays unchanged, byte for byte;
+//! - a permanently failed call returns an error with the system's code, or the report names what is missing;
+//!   interrupted and short calls are continued;
+//! - after an error of `recover`, nothing exists at the output path, and nothing else is left, unless
+//!   removing it fails too;
+//! - after an error of a writer, its files contain exactly the events that it reported as flushed.
 
 mod layer;
 mod recovering;
@@ -24,44 +24,44 @@ pub use layer::{Layer, is_under_layer, run_again};
 pub use recovering::{Recover, recovering};
 pub use writing::{disk_full_in_memory, disk_full_on_tmpfs, writing};
 
-/// What becomes of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails with this error of the system.
+    /// It fails with this system error.
     Error(i32),
-    /// It moves one byte, if it moves any.
+    /// It reads or writes only one byte, if any.
     Short,
 }
 
-/// Which calls.
+/// The calls that a fault affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// This one.
+    /// Only this call.
     Once,
-    /// This one and each one after it.
+    /// This call and all later ones.
     ForEver,
 }
 
-/// A fault and where it happens.
+/// A fault and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plan {
-    /// None: calls are counted.
+    /// No fault: calls are only counted.
     Count,
-    /// At this call, counted from 0.
+    /// A fault at this call, counted from 0.
     Call(u64, Fault, Extent),
-    /// Writes take so many bytes in all.
+    /// Writes fail after this many bytes in total.
     Space(u64),
 }
 
-/// No such device answers.
+/// Input/output error.
 pub const EIO: i32 = 5;
-/// No space is left.
+/// No space left.
 pub const ENOSPC: i32 = 28;
 /// Interrupted by a signal.
 pub const EINTR: i32 = 4;
 
-/// All that can become of a call. Interrupted for ever is left out: a kernel does not do that, and a call
-/// that is interrupted is made again for as long as it takes.
+/// All outcomes of a call, except for endless interruption: a kernel does not do that, and an interrupted
+/// call is repeated until it succeeds.
 pub const FAULTS: [(Fault, Extent); 7] = [
     (Fault::Error(EIO), Extent::Once),
     (Fault::Error(EIO), Extent::ForEver),
@@ -82,13 +82,13 @@ impl fmt::Display for Plan {
     }
 }
 
-/// What was done, and what did not hold.
+/// Counts, and broken guarantees.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Runs with a fault.
     pub runs: u64,
-    /// Calls of the run without one.
+    /// Calls of the run without a fault.
     pub calls: u64,
-    /// What did not hold.
+    /// Broken guarantees.
     pub faults: Vec<String>,
 }

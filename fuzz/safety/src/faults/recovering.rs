@@ -15,18 +15,17 @@ use atf_conformance::corpus;
 
 use super::{EINTR, Extent, FAULTS, Fault, Layer, Plan, Tally};
 
-/// The disk is full after so many bytes more each time: a prime, so that each place in a record comes up.
+/// The step in bytes between sizes of a full disk: a prime, to hit every position in a record.
 const SPACES: usize = 13;
 
-/// What recovers: the library's [`recover`](atf::rewrite::recover), or in a test one with a bug.
+/// A recovery: the library's [`recover`](atf::rewrite::recover), or in a test one with a planted bug.
 pub type Recover<'a> = &'a dyn Fn(&Path, &Path, &RecoverOptions<'_>) -> atf::Result<Report>;
 
-/// Fails each call of a recovery in turn, in each way, and lets it run out of space; ends after that many
-/// faults.
+/// Fails each call of a recovery in turn, in every way, and runs it out of space. Ends after `most` faults.
 ///
 /// # Errors
 ///
-/// Where the places for it cannot be made.
+/// If the folders for it cannot be created.
 pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Result<Tally> {
     let folder = super::layer::scratch()?;
     let mut case = Case {
@@ -51,7 +50,7 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     let written: usize = case.expected.values().map(Vec::len).sum();
     let calls = (0..tally.calls)
         .flat_map(|call| FAULTS.map(|(fault, extent)| Plan::Call(call, fault, extent)));
-    // At every byte is what writers in memory are tried with; this is the same code, on real files.
+    // Writers in memory are tested with every size; this is the same code on real files.
     let spaces = (0..written as u64).step_by(SPACES).map(Plan::Space);
     for plan in calls.chain(spaces) {
         if tally.faults.len() >= most {
@@ -69,9 +68,8 @@ pub fn recovering(layer: Layer, recovers: Recover<'_>, most: usize) -> io::Resul
     Ok(tally)
 }
 
-/// A session of each thing that a recovery does: a thread with a hole, with a detail that nothing refers
-/// to and one that was cut; one that cannot be read; a folder that was renamed; what an earlier recovery
-/// left; a manifest that is wrong.
+/// Writes a session that needs every step of a recovery: a thread with a gap, an orphan detail and a torn
+/// detail; an unreadable thread; a renamed folder; files of an earlier recovery; a wrong manifest.
 fn damaged_session(path: &Path) -> io::Result<()> {
     let case = corpus::find("v1/clean-session").ok_or(io::ErrorKind::NotFound)?;
     case.write(path)?;
@@ -98,7 +96,7 @@ struct Case<'a> {
     layer: Layer,
     recovers: Recover<'a>,
     root: PathBuf,
-    /// What comes out without a fault, and what it was made from.
+    /// The result without a fault, and its source.
     expected: BTreeMap<PathBuf, Vec<u8>>,
     source: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -120,7 +118,7 @@ impl Case<'_> {
         let system = |error: io::Error| format!("the test itself: {error}");
         let (result, log) = self.recover(plan).map_err(system)?;
         if files(&self.root.join("in")).map_err(system)? != self.source {
-            return Err("changes what it reads".to_owned());
+            return Err("changes its input".to_owned());
         }
         let at = match plan {
             Plan::Call(call, ..) => usize::try_from(call).ok().and_then(|call| log.get(call)),
@@ -131,11 +129,11 @@ impl Case<'_> {
         let is_for_ever = matches!(plan, Plan::Call(_, _, Extent::ForEver));
         match result {
             Err(error) => {
-                // It was complete, its name could not be made to last, and nothing can take it back.
+                // The result was complete, but its name could not be synchronized or removed.
                 let is_complete =
                     is_for_ever && out.as_ref().is_ok_and(|out| *out == self.expected);
                 if out.is_ok() && !is_complete {
-                    return Err(format!("{at}: says {error}, and stands at its place"));
+                    return Err(format!("{at}: returns {error}, but leaves a result"));
                 }
                 if is_complete {
                     return Ok(());
@@ -152,11 +150,11 @@ impl Case<'_> {
                 }
             }
             Ok(report) => {
-                let out = out.map_err(|error| format!("{at}: is done, and {error}"))?;
+                let out = out.map_err(|error| format!("{at}: succeeds, but {error}"))?;
                 match self.is_expected(&out) || is_named(&report) {
                     true => Ok(()),
                     false => Err(format!(
-                        "{at}: is done, with other files and no word on it: {}\n{report}",
+                        "{at}: succeeds with different files and does not report it: {}\n{report}",
                         self.differs(&out)
                     )),
                 }
@@ -164,7 +162,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether these are the files that come out without a fault; a manifest may be written anew.
+    /// Whether these are the files of a run without a fault; the manifest may be rewritten.
     fn is_expected(&self, out: &BTreeMap<PathBuf, Vec<u8>>) -> bool {
         let is_same = |(name, expected): (&PathBuf, &Vec<u8>)| {
             let says = |bytes: &[u8]| format!("{:?}", Manifest::parse(bytes));
@@ -182,7 +180,7 @@ impl Case<'_> {
         format!("{:?}", names.collect::<std::collections::BTreeSet<_>>())
     }
 
-    /// Whether beside the source nothing stands but, where even removing failed, an unfinished folder.
+    /// Checks that nothing is left next to the source, except for an unfinished folder if removing it failed.
     fn nothing_is_left(&self, may_stay: bool) -> Result<(), String> {
         let entries = fs::read_dir(&self.root).map_err(|error| error.to_string())?;
         for entry in entries.flatten() {
@@ -199,27 +197,26 @@ impl Case<'_> {
     }
 }
 
-/// Whether the system lets this call be interrupted, so that it is made again.
+/// Whether this call can be interrupted and must be repeated.
 fn is_repeated(call: &str) -> bool {
     ["read ", "write ", "pread64", "pwrite64", "open ", "fsync"]
         .iter()
         .any(|name| call.starts_with(name))
 }
 
-/// Whether an error has the system's number.
+/// Checks that an error has the system's error code.
 fn says(error: &atf::Error, number: i32, at: &str) -> Result<(), String> {
     let system =
         std::error::Error::source(error).and_then(|source| source.downcast_ref::<io::Error>());
     let found = system.and_then(io::Error::raw_os_error);
-    match matches!(error.kind(), ErrorKind::Io(_)) && found == Some(number) {
-        true => Ok(()),
-        false => Err(format!(
-            "{at}: the error of the system is not told: {error}"
-        )),
+    if matches!(error.kind(), ErrorKind::Io(_)) && found == Some(number) {
+        Ok(())
+    } else {
+        Err(format!("{at}: the system's error is not reported: {error}"))
     }
 }
 
-/// Whether a report names something that could not be read.
+/// Whether a report names an unreadable file.
 fn is_named(report: &Report) -> bool {
     report.to_string().contains("os error")
 }

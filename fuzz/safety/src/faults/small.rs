@@ -1,4 +1,4 @@
-//! A disk of so many bytes.
+//! A disk of limited size.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use atf::write::{Memory, Storage, StorageFile};
 
-/// Files in memory that take so many bytes in all. A byte that is there already can be written again.
+/// Files in memory with a limit on their total size. Existing bytes can be overwritten.
 #[derive(Debug, Clone)]
 pub(super) struct SmallDisk {
     pub(super) memory: Memory,

@@ -1,5 +1,5 @@
-//! Writers of real files while calls fail, writers in memory whose disk is full at each byte, and real
-//! disks that are full.
+//! Writers of real files with failing calls, writers in memory with a disk that is full at every byte, and
+//! full real disks.
 
 use std::fs;
 use std::io;
@@ -22,9 +22,9 @@ use tempfile::TempDir;
 use super::small::SmallDisk;
 use super::{FAULTS, Fault, Layer, Plan, Tally};
 
-/// Events of the thread, of which each third has a detail; and those of one for a real disk.
+/// Events of the thread; every third one has a detail.
 const COUNT: u64 = 200;
-/// Events for each page of the largest disk: with the details of some, about as much as it holds.
+/// Events per page of the largest disk: with their details, about as many as fit.
 const OF_A_PAGE: u64 = 62;
 const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
@@ -41,13 +41,13 @@ fn event(seq: u64) -> Event {
     }
 }
 
-/// How far a writer came: what it says that it flushed, if a thread was made, and whether it ended.
+/// How far a writer got: what it reported as flushed, if it created a thread, and whether it finished.
 struct Written {
     flushed: Option<(u64, u64)>,
     result: atf::Result<()>,
 }
 
-/// Writes a session of one thread up to its first error, and lets go of it.
+/// Writes a session of one thread up to the first error, then drops the writers.
 fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: u64) -> Written {
     let mut flushed = None;
     let run = || -> atf::Result<()> {
@@ -84,7 +84,7 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
     Written { flushed, result }
 }
 
-/// Holds the files of a thread against what its writer says.
+/// Compares the files of a thread with what its writer reported.
 fn check(
     read: impl Fn(&str) -> Option<Vec<u8>>,
     flushed: (u64, u64),
@@ -97,7 +97,7 @@ fn check(
     let detail = detail.transpose();
     let detail = match (detail, flushed.1) {
         (Ok(detail), _) => detail,
-        // Its writer never came to a detail.
+        // Its writer failed before the first detail.
         (Err(_), 0) => None,
         (Err(error), _) => return Err(error),
     };
@@ -107,11 +107,11 @@ fn check(
     );
     if found != flushed {
         return Err(format!(
-            "{flushed:?} events and details were flushed, {found:?} are there"
+            "{flushed:?} events and details were flushed, found {found:?}"
         ));
     }
     if is_done && !matches!(index.completeness(), Completeness::Finalized) {
-        return Err("is done, and the index is not finalized".to_owned());
+        return Err("succeeds, but the index is not finalized".to_owned());
     }
     for (seq, found) in (0..).zip(index.events_in(..)) {
         let (found, expected) = (found.map_err(text)?, event(seq));
@@ -136,11 +136,11 @@ fn check(
     Ok(())
 }
 
-/// Fails each call of a writer of real files in turn, in each way, in both wire versions.
+/// Fails each call of a writer of real files in turn, in every way, in both wire versions.
 ///
 /// # Errors
 ///
-/// Where the places for it cannot be made.
+/// If the folders for it cannot be created.
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
     for wire in Wire::ALL {
@@ -193,7 +193,7 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
         match fault {
             Fault::Short => return Err(format!("gives up: {error}")),
             Fault::Error(expected) if number != Some(expected) => {
-                return Err(format!("the error of the system is not told: {error}"));
+                return Err(format!("the system's error is not reported: {error}"));
             }
             Fault::Error(_) => {}
         }
@@ -202,19 +202,19 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
     if let Some(manifest) = &manifest
         && !Manifest::parse(manifest).problems.is_empty()
     {
-        return Err("leaves a manifest that is not whole".to_owned());
+        return Err("leaves a truncated manifest".to_owned());
     }
     match written.flushed {
         Some(flushed) => {
             let read = |name: &str| fs::read(root.join(THREAD).join(name)).ok();
             check(read, flushed, is_done)
         }
-        None if is_done => Err("is done without a thread".to_owned()),
+        None if is_done => Err("succeeds without a thread".to_owned()),
         None => Ok(()),
     }
 }
 
-/// Lets the disk be full after each byte that a writer puts down, in both wire versions.
+/// Makes the disk full after every byte of a writer, in both wire versions.
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
@@ -224,7 +224,7 @@ pub fn disk_full_in_memory() -> Tally {
             buffer_size: 4 << 10,
             ..WriteOptions::default()
         };
-        // Nothing fits, one byte fits, and so on, until all does.
+        // From no space to enough for everything, byte by byte.
         for space in 0.. {
             tally.runs += 1;
             let small = SmallDisk::new(space);
@@ -248,11 +248,11 @@ pub fn disk_full_in_memory() -> Tally {
     tally
 }
 
-/// Writes a session and recovers one to disks of 1 to `sizes` pages; `None` where none can be mounted.
+/// Writes a session and recovers one to disks of 1 to `sizes` pages; `None` if no disk can be mounted.
 ///
 /// # Errors
 ///
-/// Where the places for it cannot be made.
+/// If the folders for it cannot be created.
 pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
     let options = WriteOptions {
@@ -301,16 +301,16 @@ fn recover_to(session: &Path, out: &Path) -> Result<(), String> {
     match result {
         Ok(_) => Ok(()),
         Err(error) if !is_full(&error) => Err(error.to_string()),
-        Err(_) if left > 0 => Err("something is left of it".to_owned()),
+        Err(_) if left > 0 => Err("leaves files after an error".to_owned()),
         Err(_) => Ok(()),
     }
 }
 
-/// A small disk in memory, which is gone in the end.
+/// A small disk in memory, unmounted on drop.
 struct Mounted(TempDir);
 
 impl Mounted {
-    /// One of that many KiB, or `None` where nothing may be mounted.
+    /// Mounts a disk of `kib` KiB; `None` if mounting is not permitted.
     fn new(kib: u64) -> io::Result<Option<Self>> {
         let folder = TempDir::new()?;
         let mut mount = Command::new("mount");
@@ -325,7 +325,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // What stays mounted is seen: its folder cannot be removed.
+        // A failed unmount is noticed, since the folder cannot be removed.
         let _ = Command::new("umount").arg(self.0.path()).status();
     }
 }

@@ -10,7 +10,7 @@ type Files = Vec<(&'static str, Vec<u8>)>;
 pub struct Input {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Makes one of about so many bytes.
+    /// Creates a trace of about this many bytes.
     pub make: fn(usize) -> Files,
 }
 
@@ -19,7 +19,7 @@ const DETAIL: &str = "thread_7/detail.atf";
 const RING: &str = "thread_7/ring.atf";
 const MANIFEST: &str = "manifest.json";
 
-/// All of them.
+/// All hostile traces.
 pub const INPUTS: [Input; 24] = [
     Input {
         name: "nothing",
@@ -123,7 +123,7 @@ fn open(version: u8, count: u64) -> IndexFile {
     IndexFile::finalized(version, count).placeholder()
 }
 
-/// Header and footer count as high as they can.
+/// Header and footer state the highest counts.
 fn lying_index() -> Vec<u8> {
     let mut file = IndexFile::finalized(2, 3);
     file.header_count = u64::MAX;
@@ -159,7 +159,7 @@ fn event(seq: u64, kind: u8, function_id: u64) -> EventRecord {
     }
 }
 
-/// Each other event is zeros.
+/// Every other event is zeros.
 fn holes(size: usize) -> Files {
     let mut bytes = open(1, count(size)).without_footer();
     for hole in bytes[64..].chunks_mut(32).step_by(2) {
@@ -168,7 +168,7 @@ fn holes(size: usize) -> Files {
     vec![(INDEX, bytes)]
 }
 
-/// Each event begins as a footer does.
+/// Every event begins like a footer.
 fn footers(size: usize) -> Files {
     let mut bytes = open(1, count(size)).without_footer();
     for event in bytes[64..].chunks_mut(32) {
@@ -203,7 +203,7 @@ fn calls(size: usize, kind: u8) -> Files {
     index_of(size, |seq| event(seq, kind, seq))
 }
 
-/// Calls that never return, and then as many returns of functions that were never called.
+/// Calls that never return, then as many returns of functions that were never called.
 fn unmatched(size: usize) -> Files {
     let half = count(size) / 2;
     index_of(size, |seq| match seq < half {
@@ -226,7 +226,7 @@ fn record(seq: u64, payload: usize) -> DetailRecord {
     }
 }
 
-/// Details of that payload, as many as fit.
+/// Details with a payload of this size, as many as fit.
 fn details(size: usize, payload: usize) -> Files {
     let fits = (size / (24 + payload)).max(1) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, payload)).collect());
@@ -242,7 +242,7 @@ fn lying_detail(size: usize, count: u64) -> Files {
     with_details(file.bytes(), 3)
 }
 
-/// A length that reaches behind the end, over and over.
+/// Lengths that reach past the end, over and over.
 fn one_length(size: usize) -> Files {
     let mut file = DetailFile::of(1, Vec::new()).placeholder().header();
     for _ in 0..size / 4 {
@@ -251,7 +251,7 @@ fn one_length(size: usize) -> Files {
     with_details(file, 3)
 }
 
-/// Each fifth detail has no length, so that the way from one to the next is lost.
+/// Every fifth detail has no length, which breaks the walk from one to the next.
 fn broken_often(size: usize) -> Files {
     let fits = (size / 32) as u64;
     let file = DetailFile::of(1, (0..fits).map(|seq| record(seq, 8)).collect());
@@ -262,7 +262,7 @@ fn broken_often(size: usize) -> Files {
     with_details(bytes, fits)
 }
 
-/// Each place looks like the beginning of a detail that reaches up to the end.
+/// Every offset looks like the beginning of a detail that reaches to the end.
 fn false_starts(size: usize) -> Files {
     let file = DetailFile::of(1, vec![record(0, size)]).placeholder();
     let mut bytes = file.without_footer();
@@ -278,7 +278,7 @@ fn false_starts(size: usize) -> Files {
     with_details(bytes, 3)
 }
 
-/// A ring whose sizes and counts are as high as they can be.
+/// A ring with the highest sizes and counts.
 fn ring(size: usize) -> Files {
     let mut bytes = b"ATR2\x01\x01\0\0".to_vec();
     bytes.extend(7_u32.to_le_bytes());
@@ -295,14 +295,14 @@ fn manifest(text: &str) -> Files {
     ]
 }
 
-/// A manifest with a list of that size.
+/// A manifest with a list of this size.
 fn list(size: usize, item: impl Fn(usize) -> String) -> Files {
     let one = item(1000).len() + 1;
     let items: Vec<_> = (0..size / one).map(item).collect();
     manifest(&format!("[{}]}}", items.join(",")))
 }
 
-/// Keys that nobody knows, all different or all the same.
+/// Unknown keys, all different or all the same.
 fn keys(size: usize, differ: bool) -> Files {
     let key = |at: usize| match differ {
         true => format!(r#","key{at:08}":1"#),

@@ -1,8 +1,8 @@
-//! Traces made to cost a reader dearly: what they take of memory, and of time as they grow.
+//! Traces crafted to be expensive in memory, or in time as they grow.
 //!
-//! Each [`Input`] is a session of one thread of about the size that is asked for, and [`work`] does to it
-//! all that a reader, a checker and a recovery with salvage do. Its memory has a [`bound`]; twice the size
-//! may take at most [`GROWTH`] times the instructions.
+//! Each [`Input`] is a session of one thread of about the requested size, and [`work`] reads it, checks it
+//! and recovers it with salvage. Its memory has a [`bound`]; twice the size may take at most [`GROWTH`]
+//! times the instructions.
 
 mod inputs;
 
@@ -21,24 +21,23 @@ use atf_conformance::{FileReport, Output};
 
 pub use inputs::{INPUTS, Input};
 
-/// Bytes of memory that any trace may take: windows, buffers, the lists of what was found, which are
-/// bounded.
+/// Bytes of memory that any trace may take: windows, buffers and the bounded lists of findings.
 pub const FIXED: usize = 4 << 20;
-/// Bytes of memory for each byte of the trace: 8 for each detail of at least 24 bytes, what a manifest
-/// says, and 56 for each detail that a salvage finds.
+/// Bytes of memory per byte of the trace: 8 per detail of at least 24 bytes, the manifest's contents, and
+/// 56 per detail that a salvage finds.
 pub const PER_BYTE: usize = 12;
-/// The same for a manifest: of `{"id":7}` become a place in the text, a thread, a problem, each in what is
-/// read, checked and written.
+/// The same for a manifest: each `{"id":7}` becomes a position in the text, a thread and a problem, in
+/// reading, checking and writing.
 pub const PER_MANIFEST_BYTE: usize = 64;
-/// How many times the instructions twice the trace may take, without those of an empty one: linear, and a
-/// logarithm for what is sorted.
+/// The maximum growth of instructions for twice the trace, without those of an empty one: linear, plus a
+/// logarithm for sorting.
 pub const GROWTH: f64 = 2.5;
 
-/// Writes a hostile trace of about `size` bytes into a folder; says how many it has.
+/// Writes a hostile trace of about `size` bytes into a folder; returns its size.
 ///
 /// # Errors
 ///
-/// Those of the file system.
+/// Errors of the file system.
 pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     let mut written = 0;
     for (name, bytes) in (input.make)(size) {
@@ -52,7 +51,7 @@ pub fn write(input: &Input, size: usize, folder: &Path) -> io::Result<usize> {
     Ok(written)
 }
 
-/// The most memory that a trace of that size may take, in bytes.
+/// The maximum memory for a trace of this size, in bytes.
 #[must_use]
 pub fn bound(input: &Input, size: usize) -> usize {
     let per_byte = match input.name.starts_with("manifest") {
@@ -62,8 +61,8 @@ pub fn bound(input: &Input, size: usize) -> usize {
     FIXED + per_byte * size
 }
 
-/// Does all that can be done to a session: reads, merges, pairs, looks up, checks, recovers into `out`.
-/// Errors are fine; what it costs is the question.
+/// Runs every operation on a session: reads, merges, pairs, looks up, checks, recovers into `out`. Ignores
+/// errors; only the cost matters.
 pub fn work(session: &Path, out: &Path) {
     if let Ok(opened) = SessionReader::open(session) {
         let _ = opened.symbols().function(7);
@@ -102,7 +101,7 @@ fn detail(detail: &DetailReader) {
     }
 }
 
-/// A check whose results nobody wants.
+/// Discards the results of a check.
 struct Nothing;
 
 impl Output for Nothing {
