@@ -1,4 +1,4 @@
-"""The table of `.ci/coverage`, from what cargo llvm-cov measured."""
+"""Prints the table of `.ci/coverage` from the JSON of cargo llvm-cov."""
 
 import collections
 import json

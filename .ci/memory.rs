@@ -1,12 +1,12 @@
-//! Planted: what AddressSanitizer and LeakSanitizer (`.ci/asan`), and Miri (`.ci/miri`), have to find, one at a time.
-#![allow(unsafe_code, reason = "what is wrong with it is the point of it")]
+//! Planted bugs that AddressSanitizer and LeakSanitizer (`.ci/asan`) and Miri (`.ci/miri`) must find, one at a time.
+#![allow(unsafe_code, reason = "the bugs are intentional")]
 
 use std::hint::black_box;
 
 fn main() {
     let memory = Box::into_raw(Box::new([1_u64; 4]));
     let first = memory.cast::<u64>();
-    // SAFETY: there is none from here on, but in `free`.
+    // SAFETY: intentionally unsound from here on, except in `free`.
     let free = || drop(unsafe { Box::from_raw(memory) });
     let found = match std::env::args().nth(1).as_deref() {
         Some("beyond") => {
@@ -19,7 +19,7 @@ fn main() {
             unsafe { black_box(first).read() }
         }
         Some("leaked") => 0,
-        // As long as `one` is exclusive, nobody else may write there.
+        // While `one` is exclusive, nothing else may write there.
         Some("alias") => {
             let one = unsafe { &mut *first };
             unsafe { first.write(2) };

@@ -1,18 +1,18 @@
-//! A planted race: `.ci/tsan` fails where ThreadSanitizer does not report it.
+//! A planted race: `.ci/tsan` fails if ThreadSanitizer does not report it.
 static mut COUNT: u64 = 0;
 
 fn main() {
     let threads = [(); 2].map(|()| {
         std::thread::spawn(|| {
             for _ in 0..1000 {
-                // SAFETY: there is none, which is the point of it.
+                // SAFETY: intentionally unsound.
                 unsafe { COUNT += 1 };
             }
         })
     });
     for thread in threads {
-        thread.join().expect("it adds");
+        thread.join().expect("the thread does not panic");
     }
-    // SAFETY: the threads are gone.
+    // SAFETY: the threads have ended.
     println!("{}", unsafe { *(&raw const COUNT) });
 }
