@@ -98,7 +98,7 @@ fn mutate(seconds: &str, names: &[&str]) -> Result<(), String> {
 fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
     let target = target(name)?;
     let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-    // Each try panics, and need not say so.
+    // Silences the panic messages of the attempts.
     panic::set_hook(Box::new(|_| {}));
     let least = mutate::minimize(target, &bytes);
     let _ = panic::take_hook();
@@ -112,7 +112,7 @@ fn minimize(name: &str, file: &str, out: &str) -> Result<(), String> {
 fn propose(target_name: &str, file: &str, name: &str) -> Result<(), String> {
     let target = target(target_name)?;
     let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-    // Each try panics, and need not say so.
+    // Silences the panic messages of the attempts.
     panic::set_hook(Box::new(|_| {}));
     let about = found::propose(Path::new("found"), target, name, &bytes);
     let _ = panic::take_hook();

@@ -121,22 +121,22 @@ fn writers_take_any_sequence_of_operations() {
 }
 
 #[test]
-fn sessions_are_recovered_whatever_they_hold() {
+fn any_session_can_be_recovered() {
     made_up(atf_fuzz::recover, 700);
 }
 
 #[test]
-fn every_way_of_reading_a_session_says_the_same() {
+fn every_way_of_reading_a_session_agrees() {
     made_up(atf_fuzz::session, 500);
 }
 
 #[test]
-fn the_kit_takes_whatever_a_program_answers() {
+fn the_kit_grades_any_answer() {
     made_up(atf_fuzz::answers, 3000);
 }
 
 #[test]
-fn sessions_are_checked_whatever_they_hold() {
+fn any_session_can_be_checked() {
     made_up(atf_fuzz::checker, 300);
 }
 
@@ -162,12 +162,12 @@ fn two_decoders_read_the_same() {
 }
 
 #[test]
-fn files_are_followed_however_they_grow() {
+fn files_are_followed_in_any_pieces() {
     made_up(atf_fuzz::follow, 700);
 }
 
 #[test]
-fn threads_are_read_whatever_their_ring_holds() {
+fn threads_are_read_with_any_ring() {
     made_up(atf_fuzz::ring, 700);
 }
 
@@ -187,7 +187,7 @@ fn seeds_of_the_corpus_find_nothing() {
 
 /// The table, the manifest and the folder name the same targets.
 #[test]
-fn targets_are_those_that_cargo_fuzz_builds() {
+fn all_lists_of_targets_agree() {
     let manifest = fs::read_to_string("Cargo.toml").expect("our own");
     let nightly = fs::read_to_string("../.github/workflows/nightly.yml").expect("our own");
     let names = atf_fuzz::TARGETS.map(|target| target.name).join(", ");
@@ -207,7 +207,7 @@ fn targets_are_those_that_cargo_fuzz_builds() {
 
 /// Bugs found by fuzzing stay fixed, and their cases record the checker's findings.
 #[test]
-fn nothing_that_was_found_is_found_again() {
+fn found_bugs_stay_fixed() {
     let mut count = 0;
     for target in atf_fuzz::TARGETS {
         let Ok(cases) = fs::read_dir(Path::new("found").join(target.name)) else {

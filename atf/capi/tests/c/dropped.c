@@ -1,6 +1,6 @@
 /*
- * A tracer of S3 whose detail ring is full now and then: with and without the call that gives a detail up,
- * with warnings, survive_kill, and a clock by the name that S1 gives it. Prints what it was warned of.
+ * A tracer using S3's functions whose detail ring is sometimes full: with and without the call that drops a
+ * detail, with warnings, survive_kill, and the clock by its name in S1. Prints its warnings.
  */
 #include <ada_timing.h>
 
@@ -18,7 +18,7 @@ static AtfThreadWriter *in_use = NULL;
 static void on_warning(void *user, AtfStatus status, const char *message) {
     const char *place = strstr(message, "thread_");
     printf("%s %s: %s\n", (const char *)user, atf_status_name(status), place ? place : message);
-    /* No lock is held and no handle in use: the library can be called, of this writer too. */
+    /* No lock is held and no handle in use, so the library can be called, even for this writer. */
     if (in_use) {
         TRUE(atf_writer_error(in_use) != ATF_OK);
         TRUE(atf_writer_next_index_seq(in_use) > 0);
@@ -43,7 +43,7 @@ static void write_detail(AtfThreadWriter *writer, uint64_t time, uint32_t seq) {
     atf_write_detail_event(writer, seq, time + seq, &payload);
 }
 
-/* Details 0 to 3 are reserved, and 1 is given up. */
+/* Reserves details 0 to 3 and drops detail 1. */
 static void told(const char *folder, uint64_t time) {
     AtfThreadSummary summary;
     AtfThreadWriter *writer = atf_writer_create(folder, 0, atf_clock_type());
@@ -52,7 +52,7 @@ static void told(const char *folder, uint64_t time) {
     TRUE(atf_writer_drop_detail(writer, 1) == ATF_OK);
     write_detail(writer, time, 2);
     write_detail(writer, time, 3);
-    /* The tracer's counter goes on. */
+    /* The tracer's counter continues. */
     write_index(writer, time, 4, 4);
     write_detail(writer, time, 4);
     TRUE(atf_writer_error(writer) == ATF_OK);
@@ -62,7 +62,7 @@ static void told(const char *folder, uint64_t time) {
     atf_writer_close(writer);
 }
 
-/* The five functions alone: detail 1 never comes, nor does the last. */
+/* Only the five functions: detail 1 and the last one are never written. */
 static void untold(const char *folder, uint64_t time) {
     AtfThreadWriter *writer = atf_writer_create(folder, 1, atf_clock_type());
     in_use = writer;
@@ -70,7 +70,7 @@ static void untold(const char *folder, uint64_t time) {
     write_detail(writer, time, 0);
     write_detail(writer, time, 2);
     TRUE(atf_writer_next_detail_seq(writer) == 4);
-    /* An event that is not there is a mistake: nothing is dropped by it. */
+    /* A nonexistent event is a mistake and drops nothing. */
     write_detail(writer, time, 9);
     TRUE(atf_last_error_status() == ATF_ERROR_LINK);
     atf_writer_finalize(writer);
@@ -80,7 +80,7 @@ static void untold(const char *folder, uint64_t time) {
     in_use = NULL;
 }
 
-/* A program that does not look: one warning for each kind of failure and not one for each event. */
+/* A program that ignores errors gets one warning per kind of failure, not per event. */
 static void repeated(const char *folder, uint64_t time) {
     unsigned count = 0;
     AtfThreadWriter *writer = atf_writer_create(folder, 2, atf_clock_type());

@@ -1,4 +1,4 @@
-//! The examples: each compiles without a warning, runs, and what it writes is in order.
+//! The examples: each compiles without warnings, runs, and writes valid files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,28 +25,28 @@ fn session(command: &mut Command, folder: &Path) -> (String, PathBuf) {
 }
 
 #[test]
-fn four_threads_of_a_c_tracer_write_a_session_that_breaks_no_rule() {
+fn a_c_tracer_of_four_threads_writes_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         for link in [Link::Static, Link::Shared] {
             let program = built(folder.path(), "tracer.c", compiler, link, &[]);
             let root = folder.path().join(format!("{compiler}{link:?}"));
             let (printed, path) = session(&mut Command::new(program), &root);
-            // 4 threads, 1000 calls and returns each, every second call with a detail.
+            // 4 threads with 1000 calls and returns each; every second call has a detail.
             assert!(
                 printed.starts_with("8000 events, 2000 details\n"),
                 "{printed}"
             );
             let summary = accepted(&path);
             assert_eq!((summary.events, summary.details), (8000, 2000));
-            // A manifest and two files for each thread.
+            // A manifest, and two files per thread.
             assert_eq!(summary.files, 9);
         }
     }
 }
 
 #[test]
-fn a_detail_that_never_comes_and_a_full_disk_are_told() {
+fn lost_details_and_a_full_disk_are_reported() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         let program = folder.path().join(format!("dropped_{compiler}"));
@@ -67,7 +67,7 @@ fn a_detail_that_never_comes_and_a_full_disk_are_told() {
 }
 
 #[test]
-fn the_functions_of_s3_write_a_thread_that_breaks_no_rule() {
+fn the_functions_of_s3_write_a_valid_thread() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {
         let program = built(folder.path(), "drain.c", compiler, Link::Static, &[]);
@@ -84,12 +84,12 @@ fn the_functions_of_s3_write_a_thread_that_breaks_no_rule() {
         for (seq, index_seq) in (0..1000).step_by(3).enumerate() {
             let event = details.get(seq as u64).unwrap().unwrap();
             assert_eq!(event.header.index_seq, index_seq);
-            // Calls stand at even places.
+            // Calls are at even positions.
             let expected = if index_seq % 2 == 0 { 3 } else { 4 };
             assert_eq!(u16::from(event.header.event_type), expected);
             assert_eq!(event.payload_size(), 100 + index_seq % 257);
         }
-        // The folder is taken.
+        // The folder already exists.
         let again = Command::new(&program).arg(&path).output().unwrap();
         assert_eq!(again.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&again.stderr).contains("thread_7"));
@@ -97,7 +97,7 @@ fn the_functions_of_s3_write_a_thread_that_breaks_no_rule() {
 }
 
 #[test]
-fn handles_of_cpp_close_themselves_in_a_session_that_breaks_no_rule() {
+fn cpp_handles_close_automatically_and_write_a_valid_session() {
     let folder = TempDir::new().unwrap();
     for compiler in present(&CPP) {
         let program = built(folder.path(), "tracer.cpp", compiler, Link::Static, &[]);
@@ -109,7 +109,7 @@ fn handles_of_cpp_close_themselves_in_a_session_that_breaks_no_rule() {
 }
 
 #[test]
-fn the_reader_prints_a_sample_in_the_order_of_time() {
+fn the_reader_prints_a_sample_in_time_order() {
     let sample = package("../../samples/sample-small/session_20260105_101500/pid_4242");
     let folder = TempDir::new().unwrap();
     for compiler in present(&C) {

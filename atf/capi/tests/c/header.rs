@@ -1,4 +1,4 @@
-//! `atf.h` against the crate: the same functions, numbers and layouts.
+//! Compares `atf.h` with the crate: functions, numbers and layouts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ fn header() -> String {
     text
 }
 
-/// The word that a text ends with.
+/// The last word of a text.
 fn last_word(text: &str) -> &str {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     &text[text.rfind(|c| !is_word(c)).map_or(0, |at| at + 1)..]
@@ -45,7 +45,7 @@ fn declared() -> BTreeSet<String> {
         .collect()
 }
 
-/// The functions that the crate exports, from its source.
+/// The functions that the crate exports, found in its source.
 fn exported() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in fs::read_dir(package("src")).unwrap() {
@@ -58,12 +58,12 @@ fn exported() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_header_declares_what_the_crate_exports_and_nothing_else() {
+fn the_header_declares_exactly_the_crate_s_exports() {
     assert_eq!(declared(), exported());
     assert!(declared().len() > 60);
 }
 
-/// Asserts the size of a struct, and the places of its members, in C and as Rust has them.
+/// Asserts in C that a struct's size and member offsets are Rust's.
 macro_rules! layout {
     ($text:ident: $($type:ident { $($field:ident),* })*) => {
         $(
@@ -86,7 +86,7 @@ fn assert_size(text: &mut String, name: &str, size: usize) {
     writeln!(text, "CHECK(sizeof({name}) == {size}, \"{name}\");").unwrap();
 }
 
-/// A program that refers to every function and holds every layout and number against Rust's.
+/// A program that refers to every function and compares every layout and number with Rust's.
 fn program() -> String {
     let mut text = "#include <stdio.h>\n#include <string.h>\n#include \"atf.h\"\n\
         #ifdef __cplusplus\n#define CHECK(is, what) static_assert(is, what)\n\
@@ -148,7 +148,7 @@ fn the_header_has_the_version_of_the_library() {
 }
 
 #[test]
-fn every_function_links_and_every_layout_is_that_of_rust_in_c_and_cpp() {
+fn every_function_links_and_every_layout_matches_rust() {
     let folder = TempDir::new().unwrap();
     let text = program();
     for (extension, compilers) in [("c", ["gcc", "clang"]), ("cpp", ["g++", "clang++"])] {

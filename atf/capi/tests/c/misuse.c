@@ -1,4 +1,4 @@
-/* Wrong calls, and what each of them says. Arguments: an empty folder, and a sample session. */
+/* Wrong calls and their statuses. Arguments: an empty folder, and a sample session. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +172,7 @@ static void wrong_order(const char *folder) {
     TRUE(atf_writer_next_detail_seq(writer) == 1 && atf_last_error_status() == ATF_ERROR_REFUSED);
     atf_detail_function_payload_set_stack_size(&large, 0);
     atf_write_detail_event(writer, 1, 11, &large);
-    /* Half of the struct, as an older program knows it. */
+    /* Half of the struct, as compiled into an older program. */
     memset(&summary, 0xff, sizeof summary);
     SAYS(ATF_OK, atf_writer_finish(writer, &summary, 16));
     TRUE(summary.event_count == 2 && summary.detail_count == 1);
@@ -181,7 +181,7 @@ static void wrong_order(const char *folder) {
     SAYS(ATF_ERROR_STATE, atf_writer_drop_detail(writer, 1));
     SAYS(ATF_ERROR_STATE, atf_writer_write(writer, 12, 1, 1, 1, NULL));
     SAYS(ATF_ERROR_STATE, atf_writer_flush(writer));
-    /* The first failure is the one that is kept. */
+    /* The first failure is kept. */
     SAYS(ATF_ERROR_REFUSED, atf_writer_error(writer));
     TRUE(strstr(atf_writer_error_message(writer), "timestamp_ns") != NULL);
     TRUE(atf_writer_is_finalized(writer) == 1);
@@ -299,7 +299,7 @@ static void reading(const char *folder, const char *sample) {
     SAYS(ATF_OK, atf_thread_index(thread, &index));
     SAYS(ATF_OK, atf_thread_detail(thread, &detail));
     SAYS(ATF_OK, atf_merge_open(session, 0, UINT64_MAX, &merge));
-    /* Each lives as long as it needs to. */
+    /* Handles can be closed in any order. */
     SAYS(ATF_OK, atf_thread_close(thread));
     SAYS(ATF_OK, atf_session_close(session));
     TRUE(atf_index_event_count(index) == 900);
@@ -312,7 +312,7 @@ static void reading(const char *folder, const char *sample) {
     SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, events, SIZE_MAX, &count));
     SAYS(ATF_ERROR_ARGUMENT, atf_index_read(index, 0, NULL, 1, &count));
     SAYS(ATF_OK, atf_index_checksum(index, &checksum));
-    /* The tracers of the field write 0. */
+    /* Existing tracers write 0. */
     TRUE(checksum == ATF_CHECKSUM_ABSENT);
     SAYS(ATF_OK, atf_detail_get(detail, 0, &detail_event));
     SAYS(ATF_OK, atf_detail_payload(detail, 0, UINT64_MAX, stack, sizeof stack, &count));

@@ -1,4 +1,4 @@
-//! Wrong calls: each is answered, nothing is read or freed twice.
+//! Wrong calls: each returns an error, nothing is read or freed twice.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::support::{Link, compile, has, package, present, run};
 const SAMPLE: &str = "../../samples/sample-small/session_20260105_101500/pid_4242";
 
 #[test]
-fn every_wrong_call_is_answered_with_its_status() {
+fn every_wrong_call_returns_its_status() {
     for compiler in present(&["gcc", "clang"]) {
         let folder = TempDir::new().unwrap();
         let program = folder.path().join("misuse");
@@ -22,7 +22,7 @@ fn every_wrong_call_is_answered_with_its_status() {
 }
 
 #[test]
-fn wrong_calls_touch_no_memory_that_is_not_theirs() {
+fn wrong_calls_touch_no_foreign_memory() {
     let Some(compiler) = present(&["gcc", "clang"]).first().copied() else {
         return;
     };

@@ -1,6 +1,6 @@
-//! Compilers, what they make, and what the checker says of what that wrote.
+//! Helpers that compile and run C programs, and check the files they write.
 //!
-//! A tool that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
+//! A missing tool is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it is a
 //! failure.
 
 #![allow(dead_code, reason = "no test program uses all of it")]
@@ -19,13 +19,13 @@ pub(crate) fn package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The folder with the libraries that cargo made together with this test.
+/// The folder with the libraries that cargo built with this test.
 pub(crate) fn libraries() -> PathBuf {
     let test = std::env::current_exe().expect("a test has a path");
     test.parent().expect("a file has a folder").to_path_buf()
 }
 
-/// Whether a tool is there.
+/// Whether a tool is installed.
 pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
@@ -36,12 +36,12 @@ pub(crate) fn has(tool: &str) -> bool {
     found
 }
 
-/// Those of the tools that are there.
+/// The installed tools among these.
 pub(crate) fn present<'a>(tools: &[&'a str]) -> Vec<&'a str> {
     tools.iter().copied().filter(|tool| has(tool)).collect()
 }
 
-/// Runs a command and gives what it printed, where its status is what it should be.
+/// Runs a command, which must succeed, and returns its output.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> String {
     let Output {
@@ -92,7 +92,7 @@ pub(crate) fn compile(compiler: &str, source: &Path, link: Link, more: &[&str], 
     run(&mut command);
 }
 
-/// A folder where the shared library has the names that it is installed under.
+/// A folder with the shared library under its installed names.
 fn shared_folder(program: &Path) -> PathBuf {
     let folder = PathBuf::from(format!("{}.libs", program.display()));
     fs::create_dir(&folder).expect("a temporary folder");
@@ -104,16 +104,16 @@ fn shared_folder(program: &Path) -> PathBuf {
     folder
 }
 
-/// The files with a verdict, after it was made sure that no MUST and no SHOULD is broken.
+/// Asserts that no MUST and no SHOULD is broken, and returns the summary.
 #[track_caller]
 pub(crate) fn accepted(path: &Path) -> Summary {
     graded(path, Severity::Should)
 }
 
-/// What is said of a machine that the documents have no number for: a writer there puts 0 down.
+/// The findings on a machine that the documents have no number for, where a writer writes 0.
 const NO_NUMBER: [&str; 2] = ["ATF-IHDR-008", "ATF-DHDR-006"];
 
-/// The files with a verdict, after it was made sure that no rule of this severity is broken.
+/// Asserts that no rule of this severity is broken, and returns the summary.
 #[track_caller]
 pub(crate) fn graded(path: &Path, severity: Severity) -> Summary {
     #[derive(Default)]

@@ -1,5 +1,5 @@
-//! The functions as C calls them, but called from Rust: so Miri, which knows no C, can look at all that
-//! they do with pointers (`.ci/miri`).
+//! Calls the C functions from Rust, so Miri, which cannot run C, can check their use of pointers
+//! (`.ci/miri`).
 
 use std::ffi::{CStr, CString};
 use std::mem::MaybeUninit;
@@ -24,8 +24,8 @@ use atf_capi::writer::*;
 use tempfile::TempDir;
 use zerocopy::FromZeros;
 
-/// Calls a function. All that the tests hand over is theirs: strings that end with NUL, places that are
-/// there, handles of this library, open, closed a moment ago or null.
+/// Calls a function. The tests pass only valid arguments: NUL-terminated strings, valid output pointers,
+/// and handles of this library that are open, recently closed or null.
 macro_rules! call {
     ($call:expr) => {{
         // SAFETY: as above.
@@ -45,12 +45,12 @@ macro_rules! ok {
     };
 }
 
-/// Calls a function whose last argument is the place for its result, and gives that.
+/// Calls a function whose last argument receives its result, and returns the result.
 macro_rules! get {
     ($function:ident($($argument:expr),*)) => {{
         let mut place = MaybeUninit::uninit();
         ok!($function($($argument,)* place.as_mut_ptr()));
-        // SAFETY: the function succeeded, so it has filled the place.
+        // SAFETY: the function succeeded, so it has written the result.
         unsafe { place.assume_init() }
     }};
 }
@@ -66,7 +66,7 @@ macro_rules! get_sized {
 }
 
 fn text(string: *const std::ffi::c_char) -> String {
-    // SAFETY: the library's strings end with NUL, and hold till the next call.
+    // SAFETY: the library's strings are NUL-terminated and valid until the next call.
     let string = unsafe { CStr::from_ptr(string) };
     string.to_str().unwrap().to_owned()
 }
@@ -93,7 +93,7 @@ fn options(wire: u8) -> AtfWriteOptions {
 const CALL: u32 = 1;
 const RETURN: u32 = 2;
 
-/// A function's registers, and so many bytes of the stack behind them.
+/// A function's registers, followed by bytes of the stack.
 #[repr(C)]
 struct Payload {
     registers: DetailFunctionPayload,
@@ -110,7 +110,7 @@ fn payload(function_id: u64) -> Payload {
     }
 }
 
-/// Six events in all three ways, two of them with details.
+/// Writes six events in all three ways, two of them with details.
 fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
     let (function, payload) = (7, payload(7));
     let detail = AtfDetail {
@@ -176,7 +176,7 @@ fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
     call!(atf_writer_close(writer));
 }
 
-/// A session of two threads, each written by a thread of its own.
+/// Writes a session of two threads, each on a separate thread.
 fn session(folder: &CStr, wire: u8) {
     let options = options(wire);
     let session: *mut AtfSessionWriter = get!(atf_session_writer_create(
@@ -215,7 +215,7 @@ fn session(folder: &CStr, wire: u8) {
         1
     ));
     ok!(atf_session_writer_write_manifest(session));
-    // A handle that other threads may have.
+    // A handle that other threads may use.
     let shared = AtomicPtr::new(session);
     std::thread::scope(|scope| {
         for id in [1, 2] {
@@ -238,7 +238,7 @@ fn session(folder: &CStr, wire: u8) {
     ok!(atf_session_writer_close(session));
 }
 
-/// What [`write`] has written.
+/// Reads back the output of [`write`].
 fn read_thread(session: *const AtfSessionReader) {
     let thread: *mut AtfThreadReader = get!(atf_session_open_thread(session, 0));
     let index: *mut AtfIndexReader = get!(atf_thread_index(thread));
@@ -267,7 +267,7 @@ fn read_thread(session: *const AtfSessionReader) {
         events.len()
     ));
     assert_eq!(count, 3);
-    // SAFETY: as many were filled.
+    // SAFETY: this many were written.
     let last = unsafe { events[2].assume_init() };
     assert_eq!(
         (last.index_seq, last.timestamp_ns, last.event_kind),
@@ -290,7 +290,7 @@ fn read_thread(session: *const AtfSessionReader) {
         stack.as_mut_ptr(),
         stack.len()
     ));
-    // SAFETY: it was filled.
+    // SAFETY: it was written.
     let registers = unsafe { registers.assume_init() };
     assert_eq!((registers.function_id.get(), &stack), (7, b"stack\0\0\0"));
     let mut size = 0;
@@ -328,7 +328,7 @@ fn read_session(folder: &CStr) {
     read_thread(session);
 
     let merge: *mut AtfMerge = get!(atf_merge_open(session, 0, u64::MAX));
-    // It outlives the session, too.
+    // It also outlives the session.
     ok!(atf_session_close(session));
     let mut times = Vec::new();
     let mut events = [MaybeUninit::<AtfEvent>::uninit(); 5];
@@ -338,7 +338,7 @@ fn read_session(folder: &CStr) {
         match call!(atf_merge_next(merge, place, events.len(), &raw mut count)) {
             AtfStatus::Ok => {
                 for event in &events[..count] {
-                    // SAFETY: as many were filled.
+                    // SAFETY: this many were written.
                     times.push(unsafe { event.assume_init() }.timestamp_ns);
                 }
             }
@@ -351,7 +351,7 @@ fn read_session(folder: &CStr) {
 }
 
 #[test]
-fn what_is_written_is_read_merged_and_recovered_in_both_wire_versions() {
+fn both_wire_versions_are_written_read_merged_and_recovered() {
     for wire in [1, 2] {
         let folder = TempDir::new().unwrap();
         let written = path(folder.path(), "written");
@@ -371,7 +371,7 @@ fn what_is_written_is_read_merged_and_recovered_in_both_wire_versions() {
 }
 
 #[test]
-fn the_functions_of_s3_take_a_stack_behind_its_registers() {
+fn the_functions_of_s3_take_a_stack_after_the_registers() {
     let folder = TempDir::new().unwrap();
     let root = path(folder.path(), "session");
     let writer = call!(atf_writer_create(root.as_ptr(), 3, 3));
@@ -406,7 +406,7 @@ fn the_functions_of_s3_take_a_stack_behind_its_registers() {
 }
 
 #[test]
-fn handles_that_are_closed_or_of_another_kind_are_refused() {
+fn closed_handles_and_other_kinds_are_refused() {
     let folder = TempDir::new().unwrap();
     let root = path(folder.path(), "session");
     let writer: *mut AtfThreadWriter = get!(atf_writer_open(root.as_ptr(), 1, ptr::null()));
@@ -441,10 +441,10 @@ fn handles_that_are_closed_or_of_another_kind_are_refused() {
     }
 }
 
-/// What happens to the bytes of a file.
+/// A change to the bytes of a file.
 type Change = fn(&mut Vec<u8>);
 
-/// A session with one thread, of which a byte is changed or the end is missing.
+/// Writes a session with one damaged thread.
 fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, CString) {
     let folder = TempDir::new().unwrap();
     let thread = folder.path().join("thread_0");
@@ -469,7 +469,7 @@ fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, CString) {
 }
 
 #[test]
-fn damage_is_told_after_the_last_event_however_events_are_read() {
+fn damage_is_reported_after_the_last_event_by_every_reader() {
     let flipped = |bytes: &mut Vec<u8>| bytes[64 + 8] ^= 1;
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(64 + 32 * 10);
     let changes: [(&str, Change, AtfChecksum); 2] = [
@@ -484,7 +484,7 @@ fn damage_is_told_after_the_last_event_however_events_are_read() {
 
         let merge: *mut AtfMerge = get!(atf_merge_open(session, 0, u64::MAX));
         let count: usize = get!(atf_merge_next(merge, place, size));
-        assert_eq!(count, 10, "everything good is given");
+        assert_eq!(count, 10, "all valid events are returned");
         let mut count = 7;
         let status = call!(atf_merge_next(merge, place, size, &raw mut count));
         assert_eq!((status, count), (AtfStatus::Damaged, 0));
@@ -522,7 +522,7 @@ fn damage_is_told_after_the_last_event_however_events_are_read() {
     assert_eq!(
         call!(atf_merge_unverified_count(merge)),
         1,
-        "a part was read"
+        "only a part was read"
     );
     ok!(atf_merge_close(merge));
     ok!(atf_session_close(session));

@@ -1,4 +1,4 @@
-//! The installation: what `pkg-config` and `CMake` say is enough to build and run a program.
+//! The installation: the flags from `pkg-config` and `CMake` suffice to build and run a program.
 
 #[path = "../c/support.rs"]
 mod support;
@@ -22,7 +22,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_program_finds_the_installed_library_by_pkg_config_and_by_cmake() {
+fn pkg_config_and_cmake_find_the_installed_library() {
     if !has("gcc") || !cfg!(target_os = "linux") {
         return;
     }

@@ -1,7 +1,7 @@
-//! A C tracer of four threads is killed at any moment, its session recovered and checked.
+//! Kills a C tracer of four threads at random times, then recovers and checks its session.
 //!
-//! The moments come from a seed, which is printed: `ATF_KILL_SEED` repeats them as far as a
-//! machine's clock and load can be repeated.
+//! The times come from a seed, which is printed. `ATF_KILL_SEED` repeats them, as far as a machine's
+//! clock and load allow.
 
 #![cfg(unix)]
 
@@ -26,13 +26,13 @@ use tempfile::TempDir;
 use support::{Link, accepted, compile, graded, package, present};
 
 const THREADS: usize = 4;
-/// Kills while it writes.
+/// The number of kills during writing.
 const KILLS: usize = 50;
-/// Kills at most, to get as many: on a loaded machine some find a tracer that does not run.
+/// The maximum number of attempts for that: on a loaded machine, some kill a tracer that is not scheduled.
 const MOST_KILLS: usize = 100;
-/// Sizes of a writer's buffer, by turns.
+/// Sizes of a writer's buffer, used in turn.
 const BUFFERS: [u64; 3] = [4 << 10, 16 << 10, 128 << 10];
-/// Events of a thread that is to be killed: far more than it writes until then.
+/// Events of a thread that will be killed: far more than it can write until then.
 const ENOUGH: u64 = 2_000_000;
 /// SIGKILL.
 const KILLED: i32 = 9;
@@ -44,7 +44,7 @@ struct Tracer {
 }
 
 impl Tracer {
-    /// `None` where there is no compiler.
+    /// Compiles the tracer; `None` without a compiler.
     fn compile() -> Option<Self> {
         let compiler = present(&["gcc", "clang"]).first().copied()?;
         let folder = TempDir::new().unwrap();
@@ -72,12 +72,12 @@ impl Tracer {
     }
 }
 
-/// A tracer that runs, and does not outlive a test that fails.
+/// A running tracer, killed if the test fails.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended, where the test went well.
+        // It has already ended if the test passed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -89,12 +89,12 @@ fn returned(folder: &Path) -> [u64; THREADS] {
     std::array::from_fn(|id| u64::from_ne_bytes(bytes[64 * id..][..8].try_into().unwrap()))
 }
 
-/// A tracer that was killed.
+/// A killed tracer.
 struct Killed {
     folder: TempDir,
-    /// The calls of each thread that had returned.
+    /// The number of each thread's returned calls.
     returned: [u64; THREADS],
-    /// Whether all threads had begun when the wait for the kill did, and some wrote meanwhile.
+    /// Whether all threads had started before the wait for the kill, and some wrote during it.
     was_writing: bool,
 }
 
@@ -104,7 +104,7 @@ impl Killed {
     }
 }
 
-/// Moments to kill at.
+/// Random times for kills.
 struct Moments(u64);
 
 impl Moments {
@@ -115,7 +115,7 @@ impl Moments {
         Self(seed | 1 << 32)
     }
 
-    /// Some time below `end`: xorshift64*.
+    /// A random duration below `end`: xorshift64*.
     fn below(&mut self, end: Duration) -> Duration {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -125,7 +125,7 @@ impl Moments {
     }
 }
 
-/// Kills a tracer: most while its four threads write, each tenth in the first moments of its life.
+/// Kills a tracer, usually while its four threads write; every tenth one right after its start.
 fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments) -> Killed {
     let folder = TempDir::new().unwrap();
     let buffer_size = BUFFERS[round % BUFFERS.len()];
@@ -135,14 +135,17 @@ fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments
     let wait = moments.below(Duration::from_millis(if is_early { 4 } else { 10 }));
     let mut before = returned(folder.path());
     while !is_early && before.contains(&0) {
-        assert!(began.elapsed() < Duration::from_secs(60), "it never began");
-        assert_eq!(child.0.try_wait().unwrap(), None, "it ended by itself");
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "it never started"
+        );
+        assert_eq!(child.0.try_wait().unwrap(), None, "it exited early");
         before = returned(folder.path());
     }
     thread::sleep(wait);
     child.0.kill().unwrap();
     let status = child.0.wait().unwrap();
-    assert_eq!(status.signal(), Some(KILLED), "it ended by itself");
+    assert_eq!(status.signal(), Some(KILLED), "it exited early");
     let returned = returned(folder.path());
     println!("round {round}, {wait:?}, a buffer of {buffer_size}: {returned:?} calls had returned");
     Killed {
@@ -152,7 +155,7 @@ fn kill(tracer: &Tracer, round: usize, survive_kill: bool, moments: &mut Moments
     }
 }
 
-/// Holds each event of a thread and its detail against what the tracer does, and counts them.
+/// Compares every event of a thread, and its detail, with the tracer's, and counts them.
 #[track_caller]
 fn count(reader: &ThreadReader, id: u64) -> u64 {
     let mut details = 0;
@@ -185,21 +188,21 @@ fn count(reader: &ThreadReader, id: u64) -> u64 {
     reader.index().event_count()
 }
 
-/// What a recovered session has.
+/// Counts of a recovered session.
 struct Recovered {
     /// Events of each thread.
     events: [u64; THREADS],
-    /// Of these and of the details, those that were in a ring.
+    /// Events and details that came from a ring.
     from_rings: u64,
 }
 
-/// Recovers a session beside it, and makes sure that it breaks no rule and holds what was written.
+/// Recovers a session, and asserts that the result breaks no rule and has the written events.
 fn recovered(killed: &Killed) -> Recovered {
     let mut events = [0; THREADS];
     let out = killed.folder.path().join("recovered");
     let report = match recover(killed.session(), &out, &RecoverOptions::default()) {
         Ok(report) => report,
-        // It was killed before there was a thread's folder.
+        // It was killed before it created a thread's folder.
         Err(error) if is_nothing(&error) => {
             assert_eq!(killed.returned, [0; THREADS]);
             let from_rings = 0;
@@ -233,7 +236,7 @@ fn is_nothing(error: &Error) -> bool {
 }
 
 #[test]
-fn four_threads_of_the_tracer_write_a_session_that_breaks_no_rule() {
+fn the_tracer_s_four_threads_write_a_valid_session() {
     let Some(tracer) = Tracer::compile() else {
         return;
     };
@@ -253,7 +256,7 @@ fn four_threads_of_the_tracer_write_a_session_that_breaks_no_rule() {
 }
 
 #[test]
-fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
+fn fifty_kills_lose_no_event_whose_call_returned() {
     let Some(tracer) = Tracer::compile() else {
         return;
     };
@@ -265,7 +268,7 @@ fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
         }
         let killed = kill(&tracer, round, true, &mut moments);
         if killed.was_writing {
-            // Its manifest lists the threads that were there, and has the names.
+            // Its manifest lists the existing threads and has the names.
             graded(&killed.session(), Severity::Must);
             let session = SessionReader::open(killed.session()).unwrap();
             assert_eq!(session.symbols().function(1).name, Some("a name"));
@@ -273,7 +276,7 @@ fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
         let recovered = recovered(&killed);
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {
-            // The one more is that whose call was about to return.
+            // One more event may be there, whose call was about to return.
             assert!(
                 events == returned || events == returned + 1,
                 "thread {id}: {events} events, {returned} calls had returned"
@@ -291,7 +294,7 @@ fn of_fifty_kills_none_takes_an_event_whose_call_had_returned() {
 }
 
 #[test]
-fn without_survive_kill_the_loss_is_what_the_buffer_held() {
+fn without_survive_kill_only_buffered_events_are_lost() {
     let Some(tracer) = Tracer::compile() else {
         return;
     };
@@ -303,11 +306,11 @@ fn without_survive_kill_the_loss_is_what_the_buffer_held() {
         let most = BUFFERS[round % BUFFERS.len()] / 32;
         for (id, (&events, &returned)) in recovered.events.iter().zip(&killed.returned).enumerate()
         {
-            // Whole events behind a header of 64 bytes: all that the process had handed over.
+            // Whole events after a header of 64 bytes: everything passed to the operating system.
             let index = killed.session().join(format!("thread_{id}/index.atf"));
             let size = fs::metadata(index).map_or(64, |index| index.len());
             assert_eq!(events, size.saturating_sub(64) / 32);
-            // The one more is an event that filled the buffer, whose call was about to return.
+            // One more event may be there: it filled the buffer, and its call was about to return.
             assert!(events <= returned + 1, "thread {id}: {events}, {returned}");
             let gone = returned.saturating_sub(events);
             assert!(gone <= most, "thread {id}: {events} of {returned}");
@@ -315,5 +318,5 @@ fn without_survive_kill_the_loss_is_what_the_buffer_held() {
         }
     }
     println!("{lost} lost");
-    assert!(lost > 0, "the ring would have nothing to do");
+    assert!(lost > 0, "no loss that survive_kill could prevent");
 }

@@ -1,6 +1,6 @@
 /*
- * Four threads write EVENTS events each, unless somebody kills them.
- * RETURNED is a file of 256 bytes: there each thread counts its calls that have returned.
+ * Four threads write EVENTS events each, unless they are killed.
+ * RETURNED is a file of 256 bytes, where each thread counts its returned calls.
  *     tracer FOLDER RETURNED SURVIVE_KILL BUFFER_SIZE EVENTS
  */
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static void expect(AtfStatus status) {
     }
 }
 
-/* A call or its return; each third event has registers and up to 99 bytes of stack. */
+/* Writes a call or its return; every third event has registers and up to 99 bytes of stack. */
 static void write_event(const Thread *thread, uint64_t seq) {
     uint64_t time = ada_get_timestamp_ns(), function = (uint64_t)thread->id << 32 | seq / 2;
     uint32_t kind = seq % 2 ? ATF_EVENT_KIND_RETURN : ATF_EVENT_KIND_CALL;

@@ -1,4 +1,4 @@
-//! Whatever stands at a path: no panic, no signal, and an exit status that says what it was.
+//! For any input: no panic, no signal, and the right exit status.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 use super::{atf, samples, texts};
 
-/// Every subcommand that reads, each in both forms.
+/// Every subcommand that reads, in both output formats.
 const COMMANDS: &[&[&str]] = &[
     &["info"],
     &["info", "--verify", "--json"],
@@ -18,7 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", "--json"],
 ];
 
-/// Runs all subcommands on a path; each ends by itself and says what it met.
+/// Runs all subcommands on a path. Each must exit normally and explain a usage error.
 fn run_all(folder: &Path, path: &str) -> Vec<i32> {
     let run = |command: &&[&str]| {
         let output = atf(folder, &[command, &[path][..]].concat());
@@ -34,7 +34,7 @@ fn run_all(folder: &Path, path: &str) -> Vec<i32> {
     COMMANDS.iter().map(run).collect()
 }
 
-/// Runs what writes a new trace; whatever the outcome, nothing half made is left.
+/// Runs the subcommands that write a new trace. None may leave partial output.
 fn rewrite_all(folder: &Path, path: &str) {
     for command in [
         &["recover", "--salvage"][..],
@@ -72,7 +72,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
         ];
         let detail = DetailFile::of(version, detail).bytes();
         for whole in [index, detail] {
-            // Numbers as large as they can be, at every place where one may stand.
+            // The largest number at every aligned offset.
             for offset in (8..whole.len() - 8).step_by(4) {
                 files.push(patched(&whole, offset, &[0xff; 8]));
             }
@@ -86,7 +86,7 @@ fn hostile_files() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn hostile_files_end_no_subcommand_by_a_panic_or_a_signal() {
+fn hostile_files_cause_no_panic_or_signal() {
     let folder = TempDir::new().unwrap();
     // One in three: each costs six processes.
     for bytes in hostile_files()
@@ -107,7 +107,7 @@ fn hostile_files_end_no_subcommand_by_a_panic_or_a_signal() {
 }
 
 #[test]
-fn hostile_sessions_end_no_subcommand_by_a_panic_or_a_signal() {
+fn hostile_sessions_cause_no_panic_or_signal() {
     let manifests: &[&[u8]] = &[
         b"",
         b"\xef\xbb\xbf{}",
@@ -133,14 +133,14 @@ fn hostile_sessions_end_no_subcommand_by_a_panic_or_a_signal() {
         }
         fs::write(folder.path().join("thread_9"), b"a file").unwrap();
         let statuses = run_all(folder.path(), ".");
-        // A session: info and dump find what is damaged; explain takes files only.
+        // A session: info and dump report the damage; explain only takes files.
         assert_eq!(statuses, [1, 1, 1, 1, 2, 2]);
         rewrite_all(folder.path(), ".");
     }
 }
 
 #[test]
-fn a_path_that_cannot_be_read_is_exit_status_2() {
+fn an_unreadable_path_is_exit_status_2() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     for path in ["nothing", "empty", "empty/.."] {

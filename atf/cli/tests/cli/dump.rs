@@ -1,4 +1,4 @@
-//! `dump`: all events, in one order, and what filters leave of them.
+//! `dump`: all events in order, and filters.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ fn dump(arguments: &[&str]) -> Vec<Value> {
     lines(&clean(&samples(), &arguments))
 }
 
-/// What orders events: timestamp, thread, position.
+/// The sort key of events: timestamp, thread, position.
 fn key(event: &Value) -> (u64, u64, u64) {
     let time = number(&event["timestamp_ns"]);
     (
@@ -29,7 +29,7 @@ fn key(event: &Value) -> (u64, u64, u64) {
 }
 
 #[test]
-fn all_events_of_the_samples_come_once_in_one_order() {
+fn all_events_of_the_samples_appear_once_in_order() {
     for (path, expected) in expected() {
         let events = lines(&written(&samples(), &["dump", "--json", &path]));
         assert!(events.is_sorted_by_key(key), "{path}");
@@ -70,7 +70,7 @@ fn lines_have_the_documented_keys() {
         keys(1),
         "thread seq timestamp_ns function_id thread_id event_kind call_depth detail_seq"
     );
-    // Wire version 2 has neither a thread nor a depth in its events.
+    // Wire version 2 has no thread and no depth in its events.
     assert_eq!(
         keys(2),
         "thread seq timestamp_ns function_id event_kind detail_seq"
@@ -78,7 +78,7 @@ fn lines_have_the_documented_keys() {
 }
 
 #[test]
-fn filters_leave_what_a_naive_filter_leaves_of_all() {
+fn filters_match_a_naive_filter() {
     let all = dump(&[]);
     assert_eq!(all.len(), 2000);
     let start = number(&all[0]["timestamp_ns"]);
@@ -104,7 +104,7 @@ fn filters_leave_what_a_naive_filter_leaves_of_all() {
     check(&["--from", &from, "--to", &to], &|event| {
         (5_000..=9_000).contains(&time(event))
     });
-    // The bounds belong to what they bound.
+    // The bounds are inclusive.
     let moment = all[700]["timestamp_ns"].as_str().unwrap();
     check(&["--from", moment, "--to", moment], &|event| {
         event["timestamp_ns"] == moment
@@ -145,7 +145,7 @@ fn filters_leave_what_a_naive_filter_leaves_of_all() {
 }
 
 #[test]
-fn text_has_a_line_for_each_event_that_json_has() {
+fn text_and_json_have_the_same_events() {
     let text = clean(&samples(), &["dump", SMALL]);
     let all = dump(&[]);
     assert_eq!(text.lines().count(), all.len());
@@ -159,7 +159,7 @@ fn text_has_a_line_for_each_event_that_json_has() {
     golden("dump-details.txt", &clean(&samples(), &arguments));
 }
 
-/// A session of one thread with one call, its details and a symbol.
+/// Writes a session of one thread with one call, its detail and a symbol.
 fn session(folder: &Path, name: &str) {
     let thread = folder.join("thread_7");
     fs::create_dir_all(&thread).unwrap();
@@ -190,7 +190,7 @@ fn session(folder: &Path, name: &str) {
     fs::write(folder.join("manifest.json"), manifest).unwrap();
 }
 
-/// No letter steers a terminal.
+/// Asserts that no character controls a terminal.
 fn assert_harmless(text: &str) {
     let harmless = |letter: char| letter == '\n' || !letter.is_control();
     assert!(text.chars().all(harmless), "{text:?}");
@@ -198,7 +198,7 @@ fn assert_harmless(text: &str) {
 }
 
 #[test]
-fn the_name_of_a_file_and_its_bytes_cannot_steer_the_terminal() {
+fn a_file_s_name_and_bytes_cannot_control_the_terminal() {
     let folder = TempDir::new().unwrap();
     session(folder.path(), "f");
     let good = folder.path().join("thread_7/index.atf");
@@ -223,7 +223,7 @@ fn the_name_of_a_file_and_its_bytes_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn a_name_cannot_steer_the_terminal() {
+fn a_function_name_cannot_control_the_terminal() {
     let folder = TempDir::new().unwrap();
     let name = "evil\u{1b}]0;title\u{7}\n\u{9b}31m\u{202e}";
     session(folder.path(), name);
@@ -244,7 +244,7 @@ fn a_name_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn details_have_all_their_bytes() {
+fn details_are_dumped_completely() {
     let folder = TempDir::new().unwrap();
     session(folder.path(), "f");
     let event = &lines(&clean(folder.path(), &["dump", "--json", "--details", "."]))[0];
@@ -282,7 +282,7 @@ fn names_can_come_from_another_manifest() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn closing_the_output_early_is_not_an_error() {
     let folder = TempDir::new().unwrap();
     let events = IndexFile::finalized(1, 200_000).bytes();
     fs::write(folder.path().join("index.atf"), events).unwrap();
@@ -327,7 +327,7 @@ fn a_damaged_thread_does_not_hide_the_others() {
 }
 
 #[test]
-fn many_sessions_are_named_and_not_mixed() {
+fn several_sessions_are_listed_and_not_merged() {
     let output = atf(&samples(), &["dump", "."]);
     let (status, text, messages) = texts(&output);
     assert_eq!((status, text), (2, ""));
@@ -338,7 +338,7 @@ fn many_sessions_are_named_and_not_mixed() {
     assert!(messages.contains("pid_4244"), "{messages}");
 }
 
-/// A session of that many threads, each with two events and a detail.
+/// Writes a session of `count` threads, each with two events and a detail.
 fn many_threads(folder: &Path, count: u64) {
     for id in 0..count {
         let thread = folder.join(format!("thread_{id}"));
@@ -367,7 +367,7 @@ fn many_threads(folder: &Path, count: u64) {
     }
 }
 
-/// `atf` where a process may have no more than `limit` open files.
+/// Runs `atf` with at most `limit` open files.
 #[cfg(unix)]
 fn limited(folder: &Path, limit: u32, arguments: &[&str]) -> std::process::Output {
     let script = format!("ulimit -n {limit} && exec \"$0\" \"$@\"");
@@ -406,7 +406,7 @@ fn more_threads_than_open_files_lose_nothing() {
 }
 
 #[test]
-fn details_of_two_folders_with_one_id_are_told_apart() {
+fn details_of_two_folders_with_one_id_are_distinguished() {
     let folder = TempDir::new().unwrap();
     for (name, time, byte) in [("thread_1", 1000, 0xaa), ("thread_01", 2000, 0xbb)] {
         let thread = folder.path().join(name);
@@ -431,9 +431,9 @@ fn details_of_two_folders_with_one_id_are_told_apart() {
     assert_eq!(payloads, ["aa", "bb"]);
 }
 
-/// Calls by hand: what returned, threw, was skipped, is open, and returns without a call.
+/// Handmade calls: returned, thrown, skipped and open ones, and returns without a call.
 #[test]
-fn spans_say_how_each_call_ended() {
+fn spans_state_how_each_call_ended() {
     let folder = TempDir::new().unwrap();
     let event = |(timestamp_ns, kind, function_id): (u64, u8, u64)| EventRecord {
         timestamp_ns,
@@ -474,7 +474,7 @@ fn spans_say_how_each_call_ended() {
         "1 110 - open 1",
     ];
     assert_eq!(all, expected);
-    // Those that overlap with the time that is asked for.
+    // The calls that overlap the time range.
     assert_eq!(
         spans(&["--from", "131", "--to", "145"]),
         [all[3].clone(), all[5].clone()]
@@ -491,13 +491,13 @@ fn spans_say_how_each_call_ended() {
 fn spans_of_the_samples_pair_all_calls() {
     let arguments = ["dump", "--spans", "--json", SMALL];
     let spans = lines(&clean(&samples(), &arguments));
-    // Half of 900, 700 and 400 events are calls, and all of them returned.
+    // Half of the 900, 700 and 400 events are calls, all of which returned.
     assert_eq!(spans.len(), 1000);
     assert!(spans.iter().all(|span| span["end"] == "return"));
 }
 
 #[test]
-fn a_thread_that_is_not_there_is_said() {
+fn a_missing_thread_is_reported() {
     let output = atf(&samples(), &["dump", "--thread", "9", SMALL]);
     let (status, text, messages) = texts(&output);
     assert_eq!(
@@ -508,7 +508,7 @@ fn a_thread_that_is_not_there_is_said() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_said() {
+fn a_failing_output_is_reported() {
     for command in [&["dump", SMALL][..], &["info", SMALL], &["--help"]] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = Command::new(assert_cmd::cargo::cargo_bin("atf"))
@@ -524,10 +524,10 @@ fn output_that_cannot_be_written_is_said() {
 }
 
 #[test]
-fn a_name_that_is_very_long_is_cut_in_each_line() {
+fn very_long_names_are_shortened() {
     let folder = TempDir::new().unwrap();
     let manifest = folder.path().join("manifest.json");
-    // The cut would fall into a letter of two bytes.
+    // The limit falls inside a two-byte character.
     let name = format!("a{}", "é".repeat(1_000_000));
     let dumped = dump(&["--limit", "1"]);
     let id = number(&dumped[0]["function_id"]);

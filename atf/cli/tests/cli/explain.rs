@@ -1,4 +1,4 @@
-//! `explain`: every byte once, each under the name of its field.
+//! `explain`: shows every byte exactly once, under the name of its field.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::files::{DetailFile, DetailRecord, IndexFile, padded, patched};
 use super::{atf, clean, golden, lines, number, sample_files, texts, written};
 
-/// The bytes that a text tells, each line where the last one ended.
+/// The bytes shown in a text. Each line must start where the last one ended.
 fn told(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines().filter(|line| line.starts_with("  0x")) {
@@ -23,7 +23,7 @@ fn told(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The bytes that JSON lines tell.
+/// The bytes shown in JSON lines.
 fn told_json(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines(text) {
@@ -48,7 +48,7 @@ fn told_in_both_forms(folder: &Path, path: &Path) -> [Vec<u8>; 2] {
 }
 
 #[test]
-fn every_byte_of_every_sample_file_is_told_exactly_once() {
+fn every_byte_of_every_sample_file_is_shown_exactly_once() {
     for path in sample_files() {
         let bytes = fs::read(&path).unwrap();
         for told in told_in_both_forms(Path::new("."), &path) {
@@ -57,7 +57,7 @@ fn every_byte_of_every_sample_file_is_told_exactly_once() {
     }
 }
 
-/// Files that end in every way there is, with damage in the places where it matters.
+/// Files with every kind of end, and with damage in critical places.
 fn odd_files() -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for version in [1, 2] {
@@ -93,10 +93,10 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn every_byte_is_told_once_whatever_the_file() {
+fn every_byte_of_any_file_is_shown_once() {
     let folder = TempDir::new().unwrap();
     let files = odd_files();
-    // One file in seven of those that are cut, all others.
+    // One in seven of the truncated files, and all others.
     let files = files
         .iter()
         .enumerate()
@@ -111,7 +111,7 @@ fn every_byte_is_told_once_whatever_the_file() {
     }
 }
 
-/// A file of either kind, small enough to be read whole.
+/// Writes a file of each kind, small enough for a golden file.
 fn small(folder: &Path, version: u8) {
     let index = IndexFile::finalized(version, 2);
     fs::write(folder.join("index.atf"), index.bytes()).unwrap();
@@ -125,7 +125,7 @@ fn small(folder: &Path, version: u8) {
 }
 
 #[test]
-fn small_files_read_as_written_down() {
+fn small_files_match_the_golden_files() {
     for version in [1, 2] {
         let folder = TempDir::new().unwrap();
         small(folder.path(), version);
@@ -137,9 +137,9 @@ fn small_files_read_as_written_down() {
 }
 
 #[test]
-fn what_is_wrong_with_a_field_stands_behind_it_and_in_the_exit_status() {
+fn field_problems_are_shown_and_set_the_exit_status() {
     let folder = TempDir::new().unwrap();
-    // Without a checksum, which would say that any bit of an event changed.
+    // Without a checksum, which would also report any changed bit.
     let whole = IndexFile {
         checksum: 0,
         ..IndexFile::finalized(1, 2)
@@ -174,7 +174,7 @@ fn what_is_wrong_with_a_field_stands_behind_it_and_in_the_exit_status() {
 }
 
 #[test]
-fn events_are_chosen_by_position_and_what_is_left_out_is_said() {
+fn events_are_selected_by_position_and_omissions_reported() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("i"), IndexFile::finalized(2, 20).bytes()).unwrap();
     let events = |arguments: &[&str]| {
@@ -224,12 +224,12 @@ fn killed(folder: &Path) {
             _ => drop(writer.write(&event).unwrap()),
         }
     }
-    // Nothing runs any more in a process that is killed.
+    // As in a killed process, nothing is dropped.
     std::mem::forget(writer);
 }
 
 #[test]
-fn a_ring_is_told_byte_for_byte_and_its_events_are_seen_by_all() {
+fn a_ring_is_shown_byte_for_byte_and_all_commands_read_its_events() {
     let folder = TempDir::new().unwrap();
     killed(folder.path());
     let ring = folder.path().join("thread_5/ring.atf");
@@ -240,7 +240,7 @@ fn a_ring_is_told_byte_for_byte_and_its_events_are_seen_by_all() {
     let text = clean(folder.path(), &["explain", "thread_5/ring.atf"]);
     assert!(text.contains("index_event 19 at 0x2e0"), "{text}");
     assert!(text.contains("detail_event_header 9 at"), "{text}");
-    // Numbers that lie, and rings that are cut.
+    // Wrong numbers, and truncated rings.
     for offset in (16..72).step_by(4) {
         fs::write(&ring, patched(&whole, offset, &[0xff; 4])).unwrap();
         let [text, json] = told_in_both_forms(folder.path(), &ring);
@@ -267,7 +267,7 @@ fn a_ring_is_told_byte_for_byte_and_its_events_are_seen_by_all() {
         let text = written(folder.path(), &["info", path]);
         assert!(text.contains("ring.atf"), "{text}");
     }
-    // A ring that does not belong to its files is a problem, and their events are read.
+    // A ring of another thread is a problem, but the files' events are read.
     fs::write(&ring, patched(&whole, 8, &[6])).unwrap();
     let output = atf(folder.path(), &["info", "."]);
     let (status, text, _) = texts(&output);

@@ -10,7 +10,7 @@ use atf::{DetailEventType, EventKind};
 use super::files::{DetailFile, IndexFile};
 use super::{atf, clean, expected, lines, number, samples, texts};
 
-/// `atf dump --follow` at work.
+/// A running `atf dump --follow`.
 struct Following {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -30,11 +30,11 @@ impl Following {
         Self { child, lines }
     }
 
-    /// It says that there is nothing to follow yet.
+    /// Waits for the message that there is nothing to follow yet.
     fn waits(&mut self) {
         let stderr = self.child.stderr.as_mut().unwrap();
         let mut said = String::new();
-        // Byte by byte: what comes behind the line stays for `end`.
+        // Byte by byte: text after the line is left for `end`.
         let mut bytes = BufReader::with_capacity(1, stderr);
         bytes.read_line(&mut said).unwrap();
         assert!(said.starts_with("atf: waiting for "), "{said}");
@@ -44,7 +44,7 @@ impl Following {
         self.lines.next().unwrap().unwrap()
     }
 
-    /// Its exit status and its messages, once it has nothing more to write.
+    /// Returns its exit status and messages after its output has ended.
     fn end(mut self) -> (i32, String) {
         assert!(self.lines.next().is_none());
         let output = self.child.wait_with_output().unwrap();
@@ -63,7 +63,7 @@ fn call(seq: u64) -> Event {
 }
 
 #[test]
-fn of_finalized_files_it_writes_what_dump_writes() {
+fn finalized_files_are_followed_like_dumped() {
     let path = "sample-small/session_20260105_101500/pid_4242";
     let threads = format!("{path}/thread_0");
     let index = format!("{threads}/index.atf");
@@ -84,10 +84,10 @@ fn of_finalized_files_it_writes_what_dump_writes() {
 }
 
 #[test]
-fn of_a_finalized_session_it_writes_the_same_events() {
+fn a_finalized_session_is_followed_completely() {
     let key = |event: &serde_json::Value| (event["thread"].as_u64(), number(&event["seq"]));
     for (path, expected) in expected() {
-        // Of the others one thread at least is never finalized.
+        // The other samples have at least one thread that is never finalized.
         if path.starts_with("sample-small") {
             let sorted = |arguments: &[&str]| {
                 let mut events = lines(&clean(&samples(), arguments));
@@ -102,7 +102,7 @@ fn of_a_finalized_session_it_writes_the_same_events() {
 }
 
 #[test]
-fn events_are_written_as_they_come_until_the_thread_is_finalized() {
+fn events_are_written_as_they_arrive_until_the_thread_is_finalized() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("session/thread_5");
     let mut following = Following::new(&folder, &["--json", "--details"]);
@@ -122,7 +122,7 @@ fn events_are_written_as_they_come_until_the_thread_is_finalized() {
                 .unwrap(),
         }
         writer.flush().unwrap();
-        // It comes before anything else is written.
+        // It arrives before anything else is written.
         let event = &lines(&following.next())[0];
         assert_eq!(number(&event["seq"]), seq);
         assert_eq!(number(&event["timestamp_ns"]), 1000 + seq);
@@ -137,7 +137,7 @@ fn events_are_written_as_they_come_until_the_thread_is_finalized() {
 }
 
 #[test]
-fn threads_of_a_session_come_as_they_come() {
+fn threads_of_a_session_are_written_as_they_appear() {
     let folder = tempfile::tempdir().unwrap();
     let mut following = Following::new(folder.path(), &["--json"]);
     following.waits();
@@ -162,7 +162,7 @@ fn names_come_with_the_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let thread = folder.path().join("thread_0");
     let mut writer = ThreadWriter::create(&thread, 0, &WriteOptions::default()).unwrap();
-    // What is followed is the session, its thread, and what one name of two means.
+    // Follows the session, its thread, and a filter by name.
     let of_session = Following::new(folder.path(), &["--json"]);
     let of_thread = Following::new(&thread, &["--json"]);
     let mut of_late = Following::new(
@@ -194,8 +194,8 @@ fn names_come_with_the_manifest() {
         symbol(8, "late")
     );
     std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
-    // A follower looks at the manifest before it looks for events: whoever has seen an event that was written
-    // after the manifest looks at that before the next event.
+    // A follower polls the manifest before events. So after an event written later than the manifest, it has
+    // read the manifest before the next event.
     write(9);
     for following in following.iter_mut().chain([&mut of_late]) {
         assert_eq!(number(&lines(&following.next())[0]["function_id"]), 9);
@@ -210,7 +210,7 @@ fn names_come_with_the_manifest() {
 }
 
 #[test]
-fn a_file_that_is_replaced_is_said_and_ends_it() {
+fn a_replaced_file_is_reported_and_ends_following() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index.atf");
     let file = IndexFile::finalized(1, 3).placeholder();
@@ -228,7 +228,7 @@ fn a_file_that_is_replaced_is_said_and_ends_it() {
 }
 
 #[test]
-fn details_that_cannot_be_read_do_not_hide_events() {
+fn unreadable_details_do_not_hide_events() {
     let folder = tempfile::tempdir().unwrap();
     let index = IndexFile::finalized(2, 9);
     std::fs::write(folder.path().join("index.atf"), index.bytes()).unwrap();
@@ -247,7 +247,7 @@ fn details_that_cannot_be_read_do_not_hide_events() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("thread_0");
     let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default()).unwrap();

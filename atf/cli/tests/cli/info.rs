@@ -1,4 +1,4 @@
-//! `info`: what it says of the samples is what an independent parser found.
+//! `info`: agrees with an independent parser about the samples.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn info(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn sample_sessions_hold_what_an_independent_parser_found() {
+fn sample_sessions_match_an_independent_parser() {
     for (path, expected) in expected() {
         let session = info(&["--verify", &path]);
         assert_eq!(session["what"], "session");
@@ -61,7 +61,7 @@ fn sample_sessions_hold_what_an_independent_parser_found() {
 }
 
 #[test]
-fn sample_sessions_read_as_written_down() {
+fn info_matches_the_golden_files() {
     let text = written(&samples(), &["info", "."]);
     golden("info-samples.txt", &text);
     let text = written(&samples(), &["info", "--verify", "sample-crashed"]);
@@ -72,7 +72,7 @@ fn sample_sessions_read_as_written_down() {
 }
 
 #[test]
-fn a_problem_is_named_in_both_forms_and_in_the_exit_status() {
+fn problems_appear_in_both_forms_and_the_exit_status() {
     let folder = TempDir::new().unwrap();
     let whole = IndexFile::finalized(1, 4).bytes();
     let say = |arguments: &[&str], bytes: &[u8], expected: Option<&str>| {
@@ -99,7 +99,7 @@ fn a_problem_is_named_in_both_forms_and_in_the_exit_status() {
     };
     say(&[], &whole, None);
     say(&["--verify"], &whole, None);
-    // A bit of the last event's function.
+    // Changes the last event's function.
     let flipped = patched(&whole, 64 + 3 * 32 + 8, &[0]);
     say(&[], &flipped, None);
     say(

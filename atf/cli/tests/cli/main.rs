@@ -1,6 +1,6 @@
 //! The command `atf` on real sessions, on files built byte by byte, and on bad input.
 
-// Another crate's tests build the same files, and use more of what builds them.
+// Shared with another crate's tests, which use more of it.
 #[allow(dead_code, unused_imports)]
 #[path = "../../../tests/support/mod.rs"]
 mod files;
@@ -20,12 +20,12 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The sessions that a third party's writer wrote.
+/// The sessions written by a third party's writer.
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../samples")
 }
 
-/// Each sample session's path below [`samples`], with what `EXPECTED.json` says of it.
+/// Each sample session's path below [`samples`], with its entry in `EXPECTED.json`.
 fn expected() -> Vec<(String, Value)> {
     let text = std::fs::read_to_string(samples().join("EXPECTED.json")).unwrap();
     let sessions: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
@@ -48,7 +48,7 @@ fn sample_files() -> Vec<PathBuf> {
     files
 }
 
-/// `atf` with arguments, run in a folder.
+/// Runs `atf` with arguments in a folder.
 fn atf<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Output {
     let mut command = Command::cargo_bin("atf").unwrap();
     command.current_dir(folder).args(arguments);
@@ -59,13 +59,13 @@ fn atf<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> Output {
 fn texts(output: &Output) -> (i32, &str, &str) {
     let text = |bytes| str::from_utf8(bytes).unwrap();
     (
-        output.status.code().expect("it ended by itself"),
+        output.status.code().expect("not killed by a signal"),
         text(&output.stdout),
         text(&output.stderr),
     )
 }
 
-/// What must be written without any message.
+/// Runs `atf`, which must succeed without a message, and returns its output.
 fn clean<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
     let output = atf(folder, arguments);
     let (status, text, messages) = texts(&output);
@@ -73,7 +73,7 @@ fn clean<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
     text.to_owned()
 }
 
-/// What is written, whatever is wrong with the trace.
+/// Runs `atf` and returns its output, even if the trace has problems.
 fn written<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String {
     let output = atf(folder, arguments);
     let (status, text, messages) = texts(&output);
@@ -81,18 +81,18 @@ fn written<S: AsRef<std::ffi::OsStr>>(folder: &Path, arguments: &[S]) -> String 
     text.to_owned()
 }
 
-/// Its JSON lines.
+/// Parses JSON lines.
 fn lines(text: &str) -> Vec<Value> {
     let line = |line| serde_json::from_str(line).unwrap();
     text.lines().map(line).collect()
 }
 
-/// A number of 64 bits: a decimal string.
+/// Parses a 64-bit number, which is a decimal string.
 fn number(value: &Value) -> u64 {
     value.as_str().unwrap().parse().unwrap()
 }
 
-/// Compares with a file beside the tests; writes it where `ATF_BLESS` is set.
+/// Compares with a golden file; writes it if `ATF_BLESS` is set.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let path = path.join(name);
@@ -102,7 +102,7 @@ fn golden(name: &str, text: &str) {
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         text == expected,
-        "{} is not what is written now; ATF_BLESS=1 writes it:\n{text}",
+        "{} differs; ATF_BLESS=1 rewrites it. Output:\n{text}",
         path.display()
     );
 }

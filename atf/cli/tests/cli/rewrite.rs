@@ -1,5 +1,5 @@
-//! `recover`, `convert`, `scrub` and `synth`: what they write is read again, and nothing that was
-//! there is touched.
+//! `recover`, `convert`, `scrub` and `synth`: their output is read back, and existing files are never
+//! modified.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,7 +64,7 @@ fn recovered_samples_are_finalized_and_have_all_their_events() {
             let dangling = expected["dangling_links"].as_u64().unwrap_or(0);
             assert_eq!(number(&index["contents"]["links"]), links - dangling);
         }
-        // The second time there is nothing to do.
+        // Recovering again changes nothing.
         let again = ["recover", "--json", "out", "--out", "again"];
         let report: Value = serde_json::from_str(&clean(folder.path(), &again)).unwrap();
         assert_eq!(report["sessions"][0]["changed"], false);
@@ -73,7 +73,7 @@ fn recovered_samples_are_finalized_and_have_all_their_events() {
 }
 
 #[test]
-fn a_converted_trace_has_the_same_events_but_for_what_the_version_lacks() {
+fn a_converted_trace_has_the_same_events_except_for_missing_fields() {
     let folder = TempDir::new().unwrap();
     let small = samples().join(SMALL);
     let small = small.to_str().unwrap();
@@ -95,12 +95,12 @@ fn a_converted_trace_has_the_same_events_but_for_what_the_version_lacks() {
     };
     let expected: Vec<_> = original.iter().cloned().map(lacks).collect();
     assert!(two == expected);
-    // The tree is whole, so that depths counted again are those that were recorded.
+    // All calls are recorded, so the counted depths equal the recorded ones.
     assert!(dump(folder.path(), "one") == original);
 }
 
 #[test]
-fn a_scrubbed_trace_has_no_registers_and_all_else() {
+fn a_scrubbed_trace_has_everything_but_registers() {
     let folder = TempDir::new().unwrap();
     let small = samples().join(SMALL);
     let small = small.to_str().unwrap();
@@ -164,7 +164,7 @@ fn names_can_be_taken_from_another_manifest() {
 }
 
 #[test]
-fn what_was_lost_is_said_by_the_exit_status() {
+fn losses_set_the_exit_status() {
     let folder = TempDir::new().unwrap();
     let thread = |id: u32, bytes: &[u8]| {
         let thread = folder.path().join(format!("session/thread_{id}"));
@@ -183,12 +183,12 @@ fn what_was_lost_is_said_by_the_exit_status() {
         (status, text.to_owned())
     };
     assert_eq!(recover("a").0, 0);
-    // Events behind a hole.
+    // Events after a gap.
     thread(7, &patched(&whole.bytes(), 96, &[0; 32]));
     let (status, text) = recover("b");
     assert_eq!(status, 1, "{text}");
     thread(7, &whole.bytes());
-    // Details that cannot be read, or never came.
+    // Details that are unreadable, or were never written.
     let detail = folder.path().join("session/thread_7/detail.atf");
     fs::write(&detail, [7; 100]).unwrap();
     let (status, text) = recover("details");
@@ -196,7 +196,7 @@ fn what_was_lost_is_said_by_the_exit_status() {
     fs::write(&detail, [7; 63]).unwrap();
     assert_eq!(recover("cut").0, 0);
     fs::remove_file(&detail).unwrap();
-    // A buffer of other files.
+    // A ring of other files.
     let ring = folder.path().join("session/thread_7/ring.atf");
     fs::write(&ring, "no ring").unwrap();
     assert_eq!(recover("left over").0, 0);
@@ -204,7 +204,7 @@ fn what_was_lost_is_said_by_the_exit_status() {
     let (status, text) = recover("foreign");
     assert_eq!(status, 1, "{text}");
     fs::remove_file(&ring).unwrap();
-    // A thread that cannot be read.
+    // An unreadable thread.
     thread(8, b"no index file");
     let (status, text) = recover("c");
     assert_eq!(status, 1, "{text}");
@@ -214,7 +214,7 @@ fn what_was_lost_is_said_by_the_exit_status() {
 }
 
 #[test]
-fn what_is_there_is_never_overwritten() {
+fn existing_files_are_never_overwritten() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("there")).unwrap();
     fs::write(folder.path().join("there/x"), "x").unwrap();
@@ -245,7 +245,7 @@ fn what_is_there_is_never_overwritten() {
 }
 
 #[test]
-fn one_seed_makes_one_trace() {
+fn a_seed_determines_the_trace() {
     let folder = TempDir::new().unwrap();
     let synth = |out: &str, more: &[&str]| {
         let arguments = ["synth", "--events", "200", "--threads", "3", "--out", out];
@@ -274,7 +274,7 @@ fn one_seed_makes_one_trace() {
         let output = atf(folder.path(), &["synth", "--out", "x", "--shape", wrong]);
         assert_eq!(texts(&output).0, 2, "{wrong}");
     }
-    // A session is there already.
+    // The session already exists.
     let output = atf(folder.path(), &["synth", "--out", "a"]);
     assert_eq!(texts(&output).0, 2);
     assert_eq!(tree(&folder.path().join("a")), trace);
@@ -293,7 +293,7 @@ fn limited(folder: &Path, limits: &str) -> std::process::Output {
 
 #[test]
 #[cfg(unix)]
-fn a_disk_that_takes_no_more_leaves_nothing_half_made() {
+fn a_full_disk_leaves_no_partial_output() {
     let folder = TempDir::new().unwrap();
     let synth = ["synth", "--events", "200", "--threads", "2"];
     clean(folder.path(), &[&synth[..], &["--out", "session"]].concat());
@@ -304,9 +304,9 @@ fn a_disk_that_takes_no_more_leaves_nothing_half_made() {
         entries.map(|entry| entry.unwrap().file_name()).collect()
     };
     let mut refused = 0;
-    // Files of 0, 512, 1024 … bytes: writing fails in each place of each file.
+    // Files of 0, 512, 1024 … bytes: writing fails at every place of every file.
     for blocks in 0.. {
-        // The signal of this limit is ignored, so that the call fails as on a full disk.
+        // The signal of this limit is ignored, so the call fails as on a full disk.
         let output = limited(
             folder.path(),
             &format!("trap '' XFSZ && ulimit -f {blocks}"),
@@ -333,13 +333,13 @@ fn a_thousand_threads_need_few_open_files() {
     let folder = TempDir::new().unwrap();
     let synth = ["synth", "--events", "4", "--threads", "1000"];
     clean(folder.path(), &[&synth[..], &["--out", "session"]].concat());
-    // One thread among them was cut off.
+    // One of the threads is truncated.
     let cut = folder.path().join("session/thread_500/index.atf");
     let bytes = fs::read(&cut).unwrap();
     fs::write(&cut, &bytes[..64 + 3 * 32 + 5]).unwrap();
     let output = limited(folder.path(), "ulimit -n 24");
     let (status, text, messages) = texts(&output);
-    // Its last event is lost: its header counts it.
+    // Its last event is lost, since its header counts it.
     assert_eq!((status, messages), (1, ""));
     let first = text.lines().next().unwrap();
     assert!(
@@ -355,7 +355,7 @@ fn a_thousand_threads_need_few_open_files() {
 }
 
 #[test]
-fn a_session_of_which_nothing_is_left_is_told_apart() {
+fn a_session_without_readable_events_is_reported() {
     let folder = TempDir::new().unwrap();
     let thread = folder.path().join("session/thread_7");
     fs::create_dir_all(&thread).unwrap();
@@ -375,7 +375,7 @@ written to out
         fs::read(folder.path().join("out/unreadable/thread_7/index.atf")).unwrap(),
         b"x"
     );
-    // A thread by itself has nothing else to keep.
+    // A thread alone has nothing else to keep.
     let output = atf(
         folder.path(),
         &["recover", "session/thread_7", "--out", "b"],
@@ -385,7 +385,7 @@ written to out
 }
 
 #[test]
-fn a_manifest_without_names_is_refused_and_a_faulty_one_is_used_as_far_as_it_goes() {
+fn a_manifest_without_names_is_refused_and_a_faulty_one_is_partly_used() {
     let folder = TempDir::new().unwrap();
     let crashed = "sample-crashed-nomanifest/session_20260105_101500/pid_4244";
     let crashed = samples().join(crashed);
@@ -418,10 +418,10 @@ fn a_manifest_without_names_is_refused_and_a_faulty_one_is_used_as_far_as_it_goe
     );
 }
 
-/// Whoever is nobody may not read what is root's own.
+/// The user `nobody` cannot read root's files.
 #[test]
 #[cfg(unix)]
-fn files_that_may_not_be_read_do_not_keep_the_others() {
+fn unreadable_files_do_not_prevent_recovery_of_others() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
 

@@ -1,4 +1,4 @@
-//! What is lost, strange or not there is said, and the exit status tells it.
+//! Messages and exit statuses for lost, unusual and missing data.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,7 @@ use tempfile::TempDir;
 use super::files::{DetailFile, IndexFile, patched};
 use super::{atf, clean, lines, samples, texts, written};
 
-/// A session with a thread 7 of nine events and three details, and what is given instead of its
-/// index.
+/// A session with thread 7 of nine events and three details; `index` replaces its index.
 fn session(index: Option<&[u8]>) -> TempDir {
     let folder = TempDir::new().unwrap();
     let whole = IndexFile::finalized(1, 9).bytes();
@@ -26,7 +25,7 @@ fn thread(session: &Path, name: &str, index: &[u8]) {
     fs::write(folder.join("detail.atf"), detail).unwrap();
 }
 
-/// Runs it: the exit status, output and messages.
+/// Runs `atf` and returns the exit status, output and messages.
 fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
     let output = atf(folder.path(), arguments);
     let (status, text, messages) = texts(&output);
@@ -34,7 +33,7 @@ fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn events_cut_off_a_finalized_file_are_counted_by_all() {
+fn all_commands_report_events_missing_from_a_finalized_file() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&whole[..64 + 4 * 32]));
     let (status, text, messages) = run(&folder, &["dump", "s"]);
@@ -54,7 +53,7 @@ fn events_cut_off_a_finalized_file_are_counted_by_all() {
     let expected = "recovered 1 thing was lost or changed, see recovery.json";
     assert!(text.contains(expected), "{text}");
     assert!(text.contains("set aside of thread 7: orphans.atf 1 detail\n"));
-    // A thread by itself is as damaged, and another one is not.
+    // The thread alone is damaged too, but another thread is not.
     let (status, ..) = run(&folder, &["dump", "s/thread_7"]);
     assert_eq!(status, 1);
     thread(folder.path(), "thread_8", &whole);
@@ -63,7 +62,7 @@ fn events_cut_off_a_finalized_file_are_counted_by_all() {
 }
 
 #[test]
-fn events_that_changed_are_said_with_the_exit_status() {
+fn changed_events_set_the_exit_status() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&patched(&whole, 64 + 8, &[0x55])));
     let (status, text, _) = run(&folder, &["recover", "s", "--out", "out"]);
@@ -71,7 +70,7 @@ fn events_that_changed_are_said_with_the_exit_status() {
 }
 
 #[test]
-fn a_hole_is_said_once_and_salvage_is_offered() {
+fn a_gap_is_reported_once_and_salvage_is_suggested() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let folder = session(Some(&patched(&whole, 64 + 4 * 32, &[0; 2 * 32])));
     for arguments in [&["dump", "s"][..], &["dump", "--json", "--last", "9", "s"]] {
@@ -95,7 +94,7 @@ fn a_hole_is_said_once_and_salvage_is_offered() {
 }
 
 #[test]
-fn a_threads_folder_of_another_name_is_not_passed_over_in_silence() {
+fn a_misnamed_thread_folder_is_reported() {
     let folder = session(None);
     thread(
         folder.path(),
@@ -115,7 +114,7 @@ fn a_threads_folder_of_another_name_is_not_passed_over_in_silence() {
 }
 
 #[test]
-fn why_nothing_is_written_is_said() {
+fn an_empty_dump_says_why() {
     let folder = session(None);
     for (arguments, said) in [
         (&["--function", "zzz"][..], "atf: no function matches zzz\n"),
@@ -144,7 +143,7 @@ fn why_nothing_is_written_is_said() {
 }
 
 #[test]
-fn the_last_events_of_each_thread_are_those_that_its_dump_ends_with() {
+fn last_gives_the_last_events_of_each_thread() {
     let of_thread = |id: &str| {
         let text = written(&samples(), &["dump", "sample-crashed", "--thread", id]);
         text.lines().map(str::to_owned).collect::<Vec<_>>()
@@ -157,7 +156,7 @@ fn the_last_events_of_each_thread_are_those_that_its_dump_ends_with() {
         let text = written(&samples(), &[&command[..], &["--thread", "1"]].concat());
         let found: Vec<_> = text.lines().map(str::to_owned).collect();
         assert_eq!(found, end(&threads[1]));
-        // The thread that crashed is there, however much others did after it.
+        // The crashed thread's events are shown, however much others did after it.
         let text = written(&samples(), &command);
         let mut found: Vec<_> = text.lines().map(str::to_owned).collect();
         let mut expected: Vec<_> = threads.iter().flat_map(end).collect();
@@ -165,7 +164,7 @@ fn the_last_events_of_each_thread_are_those_that_its_dump_ends_with() {
         expected.sort();
         assert_eq!(found, expected);
     }
-    // With a filter it is the last that the filter leaves, with their details.
+    // With a filter, the last matching events, with their details.
     let filter = [
         "dump",
         "--json",
@@ -198,9 +197,9 @@ fn a_thread_of_a_session_has_the_sessions_names_and_times() {
     assert!(written(&inside, &["dump", "."]) == one);
 }
 
-/// Every form of a dump says what is wrong with the trace, and gives all events.
+/// Every form of a dump reports the trace's problems and writes all events.
 #[test]
-fn no_form_of_a_dump_passes_damage_in_silence() {
+fn every_form_of_a_dump_reports_damage() {
     let whole = IndexFile::finalized(1, 9).bytes();
     let flipped = session(Some(&patched(&whole, 64 + 4 * 32 + 8, &[0x55])));
     let changed = "index.atf: footer.checksum: ";
@@ -249,7 +248,7 @@ fn no_form_of_a_dump_passes_damage_in_silence() {
 }
 
 #[test]
-fn a_dump_of_a_part_says_that_no_checksum_was_compared() {
+fn a_partial_dump_reports_that_no_checksum_was_compared() {
     let folder = session(None);
     let note = "atf: 1 thread read partly, so no checksum was compared";
     for part in [&["--limit", "2"][..], &["--last", "2"], &["--to", "+3us"]] {
@@ -263,7 +262,7 @@ fn a_dump_of_a_part_says_that_no_checksum_was_compared() {
 }
 
 #[test]
-fn processes_that_ran_side_by_side_are_merged() {
+fn sessions_of_several_processes_are_merged() {
     let folder = TempDir::new().unwrap();
     for process in ["pid_41", "pid_42"] {
         let path = folder.path().join("run").join(process);
@@ -274,7 +273,7 @@ fn processes_that_ran_side_by_side_are_merged() {
     let text = clean(folder.path(), &["dump", "--json", "--details", "run"]);
     let events = lines(&text);
     assert_eq!(events.len(), 18);
-    // The clock is the machine's: equal times go by process.
+    // The clock is the machine's, so equal times are ordered by process.
     let processes: Vec<_> = events
         .iter()
         .map(|event| event["process"].as_u64().unwrap())
@@ -295,7 +294,7 @@ fn processes_that_ran_side_by_side_are_merged() {
 }
 
 #[test]
-fn what_a_missing_path_is_called_is_the_systems_word() {
+fn a_missing_path_gets_the_system_s_message() {
     let folder = TempDir::new().unwrap();
     let expected = "atf: nowhere: No such file or directory (os error 2)\n";
     for arguments in [
@@ -321,14 +320,14 @@ fn what_a_missing_path_is_called_is_the_systems_word() {
 }
 
 #[test]
-fn what_a_finalized_session_links_wrongly_is_in_text_too() {
+fn dangling_links_of_finalized_threads_are_in_the_text() {
     let text = written(&samples(), &["info", "--verify", "sample-crashed"]);
     assert!(text.contains("138 good, 5 to no detail event\n"), "{text}");
     assert!(text.contains("says that thread 2 has details, but it has none"));
 }
 
 #[test]
-fn info_says_which_checksums_it_has_not_compared_and_which_manifest_says_nothing() {
+fn info_reports_unverified_checksums_and_unreadable_manifests() {
     let folder = session(None);
     let unread = "checksums of events not verified (--verify reads all events)\n";
     let (_, text, _) = run(&folder, &["info", "s"]);
