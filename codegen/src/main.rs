@@ -1,4 +1,4 @@
-//! The command `atf-codegen`: checks the layout spec, explains it, and writes what is made of it.
+//! The command `atf-codegen`: checks and explains the layout spec, and writes the generated files.
 
 mod cli;
 

@@ -1,4 +1,4 @@
-//! The whole way from the folder to the resolved layout.
+//! Compiles the spec's folder to the resolved layout.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use crate::load::{Loaded, Spec, load};
 use crate::reconcile::{Reconciliation, reconcile};
 use crate::resolve::resolve;
 
-/// What compiling found.
+/// The result of compiling.
 #[derive(Debug)]
 pub struct Compiled {
     /// The files, for the places in diagnostics.
     pub files: Files,
-    /// The spec, if all files have the right form.
+    /// The spec, if all files are well-formed.
     pub spec: Option<Spec>,
     /// Claims and disagreements, if there is a spec.
     pub reconciliation: Option<Reconciliation>,
-    /// All faults. Only without any is there a layout.
+    /// All faults. There is a layout only if this is empty.
     pub faults: Vec<Diagnostic>,
 }
 
-/// Reads, reconciles and checks the spec in a folder, and reports all faults in one go.
+/// Reads, reconciles and checks the spec in a folder, and reports all faults at once.
 #[must_use]
 pub fn compile(folder: &Path) -> Compiled {
     let Loaded { files, spec } = load(folder);
@@ -49,7 +49,7 @@ pub fn compile(folder: &Path) -> Compiled {
 }
 
 impl Compiled {
-    /// The resolved layout, if there is no fault.
+    /// Returns the resolved layout, if there are no faults.
     #[must_use]
     pub fn layout(&self) -> Option<Layout> {
         let spec = self.spec.as_ref().filter(|_| self.faults.is_empty())?;
@@ -62,7 +62,7 @@ impl Compiled {
     }
 }
 
-/// Whether the resolved layout depends on what a file says.
+/// Returns whether the resolved layout depends on a file.
 fn is_input(path: &str) -> bool {
     path.starts_with("records/") || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
 }

@@ -1,4 +1,4 @@
-//! A fault in the spec's files, and its text with a caret under the place.
+//! Faults in the spec's files, rendered with a caret under the place.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,23 +7,23 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 
 use crate::yaml::{FileId, Place, Tree};
 
-/// A fault: what is wrong, where, and what else has to do with it.
+/// A fault: what is wrong, where, and the related places.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Where the fault is.
     pub place: Place,
-    /// What is wrong, one sentence.
+    /// The message, one sentence.
     pub message: String,
-    /// What to say under the caret.
+    /// Text under the caret.
     pub label: Option<String>,
-    /// Other places that the fault follows from, each with what it says.
+    /// Other places that cause the fault, each with a label.
     pub related: Vec<(Place, String)>,
-    /// How to mend it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A fault at a place.
+    /// Creates a fault at a place.
     #[must_use]
     pub fn error(place: Place, message: impl Into<String>) -> Self {
         Self {
@@ -35,21 +35,21 @@ impl Diagnostic {
         }
     }
 
-    /// Says something under the caret.
+    /// Sets the text under the caret.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
         self
     }
 
-    /// Adds another place that the fault follows from.
+    /// Adds another place that causes the fault.
     #[must_use]
     pub fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push((place, label.into()));
         self
     }
 
-    /// Says how to mend it.
+    /// Sets the text on how to fix it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -62,14 +62,14 @@ impl Diagnostic {
 pub struct File {
     /// Its path from the spec's folder, with `/` between folders: `records/index_event.yaml`.
     pub path: String,
-    /// Its bytes, as text; what is not UTF-8 is replaced.
+    /// Its bytes as text; invalid UTF-8 is replaced.
     pub text: String,
     /// Its tree, if it could be parsed.
     pub tree: Option<Tree>,
 }
 
 impl File {
-    /// A place as a range of whole characters of the text, wherever the place was cut.
+    /// Returns a place as a range of whole characters, even if it cuts one.
     fn range(&self, place: Place) -> Range<usize> {
         let offset = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
         let start = self.text.floor_char_boundary(offset(place.start));
@@ -89,13 +89,13 @@ impl Files {
         FileId(u32::try_from(self.0.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// The file of that id.
+    /// Returns the file with that id.
     #[must_use]
     pub fn get(&self, id: FileId) -> Option<&File> {
         self.0.get(usize::try_from(id.0).ok()?)
     }
 
-    /// Keeps a parsed file's tree.
+    /// Sets a parsed file's tree.
     pub fn set_tree(&mut self, id: FileId, tree: Tree) {
         if let Some(file) = usize::try_from(id.0)
             .ok()
@@ -105,12 +105,12 @@ impl Files {
         }
     }
 
-    /// All files.
+    /// Returns all files.
     pub fn iter(&self) -> impl Iterator<Item = &File> {
         self.0.iter()
     }
 
-    /// `path:line:column` of a place.
+    /// Returns `path:line:column` of a place.
     #[must_use]
     pub fn locate(&self, place: Place) -> String {
         let Some(file) = self.get(place.file) else {
@@ -127,14 +127,14 @@ impl Files {
         format!("{}:{line}:{column}", file.path)
     }
 
-    /// The YAML path of a place: `fields[3].wire.1.offset`.
+    /// Returns the YAML path of a place: `fields[3].wire.1.offset`.
     #[must_use]
     pub fn yaml_path(&self, place: Place) -> String {
         let tree = self.get(place.file).and_then(|file| file.tree.as_ref());
         tree.map(|tree| tree.path_of(place)).unwrap_or_default()
     }
 
-    /// The text of diagnostics: each with its file, line, YAML path and a caret, sorted by place.
+    /// Renders diagnostics, each with its file, line, YAML path and a caret, sorted by place.
     #[must_use]
     pub fn render(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
         let renderer = if colour {
@@ -205,7 +205,7 @@ mod tests {
     use crate::yaml::Place;
 
     #[test]
-    fn a_place_is_told_by_line_and_column_in_characters_from_1() {
+    fn locate_returns_line_and_column_in_characters_from_1() {
         let mut files = Files::default();
         let text = "é: é\nö: x\n".to_owned();
         let file = files.add(File {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_change_no_word() {
+    fn colours_do_not_change_the_text() {
         let mut files = Files::default();
         let file = files.add(File {
             path: "a.yaml".into(),
@@ -234,10 +234,10 @@ mod tests {
             start: 3,
             end: 4,
         };
-        let fault = [Diagnostic::error(place, "wrong").help("mend it")];
+        let fault = [Diagnostic::error(place, "wrong").help("fix it")];
         let (plain, coloured) = (files.render(&fault, false), files.render(&fault, true));
         assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
-        // A colour is an escape, a bracket and numbers up to `m`.
+        // A colour is an escape, a bracket and numbers, terminated by `m`.
         let words = coloured.split('\x1b').enumerate();
         let words: String = words
             .map(|(number, part)| match part.split_once('m') {

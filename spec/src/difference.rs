@@ -1,19 +1,19 @@
-//! What differs between wire versions.
+//! Finds differences between wire versions.
 
 use std::fmt::Write;
 
 use crate::layout::{Field, Record, Wire};
 
-/// A field that is not the same in every one of some wire versions.
+/// A field that differs between wire versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference<'a> {
     /// The field's name.
     pub name: &'a str,
-    /// What each wire version has, as [`describe`] says it; none where it lacks the field.
+    /// The field in each wire version, as [`describe`] returns it; `None` if it lacks the field.
     pub versions: Vec<Option<String>>,
 }
 
-/// The fields of a record that differ, in the order in which the wire versions have them.
+/// Returns the fields of a record that differ, in the wire versions' order.
 #[must_use]
 pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>> {
     let layouts: Vec<_> = wires.iter().map(|wire| record.layout(*wire)).collect();
@@ -34,7 +34,7 @@ pub fn differences<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Difference<'a>
     names.into_iter().filter_map(difference).collect()
 }
 
-/// Type, place and special values of a field: `u32 at 28, 0xffffffff is none`.
+/// Returns type, offset and special values of a field: `u32 at 28, 0xffffffff means none`.
 #[must_use]
 pub fn describe(field: &Field) -> String {
     let mut text = format!("{} at {}", field.ty, field.offset);
@@ -43,7 +43,7 @@ pub fn describe(field: &Field) -> String {
         let _ = write!(text, " = {value}");
     }
     if let Some(none) = field.none {
-        let _ = write!(text, ", {none:#x} is none");
+        let _ = write!(text, ", {none:#x} means none");
     }
     text
 }

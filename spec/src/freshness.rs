@@ -1,15 +1,15 @@
-//! Whether the resolved layout is as old as the YAML files that it was made from.
+//! Detects a resolved layout that is older than its YAML files.
 
 use crate::layout::Layout;
 
-/// Eight hexadecimal digits for each line of a file: FNV-1a of 32 bits. They notice an edit and
-/// tell its line; they are no defence against anyone.
+/// Returns eight hexadecimal digits per line of a file: 32-bit FNV-1a. They detect an edit and its
+/// line, but not tampering.
 #[must_use]
 pub fn fingerprint(text: &str) -> String {
     text.lines().map(line_digest).collect()
 }
 
-/// The first line, counted from 1, at which a text is not the one of a fingerprint.
+/// Returns the first line, counted from 1, at which a text differs from a fingerprint.
 #[must_use]
 pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     let mut known = fingerprint.as_bytes().chunks(8);
@@ -23,8 +23,8 @@ pub fn first_changed_line(fingerprint: &str, text: &str) -> Option<usize> {
     known.next().map(|_| count.max(1))
 }
 
-/// Holds a layout against the files of the spec's folder: `path:line: the line's text` for the
-/// first change in each file. `read` gives a file's text by its path in the folder.
+/// Compares a layout with the spec's files: returns `path:line: the line's text` for the first
+/// change in each file. `read` returns the text of a file by its path in the folder.
 pub fn changes(layout: &Layout, read: impl Fn(&str) -> std::io::Result<String>) -> Vec<String> {
     let change = |(path, known): (&String, &String)| match read(path) {
         Err(error) => Some(format!("{path}: {error}")),
@@ -63,14 +63,14 @@ mod tests {
         assert_eq!(first_changed_line(&known, ""), Some(1));
     }
 
-    /// The digests that FNV's authors give for these texts.
+    /// Expected digests from FNV's authors.
     #[test]
-    fn a_line_has_the_digest_of_fnv_1a() {
+    fn lines_are_digested_with_fnv_1a() {
         assert_eq!(fingerprint("a\nfoobar"), "e40c292cbf9cf968");
     }
 
     #[test]
-    fn a_changed_file_is_named_with_its_line_and_text_and_one_that_is_missing_with_its_error() {
+    fn changes_name_the_changed_line_or_the_read_error() {
         let inputs = ["same.yaml", "changed.yaml", "gone.yaml"];
         let layout = Layout {
             wires: Vec::new(),

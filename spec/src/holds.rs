@@ -1,10 +1,10 @@
-//! What holds a statement: something that fails when the statement is no longer true, or a decision
-//! that says why it does not hold here.
+//! Finds what verifies a statement: something that fails if the statement becomes false, or a
+//! decision that explains why it does not apply.
 
 use crate::load::Spec;
 use crate::model::{RuleSpec, Topic};
 
-/// What an entry of `held_by` names, from the root of the repository.
+/// An entry of `held_by`, relative to the repository's root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hold<'a> {
     /// `PATH.rs::NAME`: a test.
@@ -14,24 +14,24 @@ pub enum Hold<'a> {
         /// Its function.
         name: &'a str,
     },
-    /// `atf/bench/PATH.rs::WORK`: a row of the benchmarks.
+    /// `atf/bench/PATH.rs::WORK`: a benchmark.
     Benchmark {
-        /// The file that makes the row.
+        /// Its file.
         path: &'a str,
-        /// The beginning of what it says in the column `work`.
+        /// The start of its text in the column `work`.
         work: &'a str,
     },
     /// `PATH.md#ANCHOR`: a section of a document.
     Document {
         /// Its file.
         path: &'a str,
-        /// Its heading, as a link names it.
+        /// Its heading's anchor.
         anchor: &'a str,
     },
 }
 
 impl<'a> Hold<'a> {
-    /// What the text names, if it has one of the forms.
+    /// Parses an entry; returns `None` if it has none of the forms.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         if let Some((path, anchor)) = text.split_once(".md#") {
@@ -48,18 +48,18 @@ impl<'a> Hold<'a> {
     }
 }
 
-/// The kinds of holds; a statement counts as the first that it has.
+/// The kinds of verification; a statement counts as the first that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It is not done, at least in part.
+    /// Not done, at least in part.
     NotDone,
-    /// It was decided against.
+    /// Decided against.
     Decision,
-    /// A rule with cases.
+    /// A rule with test cases.
     Rule,
     /// A test.
     Test,
-    /// A row of the benchmarks.
+    /// A benchmark.
     Benchmark,
     /// A section of a document.
     Document,
@@ -76,13 +76,13 @@ impl Kind {
         Self::NotDone,
     ];
 
-    /// The kind in words.
+    /// Returns the kind in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Rule => "a rule with cases",
+            Self::Rule => "a rule with test cases",
             Self::Test => "a test",
-            Self::Benchmark => "a row of the benchmarks",
+            Self::Benchmark => "a benchmark",
             Self::Document => "a document",
             Self::Decision => "a decision against it",
             Self::NotDone => "not done",
@@ -90,21 +90,21 @@ impl Kind {
     }
 }
 
-/// What holds a stance on a topic.
+/// Everything that verifies a stance on a topic.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// The rules that rest on the topic; one that says why it is untestable holds nothing by itself.
+    /// The rules that cite the topic; an untestable rule alone verifies nothing.
     pub rules: Vec<&'a RuleSpec>,
     /// Tests, benchmarks and documents.
     pub holds: Vec<Hold<'a>>,
-    /// Whether a decision went against it.
+    /// Whether a decision overruled it.
     pub is_overruled: bool,
     /// The topic.
     pub topic: &'a Topic,
 }
 
 impl<'a> Held<'a> {
-    /// What holds a stance, one of the topic's terms.
+    /// Finds what verifies a stance, which is one of the topic's terms.
     #[must_use]
     pub fn of(spec: &'a Spec, topic: &'a Topic, term: &str) -> Self {
         let rules = spec.all_rules().map(|(_, rule)| rule);
@@ -125,7 +125,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    /// The kind that it counts as; `None` if nothing holds it that can fail.
+    /// Returns the kind that it counts as; `None` if nothing that can fail verifies it.
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         let holds = self.holds.iter().map(|hold| match hold {
@@ -148,7 +148,7 @@ mod tests {
     use super::Hold;
 
     #[test]
-    fn a_hold_is_a_test_a_row_or_a_section() {
+    fn parse_accepts_tests_benchmarks_and_sections() {
         let (path, name) = ("atf/tests/x.rs", "a_b");
         assert_eq!(
             Hold::parse("atf/tests/x.rs::a_b"),

@@ -1,8 +1,7 @@
-//! The resolved layout: every record, field, enum and constant of both wire versions, with
-//! nothing left to decide.
+//! The resolved layout: every record, field, enum and constant of both wire versions.
 //!
-//! The compiler makes it from the YAML files, `atf-codegen` writes it as JSON, and whoever needs
-//! an offset (emitters, the macro, tests, other tools) reads it from there.
+//! The compiler builds it from the YAML files, and `atf-codegen` writes it as JSON. Emitters, the
+//! macro, tests and other tools take offsets from it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,17 +17,17 @@ pub type Wire = u8;
 pub struct Layout {
     /// The wire versions, ascending.
     pub wires: Vec<Wire>,
-    /// The source documents that the layout rests on, by id.
+    /// The source documents, in the order of citation.
     pub sources: Vec<SourceDocument>,
     /// Named constants, in the order of the spec.
     pub constants: Vec<Constant>,
     /// Open enumerations and sets of flags, in the order of the spec.
     pub enums: Vec<Enum>,
-    /// The records, index file first, in the order in which they stand in a file.
+    /// The records, index file first, in file order.
     pub records: Vec<Record>,
-    /// The YAML files that it was made from, each with its
-    /// [`fingerprint`](crate::freshness::fingerprint), so that a build
-    /// in a checkout notices a layout that is older than its spec.
+    /// The YAML files it was built from, each with its
+    /// [`fingerprint`](crate::freshness::fingerprint). A build in a checkout uses them to detect a
+    /// layout that is older than its spec.
     #[serde(default)]
     pub inputs: BTreeMap<String, String>,
 }
@@ -36,9 +35,9 @@ pub struct Layout {
 /// A document that describes the format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceDocument {
-    /// Its id: `S0` to `S4`, or `FIELD` for what files in the field show.
+    /// Its id: `S0` to `S4`, or `FIELD` for observations of files in the field.
     pub id: String,
-    /// What it calls itself.
+    /// Its own title.
     pub title: String,
     /// The wire version that it describes.
     pub wire: Wire,
@@ -49,9 +48,9 @@ pub struct SourceDocument {
 pub struct Constant {
     /// Its name in C, for example `ATF_NO_DETAIL_SEQ`.
     pub name: String,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub doc: String,
-    /// The sources that it rests on.
+    /// The sources that claim it.
     pub sources: Vec<String>,
     /// Its type and value in each wire version.
     pub values: Vec<ConstantValue>,
@@ -62,7 +61,7 @@ pub struct Constant {
 pub struct ConstantValue {
     /// The wire version.
     pub wire: Wire,
-    /// The scalar that holds it.
+    /// Its type.
     #[serde(rename = "type")]
     pub scalar: Scalar,
     /// The value.
@@ -74,11 +73,11 @@ pub struct ConstantValue {
 pub struct Enum {
     /// Its name in the spec, for example `event_kind`.
     pub name: String,
-    /// What its members are called in C, up to the member's name: `ATF_EVENT_KIND`.
+    /// The prefix of its members' names in C: `ATF_EVENT_KIND`.
     pub c_prefix: String,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub doc: String,
-    /// True when each member is one bit and members combine.
+    /// Whether each member is one bit and members combine.
     pub flags: bool,
     /// The members, ascending.
     pub members: Vec<Member>,
@@ -91,28 +90,28 @@ pub struct Member {
     pub name: String,
     /// Its value; for flags, the mask.
     pub value: u64,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub doc: String,
-    /// The sources that it rests on.
+    /// The sources that claim it.
     pub sources: Vec<String>,
 }
 
-/// A record: a struct of fixed size that stands in a file.
+/// A record: a struct of fixed size in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Its name in the spec, for example `index_header`.
     pub name: String,
     /// Its name in C, as the sources spell it: `AtfIndexHeader`.
     pub c_name: String,
-    /// What it is called in prose: `Index header`.
+    /// Its name in prose: `Index header`.
     pub title: String,
-    /// The file in which it stands: `index.atf` or `detail.atf`.
+    /// Its file: `index.atf` or `detail.atf`.
     pub file: String,
-    /// What it is, one paragraph.
+    /// Its description, one paragraph.
     pub doc: String,
     /// Its size in bytes, the same in every wire version.
     pub size: u32,
-    /// What follows it without a fixed size, where something does.
+    /// Variable-size data that follows it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed_by: Option<String>,
     /// Its layout in each wire version, ascending.
@@ -124,7 +123,7 @@ pub struct Record {
 pub struct RecordLayout {
     /// The wire version.
     pub wire: Wire,
-    /// The fields by ascending offset, without gap or overlap.
+    /// The fields by ascending offset, without gaps or overlaps.
     pub fields: Vec<Field>,
 }
 
@@ -138,30 +137,30 @@ pub struct Field {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// What it means.
+    /// Its meaning.
     pub doc: String,
     /// The unit of its value: `ns`, `bytes`, `events`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<String>,
-    /// What its value must fulfil, one sentence each.
+    /// Constraints on its value, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub constraints: Vec<String>,
-    /// True for bytes without meaning: written 0, ignored when read.
+    /// Whether it has no meaning: written 0, ignored when read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved: bool,
-    /// The enumeration or flags that its value belongs to.
+    /// The enumeration or flags of its value.
     #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
     pub enumeration: Option<String>,
-    /// The one value that it may have.
+    /// Its only valid value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// The greatest value that it may have, where that is less than its type's.
+    /// Its maximum value, if less than its type's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<u64>,
     /// The value that means "none".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<u64>,
-    /// The sources that it rests on; empty where no source knows the field.
+    /// The sources that claim it; empty if no source has the field.
     pub sources: Vec<String>,
 }
 
@@ -199,7 +198,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn size(self) -> u32 {
         match self {
@@ -210,13 +209,13 @@ impl Scalar {
         }
     }
 
-    /// Its greatest value.
+    /// Returns the greatest value.
     #[must_use]
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - 8 * self.size())
     }
 
-    /// Its name, the same in the spec and in Rust.
+    /// Returns the name, the same in the spec and in Rust.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -238,7 +237,7 @@ pub struct Type {
 }
 
 impl Type {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     #[must_use]
     pub const fn size(self) -> u32 {
         match self.count {
@@ -273,7 +272,7 @@ impl FromStr for Type {
             "u64" => Scalar::U64,
             _ => {
                 return Err(format!(
-                    "`{text}` is no type: expected u8, u16, u32, u64, or an array such as u8[4]"
+                    "`{text}` is not a type: expected u8, u16, u32, u64, or an array such as u8[4]"
                 ));
             }
         };
@@ -300,13 +299,13 @@ impl<'de> Deserialize<'de> for Type {
 }
 
 impl Layout {
-    /// The record of that name.
+    /// Returns the record with that name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&Record> {
         self.records.iter().find(|record| record.name == name)
     }
 
-    /// The enumeration of that name.
+    /// Returns the enumeration with that name.
     #[must_use]
     pub fn enumeration(&self, name: &str) -> Option<&Enum> {
         self.enums
@@ -316,19 +315,20 @@ impl Layout {
 }
 
 impl Record {
-    /// The record's fields in a wire version.
+    /// Returns the record's layout in a wire version.
     #[must_use]
     pub fn layout(&self, wire: Wire) -> Option<&RecordLayout> {
         self.layouts.iter().find(|layout| layout.wire == wire)
     }
 
-    /// Its name in Rust: the spec's name in camel case, `IndexHeader`.
+    /// Returns the name in Rust: the spec's name in camel case, `IndexHeader`.
     #[must_use]
     pub fn rust_name(&self) -> String {
         camel_case(&self.name)
     }
 
-    /// Whether both wire versions lay it out alike (fixed values such as `version` may differ).
+    /// Returns whether all wire versions have the same layout (fixed values such as `version` may
+    /// differ).
     #[must_use]
     pub fn is_same_in_every_wire(&self) -> bool {
         let shape = |layout: &RecordLayout| {
@@ -342,7 +342,7 @@ impl Record {
 }
 
 impl RecordLayout {
-    /// The field of that name.
+    /// Returns the field with that name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
@@ -350,7 +350,7 @@ impl RecordLayout {
 }
 
 impl Field {
-    /// The offset behind its last byte.
+    /// Returns the offset after its last byte.
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.offset.saturating_add(self.ty.size())
@@ -358,13 +358,13 @@ impl Field {
 }
 
 impl Enum {
-    /// Its name in Rust: the spec's name in camel case, `EventKind`.
+    /// Returns the name in Rust: the spec's name in camel case, `EventKind`.
     #[must_use]
     pub fn rust_name(&self) -> String {
         camel_case(&self.name)
     }
 
-    /// A member's name in C: `ATF_CLOCK_MACH_CONTINUOUS`.
+    /// Returns a member's name in C: `ATF_CLOCK_MACH_CONTINUOUS`.
     #[must_use]
     pub fn c_name(&self, member: &Member) -> String {
         format!("{}_{}", self.c_prefix, member.name.to_ascii_uppercase())
@@ -385,7 +385,7 @@ fn camel_case(name: &str) -> String {
 mod tests {
     use super::{Enum, Field, Record, RecordLayout, Scalar, Type, Value};
 
-    /// A record with one field in two wire versions, each with an offset and its one value.
+    /// Returns a record with one field in two wire versions, each with an offset and a fixed value.
     fn record(versions: [(u32, u64); 2]) -> Record {
         let field = |(offset, value)| Field {
             name: "version".into(),
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_the_same_in_every_version_whatever_values_its_fields_have() {
+    fn fixed_values_do_not_make_a_record_differ_between_versions() {
         assert!(record([(4, 1), (4, 2)]).is_same_in_every_wire());
         assert!(!record([(4, 1), (5, 1)]).is_same_in_every_wire());
     }

@@ -1,28 +1,27 @@
-//! The layout spec of ATF v2 (ADA Trace Format): what each source claims, what was decided, and
-//! the compiler that holds one against the other.
+//! The layout spec of ATF v2 (ADA Trace Format): the sources' claims, the decisions, and the
+//! compiler that checks one against the other.
 //!
-//! The YAML files beside this crate are the truth; what else knows an offset is generated from them, or
-//! typed by hand on purpose, to catch a mistake in them:
+//! The YAML files in this crate are the single source of truth. Every other offset is generated
+//! from them, or typed by hand on purpose to catch mistakes in them:
 //!
-//! - `sources/*.yaml`: each source document's claims, as that source states them, wrong sums
-//!   included; `digests.yaml`: what the lines were that they are made from ([`text`], [`holds`]);
-//! - `records/*.yaml`: the complete layout of each record in both wire versions; a settled
-//!   conflict says so at its field;
+//! - `sources/*.yaml`: each source document's claims as stated, including wrong sums;
+//!   `digests.yaml`: digests of the lines that they are made from ([`text`], [`holds`]);
+//! - `records/*.yaml`: the complete layout of each record in both wire versions, with the decision
+//!   on each conflict at its field;
 //! - `enums.yaml`, `constants.yaml`: open enumerations, flags, named constants;
-//! - `behaviour/*.yaml`: what the sources say beyond layouts, by topic; a settled conflict says
-//!   so at its topic;
-//! - `decisions.yaml`: what no source says, and what we decided;
-//! - `rules/*.yaml`: the conformance rules; `session.yaml`, `manifest.yaml`: what stands around
-//!   the thread files.
+//! - `behaviour/*.yaml`: what the sources say beyond layouts, by topic, with the decision on each
+//!   conflict at its topic;
+//! - `decisions.yaml`: questions that no source answers, and our decisions;
+//! - `rules/*.yaml`: the conformance rules; `session.yaml`, `manifest.yaml`: the folders and the
+//!   manifest around the thread files.
 //!
-//! The data's way: [`yaml`] makes a tree with places of each file, [`model`] gives it types,
-//! [`load`](load::load) reads the folder, [`reconcile`] finds the disagreements among claims and
-//! with arithmetic and matches them with decisions, [`check`] tests everything else,
-//! [`resolve`] makes the [`layout`] that the emitters read. Every fault is a
-//! [`diagnostic::Diagnostic`] with file, line, YAML path and a caret, and many are reported in
-//! one run.
+//! Data flow: [`yaml`] parses each file into a tree with places, [`model`] types it,
+//! [`load`](load::load) reads the folder, [`reconcile`] finds disagreements among claims and with
+//! arithmetic and matches them with decisions, [`check`] checks everything else, and [`resolve`]
+//! produces the [`layout`] that the emitters read. Every fault is a [`diagnostic::Diagnostic`] with
+//! file, line, YAML path and a caret; one run reports many.
 //!
-//! Without the feature `compiler` only [`layout`], [`difference`] and [`freshness`] are built.
+//! Without the feature `compiler`, only [`layout`], [`difference`] and [`freshness`] are built.
 
 #![forbid(unsafe_code)]
 

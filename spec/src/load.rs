@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::yaml::{FileId, Place, Tree, decode};
 
-/// The spec as it stands in its files.
+/// The spec as read from its files.
 #[derive(Debug, Clone, Default)]
 pub struct Spec {
     /// The format's name, wire versions and order of records.
@@ -30,9 +30,9 @@ pub struct Spec {
     pub constants: ConstantsFile,
     /// The topics of all files of `behaviour/`.
     pub topics: Vec<Topic>,
-    /// What no source says.
+    /// Questions that no source answers.
     pub decisions: DecisionsFile,
-    /// The rules, a file each.
+    /// The files of rules.
     pub rules: Vec<RulesFile>,
     /// The session's folders.
     pub session: SessionFile,
@@ -42,20 +42,20 @@ pub struct Spec {
     pub editions: EditionsFile,
 }
 
-/// What loading found: the files, for the places in diagnostics, and the spec or its faults.
+/// The result of loading: the files, for the places in diagnostics, and the spec or its faults.
 #[derive(Debug)]
 pub struct Loaded {
     /// The files.
     pub files: Files,
-    /// The spec, or at least one fault of form.
+    /// The spec, or at least one format fault.
     pub spec: Result<Spec, Vec<Diagnostic>>,
 }
 
-/// The greatest size of a YAML file; the largest of ours has some 20 KiB.
+/// The maximum size of a YAML file; our largest has about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Reads all files of the spec's folder. A file that cannot be read or has the wrong form is a
-/// diagnostic; the others are read all the same.
+/// Reads all files of the spec's folder. Reports each file that is unreadable or has the wrong
+/// form, and reads the others anyway.
 #[must_use]
 pub fn load(folder: &Path) -> Loaded {
     let mut loader = Loader {
@@ -104,7 +104,7 @@ pub fn load(folder: &Path) -> Loaded {
 }
 
 impl Spec {
-    /// The wire versions, ascending.
+    /// Returns the wire versions, ascending.
     pub fn wires(&self) -> impl Iterator<Item = Wire> {
         self.format
             .wires
@@ -112,7 +112,7 @@ impl Spec {
             .filter_map(|(wire, _)| wire.parse().ok())
     }
 
-    /// The record of that name.
+    /// Returns the record with that name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&RecordSpec> {
         self.records
@@ -120,13 +120,13 @@ impl Spec {
             .find(|record| record.record.value == name)
     }
 
-    /// The source of that id.
+    /// Returns the source with that id.
     #[must_use]
     pub fn source(&self, id: &str) -> Option<&SourceFile> {
         self.sources.iter().find(|source| source.source.value == id)
     }
 
-    /// All rules with the file that they stand in.
+    /// Returns all rules, each with its file.
     pub fn all_rules(&self) -> impl Iterator<Item = (&RulesFile, &crate::model::RuleSpec)> {
         self.rules
             .iter()
@@ -141,7 +141,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    /// All `.yaml` files of a folder, by name.
+    /// Reads all `.yaml` files of a folder, in order of name.
     fn folder<T: DeserializeOwned>(&mut self, name: &str) -> Vec<T> {
         let entries = match std::fs::read_dir(self.folder.join(name)) {
             Ok(entries) => entries,
@@ -157,10 +157,7 @@ impl Loader<'_> {
         names.sort();
         for other in names.iter().filter(|file| file.ends_with(".yml")) {
             let path = format!("{name}/{other}");
-            self.unreadable(
-                &path,
-                "not read; the names of the spec's files end in .yaml",
-            );
+            self.unreadable(&path, "not read: names of spec files must end in .yaml");
         }
         names.retain(|file| file.ends_with(".yaml"));
         if names.is_empty() {
@@ -226,19 +223,19 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     }
     if meta.len() > MAX_FILE_SIZE {
         return Err(format!(
-            "{} bytes; a spec file has at most {MAX_FILE_SIZE}",
+            "{} bytes; the limit for a spec file is {MAX_FILE_SIZE}",
             meta.len()
         ));
     }
     std::fs::read(path).map_err(|error| why(&error))
 }
 
-/// Why something cannot be read, in the same words on every system.
+/// Describes a read error in the same words on every system.
 fn why(error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
         io::ErrorKind::NotADirectory => "not a folder".to_owned(),
-        io::ErrorKind::PermissionDenied => "no permission to read it".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -249,15 +246,12 @@ mod tests {
 
     use super::why;
 
-    /// A test that runs as root is refused nothing.
+    /// Tests the text only: a test running as root is never denied access.
     #[test]
-    fn why_a_file_is_not_read_is_said_alike_on_every_system() {
+    fn read_errors_have_the_same_text_on_every_system() {
         let said = |kind| why(&Error::from(kind));
-        assert_eq!(
-            said(ErrorKind::PermissionDenied),
-            "no permission to read it"
-        );
-        assert_eq!(said(ErrorKind::NotFound), "there is no such file or folder");
+        assert_eq!(said(ErrorKind::PermissionDenied), "permission denied");
+        assert_eq!(said(ErrorKind::NotFound), "no such file or folder");
         assert_eq!(said(ErrorKind::NotADirectory), "not a folder");
         assert_eq!(why(&Error::other("the disk is gone")), "the disk is gone");
     }

@@ -1,5 +1,5 @@
-//! Makes the resolved layout from a spec. It decides nothing: a consistent spec leaves nothing
-//! to decide.
+//! Builds the resolved layout from a spec. It decides nothing: a consistent spec leaves nothing to
+//! decide.
 
 use crate::layout::{
     Constant, ConstantValue, Enum, Field, Layout, Member, Record, RecordLayout, SourceDocument,
@@ -9,7 +9,7 @@ use crate::load::Spec;
 use crate::model::{ConstantSpec, EnumSpec, FieldSpec, RecordSpec};
 use crate::yaml::At;
 
-/// The resolved layout.
+/// Returns the resolved layout.
 #[must_use]
 pub fn resolve(spec: &Spec) -> Layout {
     let document = |source: &crate::model::SourceFile| SourceDocument {

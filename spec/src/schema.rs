@@ -1,5 +1,5 @@
-//! JSON Schemas: of the spec's YAML files, from the types that read them, and of manifest.json,
-//! from `manifest.yaml`.
+//! Builds JSON Schemas: for the spec's YAML files, from the types that read them, and for
+//! manifest.json, from `manifest.yaml`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use crate::model::{
     TopicsFile,
 };
 
-/// A number or text, where a file gives a fixed value.
+/// A fixed value in a file: a number or text.
 pub struct NumberOrText;
 
 impl JsonSchema for NumberOrText {
@@ -27,7 +27,7 @@ impl JsonSchema for NumberOrText {
     }
 }
 
-/// The schemas of the spec's own files: name and schema.
+/// Returns the schemas of the spec's own files: name and schema.
 #[must_use]
 pub fn of_spec() -> Vec<(&'static str, Value)> {
     vec![
@@ -46,7 +46,7 @@ pub fn of_spec() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The schema of manifest.json. Unknown keys are allowed: readers pass over them.
+/// Returns the schema of manifest.json. Unknown keys are allowed, since readers ignore them.
 #[must_use]
 pub fn of_manifest(manifest: &ManifestFile) -> Value {
     let definition = |object: &ManifestObject| (object.object.value.clone(), self::object(object));

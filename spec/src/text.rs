@@ -1,5 +1,5 @@
-//! The documents' text beside the claims made from it. The text itself is not in the repository;
-//! a digest for each span of lines is, so that no claim moves away from its lines unseen.
+//! Compares claims with the documents' text. The text itself is not in the repository, but a digest
+//! of each span of lines is, so a claim cannot silently lose touch with its lines.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,30 +20,30 @@ pub struct Span<'a> {
     pub lines: Lines,
     /// Where the first entry with these lines is in the spec.
     pub place: Place,
-    /// Why no claim is made from them; `None` where one is.
+    /// Why they claim nothing; `None` if a claim is made from them.
     pub silent: Option<Reason>,
-    /// The record whose fields they list.
+    /// The record whose fields they list, if any.
     pub record: Option<&'a RecordClaim>,
-    /// How many claims share them.
+    /// Number of claims that share them.
     pub claims: usize,
 }
 
 impl Span<'_> {
-    /// Whether the text itself does not prove why the lines claim nothing.
+    /// Returns whether the lines need a digest: their text does not prove why they claim nothing.
     #[must_use]
     pub fn needs_digest(&self) -> bool {
         self.silent.is_none_or(|reason| reason.proves("").is_none())
     }
 }
 
-/// One claim of a source, whatever its form.
+/// One claim of a source, in any form.
 pub(crate) struct Claim<'a> {
     pub(crate) lines: Option<&'a At<Lines>>,
     pub(crate) place: Place,
     record: Option<&'a RecordClaim>,
 }
 
-/// All claims of a source, by form.
+/// Returns all claims of a source, by form.
 pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
     let claim = |lines, place| Claim {
         lines,
@@ -64,7 +64,7 @@ pub(crate) fn claims(source: &SourceFile) -> impl Iterator<Item = Claim<'_>> {
         .chain(statements.map(move |said| claim(said.lines.as_ref(), said.topic.place)))
 }
 
-/// The spans of a source in the document's order; claims from the same lines share one.
+/// Returns a source's spans in document order; claims from the same lines share one.
 #[must_use]
 pub fn spans(source: &SourceFile) -> Vec<Span<'_>> {
     let mut spans: Vec<Span<'_>> = Vec::new();
@@ -121,7 +121,7 @@ impl Document {
         })
     }
 
-    /// The lines of a span, as far as the document has them.
+    /// Returns a span's lines that exist in the document.
     fn of(&self, lines: Lines) -> &[String] {
         let at = |line: u32| {
             usize::try_from(line)
@@ -140,11 +140,11 @@ impl Document {
     }
 }
 
-/// Holds the claims of all sources against the documents in a folder.
+/// Compares the claims of all sources with the documents in a folder.
 ///
-/// A fault names the line whose text is not what the claim was made from: by its digest, by the
-/// reason for which it claims nothing, or as a line of a struct or table that names no field that
-/// is claimed. Where lists and tables are claimed, each of their entries needs lines of its own.
+/// A fault names a line that contradicts its claim: its digest differs, it does not match its
+/// reason for claiming nothing, or it is a line of a struct or table that names no claimed field.
+/// Each entry of a claimed list or table needs its own lines.
 #[must_use]
 pub fn compare(spec: &Spec, folder: &Path) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
@@ -182,10 +182,10 @@ fn source_faults(
         if span.needs_digest() && digest.is_none_or(|digest| digest.value != document.digest(lines))
         {
             let why = format!(
-                "{id}, {}: the text is not the one that this was made from",
+                "{id}, {}: the text is not what this claim was made from",
                 lines.words()
             );
-            let help = "read the line and mend what is claimed, then bless with --bless";
+            let help = "read the line and correct the claim, then update the digest with --bless";
             faults.push(Diagnostic::error(span.place, why).help(help));
             continue;
         }
@@ -200,7 +200,7 @@ fn source_faults(
     }
 }
 
-/// What is wrong with a line that its span takes in, if anything is.
+/// Returns what is wrong with a line of a span, if anything.
 fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<String> {
     if let Some(reason) = span.silent {
         let is_wrong = reason.proves(text) == Some(false);
@@ -221,10 +221,12 @@ fn wrong(span: &Span<'_>, line: u32, text: &str, document: &Document) -> Option<
         let names = record.fields.iter().map(|field| field.field.as_str());
         let mut known = names.chain(record.name.as_deref());
         return (declares && !known.any(|name| has_word(text, name)))
-            .then(|| format!("no field of {} is claimed from it", record.record));
+            .then(|| format!("no field of {} is claimed from this line", record.record));
     }
-    (line > span.lines.first && is_entry)
-        .then(|| "an entry of a list or table without lines of its own, which hides it".to_owned())
+    (line > span.lines.first && is_entry).then(|| {
+        "this entry of a list or table is part of a longer claim; give it its own `lines`"
+            .to_owned()
+    })
 }
 
 fn is_numbered(text: &str) -> bool {
@@ -232,7 +234,7 @@ fn is_numbered(text: &str) -> bool {
     digits.len() < text.len() && digits.starts_with(". ")
 }
 
-/// Whether a name is in the text, and not only as a part of a longer one.
+/// Returns whether the text contains a name as a whole word.
 fn has_word(text: &str, name: &str) -> bool {
     let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     text.match_indices(name).any(|(start, _)| {
@@ -241,10 +243,10 @@ fn has_word(text: &str, name: &str) -> bool {
     })
 }
 
-/// `digests.yaml` for the documents in a folder, whatever the digests are now.
+/// Returns a new `digests.yaml` for the documents in a folder; existing digests do not matter.
 ///
 /// # Errors
-/// Faults in the lines of the claims, and documents that cannot be read.
+/// Faults in the claims' lines, and unreadable documents.
 pub fn digests(spec: &Spec, folder: &Path) -> Result<String, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut yaml = String::from("# yaml-language-server: $schema=schema/digests.schema.json\n");

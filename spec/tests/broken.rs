@@ -1,12 +1,12 @@
-//! What the compiler says of broken specs.
+//! The compiler's diagnostics for broken specs.
 //!
-//! Each folder of `broken/` is a case, made of `broken/base`, the smallest spec that has one of
-//! everything: `changes.diff` changes lines of its files, `without.txt` names files and folders to
-//! leave out, and what else there is replaces or adds files. `expected.txt` is what the compiler
-//! says of the whole.
+//! Each folder of `broken/` is a test case: a modification of `broken/base`, the smallest spec that
+//! has one of everything. `changes.diff` changes lines of its files, `without.txt` names files and
+//! folders to remove, and all other files replace or add files. `expected.txt` has the compiler's
+//! output.
 //!
-//! After a change of messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites every
-//! `expected.txt`; read the difference before committing it.
+//! After a change to messages, `ATF_BLESS=1 cargo test -p atf-spec --test broken` rewrites every
+//! `expected.txt`; review the diff before committing it.
 
 mod support;
 
@@ -17,13 +17,13 @@ use atf_spec::layout::{ConstantValue, Field, Scalar, Value};
 use support::{base, broken, change, faults, overlay};
 
 #[test]
-fn the_base_of_all_cases_has_no_fault() {
+fn the_base_of_all_cases_has_no_faults() {
     assert_eq!(faults(base().path()), "");
 }
 
-/// Typed from `broken/base`.
+/// Typed by hand from `broken/base`.
 #[test]
-fn the_base_is_resolved_to_what_its_files_say() {
+fn the_base_resolves_to_the_layout_in_its_files() {
     let folder = base();
     let constants = "constants:
   - { constant: TOY_END, is: item.next.none, means: The next of the last item. }
@@ -90,7 +90,7 @@ fn the_base_is_resolved_to_what_its_files_say() {
     ];
     assert_eq!(constants.collect::<Vec<_>>(), expected);
 
-    // What a build asks whether the layout is as old as they are.
+    // The files that a build checks the layout's freshness against.
     let inputs: Vec<_> = layout.inputs.keys().collect();
     assert_eq!(
         inputs,
@@ -105,7 +105,7 @@ fn the_base_is_resolved_to_what_its_files_say() {
 }
 
 #[test]
-fn a_key_with_nothing_behind_it_is_as_if_it_were_not_there_if_it_need_not_be() {
+fn an_optional_key_without_a_value_counts_as_missing() {
     let folder = base();
     let difference = "--- records/item.yaml
 @@
@@ -127,7 +127,7 @@ fn a_key_with_nothing_behind_it_is_as_if_it_were_not_there_if_it_need_not_be() {
 }
 
 #[test]
-fn the_greatest_numbers_that_types_hold_are_no_fault() {
+fn the_maximum_values_of_types_are_accepted() {
     let folder = base();
     let difference = "--- enums.yaml
 @@
@@ -160,7 +160,7 @@ fn the_greatest_numbers_that_types_hold_are_no_fault() {
     assert_eq!(item.fields[2].max, Some(0xffff_fffe));
 }
 
-/// Rewritten by `ATF_BLESS=1`.
+/// `ATF_BLESS=1` rewrites the expected messages.
 #[test]
 fn every_broken_spec_is_refused_with_the_expected_message() {
     let bless = std::env::var_os("ATF_BLESS").is_some_and(|value| value == "1");
@@ -184,7 +184,7 @@ fn every_broken_spec_is_refused_with_the_expected_message() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The folders of all cases.
+/// Returns the folders of all cases.
 fn cases() -> Vec<PathBuf> {
     let entries = fs::read_dir(broken()).expect("the cases");
     let mut cases: Vec<PathBuf> = entries
@@ -196,7 +196,7 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// What the compiler says of the base with a case's files.
+/// Returns the compiler's output for the base with a case's files.
 fn said_of(case: &Path) -> String {
     let folder = base();
     overlay(case, folder.path());

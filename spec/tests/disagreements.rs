@@ -1,8 +1,7 @@
-//! What the compiler finds in the real spec: no fault, and the disagreements that are known; and in which order it
-//! tells of them.
+//! The real spec has no faults and exactly the known disagreements, in the expected order.
 //!
-//! The list is typed by hand from the five documents and the samples, so that neither a claim that
-//! gets lost nor a comparison that goes wrong passes unseen.
+//! The list is typed by hand from the five documents and the samples, so it catches lost claims and
+//! wrong comparisons.
 
 mod support;
 
@@ -38,14 +37,14 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     // 28 reserved bytes in S0 and S1 make the index footer 68 bytes long.
     ("index_footer.reserved.layout", Conflict),
     ("index_footer.size", Conflict),
-    // S1 and S4 leave out 4 reserved bytes, which makes the detail header 60 bytes long.
+    // S1 and S4 omit 4 reserved bytes, which makes the detail header 60 bytes long.
     ("detail_header._reserved2.layout", Conflict),
     ("detail_header.size", Conflict),
-    // The detail headers of S1 and S4 know no Windows.
+    // The detail headers of S1 and S4 do not list Windows.
     ("os.windows", Conflict),
     // "CRC32" in S0, S1 and S4, CRC-32C in S2.
     ("checksum.algorithm.term", Conflict),
-    // seq = offset / 32 in S0 and S1, offset = seq * 32 in S4, events behind a header of 64 bytes.
+    // seq = offset / 32 in S0 and S1, offset = seq * 32 in S4, but events follow a 64-byte header.
     ("event.place.term", Conflict),
     // The operating system's thread id, or that of the file, or an ordinal.
     ("thread_id.identity.term", Conflict),
@@ -63,7 +62,7 @@ const KNOWN: &[(&str, DecisionKind)] = &[
     ("function_id.module.term", Conflict),
     ("links.timestamp.term", Conflict),
     ("index_seq.assigned.term", Conflict),
-    // What files in the field show against all documents that speak of it.
+    // Files in the field contradict all documents that mention it.
     ("clock.per_os.term", Conflict),
     ("order.causality.term", Conflict),
     ("payload.selector.term", Conflict),
@@ -75,14 +74,14 @@ fn compiled() -> Compiled {
 }
 
 #[test]
-fn the_spec_has_no_fault() {
+fn the_spec_has_no_faults() {
     let compiled = compiled();
     assert_eq!(compiled.files.render(&compiled.faults, false), "");
     assert!(compiled.layout().is_some());
 }
 
 #[test]
-fn the_compiler_finds_all_known_disagreements_and_no_other() {
+fn the_compiler_finds_exactly_the_known_disagreements() {
     let found = compiled().reconciliation.expect("the spec has no fault");
     let found: BTreeSet<(String, &str)> = found
         .disagreements
@@ -98,9 +97,9 @@ fn the_compiler_finds_all_known_disagreements_and_no_other() {
     assert_eq!(found, known.collect());
 }
 
-/// What the decisions say has no part in finding what they settle.
+/// Finding disagreements does not depend on the decisions that settle them.
 #[test]
-fn without_its_decisions_the_spec_has_each_disagreement_as_a_fault() {
+fn without_its_decisions_each_disagreement_is_a_fault() {
     let mut spec = compiled().spec.expect("the spec has no fault of form");
     for record in &mut spec.records {
         record.decisions = List::default();
@@ -125,7 +124,7 @@ fn without_its_decisions_the_spec_has_each_disagreement_as_a_fault() {
         .into_iter()
         .map(|fault| fault.message)
         .collect();
-    let unsettled = |(key, _): &(&str, _)| format!("unsettled: the claims on {key} differ");
+    let unsettled = |(key, _): &(&str, _)| format!("unsettled: the claims about {key} differ");
     assert_eq!(faults, KNOWN.iter().map(unsettled).collect());
 }
 
@@ -147,7 +146,7 @@ fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
 
 /// S0 and S1 sketch the index file and give a formula that contradicts the sketch.
 #[test]
-fn the_first_event_stands_where_sketches_of_the_index_file_and_formulas_put_it() {
+fn sketches_and_formulas_give_the_offset_of_the_first_event() {
     let found = compiled().reconciliation.expect("the spec has no fault");
     let puts = |value| sources(&found, ("event.place", "term"), How::Sums, value);
     assert_eq!(puts("64"), ["S0", "S1", "S3"]);
@@ -155,9 +154,10 @@ fn the_first_event_stands_where_sketches_of_the_index_file_and_formulas_put_it()
     assert_eq!(puts("events_offset"), ["S2"]);
 }
 
-/// `broken/base` with decisions at a record's first field and at an enumeration, and two at one field.
+/// Uses `broken/base` with decisions on a record's first field, on an enumeration, and two on one
+/// field.
 #[test]
-fn each_decision_is_told_of_once_with_what_it_settles_in_the_specs_order() {
+fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     let folder = base();
     let difference = "--- records/head.yaml
 @@
@@ -222,7 +222,7 @@ fn each_decision_is_told_of_once_with_what_it_settles_in_the_specs_order() {
     assert_eq!(told.collect::<Vec<_>>(), expected);
 }
 
-/// The sources that claim a value of something in one way.
+/// Returns the sources that claim a value in one way.
 fn sources(
     found: &Reconciliation,
     (subject, property): (&str, &str),

@@ -1,5 +1,5 @@
-//! What the compiler says of claims whose lines are not those of their document. The documents are
-//! made up here; those of the format are held by `atf-codegen spec check --sources DIR`.
+//! The compiler's diagnostics for claims whose lines do not match their document. The documents
+//! here are invented; `atf-codegen spec check --sources DIR` checks the format's own.
 
 mod support;
 
@@ -10,7 +10,7 @@ use atf_spec::text;
 use support::{base, change, faults};
 use tempfile::TempDir;
 
-/// A made-up document for the base's source A.
+/// An invented document for the base's source A.
 const TOY: &str = "\
 # Toy
 ```c
@@ -31,7 +31,7 @@ A kind is good or something else.
 - Items ascend.
 ";
 
-/// The base, whose source A is a document: its claims have the lines of [`TOY`].
+/// A change to the base that makes source A a document: its claims have the lines of [`TOY`].
 const LINES: &str = "--- sources/A.yaml
 @@
  wire: 1
@@ -59,7 +59,7 @@ const LINES: &str = "--- sources/A.yaml
 +  - { topic: order, term: ascending, lines: 17, where: Order, says: Items ascend by time. }
 ";
 
-/// The spec, and beside it the document, both blessed.
+/// Returns the spec and the document, with matching digests.
 fn toy() -> (TempDir, TempDir) {
     let (spec, sources) = (base(), tempfile::tempdir().expect("a temporary folder"));
     change(spec.path(), LINES);
@@ -81,7 +81,7 @@ fn bless(spec: &Path, sources: &Path) {
     fs::write(spec.join("digests.yaml"), yaml).expect("a temporary file");
 }
 
-/// What is said of the spec, then of the spec beside the documents.
+/// Returns the faults of the spec, then those of comparing it with the documents.
 fn compared(spec: &TempDir, sources: &TempDir) -> String {
     let compiled = atf_spec::compile(spec.path());
     let known = compiled.spec.as_ref().expect("a spec of the right form");
@@ -97,7 +97,7 @@ fn compared(spec: &TempDir, sources: &TempDir) -> String {
         .replace(&sources.path().display().to_string(), "DIR")
 }
 
-/// What is said once the document has another text in the place of one that it had.
+/// Returns the faults after replacing a text in the document.
 fn changed(from: &str, to: &str) -> String {
     let (spec, sources) = toy();
     assert_eq!(TOY.matches(from).count(), 1, "{from}");
@@ -105,7 +105,7 @@ fn changed(from: &str, to: &str) -> String {
     compared(&spec, &sources)
 }
 
-/// What is said of the lines once the spec was changed.
+/// Returns the faults of the lines after changing the spec.
 fn retold(difference: &str) -> String {
     let (spec, _sources) = toy();
     change(
@@ -116,50 +116,50 @@ fn retold(difference: &str) -> String {
 }
 
 #[test]
-fn a_changed_line_is_refused_by_its_number() {
+fn a_changed_line_is_reported_with_its_number() {
     let said = changed("- Items ascend.", "- Items descend.");
     assert_eq!(
         said,
-        "A, line 17: the text is not the one that this was made from"
+        "A, line 17: the text is not what this claim was made from"
     );
-    // In a struct, a table and a heading, too, and be it a space.
+    // The same in a struct, a table and a heading, even for a space.
     let said = changed("good 1, bad 2", "good 1, bad 3");
     assert_eq!(
         said,
-        "A, lines 2-9: the text is not the one that this was made from"
+        "A, lines 2-9: the text is not what this claim was made from"
     );
     let said = changed("| next | 4 |", "| next | 8 |");
     assert_eq!(
         said,
-        "A, lines 11-15: the text is not the one that this was made from"
+        "A, lines 11-15: the text is not what this claim was made from"
     );
     let said = changed("# Toy", "# Toy ");
     assert_eq!(
         said,
-        "A, line 1: the text is not the one that this was made from"
+        "A, line 1: the text is not what this claim was made from"
     );
 }
 
 #[test]
-fn a_line_that_claims_nothing_has_to_look_like_it() {
+fn a_line_must_match_its_reason_for_claiming_nothing() {
     let said = changed("```\n\n|", "```\nItems may be lost.\n|");
-    assert_eq!(said, "A, line 10: not a blank");
+    assert_eq!(said, "A, line 10: not a blank line");
 }
 
 #[test]
-fn a_line_more_or_less_is_refused() {
+fn an_added_or_removed_line_is_refused() {
     let said = changed(
         "- Items ascend.\n",
         "- Items ascend.\n- Nothing else is said.\n",
     );
     assert_eq!(said, "A has 18 lines, not 17");
     let said = changed("- Items ascend.\n", "");
-    let lost = "A, line 17: the text is not the one that this was made from";
+    let lost = "A, line 17: the text is not what this claim was made from";
     assert_eq!(said, format!("A has 16 lines, not 17\n{lost}"));
 }
 
 #[test]
-fn a_document_that_is_not_there_is_named() {
+fn a_missing_document_is_named() {
     let (spec, sources) = toy();
     fs::remove_file(sources.path().join("toy.txt")).expect("a temporary file");
     let said = compared(&spec, &sources);
@@ -167,9 +167,9 @@ fn a_document_that_is_not_there_is_named() {
 }
 
 #[test]
-fn gaps_and_overlaps_are_refused_at_the_lines_beside_them() {
+fn gaps_and_overlaps_are_reported_at_the_adjacent_lines() {
     let first = |said: String| said.lines().next().unwrap_or_default().to_owned();
-    let gap = |lines| format!("error: no claim is made from {lines} of A");
+    let gap = |lines| format!("error: no claim covers {lines} of A");
 
     let silent = "-  silent: { blank: [10], heading: [1] }\n";
     let said = retold(&format!("{silent}+  silent: {{ heading: [1] }}\n"));
@@ -195,7 +195,7 @@ fn gaps_and_overlaps_are_refused_at_the_lines_beside_them() {
 
 #[test]
 fn lines_without_a_digest_and_digests_without_lines_are_refused() {
-    // Both lines are claimed, and by one record now.
+    // One record now claims both lines.
     let (spec, _sources) = toy();
     let joined = "--- sources/A.yaml
 @@
@@ -212,18 +212,18 @@ fn lines_without_a_digest_and_digests_without_lines_are_refused() {
         .filter(|line| line.starts_with("error"))
         .collect();
     let expected = [
-        "error: A has no digest of lines 11-16",
-        "error: A has a digest of 11-15, which no claim has as its lines",
-        "error: A has a digest of 16, which no claim has as its lines",
+        "error: A has no digest for lines 11-16",
+        "error: A has a digest for `11-15`, but no claim has these lines",
+        "error: A has a digest for `16`, but no claim has these lines",
     ];
     assert_eq!(messages, expected);
 }
 
 #[test]
-fn claims_of_a_document_have_lines_and_those_of_others_have_none() {
+fn only_claims_of_documents_have_lines() {
     let said = retold("-    lines: 2-9\n");
     assert!(
-        said.contains("error: `lines` is missing: which lines of A claim this?"),
+        said.contains("error: `lines` is missing: name the lines of A that make this claim"),
         "{said}"
     );
     let (spec, _sources) = toy();
@@ -231,13 +231,13 @@ fn claims_of_a_document_have_lines_and_those_of_others_have_none() {
     change(spec.path(), other);
     let said = faults(spec.path());
     assert!(
-        said.starts_with("error: the source B is not a document with lines"),
+        said.starts_with("error: source B is not a document with lines"),
         "{said}"
     );
 }
 
 #[test]
-fn lines_are_numbers_from_1_on() {
+fn line_numbers_start_at_1() {
     for wrong in ["0", "9-2", "x", "-3", "1-", "2-x"] {
         let said = retold(&format!("-    lines: 2-9\n+    lines: {wrong}\n"));
         assert!(said.contains("lines"), "{wrong}: {said}");
@@ -245,7 +245,7 @@ fn lines_are_numbers_from_1_on() {
 }
 
 #[test]
-fn what_hides_among_claimed_lines_is_refused_though_it_was_blessed() {
+fn a_statement_hidden_in_claimed_lines_is_refused_even_with_a_digest() {
     let hidden = |from: &str, to: &str| {
         let (spec, sources) = toy();
         assert_eq!(TOY.matches(from).count(), 1, "{from}");
@@ -256,9 +256,15 @@ fn what_hides_among_claimed_lines_is_refused_though_it_was_blessed() {
     let said = hidden("    char rest[4];", "    short rest; char more[2];");
     assert_eq!(said, "");
     let said = hidden("    char rest[4];", "    char arrest[4];");
-    assert_eq!(said, "A, line 7: no field of head is claimed from it");
+    assert_eq!(
+        said,
+        "A, line 7: no field of head is claimed from this line"
+    );
     let said = hidden("| next | 4 |", "| flags | 4 |");
-    assert_eq!(said, "A, line 14: no field of item is claimed from it");
+    assert_eq!(
+        said,
+        "A, line 14: no field of item is claimed from this line"
+    );
 
     let (spec, sources) = toy();
     let joined = "--- sources/A.yaml
@@ -273,6 +279,6 @@ fn what_hides_among_claimed_lines_is_refused_though_it_was_blessed() {
     bless(spec.path(), sources.path());
     assert_eq!(
         compared(&spec, &sources),
-        "A, line 17: no field of head is claimed from it"
+        "A, line 17: no field of head is claimed from this line"
     );
 }

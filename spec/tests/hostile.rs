@@ -1,5 +1,4 @@
-//! Files that no one writes on purpose: the compiler answers each with a diagnostic, soon and
-//! without a panic.
+//! Hostile files: the compiler answers each with a diagnostic, quickly and without a panic.
 
 mod support;
 
@@ -16,7 +15,7 @@ use atf_spec::yaml::{FileId, Place, Tree, decode};
 
 use support::{base, faults};
 
-/// What the compiler says of the base with this text as its `constants.yaml`.
+/// Returns the compiler's output for the base with this text as its `constants.yaml`.
 fn said_of(text: &[u8]) -> String {
     let folder = base();
     fs::write(folder.path().join("constants.yaml"), text).expect("a temporary file");
@@ -27,7 +26,7 @@ fn said_of(text: &[u8]) -> String {
 }
 
 #[test]
-fn deep_nesting_is_refused_before_the_stack_ends() {
+fn deep_nesting_is_refused_before_the_stack_overflows() {
     for bracket in ["[", "{ a: ", "- ", "? "] {
         let said = said_of(bracket.repeat(100_000).as_bytes());
         let first = said.lines().next().unwrap_or_default();
@@ -47,7 +46,7 @@ fn deep_nesting_is_refused_before_the_stack_ends() {
 }
 
 #[test]
-fn a_small_text_that_stands_for_billions_of_values_is_refused_at_its_first_anchor() {
+fn a_small_text_that_expands_to_billions_of_values_is_refused_at_its_first_anchor() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (last, name) in ('a'..'y').zip('b'..'z') {
         let aliases = vec![format!("*{last}"); 10].join(", ");
@@ -55,13 +54,15 @@ fn a_small_text_that_stands_for_billions_of_values_is_refused_at_its_first_ancho
     }
     let said = said_of(bomb.as_bytes());
     assert!(
-        said.contains("no anchors and aliases\n --> constants.yaml:1:4\n"),
+        said.contains(
+            "anchors and aliases are not allowed in spec files\n --> constants.yaml:1:4\n"
+        ),
         "{said}"
     );
 }
 
 #[test]
-fn a_file_of_very_many_values_is_refused_by_their_number() {
+fn a_file_with_too_many_values_is_refused() {
     let said = said_of("- a\n".repeat(300_000).as_bytes());
     assert!(
         said.starts_with("error: more than 250000 keys and values\n"),
@@ -70,18 +71,21 @@ fn a_file_of_very_many_values_is_refused_by_their_number() {
 }
 
 #[test]
-fn a_file_of_very_many_bytes_is_not_read() {
+fn a_file_with_too_many_bytes_is_not_read() {
     let said = said_of(" ".repeat(4 << 20).as_bytes());
-    assert!(!said.contains("bytes; a spec file has at most"), "{said}");
+    assert!(
+        !said.contains("bytes; the limit for a spec file is"),
+        "{said}"
+    );
     let said = said_of(" ".repeat((4 << 20) + 1).as_bytes());
     assert_eq!(
         said,
-        "error: 4194305 bytes; a spec file has at most 4194304\n--> constants.yaml\n\n"
+        "error: 4194305 bytes; the limit for a spec file is 4194304\n--> constants.yaml\n\n"
     );
 }
 
 #[test]
-fn a_line_of_very_many_bytes_is_shown_in_part() {
+fn a_very_long_line_is_shown_in_part() {
     let said = said_of(format!("constants: {}", "x".repeat(100_000)).as_bytes());
     assert!(
         said.starts_with("error: expected a sequence, found text\n"),
@@ -90,7 +94,7 @@ fn a_line_of_very_many_bytes_is_shown_in_part() {
     assert!(said.len() < 2000, "{} bytes of message", said.len());
 }
 
-/// The time grows with the number of faults, not with its square.
+/// Time is linear in the number of faults, not quadratic.
 #[test]
 fn very_many_faults_are_reported_in_time() {
     let keys: String = (0..20_000).map(|key| format!("k{key}: 1\n")).collect();
@@ -101,8 +105,8 @@ fn very_many_faults_are_reported_in_time() {
 }
 
 #[test]
-fn a_place_in_the_midst_of_a_character_is_shown() {
-    // The parser points at one byte of a letter that has several.
+fn a_place_inside_a_character_is_shown() {
+    // The parser points at one byte of a multi-byte character.
     for text in [
         "a: b\n\u{fffd}: [\n",
         "a: \u{fffd}: c\n",
@@ -137,7 +141,7 @@ fn no_cut_of_a_real_file_panics() {
 
 #[test]
 fn no_changed_byte_of_a_real_file_panics() {
-    // What YAML has a meaning for, what it forbids, and what is not UTF-8.
+    // Bytes with a meaning in YAML, bytes that it forbids, and invalid UTF-8.
     let others = b"\0\t\n\r :-?[]{},#&*!|>'\"%@`~0aZ\x7f\x80\xc3\xff";
     for (name, bytes) in real_files() {
         for (place, other) in (0..bytes.len()).step_by(389).zip(others.iter().cycle()) {
@@ -149,7 +153,7 @@ fn no_changed_byte_of_a_real_file_panics() {
 }
 
 #[test]
-fn a_tab_in_place_of_any_blank_at_the_start_of_a_line_is_named_at_its_place() {
+fn a_tab_in_place_of_any_leading_space_is_reported_at_its_place() {
     let (mut named, mut taken) = (0, 0);
     for (name, bytes) in files_below(base().path()) {
         let text = std::str::from_utf8(&bytes).expect("the base is text");
@@ -160,7 +164,7 @@ fn a_tab_in_place_of_any_blank_at_the_start_of_a_line_is_named_at_its_place() {
                 let mut changed = bytes.clone();
                 changed[tab] = b'\t';
                 let faults = form_faults(&name, &changed);
-                // Behind a blank the parser takes some for separators.
+                // After a space the parser accepts some tabs as separators.
                 if blank > 0 && faults.is_empty() {
                     taken += 1;
                     continue;
@@ -176,11 +180,11 @@ fn a_tab_in_place_of_any_blank_at_the_start_of_a_line_is_named_at_its_place() {
             start += line.len();
         }
     }
-    assert!(named > 4 * taken, "{named} are named, {taken} are not");
+    assert!(named > 4 * taken, "{named} reported, {taken} not");
 }
 
 #[test]
-fn no_lost_line_of_a_small_spec_panics() {
+fn no_missing_line_of_a_small_spec_panics() {
     let folder = base();
     for (name, bytes) in files_below(folder.path()) {
         let path = folder.path().join(&name);
@@ -195,7 +199,7 @@ fn no_lost_line_of_a_small_spec_panics() {
     }
 }
 
-/// Parses and decodes a file; every fault must have a place in it and a text.
+/// Parses and decodes a file; every fault must have a message and a place in the file.
 fn place_all(name: &str, bytes: &[u8]) {
     for fault in form_faults(name, bytes) {
         let end = usize::try_from(fault.place.end).expect("an offset");
@@ -207,7 +211,7 @@ fn place_all(name: &str, bytes: &[u8]) {
     }
 }
 
-/// The faults of form of a file, by the type that its path says.
+/// Returns a file's format faults; its path determines its type.
 fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
     let tree = match Tree::parse(FileId(0), bytes) {
         Ok(tree) => tree,
@@ -232,14 +236,14 @@ fn form_faults(name: &str, bytes: &[u8]) -> Vec<Diagnostic> {
     decoded.err().unwrap_or_default()
 }
 
-/// The YAML files of the real spec, by their paths in it.
+/// Returns the real spec's YAML files, with their paths.
 fn real_files() -> Vec<(String, Vec<u8>)> {
     let files = files_below(Path::new(env!("CARGO_MANIFEST_DIR")));
     assert!(files.len() > 25, "only {} files", files.len());
     files
 }
 
-/// The YAML files of a spec's folder, by their paths in it.
+/// Returns the YAML files of a spec's folder, with their paths.
 fn files_below(spec: &Path) -> Vec<(String, Vec<u8>)> {
     let folders = ["", "sources", "records", "behaviour", "rules"];
     let paths = folders.iter().flat_map(|folder| {

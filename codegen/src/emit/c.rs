@@ -1,8 +1,8 @@
-//! C headers, which are C++ headers too, and the probe that proves them.
+//! Emits C headers, which are also valid C++, and the probe that verifies them.
 //!
-//! The templates in `templates/c/` hold the C; `view` prepares the names and numbers that they
-//! place. Fields appear in the layout's order without padding, and the asserts state the layout's
-//! offsets: where the two disagree, the C compiler stops at that very field.
+//! The templates in `templates/c/` contain the C code; `view` prepares their names and numbers.
+//! Fields appear in the layout's order without padding, and the asserts state the layout's offsets:
+//! if the two disagree, the C compiler fails at that field.
 
 mod text;
 mod view;
@@ -18,10 +18,10 @@ use serde::Serialize;
 use self::view::{Header, Names};
 use crate::{GENERATED, GeneratedFile};
 
-/// Where the headers belong, from the root of the repository.
+/// The headers' folder, relative to the repository's root.
 const INCLUDE: &str = "atf/include";
 
-/// Each template with its name; `{% include %}` finds the others by it.
+/// The templates, by the names that `{% include %}` uses.
 const TEMPLATES: [(&str, &str); 8] = [
     ("accessors.h", include_str!("../../templates/c/accessors.h")),
     (
@@ -39,9 +39,9 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("shared.h", include_str!("../../templates/c/shared.h")),
 ];
 
-/// The headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h` with one
-/// wire version each under the names of the sources, `atf_wire.h` with all of them side by side,
-/// and the module map.
+/// Emits the headers for writers and readers in C, C++ and Swift: `atf_v1.h` and `atf_v2.h` with
+/// one wire version each under the sources' names, `atf_wire.h` with all wire versions side by
+/// side, and the module map.
 #[must_use]
 pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
     let mut headers: Vec<Header<'_>> = layout
@@ -63,12 +63,12 @@ pub fn headers(layout: &Layout) -> Vec<GeneratedFile> {
         .collect()
 }
 
-/// The packed C definition of one record with its asserts, in the words of `atf_v1.h` or
-/// `atf_v2.h`, with the includes and macros that it needs to compile alone.
+/// Returns the packed C definition of one record with its asserts, as in `atf_v1.h` or `atf_v2.h`,
+/// with the includes and macros it needs to compile alone.
 ///
 /// # Panics
-/// When the record has no layout in this wire version; a resolved layout has one for each of its
-/// wire versions.
+/// Panics if the record has no layout in this wire version; a resolved layout has one for each wire
+/// version.
 #[must_use]
 pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String {
     let record = view::Record::new(layout, record, wire, Names::OfTheSources)
@@ -76,8 +76,9 @@ pub fn record_definition(layout: &Layout, record: &Record, wire: Wire) -> String
     render("definition.h", &BTreeMap::from([("record", record)]))
 }
 
-/// A program in C and C++ that prints, one item a line, what the compiler made of `atf_wire.h`:
-/// each record with its size, each field with its offset and size, each constant with its value.
+/// Emits a program in C and C++ that prints the compiler's layout of `atf_wire.h`, one item per
+/// line: each record with its size, each field with its offset and size, each constant with its
+/// value.
 #[must_use]
 pub fn probe(layout: &Layout) -> GeneratedFile {
     GeneratedFile {

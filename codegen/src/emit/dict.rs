@@ -1,4 +1,4 @@
-//! The fuzzers' dictionary: what blind changes of bytes would take long to hit upon.
+//! The fuzzers' dictionary: values that random mutation would take long to find.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use atf_spec::layout::{Layout, Value};
 
 use crate::{GENERATED, GeneratedFile};
 
-/// `fuzz/atf.dict`: the fixed values of fields, the constants and the sizes of records as they
-/// stand in files, and the members of enumerations.
+/// Emits `fuzz/atf.dict`: fixed values of fields, constants and record sizes as encoded in files,
+/// and the members of enumerations.
 #[must_use]
 pub fn dictionary(layout: &Layout) -> GeneratedFile {
-    // By bytes, each once, under the first name that has them.
+    // By bytes, each once, under its first name.
     let mut entries: BTreeMap<Vec<u8>, String> = BTreeMap::new();
     let mut add = |name: String, bytes: Vec<u8>| {
-        // Single bytes are hit upon soon enough.
+        // Random mutation finds single bytes soon enough.
         if bytes.len() > 1 {
             entries.entry(bytes).or_insert(name);
         }
@@ -66,7 +66,7 @@ pub fn dictionary(layout: &Layout) -> GeneratedFile {
     }
 }
 
-/// The first `size` bytes of a number in little-endian order.
+/// Returns the first `size` bytes of a number in little-endian order.
 fn number_of(number: u64, size: u32) -> Vec<u8> {
     let bytes = number.to_le_bytes();
     let size = usize::try_from(size).unwrap_or(bytes.len());

@@ -1,11 +1,11 @@
-//! The resolved layout as JSON: what the macro, tests and other tools read.
+//! Emits the resolved layout as JSON, for the macro, tests and other tools.
 
 use atf_spec::layout::Layout;
 use serde_json::Value;
 
 use crate::{GENERATED, GeneratedFile};
 
-/// `atf-derive/layout.json`, inside the package of the macro that includes it.
+/// Emits `atf-derive/layout.json`, in the package of the macro that includes it.
 ///
 /// # Panics
 ///
@@ -19,7 +19,7 @@ pub fn layout(layout: &Layout) -> GeneratedFile {
     }
 }
 
-/// A JSON file's text; its first member, under `key`, says what made it.
+/// Returns a JSON file's text; its first member, under `key`, names its generator.
 pub(super) fn document(key: &str, value: Value) -> String {
     let value = match value {
         Value::Object(members) => {

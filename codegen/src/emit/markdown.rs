@@ -1,8 +1,8 @@
-//! The format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
+//! Emits the format's reference: Markdown pages and byte diagrams, under `docs/reference/`.
 //!
-//! The templates in `templates/markdown/` hold the prose and the tables, the modules here prepare
-//! what they place: one module for each kind of page, `links` for what stands where,
-//! `settled` for what was decided, `diagram` and `sketch` for the pictures.
+//! The templates in `templates/markdown/` contain the prose and tables; the modules here prepare
+//! their data: one module per kind of page, `links` for pages and anchors, `settled` for decisions,
+//! `diagram` and `sketch` for pictures.
 
 mod coverage;
 mod diagram;
@@ -27,10 +27,10 @@ use self::diagram::Scale;
 use self::render::Press;
 use crate::GeneratedFile;
 
-/// Where the pages belong, from the root of the repository.
+/// The pages' folder, relative to the repository's root.
 const FOLDER: &str = "docs/reference";
 
-/// What the pages are made of.
+/// The data of the pages.
 struct Book<'a> {
     spec: &'a Spec,
     found: &'a Reconciliation,
@@ -39,8 +39,7 @@ struct Book<'a> {
     decisions: Vec<Group<'a>>,
 }
 
-/// The pages and their pictures. The spec is one without faults: whatever its sources disagree
-/// about is settled.
+/// Emits the pages and their pictures. The spec must have no faults: every disagreement is settled.
 #[must_use]
 pub fn files(spec: &Spec, found: &Reconciliation, layout: &Layout) -> Vec<GeneratedFile> {
     let book = Book {

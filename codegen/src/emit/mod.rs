@@ -1,4 +1,4 @@
-//! One emitter for each target.
+//! Emitters, one per target.
 
 pub mod c;
 pub mod json;

@@ -1,5 +1,5 @@
-//! The rules as a table in Rust, for the conformance kit: a check names its rule by a constant,
-//! so that a check without a rule does not compile.
+//! Emits the rules as a table in Rust, for the conformance kit: a check names its rule by a
+//! constant, so a check without a rule does not compile.
 
 use atf_spec::load::Spec;
 use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity, Verdict};
@@ -8,7 +8,7 @@ use quote::{format_ident, quote};
 
 use crate::{GENERATED, GeneratedFile};
 
-/// `atf/src/check/rules/table.rs`.
+/// Emits `atf/src/check/rules/table.rs`.
 ///
 /// # Panics
 ///
@@ -18,14 +18,14 @@ pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
     let rules = spec.all_rules().map(|(_, rule)| self::rule(rule));
     let doc = " The rules of the spec, in its order.";
-    let groups_doc = " What the ids begin with, and what such rules are about.";
+    let groups_doc = " The id prefixes and their rules' subjects.";
     let groups = spec.rules.iter().map(|file| {
         let (prefix, title) = (&file.prefix.value, &file.title);
         quote!((#prefix, #title))
     });
-    let decisions_doc = " The questions that rules were settled by, by their names.";
+    let decisions_doc = " The questions whose answers settle rules, by name.";
     let decisions = decisions(spec);
-    let sources_doc = " What the sources call themselves.";
+    let sources_doc = " The sources' titles.";
     let sources = spec.sources.iter().map(|source| {
         let (id, title) = (source.source.as_str(), &source.title);
         quote!((#id, #title))
@@ -52,7 +52,7 @@ pub fn table(spec: &Spec) -> GeneratedFile {
         pub static SOURCES: &[(&str, &str)] = &[#(#sources),*];
     };
     let file = syn::parse2(tokens).expect("the table is a Rust file");
-    let doc = "//! All rules of the format, one static for each id.";
+    let doc = "//! All rules of the format, one static per id.";
     let text = format!(
         "// {GENERATED}\n\n{doc}\n\n{}",
         prettyplease::unparse(&file)
@@ -76,7 +76,7 @@ fn edition(of: &str, edition: &EditionSpec) -> TokenStream {
     }
 }
 
-/// The topics and silences that a rule names, in the spec's order.
+/// Returns the topics and silences that a rule names, in the spec's order.
 fn decisions(spec: &Spec) -> Vec<TokenStream> {
     let is_named = |name: &str| {
         spec.all_rules()
@@ -87,7 +87,7 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
         let titles = topic.decisions.iter().map(|it| it.title.as_str());
         let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
         let reason = reasons.collect::<Vec<_>>().join(" ");
-        // Without a decision all sources agree, on the only term.
+        // Without a decision, all sources agree on the only term.
         let answers: Vec<_> = match topic.decisions.is_empty() {
             true => topic.terms.iter().map(|(_, term)| term.as_str()).collect(),
             false => titles.collect(),
@@ -130,7 +130,7 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
-/// The text with the format's names marked as code.
+/// Returns the text with the format's names marked as code.
 fn marked(text: &str) -> String {
     let mark = |word: &str| {
         let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');

@@ -1,11 +1,11 @@
-//! Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
+//! Emits Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
 //!
-//! [`record`] and [`open_enum`] are what the macros of `atf-derive` expand to; [`files`] is the
-//! same as text, for golden tests and for projects that want no macro. Every path in the
-//! expansions is absolute, so they compile wherever `zerocopy` is a dependency.
+//! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`files`] returns the same as
+//! text, for golden tests and for projects that do not want a macro. Every path in the expansions
+//! is absolute, so they compile wherever `zerocopy` is a dependency.
 //!
-//! Fields come in the layout's order and the compile-time assertions state the layout's sizes and
-//! offsets. Where the two do not fit, rustc fails and names record and field.
+//! Fields appear in the layout's order, and compile-time assertions state the layout's sizes and
+//! offsets. If the two disagree, rustc fails and names record and field.
 
 mod doc;
 mod files;
@@ -23,20 +23,20 @@ use proc_macro2::{Ident, Span};
 use quote::format_ident;
 use syn::{Attribute, Token, Visibility};
 
-/// What the user of an expansion chooses; all else comes from the layout.
+/// The user's choices in an expansion; everything else comes from the layout.
 pub struct Options {
-    /// Attributes and documentation that stand before the generated ones.
+    /// Attributes and documentation that precede the generated ones.
     pub attributes: Vec<Attribute>,
-    /// Who sees the item.
+    /// The item's visibility.
     pub visibility: Visibility,
     /// The item's name.
     pub ident: Ident,
-    /// Attributes that stand before the generated ones of a record's fields, by the field's name.
+    /// Attributes that precede the generated ones of a record's fields, by field name.
     pub fields: BTreeMap<String, Vec<Attribute>>,
 }
 
 impl Options {
-    /// A public item without attributes of its own.
+    /// Returns a public item without additional attributes.
     #[must_use]
     pub fn new(ident: &str) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Options {
     }
 }
 
-/// The type of a field's value in Rust: `u32`, `[u8; 4]`.
+/// Returns the Rust type of a field's value: `u32`, `[u8; 4]`.
 #[must_use]
 pub fn value_type(ty: Type) -> String {
     match ty.count {
@@ -57,7 +57,7 @@ pub fn value_type(ty: Type) -> String {
     }
 }
 
-/// A number, or the name of the scalar's greatest one: `u64::MAX`.
+/// Returns a number, or the name of the scalar's maximum: `u64::MAX`.
 fn number(scalar: Scalar, number: u64) -> String {
     if number == scalar.max() {
         format!("{}::MAX", scalar.name())
@@ -70,7 +70,7 @@ fn scalar_ident(scalar: Scalar) -> Ident {
     format_ident!("{}", scalar.name())
 }
 
-/// The name of a constant: `EVENT_SIZE` for the field `event_size`.
+/// Returns the name of a constant: `EVENT_SIZE` for the field `event_size`.
 fn constant_ident(name: &str) -> Ident {
     format_ident!("{}", name.to_ascii_uppercase())
 }

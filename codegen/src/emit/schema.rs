@@ -1,4 +1,5 @@
-//! JSON Schemas: of the spec's YAML files, for editors, and of manifest.json, for tracer authors.
+//! Emits JSON Schemas: for the spec's YAML files, for editors, and for manifest.json, for tracer
+//! authors.
 
 use atf_spec::load::Spec;
 use atf_spec::schema;
@@ -6,7 +7,7 @@ use atf_spec::schema;
 use super::json::document;
 use crate::GeneratedFile;
 
-/// `spec/schema/*.schema.json`.
+/// Emits `spec/schema/*.schema.json`.
 #[must_use]
 pub fn files(spec: &Spec) -> Vec<GeneratedFile> {
     let manifest = ("manifest", schema::of_manifest(&spec.manifest));

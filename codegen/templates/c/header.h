@@ -5,16 +5,16 @@
  * version {{ wires[0].wire }}, under the names of the source documents.
 {% else %}
  * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in every wire
- * version, side by side. The header's member `version` tells which one a file is in.
+ * version, side by side. The header's member `version` identifies a file's wire version.
 {% endif %}
  *
- * The format is little-endian only. The structs place the bytes alike on every host, but on a
- * big-endian one their members of two bytes or more have wrong values. The accessors at the end
- * are right on every host and at every address:
+ * The format is little-endian only. The structs have the same layout on every host, but on a
+ * big-endian host their members of two bytes or more have wrong values. The accessors at the end
+ * are correct on every host and at any address:
 {% for version in wires %}
  *     {{ version.prefix }}<record>_get_<member>, {{ version.prefix }}<record>_set_<member>
 {% endfor %}
- * The structs are packed: take no pointer to a member of two bytes or more.
+ * The structs are packed: do not take a pointer to a member of two bytes or more.
  *
  * Sources, cited in brackets:
 {% for source in sources %}

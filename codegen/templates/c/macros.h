@@ -1,4 +1,4 @@
-/* GCC and Clang pack by the attribute, MSVC by the pragma. */
+/* GCC and Clang pack with the attribute, MSVC with the pragma. */
 #if defined(__GNUC__) || defined(__clang__)
 #define ATF_LAYOUT_PACKED __attribute__((packed))
 #else
@@ -11,7 +11,7 @@
 #define ATF_LAYOUT_ASSERT(condition, message) _Static_assert(condition, message)
 #endif
 
-/* Each record has the size, and each field the place and size, that the layout gives it. */
+/* Checks each record's size and each field's offset and size against the layout. */
 #define ATF_LAYOUT_RECORD(record, type, size, wire)                                             \
     ATF_LAYOUT_ASSERT(sizeof(type) == size,                                                     \
                       #record " (" #type ") must be " #size " bytes in wire version " #wire)

@@ -2,7 +2,7 @@
  * {{ record.title }} of {{ record.file }} in wire version {{ record.wire }}, {{ record.size }} bytes.
  * {{ record.doc | wrap(" * ") }}
 {% if record.followed_by %}
- * {{ ("Followed by: " ~ record.followed_by ~ ".") | wrap(" * ") }}
+ * {{ ("Followed by: " ~ record.followed_by) | wrap(" * ") }}
 {% endif %}
  */
 typedef struct ATF_LAYOUT_PACKED {{ record.c_type }} {

@@ -1,4 +1,4 @@
-/* ---- The same in every wire version ---- */
+/* ---- Common to all wire versions ---- */
 
 #ifndef ATF_SHARED_DEFINITIONS
 #define ATF_SHARED_DEFINITIONS
@@ -9,7 +9,7 @@
 {% endfor %}
 {% for enum in enums %}
 
-/* {{ (enum.doc ~ (" Flags, which combine." if enum.flags else " Other values may occur.")) | wrap(" * ") }} */
+/* {{ (enum.doc ~ (" Flags, which can be combined." if enum.flags else " Other values may occur.")) | wrap(" * ") }} */
 {% for member in enum.members %}
 /** {{ (member.doc ~ " " ~ member.sources) | wrap(" *  ") }} */
 #define {{ member.name }} {{ member.value }}
@@ -53,12 +53,11 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 }
 
 /**
- * CRC-32C of more bytes, for a footer's checksum: begin with 0 and go on with what the
- * last call returned. It has no table of more than 16 numbers; a tracer that writes much
- * may use its own. Of "123456789" it is 0xE3069283. [S2]
- */
+ * Updates a CRC-32C with more bytes, for a footer's checksum: start with 0, then pass the result of
+ * the previous call. It uses a table of only 16 numbers; a tracer that writes a lot may use its own
+ * implementation. The CRC of "123456789" is 0xE3069283. [S2] /
 static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t size) {
-    /* Each number is what its 4 bits leave of the polynomial 0x1EDC6F41, bits reversed. */
+    /* The remainder of each 4-bit value for the polynomial 0x1EDC6F41, bits reversed. */
     static const uint32_t left[16] = {
         0x00000000u, 0x105EC76Fu, 0x20BD8EDEu, 0x30E349B1u, 0x417B1DBCu, 0x5125DAD3u,
         0x61C69362u, 0x7198540Du, 0x82F63B78u, 0x92A8FC17u, 0xA24BB5A6u, 0xB21572C9u,

@@ -1,5 +1,5 @@
-//! Claims are named where they are relied upon: each list of `claims` holds just the sources that
-//! make one, and every term of a topic is someone's.
+//! Checks that each list of `claims` names exactly the sources that make a claim, and that every
+//! term of a topic is in use.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ fn compare(
 ) {
     for id in listed.iter().filter(|id| !made.contains(id.as_str())) {
         let why = match spec.source(id) {
-            Some(_) => format!("the source {id} claims nothing on {subject}"),
+            Some(_) => format!("source {id} makes no claim about {subject}"),
             None => format!("there is no source `{id}`"),
         };
         faults.push(Diagnostic::error(id.place, why));
@@ -66,12 +66,12 @@ fn compare(
     let missing: Vec<&str> = made.iter().filter(is_missing).copied().collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        let fault = Diagnostic::error(place, format!("`claims` of {subject} lacks {missing}"));
-        faults.push(fault.help("`claims` lists all sources that say something of it"));
+        let fault = Diagnostic::error(place, format!("`claims` of {subject} is missing {missing}"));
+        faults.push(fault.help("`claims` must list every source that makes a claim about it"));
     }
 }
 
-/// Every term of a topic is claimed by a source, or chosen.
+/// Checks that every term of a topic is claimed by a source or chosen.
 fn terms(topic: &Topic, claims: &Claims, faults: &mut Vec<Diagnostic>) {
     let is_here = |key: &Key| key.subject == topic.topic.value;
     let claims: Vec<_> = claims

@@ -1,4 +1,4 @@
-//! Editions: versions that can be compared.
+//! Checks that editions have comparable versions.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
@@ -7,7 +7,7 @@ use crate::yaml::At;
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for (_, edition) in spec.editions.all() {
         if !is_version(&edition.version) {
-            let why = format!("`{}` is no version", edition.version);
+            let why = format!("`{}` is not a valid version", edition.version);
             let fault = Diagnostic::error(edition.version.place, why);
             faults.push(fault.help("write three numbers without leading zeros: 1.0.0"));
         }

@@ -1,4 +1,5 @@
-//! Enumerations: members ascend, flags are single bits, and the fields that use one can hold them.
+//! Checks enumerations: members ascend, flags are single bits, and values fit the fields that use
+//! them.
 
 use crate::diagnostic::Diagnostic;
 use crate::layout::Type;
@@ -26,14 +27,17 @@ fn members(enumeration: &EnumSpec, faults: &mut Vec<Diagnostic>) {
     for member in &enumeration.members {
         let value = member.value;
         if let Some(last) = last.filter(|last| last.value >= value.value) {
-            let why = format!("the members of `{}` do not ascend", enumeration.name);
+            let why = format!(
+                "the members of `{}` are not in ascending order",
+                enumeration.name
+            );
             let fault = Diagnostic::error(value.place, why);
-            faults.push(fault.related(last.place, "the member in front"));
+            faults.push(fault.related(last.place, "the previous member"));
         }
         if enumeration.flags && !value.is_power_of_two() {
-            let why = format!("the flag `{}` is not one bit", member.name);
+            let why = format!("the flag `{}` is not a single bit", member.name);
             let fault = Diagnostic::error(value.place, why);
-            faults.push(fault.help("`flags` makes each member a mask of one bit: 1, 2, 4, 8"));
+            faults.push(fault.help("with `flags`, each member is a single-bit mask: 1, 2, 4, 8"));
         }
         last = Some(value);
     }
@@ -47,20 +51,20 @@ fn fits(spec: &Spec, field: &FieldSpec, enumeration: &EnumSpec, faults: &mut Vec
     if field.reserved {
         faults.push(Diagnostic::error(
             place,
-            "a reserved field has no enumeration",
+            "a reserved field cannot have an enumeration",
         ));
     }
     let types = spec.wires().filter_map(|wire| field.place_in(wire));
     let types: Vec<At<Type>> = types.map(|(_, ty)| ty).collect();
     if let Some(ty) = types.iter().find(|ty| ty.count.is_some()) {
-        let fault = Diagnostic::error(place, "an array has no enumeration");
+        let fault = Diagnostic::error(place, "an array cannot have an enumeration");
         faults.push(fault.related(ty.place, "the field's type"));
         return;
     }
     for member in &enumeration.members {
         let is_narrow = |ty: &&At<Type>| member.value.value > ty.scalar.max();
         if let Some(ty) = types.iter().find(is_narrow) {
-            let why = format!("{} does not fit into {}", member.value, ty.value);
+            let why = format!("{} does not fit in {}", member.value, ty.value);
             let fault = Diagnostic::error(member.value.place, why);
             faults.push(fault.related(ty.place, format!("the type of `{}`", field.name)));
         }

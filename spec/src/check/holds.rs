@@ -1,4 +1,4 @@
-//! Each topic is held by something that can fail, or says what is not done.
+//! Checks that each topic is verified by something that can fail, or states what is not done.
 
 use crate::diagnostic::Diagnostic;
 use crate::holds::{Held, Hold};
@@ -12,7 +12,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             .iter()
             .filter(|hold| Hold::parse(hold).is_none())
         {
-            let why = format!("`{hold}` names nothing that holds a topic");
+            let why = format!("`{hold}` is not a valid entry of `held_by`");
             faults.push(Diagnostic::error(hold.place, why).help(help));
         }
         for (term, _) in topic.terms.iter() {
@@ -20,13 +20,13 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             if held.kind().is_some() || !topic.held_by.is_empty() {
                 continue;
             }
-            let why = format!("nothing that can fail holds the topic `{}`", topic.topic);
+            let why = format!("nothing verifies the topic `{}`", topic.topic);
             let mut fault = Diagnostic::error(topic.topic.place, why);
             if let Some(rule) = held.rules.first() {
-                fault = fault.related(rule.id.place, "this rule has no cases");
+                fault = fault.related(rule.id.place, "this rule has no test cases");
             }
-            let help = "name it in the `settled_by` of a rule with cases, or in `held_by` what \
-                        holds it, or say why in `against` or `not_done`";
+            let help = "list it in the `settled_by` of a rule with test cases, or in `held_by` what \
+                        verifies it, or explain in `against` or `not_done`";
             faults.push(fault.help(help));
             break;
         }

@@ -1,4 +1,4 @@
-//! Records: every wire version's fields fill the record, one behind the other.
+//! Checks records: in every wire version, the fields fill the record without gaps.
 
 use std::cmp::Ordering;
 
@@ -20,7 +20,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The fields of a wire version fill the record without gap and overlap.
+/// Checks that a wire version's fields fill the record without gaps or overlaps.
 fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
     let name = record.record.as_str();
     let mut end = 0_u32;
@@ -29,7 +29,7 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
         let path = format!("{name}.{}", field.name);
         let wrong = match offset.value.cmp(&end) {
             Ordering::Equal => None,
-            Ordering::Greater => Some("a gap in front of"),
+            Ordering::Greater => Some("a gap before"),
             Ordering::Less => Some("an overlap at"),
         };
         if let Some(wrong) = wrong {
@@ -38,8 +38,8 @@ fn check_filled(record: &RecordSpec, wire: Wire, faults: &mut Vec<Diagnostic>) {
             faults.push(match before {
                 Some((name, place)) => fault
                     .label(format!("{name} ends at {end}"))
-                    .related(place, "the field in front"),
-                None => fault.label("the first field stands at 0"),
+                    .related(place, "the previous field"),
+                None => fault.label("the first field must be at offset 0"),
             });
         }
         end = offset.value.saturating_add(ty.size());
@@ -61,7 +61,7 @@ fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) 
         if !wires.iter().any(|wire| wire.to_string() == name.value) {
             let why = format!("there is no wire version `{name}`");
             let fault = Diagnostic::error(name.place, why);
-            faults.push(fault.help("`wires` of format.yaml lists them"));
+            faults.push(fault.help("`wires` in format.yaml lists them"));
         }
         let is_placed = own.offset.or(field.offset).is_some() && own.ty.or(field.ty).is_some();
         if !is_placed {
@@ -89,13 +89,13 @@ fn check_field(field: &FieldSpec, wires: &[Wire], faults: &mut Vec<Diagnostic>) 
         if let Some(max) = field.max
             && (ty.count.is_some() || max.value >= ty.scalar.max())
         {
-            let why = format!("{} is no limit for {}", max.value, ty.value);
+            let why = format!("{} is not a valid limit for {}", max.value, ty.value);
             faults.push(Diagnostic::error(max.place, why).related(ty.place, "the field's type"));
         }
         if let Some(none) = field.none_in(*wire)
             && (ty.count.is_some() || none.value > ty.scalar.max())
         {
-            let why = format!("{} does not fit into {}", none.value, ty.value);
+            let why = format!("{} does not fit in {}", none.value, ty.value);
             faults.push(Diagnostic::error(none.place, why).related(ty.place, "the field's type"));
         }
     }
@@ -111,7 +111,7 @@ fn check_value(ty: At<Type>, value: &At<Value>, faults: &mut Vec<Diagnostic>) {
         _ => false,
     };
     if !fits {
-        let why = format!("{} does not fit into {}", value.value, ty.value);
+        let why = format!("{} does not fit in {}", value.value, ty.value);
         faults.push(Diagnostic::error(value.place, why).related(ty.place, "the field's type"));
     }
 }
@@ -134,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn a_number_fits_into_a_scalar_that_can_hold_it() {
+    fn a_number_fits_in_a_scalar_that_can_hold_it() {
         assert!(fits("u8", Value::Number(255)) && !fits("u8", Value::Number(256)));
         assert!(fits("u64", Value::Number(u64::MAX)));
         assert!(!fits("u8[2]", Value::Number(1)));
     }
 
     #[test]
-    fn a_text_fits_into_as_many_bytes_and_is_ascii() {
+    fn ascii_text_fits_in_as_many_bytes() {
         let text = |text: &str| Value::Text(text.to_owned());
         assert!(fits("u8[4]", text("ATI2")) && !fits("u8[4]", text("ATI")));
         assert!(!fits("u8[4]", text("ÄÖ")), "two letters, four bytes");

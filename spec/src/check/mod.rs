@@ -1,5 +1,5 @@
-//! Tests the spec's own consistency: layouts without gap or overlap, names that exist, ids that
-//! are unique, claims that are named where they are relied upon.
+//! Checks that the spec is consistent: layouts have no gaps or overlaps, names exist, ids are
+//! unique, and `claims` lists are complete.
 
 mod claims;
 mod editions;
@@ -20,11 +20,11 @@ use crate::reconcile::Claims;
 
 pub(crate) use text::tiling;
 
-/// All faults of the spec: those that `reconcile` found among the claims, and those of the spec
+/// Returns all faults of the spec: `found` by `reconcile` among the claims, and those of the spec
 /// itself.
 ///
-/// Where a name is broken, claims do not find what they are about, and dozens of faults among
-/// them follow from the one; so claims are judged only by names that are sound.
+/// A broken name would cause dozens of further faults in the claims about it, so claims are checked
+/// only if all names are valid.
 #[must_use]
 pub fn check(
     files: &Files,

@@ -1,4 +1,4 @@
-//! Names where they are given: each once, and of a form that C and Rust take.
+//! Checks that names are unique and valid in C and Rust.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::layout::Wire;
 use crate::load::Spec;
 use crate::yaml::{At, Place};
 
-/// Names of one kind, each given once.
+/// Names of one kind, each unique.
 pub(super) struct Unique {
     kind: &'static str,
     seen: BTreeMap<String, Place>,
@@ -56,15 +56,15 @@ fn wires(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         match name.parse::<Wire>() {
             Ok(wire) if wire.to_string() == name.value => {
                 if last.is_some_and(|last| last >= wire) {
-                    let why = "the wire versions do not ascend";
+                    let why = "the wire versions are not in ascending order";
                     faults.push(Diagnostic::error(name.place, why));
                 }
                 last = Some(wire);
             }
             _ => {
-                let why = format!("`{name}` is no wire version");
+                let why = format!("`{name}` is not a wire version");
                 let fault = Diagnostic::error(name.place, why);
-                faults.push(fault.help("name it by its number, 0 to 255: the header's byte 5"));
+                faults.push(fault.help("use its number, 0 to 255, as in byte 5 of the header"));
             }
         }
     }
@@ -80,19 +80,18 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let file = files.get(record.record.place.file);
         let expected = format!("records/{}.yaml", record.record);
         if let Some(file) = file.filter(|file| file.path != expected) {
-            let why = format!(
-                "the record `{}` does not stand in {expected}",
-                record.record
-            );
+            let why = format!("the record `{}` is not in {expected}", record.record);
             let fault = Diagnostic::error(record.record.place, why);
             faults.push(fault.help(format!("rename the record or {}", file.path)));
         }
         let is_record = |name: &&At<String>| name.value == record.record.value;
         if !spec.format.records.iter().any(|name| is_record(&name)) {
-            let why = format!("the record `{}` is not listed", record.record);
+            let why = format!(
+                "the record `{}` is not listed in format.yaml",
+                record.record
+            );
             let fault = Diagnostic::error(record.record.place, why);
-            faults
-                .push(fault.help("add it to `records` of format.yaml, where it stands in a file"));
+            faults.push(fault.help("add it to `records` in format.yaml, in file order"));
         }
         let mut fields = Unique::new("field");
         for field in &record.fields {
@@ -118,7 +117,7 @@ fn records(files: &Files, spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Enumerations and constants, which share their names in C.
+/// Checks enumerations and constants, which share a namespace in C.
 fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let (mut names, mut c_names) = (Unique::new("enumeration"), Unique::new("C name"));
     for enumeration in &spec.enums.enums {
@@ -129,7 +128,7 @@ fn enums(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for member in &enumeration.members {
             members.add(&member.name, faults);
             if !is_lower_case(&member.name) {
-                let why = format!("`{}` is no name for a member", member.name);
+                let why = format!("`{}` is not a valid name for a member", member.name);
                 let fault = Diagnostic::error(member.name.place, why);
                 faults.push(fault.help("use lower-case letters, digits and single underscores"));
             }
@@ -153,22 +152,27 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A name that stands in C and Rust as it is.
+/// Checks a name that C and Rust use unchanged.
 fn identifier(kind: &str, name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_identifier(name) {
-        let fault = Diagnostic::error(name.place, format!("`{name}` is no name for {kind}"));
-        let help = "use lower-case letters, digits and single underscores; one may stand in front";
+        let fault = Diagnostic::error(
+            name.place,
+            format!("`{name}` is not a valid name for {kind}"),
+        );
+        let help = "use lower-case letters, digits and single underscores; a leading underscore is allowed";
         faults.push(fault.help(help));
     } else if is_keyword(name) {
         let why = format!("`{name}` is a keyword of C, C++ or Rust");
         let fault = Diagnostic::error(name.place, why);
-        faults.push(fault.help("take another; a source's field names it with `is: NAME`"));
+        faults.push(
+            fault.help("choose another name; a source's field can refer to it with `is: NAME`"),
+        );
     }
 }
 
 fn c_name(name: &At<String>, faults: &mut Vec<Diagnostic>) {
     if !is_c_name(name) {
-        let fault = Diagnostic::error(name.place, format!("`{name}` is no name in C"));
-        faults.push(fault.help("use letters, digits and underscores, a letter first"));
+        let fault = Diagnostic::error(name.place, format!("`{name}` is not a valid C name"));
+        faults.push(fault.help("use letters, digits and underscores, starting with a letter"));
     }
 }

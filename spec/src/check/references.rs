@@ -1,4 +1,4 @@
-//! Names where they are used: each stands for something.
+//! Checks that every name in use exists.
 
 use crate::diagnostic::Diagnostic;
 use crate::layout::Value;
@@ -11,7 +11,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     choices(spec, faults);
 }
 
-/// Each constant names a number that a record says.
+/// Checks that each constant names a number of a record.
 pub(super) fn constants(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for constant in &spec.constants.constants {
         let named = constant.is.rsplit_once('.').and_then(|(path, property)| {
@@ -31,7 +31,7 @@ pub(super) fn constants(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 .then_some(())
         });
         if named.is_none() {
-            let why = format!("`{}` names no number", constant.is);
+            let why = format!("`{}` does not name a number", constant.is);
             let fault = Diagnostic::error(constant.is.place, why);
             let help =
                 "name a field's sentinel or its number: RECORD.FIELD.none, RECORD.FIELD.value";
@@ -53,7 +53,8 @@ fn topics(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Only a topic leaves a choice: what a record or an enumeration says is what holds.
+/// Checks that only topics' decisions have a choice: a record or an enumeration states its own
+/// value.
 fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let records = spec.records.iter().flat_map(|record| {
         let fields = record.fields.iter().flat_map(|field| &field.decisions);
@@ -62,8 +63,11 @@ fn choices(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let enums = spec.enums.enums.iter().flat_map(|known| &known.decisions);
     let choices = records.chain(enums).filter_map(|d| d.choice.as_ref());
     for choice in choices {
-        let fault = Diagnostic::error(choice.place, "only a topic's decision has a choice");
-        faults.push(fault.help("delete it: what the spec says here is what holds"));
+        let fault = Diagnostic::error(
+            choice.place,
+            "only a decision on a topic can have a `choice`",
+        );
+        faults.push(fault.help("delete it: the value in the spec applies"));
     }
 }
 
@@ -91,7 +95,7 @@ fn silences(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Every entry names a record, a record's field or an enumeration.
+/// Checks that every entry names a record, a record's field or an enumeration.
 pub(super) fn about(spec: &Spec, about: &[At<String>], faults: &mut Vec<Diagnostic>) {
     for name in about {
         let field = name.split_once('.').and_then(|(record, field)| {

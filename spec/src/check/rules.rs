@@ -1,4 +1,4 @@
-//! Rules: permanent ids of one form, and references that exist.
+//! Checks rules: their ids have the right form, and their references exist.
 
 use super::names::Unique;
 use super::references::about;
@@ -13,7 +13,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     for file in &spec.rules {
         prefixes.add(&file.prefix, faults);
         if !is_prefix(&file.prefix) {
-            let why = format!("`{}` is no prefix for rules", file.prefix);
+            let why = format!("`{}` is not a valid rule prefix", file.prefix);
             let fault = Diagnostic::error(file.prefix.place, why);
             faults.push(fault.help("use capitals, digits and single hyphens"));
         }
@@ -27,7 +27,10 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         let is_number =
             |text: &str| text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
         if !number.is_some_and(is_number) {
-            let why = format!("`{}` is not `{}-` and three digits", rule.id, file.prefix);
+            let why = format!(
+                "`{}` is not `{}-` followed by three digits",
+                rule.id, file.prefix
+            );
             faults.push(Diagnostic::error(rule.id.place, why).related(file.prefix.place, "prefix"));
         }
         for wire in &rule.wire {
@@ -49,18 +52,15 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             .iter()
             .filter(|name| !is_settled(spec, name))
         {
-            let why = format!("there is no topic and no silence `{name}`");
+            let why = format!("there is no topic or silence `{name}`");
             faults.push(Diagnostic::error(name.place, why));
         }
         if rule.sources.is_empty() && rule.settled_by.is_empty() {
-            let why = format!(
-                "{} rests on nothing: no source, no topic, no silence",
-                rule.id
-            );
+            let why = format!("{} cites no source, topic or silence", rule.id);
             faults.push(Diagnostic::error(rule.id.place, why));
         }
     }
-    // What a misspelt name was to settle is settled by no rule: one fault, not two.
+    // A misspelt name would also leave its silence without a rule; report one fault, not two.
     let mut names = spec
         .all_rules()
         .flat_map(|(_, rule)| rule.settled_by.iter());
@@ -73,18 +73,21 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A file that must be refused has a reason for it; one that may be refused needs none.
+/// Checks that a rule gives a reason if, and only if, it requires readers to refuse a file.
 fn refusal(rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
     let must_reject = rule.reader.value == ReaderDoes::Reject && rule.allows.is_empty();
     match (&rule.because, must_reject) {
         (None, true) => {
-            let why = format!("{} asks to refuse files and does not say why", rule.id);
-            let help = "name the source or the harm in `because`, or what else a reader may do in `allows`";
+            let why = format!(
+                "{} requires readers to refuse files but gives no reason",
+                rule.id
+            );
+            let help = "state the source or the harm in `because`, or list what else a reader may do in `allows`";
             faults.push(Diagnostic::error(rule.reader.place, why).help(help));
         }
         (Some(because), false) => {
             let why = format!(
-                "{} says why files must be refused, and they need not be",
+                "{} has `because`, but does not require readers to refuse files",
                 rule.id
             );
             faults.push(Diagnostic::error(because.place, why));
@@ -93,26 +96,27 @@ fn refusal(rule: &RuleSpec, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether it is a topic's name or a silence's.
+/// Returns whether a topic or silence has this name.
 fn is_settled(spec: &Spec, name: &At<String>) -> bool {
     let mut topics = spec.topics.iter().map(|topic| &topic.topic);
     let mut silences = (spec.decisions.silences.iter()).map(|silence| &silence.silence);
     topics.any(|known| known.value == name.value) || silences.any(|known| known.value == name.value)
 }
 
-/// A rule rests on what was settled, or else there is a reason why none does.
+/// Checks that a silence has a rule or a reason for having none, but not both.
 fn rests(spec: &Spec, name: &At<String>, has_reason: bool, faults: &mut Vec<Diagnostic>) {
     let mut rules = spec.all_rules().map(|(_, rule)| rule);
     let resting =
         rules.find(|rule| (rule.settled_by.iter()).any(|known| known.value == name.value));
     match (resting, has_reason) {
         (None, false) => {
-            let why = format!("no rule rests on the silence `{name}`");
-            let help = "name it in a rule's `settled_by`, or say in `no_rule` why it needs none";
+            let why = format!("no rule cites the silence `{name}`");
+            let help =
+                "list it in a rule's `settled_by`, or explain in `no_rule` why it needs no rule";
             faults.push(Diagnostic::error(name.place, why).help(help));
         }
         (Some(rule), true) => {
-            let why = format!("the silence `{name}` says why no rule rests on it, and one does");
+            let why = format!("the silence `{name}` has `no_rule`, but a rule cites it");
             faults.push(Diagnostic::error(name.place, why).related(rule.id.place, "the rule"));
         }
         _ => {}

@@ -1,4 +1,4 @@
-//! What stands around the thread files: the session's entries and the manifest's objects.
+//! Checks the session's entries and the manifest's objects.
 
 use super::names::Unique;
 use crate::diagnostic::Diagnostic;
@@ -34,7 +34,7 @@ fn objects(spec: &Spec, faults: &mut Vec<Diagnostic>) {
             let takes_object = matches!(field.ty.value, JsonType::List | JsonType::Object);
             match &field.of {
                 None if takes_object => {
-                    let why = format!("`{}` does not say of which object", field.name);
+                    let why = format!("`{}` does not name its object", field.name);
                     let fault = Diagnostic::error(field.name.place, why);
                     faults.push(fault.help("add `of: OBJECT`, an object of this file"));
                 }

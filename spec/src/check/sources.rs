@@ -1,5 +1,5 @@
-//! Claims where the sources make them: of a form that can be compared, on something that the spec
-//! has.
+//! Checks the sources' claims: their form must be comparable, and the spec must have their
+//! subjects.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
@@ -60,7 +60,7 @@ fn record(spec: &Spec, claim: &RecordClaim, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A claim that cannot be compared is a fault of the claim, not of what it claims.
+/// Checks that a claim can be compared; otherwise the claim itself is at fault.
 fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
     let fault = |what| Diagnostic::error(field.field.place, what);
     match form {
@@ -68,8 +68,8 @@ fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
             faults.push(fault("a struct's field needs a type"));
         }
         Form::Struct if field.offset.is_some() => {
-            let help = "its offset follows from the fields in front of it";
-            faults.push(fault("a struct's field takes no offset").help(help));
+            let help = "its offset follows from the fields before it";
+            faults.push(fault("a struct's field must not have an offset").help(help));
         }
         Form::Table if field.offset.is_none() => {
             faults.push(fault("a table's field needs an offset"));
@@ -84,7 +84,7 @@ fn form(form: Form, field: &FieldClaim, faults: &mut Vec<Diagnostic>) {
     {
         let why = format!("{} has {} bytes, not {size}", ty.value, ty.size());
         let fault = Diagnostic::error(size.place, why).related(ty.place, "the type");
-        faults.push(fault.help("a source that says both is described twice, by two entries"));
+        faults.push(fault.help("if a source states both, describe it in two entries"));
     }
 }
 
@@ -116,7 +116,7 @@ fn members(spec: &Spec, known: &FieldSpec, claim: &FieldClaim, faults: &mut Vec<
 fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
     let is_file = |name: &str| spec.records.iter().any(|record| record.file.value == name);
     if !is_file(&claim.file) {
-        let why = format!("no record stands in a file `{}`", claim.file);
+        let why = format!("no record belongs to a file `{}`", claim.file);
         faults.push(Diagnostic::error(claim.file.place, why));
     }
     for section in &claim.sections {
@@ -125,7 +125,7 @@ fn sections(spec: &Spec, claim: &FileClaim, faults: &mut Vec<Diagnostic>) {
             "events" => continue,
             "header" | "footer" if spec.record(&name).is_some() => continue,
             "header" | "footer" => format!("there is no record `{name}` for this section"),
-            other => format!("`{other}` is none of: header, events, footer"),
+            other => format!("`{other}` is not one of: header, events, footer"),
         };
         faults.push(Diagnostic::error(section.section.place, why));
     }
@@ -142,20 +142,20 @@ fn statement(spec: &Spec, claim: &Statement, faults: &mut Vec<Diagnostic>) {
             match base {
                 Some(base) => stance(spec, &claim.topic, &base, faults),
                 None => {
-                    let why = format!("`{formula}` is no formula for an event's offset");
+                    let why = format!("`{formula}` is not a formula for an event's offset");
                     let fault = Diagnostic::error(formula.place, why);
                     faults.push(fault.help("write `seq * NUMBER` or `NAME + seq * NUMBER`"));
                 }
             }
         }
         _ => {
-            let why = "a statement takes either a term or a formula";
+            let why = "a statement needs either a term or a formula";
             faults.push(Diagnostic::error(claim.topic.place, why));
         }
     }
 }
 
-/// A stance is one of the terms of a topic.
+/// Checks that a stance is one of its topic's terms.
 fn stance(spec: &Spec, topic: &At<String>, term: &At<String>, faults: &mut Vec<Diagnostic>) {
     let mut topics = spec.topics.iter();
     let Some(known) = topics.find(|known| known.topic.value == topic.value) else {

@@ -1,4 +1,4 @@
-//! The lines of the documents: each belongs to a claim or to a reason for having none, once.
+//! Checks the documents' lines: each belongs to exactly one claim, or to a reason for having none.
 
 use crate::diagnostic::Diagnostic;
 use crate::load::Spec;
@@ -6,19 +6,19 @@ use crate::model::SourceFile;
 use crate::text::{Span, claims, spans};
 use crate::yaml::At;
 
-/// Gaps, overlaps, and claims whose lines nobody knows.
+/// Finds gaps, overlaps, and claims without lines.
 pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
     let Some(text) = &source.text else {
         for lines in claims(source).filter_map(|claim| claim.lines) {
-            let why = format!("the source {} is not a document with lines", source.source);
+            let why = format!("source {} is not a document with lines", source.source);
             let fault = Diagnostic::error(lines.place, why);
-            faults.push(fault.help("say in `text` which file it is and how many lines it has"));
+            faults.push(fault.help("add `text` with the document's file name and number of lines"));
         }
         return;
     };
     for claim in claims(source).filter(|claim| claim.lines.is_none()) {
         let why = format!(
-            "`lines` is missing: which lines of {} claim this?",
+            "`lines` is missing: name the lines of {} that make this claim",
             source.source
         );
         faults.push(Diagnostic::error(claim.place, why));
@@ -29,7 +29,7 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
         if let Some(last) = last.filter(|last| span.lines.first <= last.lines.last) {
             let why = format!("{} and {} overlap", last.lines.words(), span.lines.words());
             let fault = Diagnostic::error(span.place, why).related(last.place, "these lines");
-            faults.push(fault.help("claims on the same text share its lines, all of them"));
+            faults.push(fault.help("claims from the same text must have the same `lines`"));
         } else if span.lines.first > before + 1 {
             gap(
                 source,
@@ -47,7 +47,9 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
                 "{} has {} lines, not {}",
                 source.source, text.lines, span.lines.last
             );
-            faults.push(Diagnostic::error(span.place, why).related(text.lines.place, "the lines"));
+            faults.push(
+                Diagnostic::error(span.place, why).related(text.lines.place, "the line count"),
+            );
         }
         last = last
             .filter(|last| last.lines.last > span.lines.last)
@@ -65,20 +67,16 @@ pub(crate) fn tiling(source: &SourceFile, faults: &mut Vec<Diagnostic>) {
 
 fn gap(source: &SourceFile, first: u32, last: u32, at: &At<()>, faults: &mut Vec<Diagnostic>) {
     let lines = crate::model::Lines { first, last };
-    let why = format!(
-        "no claim is made from {} of {}",
-        lines.words(),
-        source.source
-    );
-    let help = "make the claim with these `lines`, or list them in `silent` with the reason";
+    let why = format!("no claim covers {} of {}", lines.words(), source.source);
+    let help = "add a claim with these `lines`, or list them in `silent` with the reason";
     faults.push(
         Diagnostic::error(at.place, why)
-            .label("the lines before this")
+            .label("the lines before this one")
             .help(help),
     );
 }
 
-/// Each span whose text no reason proves has a digest, and no other has.
+/// Checks that a span has a digest if, and only if, no reason proves its text.
 pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     let before = faults.len();
     for source in &spec.sources {
@@ -87,7 +85,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
     if faults.len() > before {
         return;
     }
-    let help = "once the claims are right: `atf-codegen spec check --sources DIR --bless`";
+    let help = "once the claims are correct, run `atf-codegen spec check --sources DIR --bless`";
     for source in &spec.sources {
         let digests = spec.digests.sources.get(&source.source);
         let digested: Vec<Span<'_>> = spans(source)
@@ -97,7 +95,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
         for span in &digested {
             let name = span.lines.to_string();
             if digests.and_then(|digests| digests.get(&name)).is_none() {
-                let why = format!("{} has no digest of {}", source.source, span.lines.words());
+                let why = format!("{} has no digest for {}", source.source, span.lines.words());
                 faults.push(Diagnostic::error(span.place, why).help(help));
             }
         }
@@ -107,7 +105,7 @@ pub(super) fn check(spec: &Spec, faults: &mut Vec<Diagnostic>) {
                 .any(|span| span.lines.to_string() == name.value)
             {
                 let why = format!(
-                    "{} has a digest of {name}, which no claim has as its lines",
+                    "{} has a digest for `{name}`, but no claim has these lines",
                     source.source
                 );
                 faults.push(Diagnostic::error(name.place, why).help(help));

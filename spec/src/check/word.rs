@@ -1,17 +1,17 @@
-//! The forms of names, so that what is generated from them compiles.
+//! Checks the form of names, so that generated code compiles.
 
-/// Lower case, as fields of C, C++ and Rust are named: words of letters and digits with single
-/// underscores between them. A leading underscore marks padding.
+/// Returns whether a name is lower case, like fields in C, C++ and Rust: words of letters and
+/// digits separated by single underscores. A leading underscore marks padding.
 pub(super) fn is_identifier(name: &str) -> bool {
     is_lower_case(name.strip_prefix('_').unwrap_or(name))
 }
 
-/// Lower case, beginning with a letter.
+/// Returns whether a name is lower case and starts with a letter.
 pub(super) fn is_lower_case(name: &str) -> bool {
     is_words(name, '_', |letter| letter.is_ascii_lowercase())
 }
 
-/// A name in C, of any case.
+/// Returns whether a name is valid in C, in any case.
 pub(super) fn is_c_name(name: &str) -> bool {
     name.starts_with(|letter: char| letter.is_ascii_alphabetic())
         && name
@@ -19,12 +19,12 @@ pub(super) fn is_c_name(name: &str) -> bool {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// What rule ids begin with: words in capitals with single hyphens between them.
+/// Returns whether a name is a valid rule prefix: words in capitals separated by single hyphens.
 pub(super) fn is_prefix(name: &str) -> bool {
     is_words(name, '-', |letter| letter.is_ascii_uppercase())
 }
 
-/// Whether C, C++ or Rust keeps the name for itself.
+/// Returns whether the name is a keyword of C, C++ or Rust.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.iter().any(|line| line.contains(&name))
 }

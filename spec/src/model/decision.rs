@@ -1,53 +1,53 @@
-//! How a disagreement was settled.
+//! Decisions on disagreements.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::yaml::{At, List};
 
-/// How disagreements at one place were settled.
+/// A decision that settles disagreements.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Decision {
-    /// What kind of decision it is.
+    /// The kind of decision.
     pub decision: At<DecisionKind>,
-    /// The properties that it settles. At a field: `layout`, `value`, `none`, or another field's
-    /// as `FIELD.layout`. At a record: `size`. At an enum: a member's name. At a topic: `term`.
+    /// The properties that it settles. For a field: `layout`, `value`, `none`, or another field's
+    /// as `FIELD.layout`. For a record: `size`. For an enum: a member's name. For a topic: `term`.
     pub settles: List<At<String>>,
-    /// At a topic: the term that holds.
+    /// For a topic: the chosen term.
     pub choice: Option<At<String>>,
-    /// What was decided, one line.
+    /// The decision, one line.
     pub title: String,
     /// Why.
     pub reason: String,
-    /// How sure we are.
+    /// The confidence.
     pub confidence: Confidence,
 }
 
-/// What kind of decision it is.
+/// The kind of decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DecisionKind {
-    /// Claims contradict one another or arithmetic; one holds, the others are overruled.
+    /// Claims contradict each other or arithmetic; one is chosen, the others are overruled.
     Conflict,
-    /// Each wire version has its own; both stand.
+    /// Each wire version keeps its own value.
     Split,
 }
 
-/// How sure we are of a decision.
+/// Confidence in a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Files of real tracers, or arithmetic, leave no other way.
+    /// Real files or arithmetic leave no alternative.
     Certain,
-    /// Several sources and the use of the format speak for it.
+    /// Several sources and the use of the format support it.
     High,
-    /// The better of two defensible ways.
+    /// The better of two defensible options.
     Medium,
 }
 
 impl DecisionKind {
-    /// Its word in the YAML files.
+    /// Returns its word in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl DecisionKind {
 }
 
 impl Confidence {
-    /// Its word in the YAML files.
+    /// Returns its word in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! `editions.yaml`: the versions of what implementations are graded by.
+//! `editions.yaml`: the versions of the spec, rules and corpus that implementations are graded by.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,26 +9,26 @@ use crate::yaml::At;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditionsFile {
-    /// Of the YAML files of the spec, but those of the rules.
+    /// The spec's YAML files, except the rules.
     pub spec: EditionSpec,
-    /// Of the YAML files of the rules.
+    /// The rules' YAML files.
     pub rules: EditionSpec,
-    /// Of cases, their flags, and scripts.
+    /// Test cases, their flags, and scripts.
     pub corpus: EditionSpec,
 }
 
-/// The version of one thing.
+/// A version.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditionSpec {
     /// Major, minor and patch number.
     pub version: At<String>,
-    /// SHA-256, in hexadecimal, of what the version stands for.
+    /// SHA-256 of the versioned content, in hexadecimal.
     pub digest: String,
 }
 
 impl EditionsFile {
-    /// Each with what it is of, its key in the file.
+    /// Returns each edition with its key in the file.
     #[must_use]
     pub fn all(&self) -> [(&'static str, &EditionSpec); 3] {
         let Self {

@@ -10,7 +10,8 @@ use crate::yaml::{At, List};
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnumsFile {
-    /// The enumerations and sets of flags. All are open: other values may occur and are kept.
+    /// The enumerations and sets of flags. All are open: other values may occur, and readers keep
+    /// them.
     pub enums: List<EnumSpec>,
 }
 
@@ -21,16 +22,16 @@ pub struct EnumSpec {
     /// Its name.
     #[serde(rename = "enum")]
     pub name: At<String>,
-    /// What its members are called in C, up to the member's name.
+    /// The prefix of its members' names in C.
     pub c_prefix: At<String>,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub means: String,
     /// Whether each member is one bit.
     #[serde(default)]
     pub flags: bool,
     /// The members, ascending.
     pub members: List<MemberSpec>,
-    /// How disagreements on members were settled; each names its members in `settles`.
+    /// Decisions on its members, named in `settles`.
     #[serde(default)]
     pub decisions: List<Decision>,
 }
@@ -43,7 +44,7 @@ pub struct MemberSpec {
     pub name: At<String>,
     /// Its value; for flags, the mask.
     pub value: At<u64>,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub means: String,
     /// The sources that list it.
     pub claims: List<At<String>>,
@@ -53,18 +54,18 @@ pub struct MemberSpec {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantsFile {
-    /// The constants that are more than an enumeration's member.
+    /// The constants other than enumerations' members.
     pub constants: List<ConstantSpec>,
 }
 
-/// A named constant: a second name for something that a record says.
+/// A named constant: another name for a value of a record.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantSpec {
     /// Its name in C.
     pub constant: At<String>,
-    /// What it names: `RECORD.FIELD.none` or `RECORD.FIELD.value`.
+    /// The value that it names: `RECORD.FIELD.none` or `RECORD.FIELD.value`.
     pub is: At<String>,
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     pub means: String,
 }

@@ -11,14 +11,13 @@ use crate::yaml::{At, List, Pairs};
 pub struct FormatFile {
     /// The format's name.
     pub format: String,
-    /// What it is, one paragraph.
+    /// Its description, one paragraph.
     pub means: String,
-    /// The wire versions, ascending, each with who describes it.
+    /// The wire versions, ascending, each with the sources that describe it.
     pub wires: Pairs<String>,
-    /// The sources in the order in which they are cited; others come behind them by file name.
+    /// The sources in the order of citation; any others follow by file name.
     #[serde(default)]
     pub sources: List<At<String>>,
-    /// The records, index file first, in the order in which they stand in a file. Each has a file
-    /// of its name in `records/`.
+    /// The records, index file first, in file order. Each has a file with its name in `records/`.
     pub records: List<At<String>>,
 }

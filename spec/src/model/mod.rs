@@ -1,4 +1,4 @@
-//! The YAML files' types: what may stand in them and what it means.
+//! The types of the YAML files: their keys and meanings.
 
 mod decision;
 mod edition;
@@ -28,7 +28,7 @@ pub use topic::{DecisionsFile, Silence, Topic, TopicsFile};
 mod tests {
     use super::{Confidence, DecisionKind, ReaderDoes, Severity};
 
-    /// What the YAML word stands for.
+    /// Returns the value of a YAML word.
     fn read<T: serde::de::DeserializeOwned>(word: &str) -> T {
         serde_json::from_value(word.into()).expect("a word of the YAML files")
     }

@@ -15,19 +15,19 @@ pub struct RecordSpec {
     pub record: At<String>,
     /// Its name in C, as the sources spell it.
     pub c_name: At<String>,
-    /// What it is called in prose.
+    /// Its name in prose.
     pub title: String,
-    /// The file in which it stands.
+    /// Its file.
     pub file: At<String>,
-    /// What it is, one paragraph.
+    /// Its description, one paragraph.
     pub means: String,
     /// Its size in bytes, the same in every wire version.
     pub size: At<u32>,
-    /// What follows it without a fixed size.
+    /// Variable-size data that follows it.
     pub followed_by: Option<String>,
-    /// Its fields, each once, with its place in each wire version.
+    /// Its fields, each once, with its offset in each wire version.
     pub fields: List<FieldSpec>,
-    /// How disagreements on the record's size were settled.
+    /// Decisions on the record's size.
     #[serde(default)]
     pub decisions: List<Decision>,
 }
@@ -38,42 +38,42 @@ pub struct RecordSpec {
 pub struct FieldSpec {
     /// Its name, as the sources spell it.
     pub name: At<String>,
-    /// Bytes from the start of the record, where every wire version has it there.
+    /// Bytes from the start of the record, if the same in every wire version.
     pub offset: Option<At<u32>>,
-    /// Its type, where it is the same in every wire version.
+    /// Its type, if the same in every wire version.
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,
-    /// Its place in each wire version that has it, instead of `offset` and `type`; or, beside
-    /// them, the value that a wire version gives it.
+    /// Its offset and type in each wire version that has it, instead of `offset` and `type`; or, in
+    /// addition to them, its value in a wire version.
     #[serde(default)]
     pub wire: Pairs<PlaceSpec>,
-    /// What it means, said once for both wire versions.
+    /// Its meaning in both wire versions.
     pub means: String,
     /// The unit of its value.
     pub units: Option<String>,
-    /// What its value must fulfil, one sentence each.
+    /// Constraints on its value, one sentence each.
     #[serde(default)]
     pub constraints: Vec<String>,
     /// Whether it has no meaning: written 0, ignored when read.
     #[serde(default)]
     pub reserved: bool,
-    /// The enumeration or the flags that its value belongs to.
+    /// The enumeration or flags of its value.
     #[serde(rename = "enum")]
     pub enumeration: Option<At<String>>,
-    /// The one value that it may have, in every wire version.
+    /// Its only valid value, in every wire version.
     #[schemars(with = "Option<crate::schema::NumberOrText>")]
     pub value: Option<At<Value>>,
-    /// The greatest value that it may have, where that is less than its type's.
+    /// Its maximum value, if less than its type's.
     pub max: Option<At<u64>>,
-    /// The sources whose claims it rests on.
+    /// The sources that make claims about it.
     pub claims: List<At<String>>,
-    /// How disagreements on it were settled.
+    /// Decisions on it.
     #[serde(default)]
     pub decisions: List<Decision>,
 }
 
-/// What a wire version says of a field.
+/// A field in one wire version.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSpec {
@@ -83,7 +83,7 @@ pub struct PlaceSpec {
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,
-    /// The one value that it may have.
+    /// Its only valid value.
     #[schemars(with = "Option<crate::schema::NumberOrText>")]
     pub value: Option<At<Value>>,
     /// The value that means "none".
@@ -91,7 +91,7 @@ pub struct PlaceSpec {
 }
 
 impl RecordSpec {
-    /// The fields that a wire version has, by ascending offset, with offset and type.
+    /// Returns the fields of a wire version with offset and type, by ascending offset.
     #[must_use]
     pub fn fields_in(&self, wire: Wire) -> Vec<(&FieldSpec, At<u32>, At<Type>)> {
         let place =
@@ -103,8 +103,8 @@ impl RecordSpec {
 }
 
 impl FieldSpec {
-    /// Where the field stands in a wire version, and its type; `None` if that version lacks it or
-    /// the spec does not say.
+    /// Returns the field's offset and type in a wire version; `None` if that version lacks it or
+    /// the spec does not state them.
     #[must_use]
     pub fn place_in(&self, wire: Wire) -> Option<(At<u32>, At<Type>)> {
         let own = self.wire.get(&wire.to_string());
@@ -113,7 +113,7 @@ impl FieldSpec {
         Some((offset?, ty?))
     }
 
-    /// The one value that the field may have in a wire version.
+    /// Returns the field's only valid value in a wire version.
     #[must_use]
     pub fn value_in(&self, wire: Wire) -> Option<&At<Value>> {
         let own = self.wire.get(&wire.to_string());
@@ -121,7 +121,7 @@ impl FieldSpec {
             .or(self.value.as_ref())
     }
 
-    /// The value that means "none" in a wire version.
+    /// Returns the value that means "none" in a wire version.
     #[must_use]
     pub fn none_in(&self, wire: Wire) -> Option<At<u64>> {
         self.wire.get(&wire.to_string())?.none

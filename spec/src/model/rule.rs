@@ -10,11 +10,11 @@ use crate::yaml::{At, List};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulesFile {
-    /// What the ids in this file begin with: `ATF-IHDR`.
+    /// The prefix of the ids in this file: `ATF-IHDR`.
     pub prefix: At<String>,
-    /// What the rules are about, as a heading.
+    /// The rules' subject, as a heading.
     pub title: String,
-    /// The rules. Ids are permanent: the id of a rule that is given up is not used again.
+    /// The rules. Ids are permanent: a retired rule's id is never reused.
     pub rules: List<RuleSpec>,
 }
 
@@ -24,97 +24,97 @@ pub struct RulesFile {
 pub struct RuleSpec {
     /// Its id: the file's prefix, a hyphen, three digits.
     pub id: At<String>,
-    /// What must hold, one sentence.
+    /// The requirement, one sentence.
     pub rule: String,
-    /// The wire versions that it holds for.
+    /// The wire versions that it applies to.
     pub wire: List<At<Wire>>,
-    /// How strict it is.
+    /// The severity.
     pub severity: At<Severity>,
-    /// Whom it binds.
+    /// The roles that it binds.
     pub binds: Vec<Binds>,
-    /// What a reader does with a file that breaks it.
+    /// A reader's required reaction to a file that breaks it.
     pub reader: At<ReaderDoes>,
-    /// The verdicts on such a file that are as right as what `reader` asks for: `recover` where a
-    /// reader may refuse and another one finds the same events.
+    /// Other correct verdicts on such a file. For example, `recover` means that a reader may refuse
+    /// the file, but may also find the same events.
     #[serde(default)]
     pub allows: List<At<Verdict>>,
-    /// Why such a file must be refused: the sentence of a source that asks for it, or the harm that
-    /// reading it does. Needed where `reader` is `reject` and `allows` is empty, and only there.
+    /// Why such a file must be refused: a source's sentence, or the harm of reading it. Required if
+    /// `reader` is `reject` and `allows` is empty; otherwise not allowed.
     pub because: Option<At<String>>,
     /// The records, fields and enums that it is about.
     #[serde(default)]
     pub about: List<At<String>>,
-    /// The sources that it rests on.
+    /// The sources that it cites.
     #[serde(default)]
     pub sources: List<At<String>>,
-    /// The topics and silences whose decision it rests on.
+    /// The topics and silences whose decisions it cites.
     #[serde(default)]
     pub settled_by: List<At<String>>,
-    /// What else there is to know.
+    /// Additional information.
     pub note: Option<String>,
-    /// Why no file can be a case of it. A rule without this has cases that meet it and cases that
-    /// break it.
+    /// Why no file can test it. A rule without this has test cases that follow it and that break
+    /// it.
     pub untestable: Option<String>,
 }
 
-/// How strict a rule is.
+/// A rule's severity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Informative: breaking it is not an error.
     Advice,
-    /// A good reason is needed to do otherwise.
+    /// Required, unless there is a good reason not to.
     Should,
-    /// Whoever breaks it does not conform.
+    /// Required for conformance.
     Must,
 }
 
-/// Whom a rule binds.
+/// A role that a rule binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Binds {
-    /// Who writes thread files or a session.
+    /// Writes thread files or a session.
     Writer,
-    /// Who reads them.
+    /// Reads them.
     Reader,
-    /// Who gives verdicts on them.
+    /// Judges them.
     Validator,
 }
 
-/// What a reader does with a file that breaks a rule, the worst last.
+/// A reader's reaction to a file that breaks a rule, in ascending severity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum ReaderDoes {
-    /// Takes no notice.
+    /// Ignores the fault.
     Ignore,
-    /// Reads on and says so.
+    /// Reports it and reads on.
     Warn,
-    /// Gives what survived and says what is missing.
+    /// Returns the recovered events and reports what is missing.
     Recover,
     /// Refuses the file.
     Reject,
 }
 
-/// A reader's verdict on a file, the worst last.
+/// A reader's verdict on a file, in ascending severity.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It is read.
+    /// The file is read.
     Accept,
-    /// What survived is read.
+    /// The recoverable events are read.
     Recover,
-    /// It is refused.
+    /// The file is refused.
     Reject,
 }
 
 impl Severity {
-    /// Its word in the YAML files.
+    /// Returns its word in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -126,7 +126,7 @@ impl Severity {
 }
 
 impl ReaderDoes {
-    /// Its word in the YAML files.
+    /// Returns its word in the YAML files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! `session.yaml` and `manifest.yaml`: what stands around the thread files.
+//! `session.yaml` and `manifest.yaml`: the folders and the manifest around the thread files.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,9 +21,9 @@ pub struct EntrySpec {
     pub path: At<String>,
     /// Whether a session without it is incomplete.
     pub required: bool,
-    /// What it is.
+    /// Its description.
     pub means: String,
-    /// The sources that show it.
+    /// The sources that mention it.
     pub claims: List<At<String>>,
 }
 
@@ -33,7 +33,7 @@ pub struct EntrySpec {
 pub struct ManifestFile {
     /// The file's name.
     pub file: String,
-    /// What it is.
+    /// Its description.
     pub means: String,
     /// Its objects; the first is the whole file.
     pub objects: List<ManifestObject>,
@@ -45,7 +45,7 @@ pub struct ManifestFile {
 pub struct ManifestObject {
     /// Its name.
     pub object: At<String>,
-    /// What it is.
+    /// Its description.
     pub means: String,
     /// Its fields.
     pub fields: List<ManifestField>,
@@ -60,12 +60,12 @@ pub struct ManifestField {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: At<JsonType>,
-    /// For lists and objects: which object of this file.
+    /// For lists and objects: the object's name in this file.
     pub of: Option<At<String>>,
     /// Whether a manifest without it is incomplete.
     #[serde(default)]
     pub required: bool,
-    /// What it means.
+    /// Its meaning.
     pub means: String,
 }
 

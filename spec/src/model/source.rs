@@ -1,4 +1,4 @@
-//! `sources/*.yaml`: what a source document claims, as it claims it.
+//! `sources/*.yaml`: the claims of a source document, as stated.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,42 +7,41 @@ use super::text::{DocumentText, Lines};
 use crate::layout::{Type, Value, Wire};
 use crate::yaml::{At, List, Pairs};
 
-/// What one source document claims.
+/// The claims of one source document.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
-    /// The source's id: `S0` to `S4`, or `FIELD` for what files in the field show.
+    /// The source's id: `S0` to `S4`, or `FIELD` for observations of files in the field.
     pub source: At<String>,
-    /// What the document calls itself.
+    /// The document's own title.
     pub title: String,
-    /// Where the document came from: its path in the tracer's documentation.
+    /// The document's path in the tracer's documentation.
     pub document: String,
-    /// What the document is and covers, one sentence.
+    /// The document's purpose and scope, one sentence.
     pub about: String,
-    /// The wire version that it describes: the value it gives for the header's version byte.
+    /// The wire version that it describes: its value for the header's version byte.
     pub wire: At<Wire>,
     /// Its text, if it is a document. Each of its lines belongs to a claim or to `silent`.
     pub text: Option<DocumentText>,
-    /// Its descriptions of records. One document may describe a record more than once.
+    /// Its descriptions of records. A document may describe a record more than once.
     #[serde(default)]
     pub records: List<RecordClaim>,
-    /// Its sketches of whole files: the sections in their order.
+    /// Its sketches of whole files: the sections in order.
     #[serde(default)]
     pub files: List<FileClaim>,
-    /// The constants that it names.
+    /// The constants that it defines.
     #[serde(default)]
     pub constants: List<ConstantClaim>,
-    /// What it says beyond layouts, each under a topic of `behaviour/*.yaml`.
+    /// Its statements beyond layouts, each on a topic of `behaviour/*.yaml`.
     #[serde(default)]
     pub statements: List<Statement>,
 }
 
-/// How a source describes a record.
+/// The form of a source's description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// A packed C struct: the fields stand one behind the other, so types give offsets, and the
-    /// sum of their sizes is a claim of its own.
+    /// A packed C struct: types determine offsets, and the sum of sizes is a separate claim.
     Struct,
     /// A table with offset and size of every field.
     Table,
@@ -56,54 +55,54 @@ pub enum Form {
 pub struct RecordClaim {
     /// The record's name in the spec.
     pub record: At<String>,
-    /// The record's name in the source, where it has one.
+    /// The record's name in the source, if any.
     pub name: Option<String>,
-    /// Where it stands in the document: the headings down to it, with ` > ` between them.
+    /// Its section in the document: the path of headings, separated by ` > `.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; claims may share them.
+    /// The document's lines that make the claim; several claims may have the same lines.
     pub lines: Option<At<Lines>>,
-    /// How the source describes it.
+    /// The form of the description.
     pub form: Form,
-    /// The size that a heading or the text states, in bytes.
+    /// The size in bytes that a heading or the text states.
     pub stated_size: Option<At<u32>>,
-    /// The size that an assert in the source's code checks, in bytes.
+    /// The size in bytes that an assert in the source's code checks.
     pub asserted_size: Option<At<u32>>,
     /// The fields in the source's order.
     pub fields: List<FieldClaim>,
 }
 
-/// What a source says of a field.
+/// A source's claims about a field.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FieldClaim {
     /// The field's name in the source.
     pub field: At<String>,
-    /// The field's name in the spec, where that is another one.
+    /// The field's name in the spec, if different.
     pub is: Option<At<String>>,
-    /// Bytes from the start of the record, where the source says it.
+    /// Bytes from the start of the record, if stated.
     pub offset: Option<At<u32>>,
-    /// Its type, where the source says it.
+    /// Its type, if stated.
     #[serde(rename = "type")]
     #[schemars(with = "Option<String>")]
     pub ty: Option<At<Type>>,
-    /// Its size in bytes, where the source says it.
+    /// Its size in bytes, if stated.
     pub size: Option<At<u32>>,
-    /// The one value that the source gives it.
+    /// Its only valid value, if stated.
     #[schemars(with = "Option<crate::schema::NumberOrText>")]
     pub value: Option<At<Value>>,
     /// The value that means "none".
     pub none: Option<At<u64>>,
-    /// The values that the source lists for it, by the spec's names of the members.
+    /// The values that the source lists for it, by the members' names in the spec.
     #[serde(default)]
     pub members: Pairs<At<u64>>,
-    /// Whether the source says that its list is not complete ("etc.").
+    /// Whether the source calls its list incomplete ("etc.").
     #[serde(default)]
     pub open: bool,
-    /// What the source says here on topics of `behaviour/*.yaml`: topic to term.
+    /// The source's stances on topics of `behaviour/*.yaml`: topic to term.
     #[serde(default)]
     pub facts: Pairs<At<String>>,
-    /// What the source says of the field, in our words.
+    /// The source's description of the field, in our words.
     pub says: Option<String>,
 }
 
@@ -113,10 +112,10 @@ pub struct FieldClaim {
 pub struct FileClaim {
     /// The file's name.
     pub file: At<String>,
-    /// Where the sketch stands in the document.
+    /// The sketch's section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; claims may share them.
+    /// The document's lines that make the claim; several claims may have the same lines.
     pub lines: Option<At<Lines>>,
     /// The sections in the sketch's order.
     pub sections: List<SectionClaim>,
@@ -128,13 +127,13 @@ pub struct FileClaim {
 pub struct SectionClaim {
     /// `header`, `events` or `footer`.
     pub section: At<String>,
-    /// Its size in bytes, where the sketch says it.
+    /// Its size in bytes, if stated.
     pub size: Option<At<u32>>,
-    /// What the sketch says of it, in our words.
+    /// The sketch's description of it, in our words.
     pub says: Option<String>,
 }
 
-/// A constant that a source names.
+/// A constant that a source defines.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantClaim {
@@ -142,29 +141,29 @@ pub struct ConstantClaim {
     pub constant: At<String>,
     /// Its value.
     pub value: At<u64>,
-    /// Where it stands in the document.
+    /// Its section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; claims may share them.
+    /// The document's lines that make the claim; several claims may have the same lines.
     pub lines: Option<At<Lines>>,
 }
 
-/// What a source says on a topic.
+/// A source's statement on a topic.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// The topic, of `behaviour/*.yaml`.
+    /// A topic of `behaviour/*.yaml`.
     pub topic: At<String>,
     /// The source's stance: one of the topic's terms.
     pub term: Option<At<String>>,
     /// Instead of a term, the source's formula for the offset of event `seq`: `seq * 32` or
-    /// `events_offset + seq * 32`. Its term is where event 0 stands by it.
+    /// `events_offset + seq * 32`. Its term is the resulting offset of event 0.
     pub formula: Option<At<String>>,
-    /// Where it stands in the document.
+    /// Its section in the document.
     #[serde(rename = "where")]
     pub place: String,
-    /// The document's lines that make the claim; claims may share them.
+    /// The document's lines that make the claim; several claims may have the same lines.
     pub lines: Option<At<Lines>>,
-    /// What the source says, in our words.
+    /// The statement, in our words.
     pub says: String,
 }

@@ -1,4 +1,4 @@
-//! Lines of the source documents: which of them a claim is made from, and which claim nothing.
+//! Lines of the source documents: those that claims are made from, and those that claim nothing.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::yaml::{At, List, Pairs};
 
-/// Lines of a document, the first of which is 1: `12`, or `12-14` with both ends.
+/// Lines of a document, counted from 1: `12`, or `12-14` inclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lines {
     /// The first line.
@@ -21,35 +21,35 @@ pub struct Lines {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentText {
-    /// Its file, in the folder that `spec check --sources` is given.
+    /// Its file, in the folder that `spec check --sources` names.
     pub file: At<String>,
-    /// How many lines it has.
+    /// Number of lines.
     pub lines: At<u32>,
-    /// The lines from which no claim is made.
+    /// Lines that claim nothing.
     #[serde(default)]
     pub silent: Silent,
 }
 
-/// Lines that claim nothing, by the reason.
+/// Lines that claim nothing, by reason.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Silent {
-    /// Nothing is on them.
+    /// Blank lines.
     #[serde(default)]
     pub blank: List<At<Lines>>,
-    /// They only begin or end a block of code.
+    /// They only start or end a code block.
     #[serde(default)]
     pub fence: List<At<Lines>>,
-    /// They only draw a line, across the page or under the heads of a table.
+    /// They only draw a line, across the page or under a table header.
     #[serde(default)]
     pub rule: List<At<Lines>>,
-    /// They name what follows.
+    /// They are headings.
     #[serde(default)]
     pub heading: List<At<Lines>>,
     /// They name the columns of a table.
     #[serde(default)]
     pub table_head: List<At<Lines>>,
-    /// They set the scene of an example, which the lines after them describe.
+    /// They introduce an example that the following lines describe.
     #[serde(default)]
     pub scenario: List<At<Lines>>,
     /// They name the document itself, or other documents.
@@ -76,16 +76,16 @@ pub enum Reason {
     Reference,
 }
 
-/// `digests.yaml`: what the text of each span of lines was when the claims were made from it.
+/// `digests.yaml`: a digest of each span's text when the claims were made from it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DigestsFile {
-    /// By source and lines: the first 16 hexadecimal digits of the text's SHA-256.
+    /// The first 16 hexadecimal digits of the text's SHA-256, by source and lines.
     pub sources: Pairs<Pairs<At<String>>>,
 }
 
 impl Silent {
-    /// All lines with their reasons, by reason.
+    /// Returns all lines by reason.
     #[must_use]
     pub fn all(&self) -> [(Reason, &[At<Lines>]); 7] {
         [
@@ -101,21 +101,22 @@ impl Silent {
 }
 
 impl Reason {
-    /// The reason in words.
+    /// Returns the reason in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Blank => "blank",
-            Self::Fence => "beginning or end of a code block",
-            Self::Rule => "drawn line",
+            Self::Blank => "blank line",
+            Self::Fence => "code fence",
+            Self::Rule => "horizontal rule",
             Self::Heading => "heading",
-            Self::TableHead => "heads of a table",
-            Self::Scenario => "scene of an example",
-            Self::Reference => "names of documents",
+            Self::TableHead => "table header",
+            Self::Scenario => "introduction of an example",
+            Self::Reference => "document reference",
         }
     }
 
-    /// Whether a line's text proves the reason, so that it needs no digest.
+    /// Returns whether a line's text proves the reason; `None` if text cannot, so the line needs a
+    /// digest.
     #[must_use]
     pub fn proves(self, line: &str) -> Option<bool> {
         let line = line.trim();
@@ -130,7 +131,7 @@ impl Reason {
 }
 
 impl Lines {
-    /// `line 12`, or `lines 12-14`.
+    /// Returns `line 12` or `lines 12-14`.
     #[must_use]
     pub fn words(self) -> String {
         let plural = if self.first == self.last { "" } else { "s" };

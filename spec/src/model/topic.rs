@@ -1,5 +1,5 @@
-//! `behaviour/*.yaml` and `decisions.yaml`: what the sources say beyond layouts, and what none
-//! of them says.
+//! `behaviour/*.yaml` and `decisions.yaml`: the sources' statements beyond layouts, and questions
+//! that no source answers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,20 +26,20 @@ pub struct Topic {
     /// The records, fields and enums that it is about.
     #[serde(default)]
     pub about: List<At<String>>,
-    /// The stances that a source can take, each with what it means.
+    /// The possible stances, each with its meaning.
     pub terms: Pairs<String>,
     /// The sources that take a stance.
     pub claims: List<At<String>>,
-    /// How their disagreement was settled.
+    /// Decisions on their disagreement.
     #[serde(default)]
     pub decisions: List<Decision>,
-    /// What holds it besides the rules that name it in `settled_by`: tests, rows of the benchmarks
-    /// and sections of documents, in the form of a [`Hold`](crate::holds::Hold).
+    /// Tests, benchmarks and sections of documents that verify it, in the form of a
+    /// [`Hold`](crate::holds::Hold), in addition to the rules that cite it in `settled_by`.
     #[serde(default)]
     pub held_by: List<At<String>>,
-    /// Why we do otherwise, if what the sources say here was decided against without a conflict.
+    /// Why this project deviates, if it does so without a conflict among the sources.
     pub against: Option<String>,
-    /// What of it is not done, and why.
+    /// The parts that are not implemented, and why.
     pub not_done: Option<String>,
 }
 
@@ -47,7 +47,7 @@ pub struct Topic {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionsFile {
-    /// What no source says.
+    /// Questions that no source answers.
     pub silences: List<Silence>,
 }
 
@@ -68,8 +68,8 @@ pub struct Silence {
     pub reason: String,
     /// How sure we are.
     pub confidence: Confidence,
-    /// What tests it: rule ids, or `PATH::TEST` of a test function in the repository.
+    /// Its tests: rule ids, or `PATH::TEST` for a test function in the repository.
     pub tested_by: List<At<String>>,
-    /// Why no rule rests on it. A silence without this has rules that name it in `settled_by`.
+    /// Why no rule cites it. Without this, some rule must cite the silence in `settled_by`.
     pub no_rule: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Claims in one form, whatever form the source gave them: a value for a property of a subject.
+//! Claims in one form, regardless of their form in the source: a value for a property of a subject.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::load::Spec;
 use crate::model::{FieldClaim, FileClaim, Form, RecordClaim, SourceFile, Statement};
 use crate::yaml::Place;
 
-/// What a claim is about.
+/// The subject and property of a claim.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// A record, `RECORD.FIELD`, an enumeration or a topic.
@@ -26,7 +26,7 @@ impl Key {
 }
 
 impl Key {
-    /// What an entry of a decision's `settles` names: a property of what the decision stands at,
+    /// Returns the key that an entry of `settles` names: a property of the decision's own subject,
     /// or of another field of the same record.
     pub(crate) fn settled(at: &str, settled: &str) -> Self {
         match at.split_once('.').zip(settled.split_once('.')) {
@@ -44,28 +44,28 @@ impl std::fmt::Display for Key {
     }
 }
 
-/// How a source comes to claim something.
+/// How a source makes a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum How {
-    /// It says so.
+    /// It states the value.
     States,
-    /// An assert in its code says so.
+    /// An assert in its code checks the value.
     Asserts,
-    /// It follows by arithmetic from what the source says: sizes summed up, offsets by packing.
+    /// Arithmetic derives it from other claims of the source: sums of sizes, offsets by packing.
     Sums,
-    /// It describes the whole and leaves this out.
+    /// It describes the whole and omits this.
     Omits,
 }
 
 impl How {
-    /// The verb for it.
+    /// Returns the verb for it.
     #[must_use]
     pub const fn verb(self) -> &'static str {
         match self {
             Self::States => "states",
             Self::Asserts => "asserts",
-            Self::Sums => "sums up to",
-            Self::Omits => "leaves it out",
+            Self::Sums => "adds up to",
+            Self::Omits => "omits it",
         }
     }
 }
@@ -77,32 +77,32 @@ pub struct Claim {
     pub source: String,
     /// The wire version that the source describes.
     pub wire: Wire,
-    /// The claimed value, as text that compares equal for equal values.
+    /// The claimed value, as text; equal values have equal text.
     pub value: String,
-    /// How the source comes to claim it.
+    /// How the source claims it.
     pub how: How,
-    /// Where it stands in the source document.
+    /// Section of the source document.
     pub section: String,
-    /// What the source says there, in our words.
+    /// The source's statement, in our words.
     pub says: Option<String>,
-    /// Where it stands in the spec's files.
+    /// Its place in the spec's files.
     pub place: Place,
 }
 
-/// The claims of all sources by what they are about.
+/// The claims of all sources by key.
 pub type Claims = BTreeMap<Key, Vec<Claim>>;
 
-/// The value of a field that a source's full description of a record does not have.
+/// The value of a field that is missing from a source's full description of its record.
 pub const ABSENT: &str = "absent";
 
-/// Where a field stands, as the value of a `layout` claim.
+/// Returns the value of a `layout` claim: a field's size and offset.
 #[must_use]
 pub fn layout_value(size: u32, offset: u32) -> String {
     let unit = if size == 1 { "byte" } else { "bytes" };
     format!("{size} {unit} at {offset}")
 }
 
-/// Puts the claims of all sources into one form.
+/// Converts the claims of all sources to one form.
 #[must_use]
 pub fn collect(spec: &Spec) -> Claims {
     let mut claims = Claims::new();
@@ -147,7 +147,8 @@ pub fn collect(spec: &Spec) -> Claims {
     claims
 }
 
-/// What a constant of the sources names: a member of an enumeration, or what `constants.yaml` says.
+/// Returns the key that a source's constant names: an enumeration's member, or an entry of
+/// `constants.yaml`.
 #[must_use]
 pub fn constant_key(spec: &Spec, constant: &str) -> Option<Key> {
     let named = spec
@@ -171,7 +172,7 @@ pub fn constant_key(spec: &Spec, constant: &str) -> Option<Key> {
     })
 }
 
-/// Where event 0 stands by a formula such as `seq * 32` or `events_offset + seq * 32`.
+/// Returns the offset of event 0 in a formula such as `seq * 32` or `events_offset + seq * 32`.
 #[must_use]
 pub fn formula_base(formula: &str) -> Option<String> {
     let (base, product) = match formula.split_once('+') {
@@ -183,7 +184,7 @@ pub fn formula_base(formula: &str) -> Option<String> {
     (is_seq && !base.is_empty()).then(|| base.to_owned())
 }
 
-/// The record that a section of a file is: `index_header` for the header of `index.atf`.
+/// Returns the record of a file's section: `index_header` for the header of `index.atf`.
 #[must_use]
 pub fn section_record(file: &str, section: &str) -> String {
     format!("{}_{section}", file.trim_end_matches(".atf"))
@@ -277,7 +278,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Where the same source's struct has a field that its definitions give only a size.
+    /// Returns the offset in the same source's struct of a field that its definitions give only a
+    /// size.
     fn own_offset(&self, record: &RecordClaim, field: &FieldClaim) -> Option<u32> {
         let same = |other: &&RecordClaim| {
             other.record.value == record.record.value && other.form == Form::Struct
@@ -438,8 +440,8 @@ impl Collector<'_> {
     }
 }
 
-/// A source that describes a record in full, and does not have a field that another one has,
-/// claims that the field is absent.
+/// Adds absence claims: a source that describes a record in full but lacks a field that another
+/// source has claims that the field is absent.
 fn add_omissions(spec: &Spec, claims: &mut Claims) {
     let layouts = |key: &Key| key.property == "layout";
     let fields: Vec<Key> = claims.keys().filter(|key| layouts(key)).cloned().collect();

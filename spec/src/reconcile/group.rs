@@ -1,4 +1,4 @@
-//! Disagreements by the decision that settles them, in the spec's order.
+//! Groups disagreements by the decision that settles them, in the spec's order.
 
 use super::claim::Key;
 use super::settle::{Disagreement, Reconciliation, Settlement};
@@ -9,13 +9,13 @@ use crate::load::Spec;
 pub struct Group<'a> {
     /// The decision.
     pub settlement: &'a Settlement,
-    /// What it settles, in the order of its `settles`; at least one.
+    /// The disagreements it settles, in the order of its `settles`; at least one.
     pub disagreements: Vec<&'a Disagreement>,
 }
 
 impl Reconciliation {
-    /// All decisions on disagreements: those at records and their fields in the format's order,
-    /// then those at enumerations, then those at topics.
+    /// Returns all decisions on disagreements: those on records and their fields in the format's
+    /// order, then those on enumerations, then those on topics.
     #[must_use]
     pub fn groups(&self, spec: &Spec) -> Vec<Group<'_>> {
         let mut groups: Vec<Group<'_>> = Vec::new();
@@ -48,7 +48,8 @@ impl Reconciliation {
     }
 }
 
-/// The place of what a decision stands at, in the spec's order: a record goes in front of its fields.
+/// Returns the sort key of a decision's subject, in the spec's order: a record comes before its
+/// fields.
 fn rank(spec: &Spec, at: &str) -> (usize, Option<usize>) {
     let (record, field) = match at.split_once('.') {
         Some((record, field)) => (record, Some(field)),

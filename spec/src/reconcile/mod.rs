@@ -1,5 +1,5 @@
-//! Finds what the sources disagree about, with one another and with arithmetic, and matches it
-//! with the decisions that stand in the spec.
+//! Finds where the sources contradict each other or arithmetic, and matches each disagreement with
+//! a decision in the spec.
 
 mod claim;
 mod group;

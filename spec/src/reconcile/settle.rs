@@ -1,4 +1,4 @@
-//! Disagreements among claims, and the decisions that settle them.
+//! Matches disagreements among claims with the decisions that settle them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,42 +9,42 @@ use crate::load::Spec;
 use crate::model::{Decision, DecisionKind, FieldSpec};
 use crate::yaml::{At, Place};
 
-/// Something on which claims differ.
+/// A subject on which claims differ.
 #[derive(Debug, Clone)]
 pub struct Disagreement {
-    /// What it is about.
+    /// The subject and property.
     pub key: Key,
-    /// All claims on it, by source.
+    /// All claims about it, by source.
     pub claims: Vec<Claim>,
-    /// Whether each wire version's sources agree among themselves, so that both could stand.
+    /// Whether the sources of each wire version agree with each other, so both values could stay.
     pub could_split: bool,
     /// The decision that settles it.
     pub settlement: Option<Settlement>,
 }
 
-/// A decision and where it stands.
+/// A decision and its place.
 #[derive(Debug, Clone)]
 pub struct Settlement {
-    /// What stands in the file.
+    /// The decision in the file.
     pub decision: Decision,
-    /// The record, field, enumeration or topic that it stands at.
+    /// The record, field, enumeration or topic that it belongs to.
     pub at: String,
     /// The place of the entry that names this disagreement.
     pub place: Place,
 }
 
-/// What the sources claim and where they disagree.
+/// The sources' claims and disagreements.
 #[derive(Debug, Clone)]
 pub struct Reconciliation {
     /// All claims.
     pub claims: Claims,
     /// All disagreements, settled or not.
     pub disagreements: Vec<Disagreement>,
-    /// Unsettled disagreements, stale decisions, departures from the sources.
+    /// Unsettled disagreements, stale decisions, and deviations from the sources.
     pub faults: Vec<Diagnostic>,
 }
 
-/// Holds all claims against one another, against arithmetic and against what the spec says.
+/// Compares all claims with each other, with arithmetic and with the spec.
 #[must_use]
 pub fn reconcile(spec: &Spec) -> Reconciliation {
     let claims = collect(spec);
@@ -85,7 +85,7 @@ pub fn reconcile(spec: &Spec) -> Reconciliation {
     }
 }
 
-/// All decisions by what they settle.
+/// Returns all decisions by the key they settle.
 fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settlement> {
     let mut found: BTreeMap<Key, Settlement> = BTreeMap::new();
     for (at, decisions) in decisions(spec) {
@@ -103,14 +103,14 @@ fn settlements(spec: &Spec, faults: &mut Vec<Diagnostic>) -> BTreeMap<Key, Settl
             };
             if let Some(old) = found.insert(key.clone(), new) {
                 let fault = Diagnostic::error(place, format!("{key} is settled twice"));
-                faults.push(fault.related(old.place, "settled here already"));
+                faults.push(fault.related(old.place, "already settled here"));
             }
         }
     }
     found
 }
 
-/// All places that decisions stand at, with those decisions.
+/// Returns everything that has decisions, with those decisions.
 fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
     let mut all: Vec<(String, &[Decision])> = Vec::new();
     for record in &spec.records {
@@ -131,18 +131,18 @@ fn decisions(spec: &Spec) -> Vec<(String, &[Decision])> {
     all
 }
 
-/// What the spec says of a claim's subject.
+/// A claim's subject in the spec.
 struct Subject<'a> {
     place: Place,
     says: Says<'a>,
 }
 
-/// Where the spec says what claims can be held against.
+/// The spec's own value, to compare claims with.
 enum Says<'a> {
     Field(&'a FieldSpec),
     /// The same in every wire version.
     Number(At<u64>),
-    /// A topic, whose decision says what holds.
+    /// A topic, whose decision chooses the term.
     Nothing,
 }
 
@@ -185,7 +185,7 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// What the spec says in a wire version, as a claim would say it.
+    /// Returns the spec's value in a wire version, in the form of a claim.
     fn value(&self, key: &Key, wire: Wire) -> Option<String> {
         match &self.says {
             Says::Field(field) => Some(field_value(field, key, wire)),
@@ -194,7 +194,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Where the spec says what a claim contradicts.
+    /// Returns the place in the spec that a claim contradicts.
     fn value_place(&self, key: &Key, claim: &Claim) -> Place {
         match &self.says {
             Says::Field(field) => field_place(field, key, claim).unwrap_or(self.place),
@@ -203,7 +203,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What the spec says and the claims on it do not.
+    /// Returns a fault if the spec's value differs from a claim.
     fn departs(&self, key: &Key, claims: &[Claim]) -> Option<Diagnostic> {
         let departs = |claim: &&Claim| {
             let value = self.value(key, claim.wire);
@@ -217,7 +217,8 @@ impl<'a> Subject<'a> {
         Some(with_claims(fault.label(says), claims))
     }
 
-    /// The faults of a disagreement: none, if a fitting decision settles it and the spec follows.
+    /// Returns the faults of a disagreement: none, if a suitable decision settles it and the spec
+    /// agrees.
     fn judge(&self, disagreement: &Disagreement) -> Vec<Diagnostic> {
         let Disagreement {
             key,
@@ -231,10 +232,10 @@ impl<'a> Subject<'a> {
         match settlement.decision.decision.value {
             DecisionKind::Split if !could_split => {
                 let why = format!(
-                    "{key} is no split: sources of one wire version contradict one another"
+                    "{key} is not a split: sources of the same wire version contradict each other"
                 );
                 let fault = Diagnostic::error(settlement.place, why);
-                vec![with_claims(fault, claims).help("settle it by a `conflict`")]
+                vec![with_claims(fault, claims).help("settle it with a `conflict`")]
             }
             DecisionKind::Split => self.departs(key, claims).into_iter().collect(),
             DecisionKind::Conflict if matches!(self.says, Says::Nothing) => {
@@ -244,7 +245,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A conflict has one answer, and a source gives it.
+    /// Checks that a conflict has one answer, and that a source claims it.
     fn judge_conflict(
         &self,
         key: &Key,
@@ -269,11 +270,14 @@ impl<'a> Subject<'a> {
     fn unsettled(&self, disagreement: &Disagreement) -> Diagnostic {
         let key = &disagreement.key;
         let kinds = if disagreement.could_split {
-            "`split` if both wire versions stand, `conflict` if one answer holds for both"
+            "`split` if each wire version keeps its own, `conflict` if one answer applies to both"
         } else {
-            "`conflict`, since sources of one wire version contradict one another"
+            "`conflict`, since sources of the same wire version contradict each other"
         };
-        let fault = Diagnostic::error(self.place, format!("unsettled: the claims on {key} differ"));
+        let fault = Diagnostic::error(
+            self.place,
+            format!("unsettled: the claims about {key} differ"),
+        );
         with_claims(fault, &disagreement.claims).help(format!(
             "add a decision here that settles `{}`: {kinds}",
             key.property
@@ -281,7 +285,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What the spec says of a field's property in a wire version.
+/// Returns the spec's value of a field's property in a wire version.
 fn field_value(field: &FieldSpec, key: &Key, wire: Wire) -> String {
     let place = field.place_in(wire);
     let value = match key.property.as_str() {
@@ -293,7 +297,7 @@ fn field_value(field: &FieldSpec, key: &Key, wire: Wire) -> String {
     value.unwrap_or_else(|| ABSENT.to_owned())
 }
 
-/// Where the spec says of a field what a claim contradicts.
+/// Returns the place of the field's property that a claim contradicts.
 fn field_place(field: &FieldSpec, key: &Key, claim: &Claim) -> Option<Place> {
     match key.property.as_str() {
         "value" => field.value_in(claim.wire).map(|value| value.place),
@@ -308,17 +312,18 @@ fn field_place(field: &FieldSpec, key: &Key, claim: &Claim) -> Option<Place> {
     }
 }
 
-/// A conflict at a topic names the term that holds.
+/// Checks that a conflict on a topic names the chosen term.
 fn choice(key: &Key, settlement: &Settlement) -> Option<Diagnostic> {
     let decision = &settlement.decision;
     let is_conflict = decision.decision.value == DecisionKind::Conflict;
     (is_conflict && decision.choice.is_none()).then(|| {
-        let why = format!("the decision on {key} does not say which term holds");
+        let why = format!("the decision on {key} does not name the chosen term");
         Diagnostic::error(settlement.place, why).help("add `choice: TERM`")
     })
 }
 
-/// Types of different size are the layout's business, and settled there.
+/// Returns whether a claim is comparable: types of different sizes are a disagreement about the
+/// layout, settled there.
 fn comparable(key: &Key, value: &str, claim: &Claim) -> bool {
     let size = |ty: &str| ty.parse::<Type>().map(super::super::layout::Type::size);
     key.property != "type" || size(value) == size(&claim.value)
@@ -328,16 +333,16 @@ fn unknown(key: &Key, claims: &[Claim]) -> Diagnostic {
     let place = claims.first().map(|claim| claim.place).unwrap_or_default();
     Diagnostic::error(
         place,
-        format!("a claim on `{key}`, which the spec does not have"),
+        format!("a claim about `{key}`, which the spec does not have"),
     )
-    .help("the subject is a record's field, an enumeration's member or a topic of behaviour/")
+    .help("claims must be about a record's field, an enumeration's member or a topic of behaviour/")
 }
 
 fn stale(key: &Key, settlement: &Settlement, claims: &[Claim]) -> Diagnostic {
     let why = if claims.is_empty() {
-        format!("stale decision: no source claims anything on {key}")
+        format!("stale decision: no source makes a claim about {key}")
     } else {
-        format!("stale decision: all claims on {key} agree")
+        format!("stale decision: all claims about {key} agree")
     };
     let help = if claims.is_empty() {
         "name a property that sources claim (layout, type, value, none; FIELD.layout for another \
@@ -348,7 +353,7 @@ fn stale(key: &Key, settlement: &Settlement, claims: &[Claim]) -> Diagnostic {
     with_claims(Diagnostic::error(settlement.place, why), claims).help(help)
 }
 
-/// Shows the first claim for each value.
+/// Adds the first claim of each value.
 fn with_claims(mut fault: Diagnostic, claims: &[Claim]) -> Diagnostic {
     let mut seen = BTreeSet::new();
     for claim in claims {

@@ -1,4 +1,4 @@
-//! A value that remembers its place.
+//! Values with their place in a file.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,12 +12,12 @@ use super::Place;
 pub(super) const AT: &str = "atf_spec::yaml::At";
 pub(super) const AT_FIELDS: &[&str] = &["file", "start", "end", "value"];
 
-/// A value and the place in its file where it stands.
+/// A value and its place in the file.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct At<T> {
     /// The value.
     pub value: T,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 

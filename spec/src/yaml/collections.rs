@@ -1,5 +1,5 @@
-//! Sequences and mappings that pass over their faulty entries, which the decoder has reported by
-//! then, so that one run names the faults of all.
+//! Sequences and mappings that skip faulty entries, which the decoder has already reported, so one
+//! run finds the faults of all entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -47,12 +47,12 @@ impl<'a, T> IntoIterator for &'a List<T> {
 }
 
 impl<T> Pairs<T> {
-    /// The pairs in the file's order.
+    /// Returns the pairs in the file's order.
     pub fn iter(&self) -> impl Iterator<Item = (&At<String>, &T)> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// The value under a name.
+    /// Returns the value of a name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&T> {
         self.iter()
@@ -60,7 +60,7 @@ impl<T> Pairs<T> {
             .map(|(_, value)| value)
     }
 
-    /// Whether it has no entry.
+    /// Returns whether it has no entries.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -90,7 +90,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ListVisitor<T> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<List<T>, A::Error> {
         let mut list = Vec::new();
-        // Each call moves on by one item, whether that item is faulty or not.
+        // Each call advances by one item, faulty or not.
         while let Some(item) = items.next_element().transpose() {
             list.extend(item.ok());
         }

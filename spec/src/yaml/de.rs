@@ -1,8 +1,8 @@
-//! Serde's types out of a tree, and all faults of form in it.
+//! Deserializes serde types from a tree and finds all format faults in it.
 //!
-//! A faulty entry of a sequence or mapping is reported and passed over, so that one pass finds the
-//! faults of all entries. Serde's structs give up at their first faulty entry, so the tree is
-//! decoded again without the entries that are known to be faulty, until a pass finds nothing new.
+//! A faulty entry of a sequence or mapping is reported and skipped, so one pass finds the faults of
+//! all entries. Serde's structs stop at their first faulty entry, so the tree is decoded again
+//! without the known faulty entries until a pass finds nothing new.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -16,11 +16,11 @@ use super::at::AT;
 use super::node::{Key, Node, Place, Value};
 use crate::diagnostic::Diagnostic;
 
-/// Decodes a tree. Where anything was wrong, the diagnostics say what, and the value lacks it.
+/// Decodes a tree.
 ///
 /// # Errors
 ///
-/// All faults of form: an unknown or missing key, a wrong type, a value out of range.
+/// Returns all format faults: unknown or missing keys, wrong types, values out of range.
 pub fn decode<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
     let report = RefCell::new(Report::default());
     loop {
@@ -41,24 +41,24 @@ pub fn decode<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
     }
 }
 
-/// What the passes have found so far.
+/// Faults found in the passes so far.
 #[derive(Default)]
 struct Report {
     faults: Vec<Diagnostic>,
-    /// Entries of sequences and mappings that are reported, which the next pass leaves out.
+    /// Reported entries of sequences and mappings, which the next pass skips.
     faulty: HashSet<*const Node>,
-    /// Unknown keys that are reported.
+    /// Reported unknown keys.
     unknown: HashSet<Place>,
 }
 
-/// A fault of form; its place is that of the innermost value that it met on its way out.
+/// A format fault; its place is that of the innermost value it passed on its way out.
 #[derive(Debug)]
 struct Fault {
     message: String,
     place: Option<Place>,
-    /// The key that a mapping lacks.
+    /// The missing key of a mapping.
     missing: Option<&'static str>,
-    /// Whether it stands among the diagnostics already.
+    /// Whether it is already among the diagnostics.
     is_reported: bool,
 }
 
@@ -95,7 +95,7 @@ impl de::Error for Fault {
     }
 
     fn unknown_variant(word: &str, known: &'static [&'static str]) -> Self {
-        Self::custom(format_args!("`{word}` is none of: {}", known.join(", ")))
+        Self::custom(format_args!("`{word}` is not one of: {}", known.join(", ")))
     }
 }
 
@@ -139,8 +139,8 @@ impl<'a> Decoder<'a> {
         result.map_err(|fault| fault.placed(self.node.place))
     }
 
-    /// Decodes an entry of a collection, or the whole, and reports its fault at once: the
-    /// collections of this module pass over a faulty entry and go on.
+    /// Decodes an entry of a collection, or the whole, and reports its fault immediately: the
+    /// collections of this module skip a faulty entry and continue.
     fn entry<'de, S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
         self.placed(seed.deserialize(self)).map_err(|mut fault| {
             if !fault.is_reported {
@@ -156,7 +156,7 @@ impl<'a> Decoder<'a> {
         if !report.faulty.insert(self.node) {
             return;
         }
-        // The key is there, and was left out since its value is faulty.
+        // The key exists, but was skipped because its value is faulty.
         let is_known = fault.missing.is_some_and(|missing| {
             let entries = self.entries().unwrap_or_default();
             entries.iter().any(|(key, _)| key.text == missing)
@@ -179,7 +179,7 @@ impl<'a> Decoder<'a> {
 impl<'de> de::Deserializer<'de> for Decoder<'_> {
     type Error = Fault;
 
-    /// Only a fixed value asks for it, which may be of two kinds.
+    /// Only fixed values use this; they may have two types.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.node.value {
             Value::Int(_) => self.deserialize_u64(visitor),

@@ -1,4 +1,5 @@
-//! YAML with the place of every value, and serde types out of it, many faults in one pass.
+//! Parses YAML with the place of every value and deserializes serde types from it, with many faults
+//! per pass.
 
 mod at;
 mod collections;

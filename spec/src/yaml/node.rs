@@ -1,9 +1,9 @@
-//! A YAML file as a tree in which every key and value knows its place.
+//! A YAML file as a tree in which every key and value has its place.
 
 use super::parse;
 use crate::diagnostic::Diagnostic;
 
-/// Which of the loaded files a place is in.
+/// Identifies a loaded file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId(pub u32);
 
@@ -14,7 +14,7 @@ pub struct Place {
     pub file: FileId,
     /// The first byte's offset.
     pub start: u32,
-    /// The offset behind the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -23,7 +23,7 @@ pub struct Place {
 pub struct Node {
     /// The value.
     pub value: Value,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 
@@ -34,27 +34,27 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer of 64 bits, signed or unsigned.
+    /// A 64-bit integer, signed or unsigned.
     Int(i128),
-    /// Any other number. The spec has no use for one.
+    /// Any other number; never valid in a spec.
     OtherNumber,
-    /// Anything else in one piece.
+    /// Any other scalar.
     Text(String),
     /// A sequence.
     Seq(Vec<Node>),
-    /// A mapping, in the file's order. Keys are text whatever they look like.
+    /// A mapping, in the file's order. Keys are always text.
     Map(Vec<(Key, Node)>),
 }
 
 impl Value {
-    /// What the value is, for messages.
+    /// Returns the kind of value, for messages.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
             Self::Bool(_) => "a boolean",
             Self::Int(_) => "an integer",
-            Self::OtherNumber => "a number that is no integer of 64 bits",
+            Self::OtherNumber => "a number that is not a 64-bit integer",
             Self::Text(_) => "text",
             Self::Seq(_) => "a sequence",
             Self::Map(_) => "a mapping",
@@ -67,7 +67,7 @@ impl Value {
 pub struct Key {
     /// The key's text.
     pub text: String,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 
@@ -83,15 +83,15 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Bytes that are not UTF-8, broken syntax, a duplicate key, an anchor or alias, more than one
-    /// document, or more depth or nodes than any spec needs: one diagnostic at its place.
+    /// Returns one diagnostic with its place for invalid UTF-8, invalid syntax, a duplicate key, an
+    /// anchor or alias, a second document, or too many levels or nodes.
     pub fn parse(file: FileId, bytes: &[u8]) -> Result<Self, Diagnostic> {
         let root = parse::document(file, bytes)?;
         Ok(Self { root })
     }
 
-    /// The YAML path of a place, such as `fields[3].wire.1.offset`: the path of the deepest node
-    /// or key there.
+    /// Returns the YAML path of the deepest node or key at a place, such as
+    /// `fields[3].wire.1.offset`.
     #[must_use]
     pub fn path_of(&self, place: Place) -> String {
         let mut path = String::new();

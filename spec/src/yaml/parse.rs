@@ -1,5 +1,5 @@
-//! A file's bytes to a tree: YAML without anchors, aliases and second documents, of bounded depth
-//! and size.
+//! Parses a file's bytes into a tree: YAML without anchors, aliases or further documents, of
+//! bounded depth and size.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use serde_saphyr::{Error, Location, MergeKeyPolicy, Options, Spanned};
 use super::node::{FileId, Key, Node, Place, Value};
 use crate::diagnostic::Diagnostic;
 
-/// The deepest file of ours has 10 levels.
+/// Our deepest file has 10 levels.
 const MAX_DEPTH: usize = 32;
-/// The largest file of ours has some 3,000.
+/// Our largest file has about 3,000.
 const MAX_NODES: usize = 250_000;
 
-/// The one document of a file.
+/// Parses a file's only document.
 pub(super) fn document(file: FileId, bytes: &[u8]) -> Result<Node, Diagnostic> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let start = as_offset(error.valid_up_to());
@@ -48,7 +48,7 @@ fn options() -> Options {
     }
 }
 
-/// The parser's view of a file, before places are turned into byte ranges.
+/// The parser's view of a file, before its places become byte ranges.
 struct Raw(Spanned<RawValue>);
 
 enum RawValue {
@@ -154,7 +154,7 @@ impl Raw {
     }
 }
 
-/// The parser's error in our words, where they say more.
+/// Converts the parser's error, in our own words where they are clearer.
 fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
     let place = place(file, text, error.location().unwrap_or(Location::UNKNOWN));
     if let Some(tab) = tab_in_indentation(text, place) {
@@ -168,13 +168,13 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
         Error::Budget { breach, .. } => Diagnostic::error(place, breached(breach)),
         Error::UnknownAnchor { .. } => no_aliases(place),
         Error::MultipleDocuments { .. } => {
-            Diagnostic::error(place, "a second document; a file of the spec holds one")
-                .help("delete the `---` in front of it")
+            Diagnostic::error(place, "a second document; a spec file contains only one")
+                .help("delete the `---` before it")
         }
         Error::DuplicateMappingKey { key: Some(key), .. } => {
             Diagnostic::error(place, format!("duplicate key `{key}`"))
         }
-        // The parser's text ends with the place, which the diagnostic shows better.
+        // The parser's text ends with the place, which the diagnostic shows itself.
         error => {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
@@ -184,7 +184,7 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
             }
             let fault = Diagnostic::error(place, message);
             if message.starts_with("mapping values are not allowed") {
-                return fault.help("a text with a colon and a blank in it needs quotes");
+                return fault.help("text that contains a colon followed by a space needs quotes");
             }
             fault
         }
@@ -192,15 +192,15 @@ fn parse_error(file: FileId, text: &str, error: &Error) -> Diagnostic {
 }
 
 fn no_aliases(place: Place) -> Diagnostic {
-    Diagnostic::error(place, "the spec's files use no anchors and aliases")
-        .help("write the value out; a text that begins with `&` or `*` needs quotes")
+    Diagnostic::error(place, "anchors and aliases are not allowed in spec files")
+        .help("write the value out; text that starts with `&` or `*` needs quotes")
 }
 
 fn breached(breach: &BudgetBreach) -> String {
     match breach {
         BudgetBreach::Depth { .. } => too_deep(),
         BudgetBreach::Nodes { .. } => format!("more than {MAX_NODES} keys and values"),
-        _ => "more than a file of the spec may hold".to_owned(),
+        _ => "more than a spec file may contain".to_owned(),
     }
 }
 
@@ -208,7 +208,7 @@ fn too_deep() -> String {
     format!("nested deeper than {MAX_DEPTH} levels")
 }
 
-/// The anchor that names the value at a place.
+/// Finds the anchor of the value at a place.
 fn anchor_in_front(text: &str, place: Place) -> Place {
     let found = usize::try_from(place.start)
         .ok()
@@ -223,8 +223,8 @@ fn anchor_in_front(text: &str, place: Place) -> Place {
     }
 }
 
-/// The first tab among the blanks at the start of a line, on the line of a fault or the next one:
-/// the parser names the value in front of it.
+/// Finds the first tab in the indentation of a fault's line or the next one: the parser's place is
+/// the value before it.
 fn tab_in_indentation(text: &str, place: Place) -> Option<Place> {
     let start = usize::try_from(place.start).ok()?;
     let line = text.get(..start)?.rfind('\n').map_or(0, |end| end + 1);
@@ -249,7 +249,7 @@ fn place(file: FileId, text: &str, location: Location) -> Place {
     let length = text.len() as u64;
     let (start, size) = match (span.byte_offset(), span.byte_len()) {
         (Some(start), Some(size)) => (start, size),
-        // Errors carry characters only.
+        // Errors have only character offsets.
         _ => (byte_of_char(text, location), 1),
     };
     let start = start.min(length);

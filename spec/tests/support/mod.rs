@@ -1,4 +1,4 @@
-//! Folders with specs, and what the compiler says of them.
+//! Creates folders with specs and compiles them.
 
 #![allow(dead_code, reason = "no test program uses all of it")]
 
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// The folder `spec/tests/broken`.
+/// Returns the folder `spec/tests/broken`.
 pub(crate) fn broken() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/broken")
 }
 
-/// The smallest spec that has one of everything, in a temporary folder.
+/// Copies the smallest spec that has one of everything to a temporary folder.
 pub(crate) fn base() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     overlay(&broken().join("base"), folder.path());
     folder
 }
 
-/// Copies a folder's files over those of another. A folder takes the place of a file of its name,
-/// and a file that of a folder.
+/// Copies a folder's files over those of another. A folder replaces a file of the same name, and
+/// vice versa.
 pub(crate) fn overlay(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     for entry in fs::read_dir(from).expect("a folder of the tests") {
@@ -40,17 +40,17 @@ pub(crate) fn overlay(from: &Path, to: &Path) {
     }
 }
 
-/// What the compiler says of the spec in a folder: relative paths, fixed width, no colour.
+/// Returns the compiler's faults for the spec in a folder: relative paths, fixed width, no colour.
 pub(crate) fn faults(folder: &Path) -> String {
     let compiled = atf_spec::compile(folder);
     compiled.files.render(&compiled.faults, false)
 }
 
-/// Changes files of a folder by a difference: `--- PATH` names a file, `@@` begins a change, and
-/// its lines without their `+` must stand in that file once.
+/// Applies a diff to a folder's files: `--- PATH` names a file and `@@` starts a change, which without
+/// its `+` lines must occur in that file exactly once.
 ///
 /// # Panics
-/// When they do not.
+/// Panics if they do not.
 pub(crate) fn change(folder: &Path, difference: &str) {
     for file in difference.split("--- ").skip(1) {
         let mut changes = file.split("@@\n");

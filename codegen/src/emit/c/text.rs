@@ -2,11 +2,11 @@
 
 use atf_spec::layout::Scalar;
 
-/// The width at which prose wraps: comments have 96 columns, of which ` */` may take three.
+/// The width at which prose wraps: comments have 96 columns, and ` */` may take three of them.
 const COLUMNS: usize = 93;
 
-/// Fills a comment: `prose` in lines of at most 93 columns, each but the first behind `prefix`,
-/// which stands before the first in the template. A newline in the prose is kept.
+/// Wraps `prose` for a comment in lines of at most 93 columns. Each line starts with `prefix`,
+/// except the first, whose prefix is in the template. Newlines in the prose are kept.
 pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     let prose = prose.replace("*/", "* /").replace("/*", "/ *");
     let mut lines = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
         }
         lines.push(line);
     }
-    // An empty line gets no blank at its end.
+    // Empty lines get no trailing space.
     let lines = lines.iter().enumerate().map(|(number, line)| match number {
         0 => line.clone(),
         _ => format!("{prefix}{line}").trim_end().to_owned(),
@@ -32,8 +32,8 @@ pub(super) fn wrap(prose: &str, prefix: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A number as C literal, typed by a suffix alone: so `#if` and Swift understand it too. The
-/// greatest value of a type stands in hexadecimal.
+/// Returns a number as a C literal, typed only by a suffix, so `#if` and Swift understand it too.
+/// The maximum of a type is in hexadecimal.
 pub(super) fn number(value: u64, scalar: Scalar) -> String {
     let suffix = if scalar == Scalar::U64 { "ull" } else { "u" };
     if value == scalar.max() {
@@ -43,12 +43,12 @@ pub(super) fn number(value: u64, scalar: Scalar) -> String {
     }
 }
 
-/// A string literal of these bytes.
+/// Returns a string literal of these bytes.
 pub(super) fn string(bytes: &str) -> String {
     format!("\"{}\"", bytes.escape_default())
 }
 
-/// An initialiser of an array with these bytes, without the zero behind a string.
+/// Returns an initialiser of an array with these bytes, without a terminating NUL.
 pub(super) fn initialiser(bytes: &str) -> String {
     let bytes: Vec<String> = bytes.bytes().map(|byte| format!("0x{byte:02X}")).collect();
     format!("{{ {} }}", bytes.join(", "))

@@ -1,16 +1,16 @@
-//! What the templates are given: the layout in names and literals of C.
+//! The data of the templates: the layout in C names and literals.
 
 use atf_spec::layout::{self, Layout, Scalar, SourceDocument, Value, Wire};
 use serde::Serialize;
 
 use super::text;
 
-/// What the records and what depends on the wire version are called.
+/// The naming of records and of everything that depends on the wire version.
 #[derive(Clone, Copy)]
 pub(super) enum Names {
-    /// As the sources spell them, `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for one wire version.
+    /// The sources' names, `AtfIndexHeader` and `ATF_NO_DETAIL_SEQ`, for one wire version.
     OfTheSources,
-    /// With the wire version in them, `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
+    /// Names with the wire version, `AtfV1IndexHeader` and `ATF_V1_NO_DETAIL_SEQ`.
     WithTheWire(Wire),
 }
 
@@ -22,7 +22,7 @@ impl Names {
         }
     }
 
-    /// `atf_` or `atf_v1_`, before the name of a record.
+    /// Returns the prefix of a record's name, `atf_` or `atf_v1_`.
     fn prefix(self) -> String {
         match self {
             Self::OfTheSources => "atf_".to_owned(),
@@ -41,21 +41,21 @@ impl Names {
 pub(super) struct Header<'a> {
     /// Its file name.
     pub(super) file: String,
-    /// Its module's name in Swift.
+    /// Its Swift module.
     module: String,
     /// Its include guard.
     guard: String,
     /// The guards of the headers that use the same names.
     rivals: Vec<String>,
     sources: &'a [SourceDocument],
-    /// What is the same in every wire version.
+    /// The definitions common to all wire versions.
     enums: Vec<Enum<'a>>,
     constants: Vec<Constant<'a>>,
     wires: Vec<WireVersion<'a>>,
 }
 
 impl<'a> Header<'a> {
-    /// The header of one wire version, under the names of the sources.
+    /// Returns the header of one wire version, under the sources' names.
     pub(super) fn of_one_wire(layout: &'a Layout, wire: Wire) -> Self {
         let rivals = layout.wires.iter().filter(|&&other| other != wire);
         Self {
@@ -68,7 +68,7 @@ impl<'a> Header<'a> {
         }
     }
 
-    /// The header of every wire version, under names of their own.
+    /// Returns the header of all wire versions, under separate names.
     pub(super) fn of_every_wire(layout: &'a Layout) -> Self {
         let version = |&wire| WireVersion::new(layout, wire, Names::WithTheWire(wire));
         Self {
@@ -88,7 +88,7 @@ fn guard(wire: Wire) -> String {
     format!("ATF_V{wire}_H")
 }
 
-/// What depends on the wire version.
+/// The definitions of one wire version.
 #[derive(Serialize)]
 struct WireVersion<'a> {
     wire: Wire,
@@ -170,7 +170,7 @@ impl<'a> Constant<'a> {
     }
 }
 
-/// The constants whose type and value are the same in every wire version.
+/// Returns the constants whose type and value are the same in every wire version.
 fn shared_constants(layout: &Layout) -> Vec<Constant<'_>> {
     let shared = layout
         .constants
@@ -200,13 +200,13 @@ pub(super) struct Record<'a> {
     wire: Wire,
     /// Its type in C.
     c_type: String,
-    /// What its fixed values begin with: `ATF_INDEX_HEADER`.
+    /// The prefix of its fixed values: `ATF_INDEX_HEADER`.
     constant: String,
     fields: Vec<Field<'a>>,
 }
 
 impl<'a> Record<'a> {
-    /// None where the record has no layout in this wire version.
+    /// Returns `None` if the record has no layout in this wire version.
     pub(super) fn new(
         layout: &'a Layout,
         record: &'a layout::Record,
@@ -235,12 +235,12 @@ impl<'a> Record<'a> {
 #[derive(Serialize)]
 struct Field<'a> {
     name: &'a str,
-    /// Its name within an identifier, where a second `_` in a row is C++'s own.
+    /// Its name within an identifier, without the double `_` that C++ reserves.
     stem: &'a str,
     constant: String,
     offset: u32,
     size: u32,
-    /// The type of its elements in C, their number in an array and their size.
+    /// The C type, number and size of its elements.
     c_type: String,
     count: Option<u32>,
     element_size: u32,
@@ -282,13 +282,13 @@ impl<'a> Field<'a> {
     }
 }
 
-/// What is known of a field beside its meaning, in sentences.
+/// Returns the facts about a field other than its meaning, in sentences.
 fn facts(layout: &Layout, field: &layout::Field) -> String {
     let mut facts = vec![format!("Offset {}.", field.offset)];
     facts.extend(field.units.as_ref().map(|units| format!("Unit: {units}.")));
     facts.extend(field.value.as_ref().map(|value| format!("Always {value}.")));
     facts.extend(field.max.map(|max| format!("At most {max}.")));
-    facts.extend(field.none.map(|none| format!("0x{none:X} means none.")));
+    facts.extend(field.none.map(|none| format!("0x{none:X} means \"none\".")));
     let enumeration = field
         .enumeration
         .as_ref()

@@ -1,4 +1,4 @@
-//! Documentation comments: what the layout says of a record, a field or a member.
+//! Documentation comments for records, fields and members.
 
 use atf_spec::layout::{Enum, Field, Layout, Member, Record, Wire};
 use proc_macro2::TokenStream;
@@ -6,7 +6,7 @@ use quote::quote;
 
 use super::number;
 
-/// Documentation attributes, one for each line of each paragraph.
+/// Returns documentation attributes, one per line of each paragraph.
 pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     let lines = paragraphs
         .iter()
@@ -25,26 +25,26 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
     quote!(#(#[doc = #lines])*)
 }
 
-/// What a record is, where it stands and how large it is.
+/// Returns a record's description, file and size.
 pub(super) fn record(record: &Record, wire: Wire) -> Vec<String> {
     let mut place = format!(
         "`{}` of `{}` in wire version {wire}: {} bytes, alignment 1, little-endian.",
         record.name, record.file, record.size
     );
     if let Some(what) = &record.followed_by {
-        place.push_str(&format!("\nFollowed by: {what}."));
+        place.push_str(&format!("\nFollowed by: {what}"));
     }
     vec![record.doc.clone(), place]
 }
 
-/// What a field means, and a list of the facts about it.
+/// Returns a field's meaning and a list of facts about it.
 pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     let mut facts = vec![place(field)];
     facts.extend(field.units.iter().map(|unit| format!("Unit: {unit}.")));
     facts.extend(field.value.iter().map(|value| format!("Always `{value}`.")));
     facts.extend(field.max.iter().map(|max| format!("At most {max}.")));
     let none = field.none.map(|none| number(field.ty.scalar, none));
-    facts.extend(none.map(|none| format!("`{none}` means none.")));
+    facts.extend(none.map(|none| format!("`{none}` means \"none\".")));
     let enumeration = field
         .enumeration
         .as_deref()
@@ -55,7 +55,7 @@ pub(super) fn field(layout: &Layout, field: &Field) -> Vec<String> {
     vec![field.doc.clone(), list(&facts)]
 }
 
-/// What an enumeration means.
+/// Returns an enumeration's meaning.
 pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     let kind = if enumeration.flags {
         "Flags"
@@ -65,13 +65,13 @@ pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     vec![
         enumeration.doc.clone(),
         format!(
-            "{kind} `{}`: values that the spec does not name are kept.",
+            "{kind} `{}`: unknown values are kept.",
             enumeration.name
         ),
     ]
 }
 
-/// What a member means.
+/// Returns a member's meaning.
 pub(super) fn member(member: &Member) -> Vec<String> {
     vec![member.doc.clone(), sources(&member.sources)]
 }
@@ -102,7 +102,7 @@ fn values(enumeration: &Enum) -> String {
 
 fn sources(ids: &[String]) -> String {
     match ids {
-        [] => "Source: none; a decision of the spec.".to_owned(),
+        [] => "Source: none; decided by the spec.".to_owned(),
         [id] => format!("Source: {id}."),
         ids => format!("Sources: {}.", ids.join(", ")),
     }

@@ -1,4 +1,4 @@
-//! The expansions as files: a module that can be copied into a project without the macro.
+//! Emits the expansions as files: a module that a project can copy instead of using the macro.
 
 use atf_spec::layout::{Layout, Wire};
 use proc_macro2::{Literal, TokenStream};
@@ -9,12 +9,12 @@ use crate::{GENERATED, GeneratedFile};
 
 const FOLDER: &str = "atf-derive/expanded";
 
-/// The folder `atf-derive/expanded`: one file for each record and wire version, one for the
-/// enumerations, and the `mod.rs` that makes them a module.
+/// Emits the folder `atf-derive/expanded`: one file per record and wire version, one for the
+/// enumerations, and a `mod.rs`.
 ///
 /// # Panics
 ///
-/// If a name in the layout is no Rust identifier.
+/// Panics if a name in the layout is not a Rust identifier.
 #[must_use]
 pub fn files(layout: &Layout) -> Vec<GeneratedFile> {
     let mut files = vec![
@@ -60,7 +60,7 @@ fn module(layout: &Layout) -> TokenStream {
     quote! {
         #![doc = " The records and enumerations of ATF v2, as the macros of `atf-derive` expand them."]
         #![doc = ""]
-        #![doc = " Copy this folder into a project that wants no macro; it needs `zerocopy` with the"]
+        #![doc = " To avoid the macro, copy this folder into your project; it needs `zerocopy` with the"]
         #![doc = " feature `derive`."]
         ::core::include!("enums.rs");
         #(#wires)*

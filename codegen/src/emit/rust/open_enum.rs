@@ -1,4 +1,4 @@
-//! An open enumeration or a set of flags as a newtype that keeps unknown values.
+//! Emits an open enumeration or a set of flags as a newtype that keeps unknown values.
 
 use atf_spec::layout::{Enum, Layout, Scalar};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -8,12 +8,12 @@ use super::{Options, constant_ident, doc, scalar_ident};
 
 const SCALARS: [Scalar; 4] = [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64];
 
-/// A newtype over the widest scalar among the fields that use the enumeration, with a constant
-/// for each member, its name, and the conversions that lose nothing.
+/// Emits a newtype over the widest scalar of the fields that use the enumeration, with a constant
+/// per member, its name, and the lossless conversions.
 ///
 /// # Panics
 ///
-/// If a name in the layout is no Rust identifier.
+/// Panics if a name in the layout is not a Rust identifier.
 #[must_use]
 pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> TokenStream {
     let Options {
@@ -45,7 +45,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
         )]
         #[repr(transparent)]
         #visibility struct #ident(
-            /// The value as it stands on the wire.
+            /// The value on the wire.
             pub #ty
         );
         impl #ident { #members #methods }
@@ -54,8 +54,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
     }
 }
 
-/// The widest scalar among the fields that use the enumeration; `u64` holds any member where no
-/// field does.
+/// Returns the widest scalar of the fields that use the enumeration, or `u64` if none does.
 fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
     let layouts = layout.records.iter().flat_map(|record| &record.layouts);
     let users = layouts
@@ -84,7 +83,7 @@ fn methods(enumeration: &Enum) -> TokenStream {
     });
     let contains = enumeration.flags.then(|| {
         quote! {
-            /// Whether all bits of `other` are set.
+            /// Returns whether all bits of `other` are set.
             #[must_use]
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
@@ -92,7 +91,7 @@ fn methods(enumeration: &Enum) -> TokenStream {
         }
     });
     quote! {
-        /// The member's name in the spec, or `None` for a value that the spec does not name.
+        /// Returns the member's name in the spec, or `None` for an unknown value.
         #[must_use]
         pub const fn name(self) -> ::core::option::Option<&'static str> {
             match self.0 {
@@ -119,7 +118,8 @@ fn debug(enumeration: &Enum, ident: &Ident) -> TokenStream {
     }
 }
 
-/// From each scalar that fits into the newtype, and into each scalar that it fits into.
+/// Emits conversions from each scalar that fits in the newtype, and into each scalar that it fits
+/// in.
 fn conversions(scalar: Scalar, ident: &Ident) -> TokenStream {
     let convert = |other: Scalar, value: TokenStream| {
         if other == scalar {

@@ -1,4 +1,4 @@
-//! A record as a packed struct of alignment-1 fields, with constants and assertions.
+//! Emits a record as a packed struct of alignment-1 fields, with constants and assertions.
 
 use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Value, Wire};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -7,12 +7,13 @@ use quote::{format_ident, quote};
 use super::{Options, constant_ident, doc, number, scalar_ident};
 use crate::emit::c::record_definition;
 
-/// A record in one wire version: the struct, its constants, and assertions of its size, its
+/// Emits a record in one wire version: the struct, its constants, and assertions of its size, its
 /// alignment and each field's offset.
 ///
 /// # Panics
 ///
-/// If the record has no layout in that wire version, or a name in it is no Rust identifier.
+/// Panics if the record has no layout in that wire version, or a name in it is not a Rust
+/// identifier.
 #[must_use]
 pub fn record(layout: &Layout, record: &Record, wire: Wire, options: &Options) -> TokenStream {
     let fields = record
@@ -69,7 +70,7 @@ fn structure(
     }
 }
 
-/// The generated documentation, set apart from the attributes that may stand before it.
+/// Returns the generated documentation, with an empty line if attributes precede it.
 fn documentation(apart: bool, paragraphs: &[String]) -> TokenStream {
     let separator = apart.then(|| quote!(#[doc = ""]));
     let docs = doc::attributes(paragraphs);
@@ -102,7 +103,7 @@ fn constants(
     }
 }
 
-/// Constants for a field's fixed value, its greatest value and the one that means "none".
+/// Emits constants for a field's fixed value, its maximum, and the value that means "none".
 fn field_constants(field: &Field) -> TokenStream {
     let fixed = field.value.as_ref().map(|value| {
         let docs = doc::attributes(&[format!("The value of `{}`.", field.name)]);
@@ -121,7 +122,7 @@ fn field_constants(field: &Field) -> TokenStream {
         quote!(#docs pub const #name: #ty = #value;)
     });
     let none = field.none.map(|none| {
-        let docs = doc::attributes(&[format!("The value of `{}` that means none.", field.name)]);
+        let docs = doc::attributes(&[format!("The value of `{}` that means \"none\".", field.name)]);
         let name = format_ident!("{}_NONE", constant_ident(&field.name));
         let ty = value_type(field.ty);
         let none = number(field.ty.scalar, none);
@@ -129,7 +130,7 @@ fn field_constants(field: &Field) -> TokenStream {
         quote!(#docs pub const #name: #ty = #none;)
     });
     let max = field.max.map(|max| {
-        let docs = doc::attributes(&[format!("The greatest value of `{}`.", field.name)]);
+        let docs = doc::attributes(&[format!("The maximum of `{}`.", field.name)]);
         let name = format_ident!("{}_MAX", constant_ident(&field.name));
         let ty = value_type(field.ty);
         let max = Literal::u64_unsuffixed(max);
@@ -138,7 +139,7 @@ fn field_constants(field: &Field) -> TokenStream {
     quote!(#fixed #max #none)
 }
 
-/// One constant for each assertion, so that rustc reports all that fail.
+/// Emits one constant per assertion, so rustc reports every failure.
 fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStream {
     let (name, wire) = (&record.name, fields.wire);
     let size = Literal::u32_unsuffixed(record.size);
@@ -164,12 +165,12 @@ fn assertions(record: &Record, fields: &RecordLayout, ident: &Ident) -> TokenStr
     }
 }
 
-/// The type of a field's value: `u32`, `[u8; 4]`.
+/// Returns the type of a field's value: `u32`, `[u8; 4]`.
 fn value_type(ty: Type) -> TokenStream {
     array(quote_scalar(ty.scalar), ty.count)
 }
 
-/// The type of a field in the struct, of alignment 1 and little-endian on every host.
+/// Returns the type of a field in the struct, with alignment 1 and little-endian on every host.
 fn wire_type(ty: Type) -> TokenStream {
     let scalar = match ty.scalar {
         Scalar::U8 => quote!(u8),
@@ -192,7 +193,7 @@ fn array(element: TokenStream, count: Option<u32>) -> TokenStream {
     }
 }
 
-/// A raw string literal, so that text of several lines stays readable.
+/// Returns a raw string literal, which keeps multi-line text readable.
 fn raw_string(text: &str) -> Literal {
     let mut hashes = "#".to_owned();
     while text.contains(&format!("\"{hashes}")) {
