@@ -1,6 +1,5 @@
-//! In a checkout, refuses to build with a `layout.json` that is older than the spec it was made
-//! from, and names the line that changed. In a published package there is no spec beside it, and
-//! nothing to compare.
+//! In a checkout, refuses to build with a `layout.json` that is older than its spec, and names the
+//! changed line. A published package has no spec to compare with.
 
 use std::path::Path;
 
@@ -22,9 +21,9 @@ fn main() {
         Ok(layout) => {
             for change in changes(&layout, |path| std::fs::read_to_string(spec.join(path))) {
                 println!(
-                    "cargo::error=spec/{change} is not what atf-derive/layout.json was made from; \
-                     `cargo run -p atf-codegen -- spec check` says whether it is right, and \
-                     `cargo run -p atf-codegen -- generate` takes it over"
+                    "cargo::error=spec/{change} has changed since atf-derive/layout.json was generated; \
+                     check it with `cargo run -p atf-codegen -- spec check`, then run \
+                     `cargo run -p atf-codegen -- generate`"
                 );
             }
         }

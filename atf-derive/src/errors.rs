@@ -1,4 +1,4 @@
-//! Errors with the place where the user wrote what does not fit, reported all at once.
+//! Errors at their place in the user's code, all reported at once.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use quote::ToTokens;
 pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
-    /// Adds a message at the place of the tokens.
+    /// Adds a message at the tokens' place.
     pub(crate) fn at(&mut self, place: impl ToTokens, message: impl std::fmt::Display) {
         self.add(syn::Error::new_spanned(place, message));
     }
@@ -21,7 +21,7 @@ impl Errors {
         }
     }
 
-    /// One `compile_error!` for each error.
+    /// Returns one `compile_error!` per error.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0
             .map(syn::Error::into_compile_error)
@@ -29,7 +29,7 @@ impl Errors {
     }
 }
 
-/// Names in a message: `a, b, c`.
+/// Joins names for a message: `a, b, c`.
 pub(crate) fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
-//! What the macros expand to is what the emitter writes and what is committed in `expanded/`.
+//! The macros' expansions equal the emitter's output and the committed files in `expanded/`.
 //!
-//! With `ATF_BLESS=1` in the environment the test writes the folder anew instead of comparing.
+//! With `ATF_BLESS=1` in the environment, the test rewrites the folder instead of comparing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 
 use crate::{layout, open_enum, record};
 
-/// The emitter's files, by name.
+/// Returns the emitter's files, by name.
 fn emitted() -> BTreeMap<String, String> {
     let files = rust::files(layout()).into_iter();
     let name = |path: &str| path.strip_prefix("atf-derive/expanded/").map(str::to_owned);
@@ -21,7 +21,7 @@ fn emitted() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The text of an expansion, less the line that says where a file comes from.
+/// Returns the text of an expansion, without a file's `@generated` line.
 fn text(expansion: TokenStream) -> String {
     let tree = syn::parse2(expansion).expect("an expansion is a list of items");
     prettyplease::unparse(&tree)
@@ -30,7 +30,7 @@ fn text(expansion: TokenStream) -> String {
 fn assert_emitted(files: &BTreeMap<String, String>, name: &str, expansion: TokenStream) {
     let (_, code) = files[name]
         .split_once("\n\n")
-        .expect("a line of comment first");
+        .expect("a comment line first");
     assert_eq!(code, text(expansion), "{name}");
 }
 
@@ -90,7 +90,7 @@ fn the_committed_expansions_are_the_emitted_ones() {
     let committed: BTreeMap<_, _> = committed.collect();
     let emitted = emitted();
     for (name, text) in &emitted {
-        let stale = "is stale; ATF_BLESS=1 cargo test -p atf-derive --lib writes it anew";
+        let stale = "is stale; ATF_BLESS=1 cargo test -p atf-derive --lib rewrites it";
         assert!(committed.get(name) == Some(text), "expanded/{name} {stale}");
     }
     for name in committed.keys() {

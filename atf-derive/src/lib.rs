@@ -1,4 +1,4 @@
-//! Wire structs of ATF v2 (ADA Trace Format) as macros: nobody types an offset.
+//! Wire structs of ATF v2 (ADA Trace Format) as macros, without hand-typed offsets.
 //!
 //! [`macro@record`] turns an empty struct into a record of the format in one wire version, with
 //! the fields, offsets and documentation of the layout spec. The struct has alignment 1 and its
@@ -18,7 +18,7 @@
 //!     0x01, 0, 0, 0, // event_kind
 //!     0x01, 0, 0, 0, // call_depth
 //!     0xff, 0xff, 0xff, 0xff, // detail_seq
-//!     0xe9, 0x03, // the next event begins
+//!     0xe9, 0x03, // the start of the next event
 //! ];
 //! let (event, rest) = IndexEvent::ref_from_prefix(&file).expect("32 bytes or more");
 //! assert_eq!(event.timestamp_ns.get(), 1000);
@@ -26,7 +26,7 @@
 //! assert_eq!(rest.len(), file.len() - IndexEvent::SIZE);
 //! ```
 //!
-//! [`macro@open_enum`] does the same for enumerations and flags, and keeps unknown values:
+//! [`macro@open_enum`] does the same for enumerations and flags, keeping unknown values:
 //!
 //! ```
 //! /// What happened.
@@ -38,13 +38,13 @@
 //! assert_eq!(format!("{:?}", EventKind(9)), "EventKind(9)");
 //! ```
 //!
-//! # What to know
+//! # Notes
 //!
-//! - The crate that uses [`macro@record`] depends on `zerocopy` 0.8 with its feature `derive`.
-//! - Derives of your own stand below the macro: above it they would see an empty struct.
+//! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.
+//! - Put your own derives below the macro: above it they would see an empty struct.
 //! - The layout is the committed `layout.json` of this package; no YAML parser is compiled.
-//! - The folder `expanded/` holds all expansions as a module, for reviewers and for projects that
-//!   want no macro.
+//! - The folder `expanded/` contains all expansions as a module, for reviewers and for projects
+//!   that do not want a macro.
 
 mod errors;
 #[cfg(test)]
@@ -57,7 +57,7 @@ use std::sync::OnceLock;
 use atf_spec::layout::Layout;
 use proc_macro::{Literal, TokenStream, TokenTree};
 
-/// A record of the format in one wire version.
+/// Defines a record of the format in one wire version.
 ///
 /// The struct is `#[repr(C, packed)]`; it derives `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq` and
 /// zerocopy's `FromBytes`, `IntoBytes`, `KnownLayout`, `Immutable` and `Unaligned`. Its fields are
@@ -71,15 +71,14 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 /// | `RECORD` | the record's name in the spec |
 /// | `WIRE` | the wire version |
 /// | `SIZE` | the size in bytes |
-/// | `MAGIC`, `VERSION`, … | the value of each field that has only one |
+/// | `MAGIC`, `VERSION`, … | the value of each field with a fixed value |
 /// | `DETAIL_SEQ_NONE`, … | the value of a field that means "none" |
 /// | `C_DEFINITION` | the same struct in C, with its assertions |
 ///
 /// # Pins
 ///
-/// What a crate relies on can be pinned, and is a compile error when the spec says something
-/// else: the size, and fields with their types, their order and their offsets. The struct has all
-/// fields of the record all the same.
+/// A crate can pin what it relies on: the size, and fields with their types, order and offsets. If
+/// the spec differs, compilation fails. The struct always has all fields of the record.
 ///
 /// ```
 /// #[atf_derive::record(index_event, wire = 2, size = 32)]
@@ -93,7 +92,7 @@ use proc_macro::{Literal, TokenStream, TokenTree};
 /// assert_eq!(IndexEvent::DETAIL_SEQ_NONE, u64::MAX);
 /// ```
 ///
-/// In wire version 1 the same field is narrower, and stands elsewhere:
+/// In wire version 1 the same field is narrower and has another offset:
 ///
 /// ```compile_fail
 /// #[atf_derive::record(index_event, wire = 1)]
@@ -107,12 +106,12 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
     record::expand(layout(), arguments.into(), item.into()).into()
 }
 
-/// An open enumeration or a set of flags.
+/// Defines an open enumeration or a set of flags.
 ///
-/// The struct is a newtype over the widest scalar among the fields that hold such a value. It has
-/// a constant for each member, `name`, a `Debug` that shows the name or else the number, and the
-/// conversions from and to integers that lose nothing. Members can be patterns. For flags the
-/// constants are masks, and there is `contains`.
+/// The struct is a newtype over the widest scalar of the fields that use it. It has a constant per
+/// member, `name`, a `Debug` that shows the name or else the number, and lossless conversions from
+/// and to integers. Members can be used as patterns. For flags, the constants are masks, and there
+/// is a method `contains`.
 ///
 /// ```
 /// #[atf_derive::open_enum(index_flag)]
@@ -127,8 +126,8 @@ pub fn open_enum(arguments: TokenStream, item: TokenStream) -> TokenStream {
     open_enum::expand(layout(), arguments.into(), item.into()).into()
 }
 
-/// The text of the resolved layout, for tools that name fields when they run: all records, fields,
-/// enumerations and what they mean. Crate `atf-spec` has the types that it parses into.
+/// Returns the resolved layout as text, for tools that name fields at run time: all records, fields
+/// and enumerations with their meanings. Crate `atf-spec` has its types.
 ///
 /// ```
 /// const LAYOUT: &str = atf_derive::layout_json!();
@@ -144,10 +143,10 @@ pub fn layout_json(arguments: TokenStream) -> TokenStream {
     quote::quote!(::core::compile_error!(#message)).into()
 }
 
-/// The resolved layout that is committed in this package.
+/// The committed resolved layout of this package.
 const LAYOUT_JSON: &str = include_str!("../layout.json");
 
-/// The same, parsed.
+/// Parses the resolved layout.
 fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
     LAYOUT.get_or_init(|| {

@@ -11,8 +11,8 @@ use syn::ItemStruct;
 use crate::errors::Errors;
 use arguments::Arguments;
 
-/// The expansion, with the errors before it; only the errors where record or wire version are
-/// unknown.
+/// Returns the errors followed by the expansion, or only the errors if the record or wire version
+/// is unknown.
 pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let arguments = Arguments::parse(arguments, &mut errors);

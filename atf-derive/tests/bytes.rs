@@ -1,14 +1,14 @@
-//! Hand-typed bytes, seen through the macro's structs and through the committed expansions.
+//! Views hand-typed bytes through the macro's structs and through the committed expansions.
 //!
 //! Bytes and values come from the tables of the source documents, never from the layout: S1 for
-//! wire version 1, S2 for wire version 2. Every byte of a number differs from its neighbours, so
-//! that a field read at a wrong place or in a wrong order shows.
+//! wire version 1, S2 for wire version 2. Every byte of a number differs from its neighbours, which
+//! reveals a wrong offset or byte order.
 
 use std::mem::{align_of, offset_of, size_of};
 
 use zerocopy::{FromBytes, IntoBytes};
 
-// A module for other projects: what this test leaves unused, or would spell otherwise, is no fault.
+// A module for other projects: unused items and style are not this test's concern.
 #[allow(dead_code, unreachable_pub, clippy::doc_markdown)]
 #[path = "../expanded/mod.rs"]
 mod expanded;
@@ -61,7 +61,7 @@ macro_rules! assert_record {
     }};
 }
 
-/// The bytes of a hex dump, behind one byte of padding that makes their address odd or even.
+/// Returns the bytes of a hex dump after one byte of padding, which makes their address odd.
 fn hex(text: &str) -> Vec<u8> {
     let bytes = text.split_whitespace();
     let bytes = bytes.map(|byte| u8::from_str_radix(byte, 16).expect("two hex digits"));
@@ -134,7 +134,7 @@ fn index_event() {
     );
 }
 
-/// Both wire versions lay this record out alike; the sources' sums of 68 bytes are wrong.
+/// Both wire versions have the same layout; the sources' sums of 68 bytes are wrong.
 macro_rules! assert_index_footer {
     ($wire:ident) => {
         assert_record!($wire::IndexFooter,
@@ -153,7 +153,7 @@ macro_rules! assert_index_footer {
     };
 }
 
-/// Unlike the index footer's, the times stand behind the length.
+/// Unlike in the index footer, the times come after the length.
 macro_rules! assert_detail_footer {
     ($wire:ident) => {
         assert_record!($wire::DetailFooter,
@@ -180,7 +180,7 @@ fn footers() {
     assert_detail_footer!(v2);
 }
 
-/// The 64-bit numbers stand unaligned; four bytes that version 1's sources forget are the last.
+/// The 64-bit numbers are unaligned; version 1's sources omit the last four bytes.
 macro_rules! assert_detail_header {
     ($wire:ident, $version:literal, $hex:expr) => {
         assert_record!($wire::DetailHeader, $hex,
@@ -243,7 +243,7 @@ fn detail_event_header() {
     );
 }
 
-/// Only version 1's sources know it; it is decoded by its shape in either version.
+/// Only version 1's sources describe it; readers recognize it by its length in either version.
 macro_rules! assert_detail_function_payload {
     ($wire:ident) => {
         assert_record!($wire::DetailFunctionPayload,

@@ -1,6 +1,6 @@
-//! What does not fit the spec is an error at the place where it is written, in the spec's words.
+//! Code that contradicts the spec is a compile error at its place, in the spec's words.
 //!
-//! `TRYBUILD=overwrite` writes the expected messages anew.
+//! `TRYBUILD=overwrite` rewrites the expected messages.
 
 #[test]
 fn mistakes_are_compile_errors() {

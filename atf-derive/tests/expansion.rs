@@ -1,14 +1,14 @@
-//! What an expansion offers beyond its fields: constants, open enumerations, the user's own
+//! Tests the parts of an expansion other than fields: constants, open enumerations, the user's own
 //! attributes.
 
 use std::collections::HashSet;
 
-/// A struct with pins and attributes of its own.
+/// A struct with pins and its own attributes.
 #[atf_derive::record(index_event, wire = 1, size = 32)]
 #[derive(Hash)]
 struct IndexEvent {
     timestamp_ns: u64,
-    /// A field with documentation of its own.
+    /// A field with its own documentation.
     #[offset(28)]
     detail_seq: u32,
 }
@@ -50,7 +50,7 @@ fn constants_come_from_the_spec() {
 }
 
 #[test]
-fn other_derives_stand_below_the_macro() {
+fn other_derives_go_below_the_macro() {
     let event = IndexEvent {
         timestamp_ns: 1.into(),
         function_id: 2.into(),

@@ -1,7 +1,7 @@
-//! The expansions use absolute paths only: they compile without the prelude, and beside names that
-//! would mislead a relative path.
+//! The expansions use only absolute paths: they compile without the prelude and next to names that
+//! would shadow a relative path.
 #![no_implicit_prelude]
-// That it compiles is the test.
+// The test is that it compiles.
 #![allow(dead_code)]
 
 struct Option;

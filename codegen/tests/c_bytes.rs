@@ -1,6 +1,6 @@
-//! The bytes that C programs read and write are those of the sources' tables.
+//! C programs read and write the bytes of the sources' tables.
 //!
-//! All expected bytes here and in `c/` are typed by hand; none comes from the layout.
+//! All expected bytes here and in `c/` are typed by hand, never taken from the layout.
 
 mod support;
 
@@ -51,9 +51,9 @@ fn a_tracer_written_to_s1_compiles_and_writes_the_bytes_of_s1() {
     }
 }
 
-/// The check value that everyone gives for CRC-32C, and the same in parts.
+/// The standard check value of CRC-32C, computed at once and in parts.
 #[test]
-fn the_header_s_checksum_is_crc_32c() {
+fn the_checksum_in_the_header_is_crc_32c() {
     let bench = Bench::new(&headers(&layout(), ".h"));
     let source = bench.path().join("crc.c");
     let program = "#include \"atf_v2.h\"\n#include \"atf_wire.h\"\nint main(void) {\n\
@@ -142,7 +142,7 @@ fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(byte).collect()
 }
 
-/// Sixteen bytes a line behind their offset, so that a difference shows where it is.
+/// Returns sixteen bytes per line after their offset, so a difference shows its place.
 fn lines(bytes: &[u8]) -> Vec<String> {
     let line = |(row, bytes): (usize, &[u8])| format!("{:04x}: {bytes:02X?}", 16 * row);
     bytes.chunks(16).enumerate().map(line).collect()

@@ -1,4 +1,4 @@
-//! Every header compiles, alone and in the company that it allows, for every kind of target.
+//! Every header compiles, alone and in every allowed combination, for every kind of target.
 
 mod support;
 
@@ -20,7 +20,7 @@ fn each_header_compiles_alone_and_twice() {
 }
 
 #[test]
-fn the_header_of_all_wire_versions_goes_with_that_of_each() {
+fn the_combined_header_works_with_each_single_one() {
     let files = headers(&layout(), ".h");
     let bench = Bench::new(&files);
     for compiler in Compiler::all() {
@@ -39,7 +39,7 @@ fn the_header_of_all_wire_versions_goes_with_that_of_each() {
 }
 
 #[test]
-fn two_wire_versions_under_the_same_names_are_one_clear_error() {
+fn including_both_single_headers_is_one_clear_error() {
     let bench = Bench::new(&headers(&layout(), ".h"));
     for compiler in Compiler::all() {
         for [first, second] in [["atf_v1.h", "atf_v2.h"], ["atf_v2.h", "atf_v1.h"]] {
@@ -70,7 +70,7 @@ const TARGETS: [&str; 9] = [
 ];
 
 #[test]
-fn every_target_lays_the_records_out_alike() {
+fn every_target_has_the_same_layout() {
     let bench = Bench::new(&headers(&layout(), ".h"));
     let sources =
         ["1", "2"].map(|wire| format!("#include \"atf_wire.h\"\n#include \"atf_v{wire}.h\"\n"));
@@ -85,15 +85,15 @@ fn every_target_lays_the_records_out_alike() {
     }
 }
 
-/// GCC and Clang obey both the attribute and the pragma; MSVC knows the pragma only.
+/// GCC and Clang support both the attribute and the pragma; MSVC only the pragma.
 #[test]
-fn each_way_of_packing_is_enough_and_none_is_noticed() {
+fn each_way_of_packing_suffices_and_its_absence_is_detected() {
     let without = |marks: &[&str]| {
         let mut files = headers(&layout(), "atf_wire.h");
         for mark in marks {
             assert!(
                 files[0].text.contains(mark),
-                "{mark} is not there to be taken away"
+                "{mark} is missing, so it cannot be removed"
             );
             files[0].text = files[0].text.replace(mark, "");
         }
@@ -136,7 +136,7 @@ fn the_module_map_names_each_header() {
     assert_eq!(
         files.len(),
         modules.len() + 1,
-        "a module for each header, and the map"
+        "one module per header, and the map"
     );
     for compiler in Compiler::of_foreign_targets() {
         for (module, has) in modules {
@@ -156,7 +156,7 @@ fn the_module_map_names_each_header() {
 }
 
 #[test]
-fn generated_files_say_so_and_are_the_same_every_time() {
+fn generated_files_are_marked_and_reproducible() {
     let layout = layout();
     let generate = || {
         let mut files = emit::c::headers(&layout);

@@ -1,4 +1,4 @@
-//! What C compilers make of the headers is the layout, and where it is not they say where.
+//! C compilers find the layout in the headers, and name every field that deviates.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn compilers_find_every_size_offset_and_value_of_the_layout() {
     }
 }
 
-/// The lines that the probe must print.
+/// Returns the lines that the probe must print.
 fn expected_probe(layout: &Layout) -> Vec<String> {
     let mut lines = Vec::new();
     for (record, wire) in records(layout) {
@@ -150,9 +150,9 @@ fn a_field_of_another_size_stops_the_compiler() {
     }
 }
 
-/// A mark in each piece of prose and beside each number that no compiler sees.
+/// Puts a mark in each text, and next to each number, that no compiler checks.
 #[test]
-fn all_that_the_layout_says_is_in_the_comments() {
+fn the_comments_contain_everything_in_the_layout() {
     let mut layout = layout();
     let mut marks = Vec::new();
     let mut mark = |place: &mut String, name: String| {
@@ -187,7 +187,8 @@ fn all_that_the_layout_says_is_in_the_comments() {
             .iter_mut()
             .flat_map(|layout| &mut layout.fields)
         {
-            // The same in both wire versions, so that each header must hold the marks of its own.
+            // The marks are the same in both wire versions, so each header must contain all of its
+            // own.
             let name = format!("{}.{}", record.name, field.name);
             mark(&mut field.doc, name.clone());
             mark(field.units.get_or_insert_default(), format!("{name}-unit"));
@@ -236,7 +237,7 @@ fn field_mut<'a>(layout: &'a mut Layout, record: &str, wire: Wire, name: &str) -
     fields.next().expect("a field of the format")
 }
 
-/// The records and fields, `record` and `record.field`, that a compiler's errors name.
+/// Returns the records and fields, `record` and `record.field`, that a compiler's errors name.
 fn named(layout: &Layout, said: &str) -> BTreeSet<String> {
     let errors: Vec<&str> = said.lines().filter(|line| line.contains("error")).collect();
     let mut subjects = BTreeSet::new();

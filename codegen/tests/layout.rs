@@ -1,7 +1,7 @@
-//! The resolved layout against numbers typed by hand from the documents' tables and structs.
+//! Compares the resolved layout with numbers typed by hand from the documents' tables and structs.
 //!
-//! Generators, readers and the tests of both take their offsets from the spec, so an error in it
-//! would show in none of them. Nothing here is read from the spec's YAML.
+//! Generators, readers and their tests take their offsets from the spec, so none of them would
+//! reveal an error in it. Nothing here comes from the spec's YAML.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use atf_spec::layout::{Layout, Record, Value, Wire};
 /// A record's name, its size, and its fields: offset, size, name.
 type Table = (&'static str, u32, &'static [(u32, u32, &'static str)]);
 
-/// Alike in both wire versions: S0, S1 and S4 give structs, S2 gives tables.
+/// Records that are the same in both wire versions: S0, S1 and S4 have structs, S2 has tables.
 const BOTH: &[Table] = &[
     (
         "index_footer",
@@ -22,7 +22,8 @@ const BOTH: &[Table] = &[
             (16, 8, "time_start_ns"),
             (24, 8, "time_end_ns"),
             (32, 8, "bytes_written"),
-            // 24 by S2 and by the 64 bytes that all state; the 28 of S0 and S1 would make 68.
+            // 24 by S2 and by the 64 bytes that all sources state; the 28 of S0 and S1 would make
+            // 68.
             (40, 24, "reserved"),
         ],
     ),
@@ -38,13 +39,13 @@ const BOTH: &[Table] = &[
             (8, 4, "flags"),
             (12, 4, "thread_id"),
             (16, 4, "_reserved1"),
-            // From here on 64-bit fields stand at places that 8 does not divide.
+            // From here on, 64-bit fields are not aligned to 8 bytes.
             (20, 8, "events_offset"),
             (28, 8, "event_count"),
             (36, 8, "bytes_length"),
             (44, 8, "index_seq_start"),
             (52, 8, "index_seq_end"),
-            // By S2 and by the 64 bytes that all state; without them S1 and S4 end at 60.
+            // By S2 and by the 64 bytes that all sources state; without them S1 and S4 end at 60.
             (60, 4, "_reserved2"),
         ],
     ),
@@ -62,7 +63,7 @@ const BOTH: &[Table] = &[
         ],
     ),
     (
-        // Not in the index footer's order: the length stands in front of the times.
+        // Unlike in the index footer, the length comes before the times.
         "detail_footer",
         64,
         &[
@@ -75,7 +76,7 @@ const BOTH: &[Table] = &[
             (40, 24, "reserved"),
         ],
     ),
-    // No document knows it: our own, of the decision ring.place.
+    // In no document: defined by the decision ring.place.
     (
         "ring_header",
         128,
@@ -250,7 +251,7 @@ fn value(layout: &Layout, record: &str, wire: Wire, field: &str) -> Option<Value
 }
 
 #[test]
-fn every_field_stands_where_the_documents_put_it() {
+fn every_field_is_where_the_documents_put_it() {
     let layout = layout();
     assert_eq!(layout.wires, [1, 2]);
     for (wire, own) in [(1, VERSION_1), (2, VERSION_2)] {
@@ -272,9 +273,9 @@ fn every_field_stands_where_the_documents_put_it() {
     }
 }
 
-/// So that a table above with a slip of its own does not pass for the documents.
+/// Catches typing mistakes in the tables above.
 #[test]
-fn the_tables_typed_by_hand_have_neither_gap_nor_overlap() {
+fn the_hand_typed_tables_have_no_gaps_or_overlaps() {
     for (name, size, fields) in BOTH.iter().chain(VERSION_1).chain(VERSION_2) {
         let end = fields.iter().fold(0, |end, (offset, size, field)| {
             assert_eq!(*offset, end, "{name}.{field}");
@@ -285,7 +286,7 @@ fn the_tables_typed_by_hand_have_neither_gap_nor_overlap() {
 }
 
 #[test]
-fn the_files_stand_in_their_order() {
+fn the_records_are_in_file_order() {
     let layout = layout();
     let found: Vec<(&str, &str)> = layout
         .records
@@ -306,7 +307,7 @@ fn the_files_stand_in_their_order() {
 }
 
 #[test]
-fn magics_byte_order_version_and_event_size_have_the_documents_values() {
+fn fixed_values_match_the_documents() {
     let layout = layout();
     for wire in [1, 2] {
         let magics = [
@@ -334,7 +335,7 @@ fn magics_byte_order_version_and_event_size_have_the_documents_values() {
 }
 
 #[test]
-fn enumerations_have_the_documents_numbers() {
+fn enumerations_match_the_documents() {
     let layout = layout();
     let found: Vec<_> = layout
         .enums
@@ -357,7 +358,7 @@ fn enumerations_have_the_documents_numbers() {
 }
 
 #[test]
-fn every_enumeration_belongs_to_the_fields_that_the_documents_give_it() {
+fn enumerations_belong_to_the_documented_fields() {
     let layout = layout();
     for wire in [1, 2] {
         let of = |record: &Record| -> Vec<(String, String)> {
@@ -407,7 +408,7 @@ fn version_1_counts_and_links_have_32_bits_and_the_greatest_link_means_none() {
     assert_eq!(layout.constants.len(), 1);
 }
 
-/// S3: two events of 32 bytes to a line of 64, a header and a footer to one each.
+/// S3: a 64-byte line holds two 32-byte events, or a header, or a footer.
 #[test]
 fn a_cache_line_holds_two_index_events_a_header_or_a_footer() {
     let layout = layout();

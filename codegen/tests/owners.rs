@@ -1,9 +1,9 @@
-//! Who may know what a record looks like: everyone else is told by `atf::wire`, which is generated
+//! Lists the files that may know a record's layout. All others use `atf::wire`, which is generated
 //! from the spec.
 //!
-//! Two kinds of files know more. Those that decode what differs between the wire versions name both
-//! layouts; those that are typed by hand from the documents are independent of the spec on purpose,
-//! so that a mistake in it shows. Both are listed here, each with its reason, and no others may be.
+//! There are two kinds. Files that decode differences between the wire versions name both layouts.
+//! Files that are typed by hand from the documents are independent of the spec on purpose, to
+//! reveal mistakes in it. Both are listed here, each with its reason; no other file may do either.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,34 +14,34 @@ use serde_json::Value;
 /// Production code that names the layout of one wire version, by `v1::` or `v2::`.
 const LAYOUTS: &[(&str, &str)] = &[
     ("atf/src/wire/mod.rs", "the owner"),
-    // Records that differ between the wire versions, into one type for both.
+    // They decode records that differ between the wire versions into one type.
     ("atf/src/index/header.rs", "decodes the header"),
     ("atf/src/index/event.rs", "decodes the event"),
     ("atf/src/detail/event.rs", "decodes the event's header"),
-    // Bytes that are not decoded, for speed or since they may be damaged.
+    // They access undecoded bytes, for speed or because they may be damaged.
     (
         "atf/src/index/slice.rs",
-        "gives the bytes as they are, as a slice of either version",
+        "returns the bytes in place, as a slice of either version",
     ),
     (
         "atf/src/index/scan.rs",
-        "looks at a kind in the loop over all events",
+        "reads a kind in the loop over all events",
     ),
     (
         "atf/src/detail/framing.rs",
-        "hops along total_length, which is at one place in both",
+        "walks total_length, which has the same offset in both",
     ),
     (
         "atf/src/follow/head.rs",
-        "sees a placeholder, which is none of either version",
+        "recognizes a placeholder, which belongs to neither version",
     ),
     (
         "atf/src/follow/index.rs",
-        "tells a footer's beginning from an event's",
+        "distinguishes the start of a footer from that of an event",
     ),
     (
         "atf/src/follow/detail.rs",
-        "tells a footer's beginning from an event's",
+        "distinguishes the start of a footer from that of an event",
     ),
     (
         "atf/src/rewrite/guess.rs",
@@ -49,20 +49,20 @@ const LAYOUTS: &[(&str, &str)] = &[
     ),
     (
         "atf/src/rewrite/thread/notes.rs",
-        "says where a field is that was lost",
+        "reports the offset of a lost field",
     ),
-    // Where a finding is, byte for byte.
+    // They report the byte offset of a finding.
     (
         "atf/src/check/index.rs",
-        "where a finding is; reserved bytes, which readers drop",
+        "offset of a finding; reserved bytes, which readers drop",
     ),
     (
         "atf/src/check/events.rs",
-        "where a finding is; reserved bytes, which readers drop",
+        "offset of a finding; reserved bytes, which readers drop",
     ),
-    ("atf/src/check/detail.rs", "where a finding is"),
-    ("atf/src/check/link.rs", "where a finding is"),
-    ("atf/src/check/thread.rs", "where a finding is"),
+    ("atf/src/check/detail.rs", "offset of a finding"),
+    ("atf/src/check/link.rs", "offset of a finding"),
+    ("atf/src/check/thread.rs", "offset of a finding"),
     (
         "conformance/src/protocol/field.rs",
         "names the field at a byte",
@@ -71,7 +71,7 @@ const LAYOUTS: &[(&str, &str)] = &[
         "conformance/src/reference/file.rs",
         "shows a header's byte order, which readers drop",
     ),
-    // Tools that look at the library from outside.
+    // Tools outside the library.
     (
         "atf/bench/src/rows/write.rs",
         "the baseline writes packed structs itself",
@@ -79,7 +79,8 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("fuzz/src/follow.rs", "damages a field"),
 ];
 
-/// Files with numbers typed by hand from the documents, on purpose: each says so at its head.
+/// Files with numbers deliberately typed by hand from the documents; each says so in its first
+/// lines.
 const BY_HAND: &[&str] = &[
     "conformance/src/corpus/layout.rs",
     "conformance/src/corpus/vectors.rs",
@@ -90,8 +91,8 @@ const BY_HAND: &[&str] = &[
     "conformance/testees/python/layout.py",
 ];
 
-/// Where damage is made byte by byte: a recipe that took its places from the spec would move with
-/// a mistake in it.
+/// Folders that create damage byte by byte: a recipe with offsets from the spec would follow a
+/// mistake in it.
 const RECIPES: [&str; 2] = ["conformance/src/corpus/", "fuzz/safety/src/"];
 
 fn root() -> PathBuf {
@@ -102,7 +103,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The production code of all packages, without the tests within it: path and text.
+/// Returns the production code of all packages, without unit tests: path and text.
 fn production() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for package in [
@@ -144,7 +145,7 @@ fn collect(folder: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Whether a line names one of the layouts, as in `v1::IndexEvent`.
+/// Returns whether a line names one of the layouts, as in `v1::IndexEvent`.
 fn names_a_layout(line: &str) -> bool {
     let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
     ["v1::", "v2::"].iter().any(|name| {
@@ -154,7 +155,7 @@ fn names_a_layout(line: &str) -> bool {
 }
 
 #[test]
-fn only_the_files_listed_know_two_layouts() {
+fn only_listed_files_name_both_layouts() {
     let naming: Vec<String> = production()
         .into_iter()
         .filter(|(path, _)| !path.starts_with("atf/src/wire/v"))
@@ -168,11 +169,14 @@ fn only_the_files_listed_know_two_layouts() {
         .collect();
     let mut listed: Vec<&str> = LAYOUTS.iter().map(|(path, _)| *path).collect();
     listed.sort_unstable();
-    assert_eq!(naming, listed, "left: what names a layout; right: LAYOUTS");
+    assert_eq!(
+        naming, listed,
+        "left: files that name a layout; right: LAYOUTS"
+    );
     assert!(LAYOUTS.iter().all(|(_, why)| !why.is_empty()));
 }
 
-/// The names of all fields, from the resolved layout.
+/// Returns the names of all fields, from the resolved layout.
 fn fields() -> Vec<String> {
     let layout: Value = serde_json::from_str(&text("atf-derive/layout.json")).expect("JSON");
     let records = layout["records"].as_array().expect("records").iter();
@@ -183,14 +187,14 @@ fn fields() -> Vec<String> {
         .collect()
 }
 
-/// Whether a line looks like a row of a table: a field's name and two numbers of its own.
+/// Returns whether a line looks like a table row: a field's name and two numbers.
 fn is_row(line: &str, fields: &[String]) -> bool {
     let is_number = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
     let words = line.split(|c: char| !(c == '_' || c.is_ascii_alphanumeric()));
     words.filter(is_number).count() >= 2 && fields.iter().any(|field| line.contains(field.as_str()))
 }
 
-/// Whether a line takes bytes by numbers, as in `bytes[16..20]`.
+/// Returns whether a line indexes bytes by numbers, as in `bytes[16..20]`.
 fn takes_bytes_by_number(line: &str) -> bool {
     line.split('[').skip(1).any(|rest| {
         let inside = rest.split(']').next().unwrap_or_default();
@@ -202,7 +206,7 @@ fn takes_bytes_by_number(line: &str) -> bool {
 }
 
 #[test]
-fn only_the_files_listed_have_offsets_typed_by_hand() {
+fn only_listed_files_have_offsets_typed_by_hand() {
     let fields = fields();
     let rows = |code: &str| code.lines().filter(|line| is_row(line, &fields)).count();
     for (path, code) in production() {
@@ -219,14 +223,14 @@ fn only_the_files_listed_have_offsets_typed_by_hand() {
             "{path}: bytes by number; take the offset from atf::wire"
         );
     }
-    // The finder finds what it is for.
+    // The detectors work.
     assert!(rows(&text("codegen/tests/layout.rs")) > 50);
     assert!(takes_bytes_by_number("let size = &bytes[0x10..20];"));
     assert!(names_a_layout("let raw: &v1::IndexEvent") && !names_a_layout("rev1::IndexEvent"));
 }
 
 #[test]
-fn what_is_typed_by_hand_says_so_at_its_head() {
+fn hand_typed_files_say_so_in_their_first_lines() {
     for path in BY_HAND {
         let text = text(path);
         let head: String = text

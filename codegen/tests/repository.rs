@@ -1,5 +1,5 @@
-//! What holds of this repository's own files: schemas that fit, tests that exist, dependencies
-//! that stay away.
+//! Checks this repository's own files: they match their schemas, cited tests exist, and unwanted
+//! dependencies are absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ fn schema(path: &Path) -> Validator {
     jsonschema::validator_for(&schema).expect("the schema can be used")
 }
 
-/// The spec's YAML files, each with its text.
+/// Returns the spec's YAML files, each with its text.
 fn spec_files() -> Vec<(PathBuf, String)> {
     let spec = root().join("spec");
     let folders = ["", "sources", "records", "behaviour", "rules"];
@@ -38,7 +38,7 @@ fn spec_files() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The schema that the first line of a YAML file names, for editors.
+/// Returns the schema that the first line of a YAML file names, for editors.
 fn schema_of(path: &Path, text: &str) -> PathBuf {
     let first = text.lines().next().unwrap_or_default();
     let name = first.strip_prefix("# yaml-language-server: $schema=");
@@ -76,7 +76,7 @@ fn value(node: &Node) -> Value {
 }
 
 #[test]
-fn every_file_of_the_spec_fits_the_schema_that_its_first_line_names() {
+fn every_spec_file_matches_the_schema_in_its_first_line() {
     for (path, text) in spec_files() {
         let schema = schema(&schema_of(&path, &text));
         let value = json(&path, &text);
@@ -104,7 +104,7 @@ fn the_schemas_refuse_unknown_and_missing_keys() {
 }
 
 #[test]
-fn the_manifests_of_real_tracers_fit_their_schema_and_broken_ones_do_not() {
+fn real_manifests_match_the_schema_and_broken_ones_do_not() {
     let schema = schema(&root().join("spec/schema/manifest.schema.json"));
     let samples = [
         "samples/sample-small/session_20260105_101500/pid_4242/manifest.json",
@@ -131,7 +131,7 @@ fn spec() -> atf_spec::load::Spec {
     compiled.spec.expect("the spec has no fault of form")
 }
 
-/// Whether a file of tests has one of that name.
+/// Returns whether a file has a test with that name.
 fn has_test(text: &str, name: &str) -> bool {
     let head = format!("fn {name}(");
     let lines = text.lines().rev().map(str::trim);
@@ -143,9 +143,9 @@ fn has_test(text: &str, name: &str) -> bool {
         .any(|line| line == "#[test]")
 }
 
-/// `held_by` and `tested_by` name rules, which the compiler checks, and what this test looks for.
+/// The compiler checks the rules in `held_by` and `tested_by`; this test checks the rest.
 #[test]
-fn all_that_a_statement_or_a_decision_rests_on_exists() {
+fn every_cited_test_benchmark_and_section_exists() {
     let spec = spec();
     let held = spec.topics.iter().flat_map(|topic| &topic.held_by);
     let tested = spec
@@ -171,7 +171,7 @@ fn all_that_a_statement_or_a_decision_rests_on_exists() {
                 let row = text(&root().join(path));
                 assert!(
                     row.contains(&format!("\"{work}")),
-                    "{path} makes no row `{work}`"
+                    "{path} has no benchmark `{work}`"
                 );
                 let row = format!("| {work}");
                 assert!(
@@ -190,17 +190,17 @@ fn all_that_a_statement_or_a_decision_rests_on_exists() {
 }
 
 #[test]
-fn a_test_that_is_gone_or_is_none_is_noticed() {
+fn missing_tests_and_helpers_are_not_taken_for_tests() {
     let file =
         "#[test]\nfn here() {\n}\n\nfn helper() {\n}\nmod inner {\n    #[test]\n    fn there() {\n";
     assert!(has_test(file, "here") && has_test(file, "there"));
     assert!(!has_test(file, "helper") && !has_test(file, "gone"));
 }
 
-/// The documents are not in the repository. Where they lie beside it, as in CI, each line is the
-/// one that the claims were made from; `.ci/run` says so aloud where they do not.
+/// The documents are not in the repository. If they are next to it, as in CI, each line must be the
+/// one that the claims were made from; otherwise `.ci/run` reports that they are missing.
 #[test]
-fn the_claims_are_those_of_the_documents() {
+fn the_claims_match_the_documents() {
     let documents = root().join("../shared/sources");
     if documents.is_dir() {
         let faults = atf_spec::text::compare(&spec(), &documents);
@@ -209,9 +209,10 @@ fn the_claims_are_those_of_the_documents() {
     }
 }
 
-/// The macro's own test says the same of the macro; here it is what users of the library build.
+/// The macro's own test checks the same for the macro; this one checks what users of the library
+/// build.
 #[test]
-fn users_of_the_library_build_no_yaml_parser_and_no_command_line() {
+fn users_of_the_library_build_no_yaml_parser_or_command_line() {
     let output = Command::new(env!("CARGO"))
         .args([
             "tree",

@@ -1,5 +1,5 @@
-//! The emitter does not check the layout, rustc does: an offset that does not fit stops the build
-//! at that very field, and every one that does not fit is named.
+//! The emitter does not check the layout, but rustc does: every wrong offset fails the build with
+//! an error that names the field.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,8 +13,8 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Item, ItemMod};
 use tempfile::TempDir;
 
-/// Stands for zerocopy, whose derive macros are no part of this test, so that rustc alone can
-/// compile the emitted structs.
+/// Replaces zerocopy, whose derive macros this test does not need, so rustc alone can compile the
+/// emitted structs.
 const ZEROCOPY: &str = "
     pub mod little_endian {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)] pub struct U16([u8; 2]);
@@ -29,7 +29,7 @@ fn layout() -> Layout {
     serde_json::from_str(&text).expect("the committed layout is well-formed")
 }
 
-/// A record in one wire version as a module, without the derives of zerocopy.
+/// Returns a record in one wire version as a module, without zerocopy's derives.
 fn module(name: &str, layout: &Layout, record: &Record, wire: Wire) -> ItemMod {
     let name = format_ident!("{name}");
     let tokens = rust::record(layout, record, wire, &Options::new("Emitted"));
@@ -38,7 +38,7 @@ fn module(name: &str, layout: &Layout, record: &Record, wire: Wire) -> ItemMod {
     module
 }
 
-/// Takes the derives of zerocopy away.
+/// Removes zerocopy's derives.
 fn without_zerocopy(module: &mut ItemMod) {
     let items = module.content.as_mut().map(|(_, items)| items.iter_mut());
     for item in items.into_iter().flatten() {
@@ -79,7 +79,7 @@ fn rustc(folder: &Path, name: &str, text: &str) -> Output {
         .expect("rustc runs")
 }
 
-/// What the assertions that fail say.
+/// Returns the messages of failed assertions.
 fn failed_assertions(output: &Output) -> BTreeSet<String> {
     let errors = String::from_utf8_lossy(&output.stderr);
     let messages = errors

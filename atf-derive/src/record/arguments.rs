@@ -1,4 +1,4 @@
-//! What stands in the attribute: the record's name, its wire version and, if pinned, its size.
+//! The attribute's arguments: the record's name, its wire version and, if pinned, its size.
 
 use atf_spec::layout::{Layout, Record, RecordLayout, Wire};
 use proc_macro2::{Ident, TokenStream};
@@ -15,7 +15,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// The arguments, or `None` where they are not even well-formed.
+    /// Parses the arguments; returns `None` if they are malformed.
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Option<Self> {
         let parser = |input: ParseStream<'_>| Self::parse_stream(input, errors);
         let parsed = parser.parse2(tokens);
@@ -58,7 +58,7 @@ impl Arguments {
         Ok(arguments)
     }
 
-    /// The record and its layout in the wire version, after a check of the size.
+    /// Returns the record and its layout in the wire version, after checking the size.
     pub(super) fn choose<'a>(
         &self,
         layout: &'a Layout,

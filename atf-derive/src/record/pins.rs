@@ -1,4 +1,4 @@
-//! Pins: fields that the user repeats, to be told when the spec says something else.
+//! Pins: fields that the user repeats, to get an error if the spec differs.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use syn::{Attribute, Fields, LitInt};
 
 use crate::errors::{Errors, names};
 
-/// Compares the struct's fields with the spec's and returns their attributes, less the offsets.
+/// Compares the struct's fields with the spec's and returns their attributes, except the offsets.
 pub(super) fn check(
     record: &Record,
     layout: &RecordLayout,
@@ -63,7 +63,7 @@ struct Pinned<'a> {
 }
 
 impl Pinned<'_> {
-    /// What the spec has: `index_event.detail_seq is u64 at offset 16 in wire version 2`.
+    /// Describes the spec's field: `index_event.detail_seq is u64 at offset 16 in wire version 2`.
     fn is(&self) -> String {
         let (record, field) = (&self.record.name, self.field);
         let ty = value_type(field.ty);

@@ -1,5 +1,5 @@
-//! `spec check`: says that the spec is consistent, and holds its claims against the documents.
-//! Faults of the spec itself are reported before every subcommand.
+//! `spec check`: reports that the spec is consistent and compares its claims with the documents.
+//! Every subcommand reports the spec's own faults first.
 
 use std::fs;
 use std::io;
@@ -17,10 +17,11 @@ use super::{Context, refuse};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen spec check")]
 pub(super) struct Options {
-    /// Hold the claims against the source documents in this folder, line by line
+    /// Compare the claims with the source documents in this folder, line by line
     #[arg(long, value_name = "DIR")]
     sources: Option<PathBuf>,
-    /// Write the documents' digests to spec/digests.yaml: the claims were read against their lines
+    /// Write the documents' digests to spec/digests.yaml, after reviewing the claims against their
+    /// lines
     #[arg(long, requires = "sources")]
     bless: bool,
 }
@@ -39,7 +40,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
             .iter()
             .filter_map(|source| source.text.as_ref());
         let lines: u32 = lines.map(|text| text.lines.value).sum();
-        line = format!("the documents' {lines} lines are those that the claims were made from\n");
+        line = format!("all {lines} lines of the documents match the claims\n");
     }
     let claims: usize = context.found.claims.values().map(Vec::len).sum();
     line = format!(
@@ -52,8 +53,8 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the digests before the spec's own faults are reported, since stale digests are some.
-/// `None` where that is not asked for, or the spec has no form.
+/// Writes the digests before the spec's own faults are reported, since stale digests are among
+/// them. Returns `None` if `--bless` is not set or the spec is malformed.
 pub(super) fn bless(
     options: &Options,
     compiled: &Compiled,
@@ -68,9 +69,6 @@ pub(super) fn bless(
         Ok(yaml) => fs::write(spec.join("digests.yaml"), yaml)?,
         Err(faults) => return refuse(&compiled.files, &faults).map(Some),
     }
-    print(
-        io::stdout(),
-        "spec/digests.yaml is that of these documents\n",
-    )?;
+    print(io::stdout(), "spec/digests.yaml matches these documents\n")?;
     Ok(Some(ExitCode::SUCCESS))
 }

@@ -1,4 +1,4 @@
-//! `spec conflicts`: all disagreements that the compiler found, by the decision that settles them.
+//! `spec conflicts`: lists all disagreements by the decision that settles them.
 
 use std::fmt::Write as _;
 use std::io;
@@ -17,7 +17,7 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
         let decision = &group.settlement.decision;
         let _ = writeln!(
             out,
-            "{} at {}",
+            "{} on {}",
             decision.decision.name(),
             group.settlement.at
         );
@@ -35,8 +35,8 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
     };
     let _ = writeln!(
         out,
-        "{} conflicts and {} splits settle {} disagreements; all were found by the compiler. {} \
-         questions that no source answers stand in decisions.yaml.",
+        "{} conflicts and {} splits settle {} disagreements, all found by the compiler. {} \
+         questions that no source answers are in decisions.yaml.",
         count(DecisionKind::Conflict),
         count(DecisionKind::Split),
         context.found.disagreements.len(),
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context<'_>) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Who claims what: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
+/// Returns the claims by value: `28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)`.
 fn values(found: &Disagreement) -> String {
     let mut values: Vec<(&str, Vec<String>)> = Vec::new();
     for claim in &found.claims {

@@ -1,4 +1,4 @@
-//! `spec diff`: what differs between two wire versions.
+//! `spec diff`: shows the differences between two wire versions.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,9 +15,9 @@ use super::text::print;
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen spec diff 1 2")]
 pub(super) struct Options {
-    /// The one wire version
+    /// First wire version
     from: Wire,
-    /// The other
+    /// Second wire version
     to: Wire,
 }
 

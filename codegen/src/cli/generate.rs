@@ -1,4 +1,4 @@
-//! `generate`: writes the generated files, or says which are stale.
+//! `generate`: writes the generated files, or lists stale ones.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -12,18 +12,18 @@ use clap::ValueEnum;
 use super::Context;
 use super::text::print;
 
-/// What can be generated.
+/// The targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Target {
     /// C headers, a Swift module map, and the program that prints their layout
     C,
-    /// What the macro expands to, as text
+    /// The macro's expansions, as text
     Rust,
-    /// The resolved layout, which the macro and other tools read
+    /// The resolved layout, for the macro and other tools
     Json,
-    /// The format's reference: tables, diagrams, rules, and how conflicts were settled
+    /// The format's reference: tables, diagrams, rules, and decisions on conflicts
     Markdown,
-    /// JSON Schemas of the spec's YAML files and of manifest.json
+    /// JSON Schemas for the spec's YAML files and manifest.json
     Schema,
     /// The rules as a table in Rust, for the conformance kit
     Rules,
@@ -34,16 +34,16 @@ enum Target {
 /// Options of `generate`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Example:\n  $ atf-codegen generate --check\n  stale: atf/include/atf_v1.h\n  mend with: cargo run -p atf-codegen -- generate c"
+    after_help = "Example:\n  $ atf-codegen generate --check\n  stale: atf/include/atf_v1.h\n  fix with: cargo run -p atf-codegen -- generate c"
 )]
 pub(super) struct Options {
-    /// What to generate [default: all]
+    /// Targets to generate [default: all]
     #[arg(value_name = "TARGET")]
     targets: Vec<Target>,
-    /// Write below this folder instead of the repository's root
+    /// Write to this folder instead of the repository's root
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write nothing; name stale files and exit with status 1 if there are any
+    /// Write nothing; list stale files and exit with status 1 if there are any
     #[arg(long)]
     check: bool,
 }
@@ -78,7 +78,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         }
         for path in leftovers(root, &files)? {
             if options.check {
-                let line = format!("stale: {path} (nothing generates it any more)\n");
+                let line = format!("stale: {path} (no longer generated)\n");
                 print(io::stdout(), &line)?;
                 stale.insert(target);
             } else {
@@ -97,7 +97,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
         .map(|value| value.get_name().to_owned())
         .collect();
     let names = names.join(" ");
-    let line = format!("mend with: cargo run -p atf-codegen -- generate {names}\n");
+    let line = format!("fix with: cargo run -p atf-codegen -- generate {names}\n");
     print(io::stdout(), &line)?;
     Ok(ExitCode::FAILURE)
 }
@@ -122,8 +122,8 @@ fn files(target: Target, context: &Context<'_>) -> io::Result<Vec<GeneratedFile>
     })
 }
 
-/// Files that an earlier run generated beside these and that this one does not: those that say
-/// so in their first lines.
+/// Returns files that an earlier run generated in the same folders and this one does not,
+/// recognized by the mark in their first lines.
 fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
     let folders: BTreeSet<&str> = files
         .iter()
@@ -152,7 +152,7 @@ fn leftovers(root: &Path, files: &[GeneratedFile]) -> io::Result<Vec<String>> {
                 .take(512)
                 .read_to_end(&mut head)?;
             let head = String::from_utf8_lossy(&head);
-            // A file that merely speaks of the mark does so further down.
+            // A file that merely mentions the mark does so further down.
             if head.lines().take(2).any(|line| line.contains(mark)) {
                 leftovers.push(path);
             }

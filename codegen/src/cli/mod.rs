@@ -1,4 +1,4 @@
-//! One file for each subcommand: its options, its help and its `run`.
+//! One file per subcommand: its options, help and `run`.
 
 mod check;
 mod conflicts;
@@ -17,14 +17,14 @@ use atf_spec::reconcile::Reconciliation;
 use clap::{Parser, Subcommand};
 use text::print;
 
-/// Checks the layout spec of ATF v2, explains it, and writes what is made of it.
+/// Checks and explains the layout spec of ATF v2, and writes the files generated from it.
 #[derive(Parser)]
 #[command(name = "atf-codegen", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit status: 0 all is well; 1 the spec has faults, or files are stale; 2 usage, no spec's folder, or a file that cannot be read or written."
+    after_help = "Exit status: 0 success; 1 faults in the spec, or stale files; 2 usage error, no spec folder, or a file that cannot be read or written."
 )]
 struct Cli {
-    /// The spec's folder [default: `spec`, here or in the nearest folder above]
+    /// The spec's folder [default: `spec`, here or in the nearest parent folder]
     #[arg(long, value_name = "DIR", global = true)]
     spec: Option<PathBuf>,
     #[command(subcommand)]
@@ -42,11 +42,11 @@ enum Command {
 
 #[derive(Subcommand)]
 enum SpecCommand {
-    /// Report every fault of the spec, each at its place
+    /// Report every fault of the spec with its place
     Check(check::Options),
-    /// Show what each source claims of something, and how it was settled
+    /// Show each source's claims about a subject, and the decision
     Why(why::Options),
-    /// Show what differs between two wire versions
+    /// Show the differences between two wire versions
     Diff(diff::Options),
     /// List all conflicts and splits with their decisions
     Conflicts,
@@ -58,7 +58,7 @@ pub(crate) fn run() -> ExitCode {
     match dispatch(&cli) {
         Ok(code) => code,
         Err(error) => {
-            // Nothing can be done where stderr is gone too.
+            // If stderr is closed too, nothing can be done.
             let _ = print(io::stderr(), &format!("atf-codegen: {error}\n"));
             ExitCode::from(2)
         }
@@ -71,7 +71,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         None => find_spec()?,
     };
     if !folder.is_dir() {
-        let why = format!("{}: there is no such folder", folder.display());
+        let why = format!("{}: no such folder", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     let compiled = atf_spec::compile(&folder);
@@ -102,9 +102,9 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
     }
 }
 
-/// What every subcommand on a faultless spec works on.
+/// The input of every subcommand that needs a spec without faults.
 struct Context<'a> {
-    /// The folder that holds the spec's folder: where generated files go.
+    /// The parent of the spec's folder, where generated files go.
     root: PathBuf,
     compiled: &'a atf_spec::Compiled,
     spec: &'a Spec,
@@ -120,13 +120,14 @@ fn refuse(files: &Files, faults: &[Diagnostic]) -> io::Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-/// The folder `spec` here or above.
+/// Finds the folder `spec` here or in a parent folder.
 fn find_spec() -> io::Result<PathBuf> {
     let here = std::env::current_dir()?;
     let spec = here.ancestors().map(|folder| folder.join("spec"));
     let mut with_records = spec.filter(|folder| folder.join("records").is_dir());
     with_records.next().ok_or_else(|| {
-        let why = "no folder `spec` with `records` here or above; name it with --spec DIR";
+        let why =
+            "no folder `spec` with `records` here or in a parent folder; name it with --spec DIR";
         io::Error::new(io::ErrorKind::NotFound, why)
     })
 }

@@ -1,17 +1,17 @@
-//! What subcommands print: prose, wrapped and indented.
+//! Prints wrapped and indented text.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Width of the text that subcommands print.
+/// The width of printed text.
 const WIDTH: usize = 96;
 
-/// Prints. A reader that has seen enough, as in `| head`, is no error: the work goes on, and the
-/// exit status says how it ended.
+/// Prints text. A closed pipe, as in `| head`, is not an error: the work continues and determines
+/// the exit status.
 ///
 /// # Errors
 ///
-/// Any other fault of the stream.
+/// Returns any other error of the stream.
 pub(super) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     let printed = stream.write_all(text.as_bytes());
     match printed.and_then(|()| stream.flush()) {
@@ -20,7 +20,7 @@ pub(super) fn print(mut stream: impl Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Adds `text` to `out`, wrapped, each line behind `indent` spaces.
+/// Appends `text` to `out`, wrapped, with each line indented by `indent` spaces.
 pub(super) fn paragraph(out: &mut String, indent: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {

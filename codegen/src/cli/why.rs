@@ -1,5 +1,5 @@
-//! `spec why`: what each source claims of a field, a record, an enumeration or a topic, and how
-//! it was settled.
+//! `spec why`: shows each source's claims about a field, a record, an enumeration or a topic, and
+//! the decision.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,8 +14,8 @@ use super::text::{paragraph, print};
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  $ atf-codegen spec why index_footer.reserved")]
 pub(super) struct Options {
-    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/, a silence, a rule's id,
-    /// or one property as `spec conflicts` lists it: `index_footer.size`, `os.windows`
+    /// `RECORD.FIELD`, a record, an enumeration, a topic of behaviour/, a silence, a rule's id, or
+    /// a property as listed by `spec conflicts`: `index_footer.size`, `os.windows`
     subject: String,
 }
 
@@ -36,11 +36,11 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     if !is_known && !has_claims {
         let mut why = format!(
             "the spec has no `{subject}`; name RECORD.FIELD, a record, an enumeration, a topic, a \
-             silence, a rule's id, or what `spec conflicts` lists"
+             silence, a rule's id, or a property listed by `spec conflicts`"
         );
         let near = near(context, subject);
         if !near.is_empty() {
-            let _ = write!(why, "; perhaps {}", near.join(", "));
+            let _ = write!(why, "; did you mean {}?", near.join(", "));
         }
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
@@ -58,7 +58,7 @@ pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// All names that hold the word.
+/// Returns all names that contain the word.
 fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     let spec = context.spec;
     let word = word.to_lowercase();
@@ -78,7 +78,7 @@ fn near(context: &Context<'_>, word: &str) -> Vec<String> {
     names
 }
 
-/// A rule, by its id.
+/// Shows a rule, by its id.
 fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     let Some((_, rule)) = context
         .spec
@@ -110,7 +110,7 @@ fn rule(context: &Context<'_>, id: &str, out: &mut String) -> bool {
     true
 }
 
-/// What the spec itself says of the subject.
+/// Shows the spec's own entry for the subject.
 fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
     let spec = context.spec;
     let field = subject.split_once('.').and_then(|(record, field)| {
@@ -156,7 +156,7 @@ fn introduce(context: &Context<'_>, subject: &str, out: &mut String) -> bool {
         .iter()
         .find(|silence| silence.silence.value == subject)
     {
-        let _ = writeln!(out, "{subject}: no source says");
+        let _ = writeln!(out, "{subject}: no source answers this");
         paragraph(out, 2, &silence.question);
         paragraph(out, 2, &silence.decision);
         paragraph(out, 4, &silence.reason);
@@ -188,7 +188,7 @@ fn explain(context: &Context<'_>, key: &Key, claims: &[Claim], out: &mut String)
         .iter()
         .find(|found| found.key == *key);
     match found.and_then(|found: &Disagreement| found.settlement.as_ref()) {
-        None => out.push_str("    all agree\n"),
+        None => out.push_str(" all agree\n"),
         Some(settlement) => {
             let decision = &settlement.decision;
             let title = format!("{}: {}", decision.decision.name(), decision.title);

@@ -1,4 +1,4 @@
-/* The accessors of wire version 1 against bytes typed by hand from the tables of S1 and S4. */
+/* Tests the accessors of wire version 1 with bytes typed by hand from the tables of S1 and S4. */
 #ifdef SIDE_BY_SIDE
 #include "atf_wire.h"
 #define FUNCTION(record, verb, field) atf_v1_##record##_##verb##_##field
@@ -90,7 +90,7 @@ static void index_event(void) {
     END(index_event);
 }
 
-/* The fields sum to 64 with 24 reserved bytes; the time range stands before the byte count. */
+/* The fields add up to 64 with 24 reserved bytes; the time range comes before the byte count. */
 static void index_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x49, 0x54, 0x41,                         /*  0 magic */
@@ -114,7 +114,7 @@ static void index_footer(void) {
     END(index_footer);
 }
 
-/* The members of eight bytes stand unaligned; four bytes are left at the end. */
+/* The eight-byte members are unaligned; four bytes remain at the end. */
 static void detail_header(void) {
     static const uint8_t bytes[] = {
         0x41, 0x54, 0x44, 0x32,                         /*  0 magic */
@@ -199,7 +199,7 @@ static void detail_function_payload(void) {
     END(detail_function_payload);
 }
 
-/* The byte count stands before the time range, unlike in the index footer. */
+/* The byte count comes before the time range, unlike in the index footer. */
 static void detail_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x44, 0x54, 0x41,                         /*  0 magic */

@@ -1,4 +1,4 @@
-/* The accessors of wire version 2 against bytes typed by hand from the tables of S2. */
+/* Tests the accessors of wire version 2 with bytes typed by hand from the tables of S2. */
 #ifdef SIDE_BY_SIDE
 #include "atf_wire.h"
 #define FUNCTION(record, verb, field) atf_v2_##record##_##verb##_##field
@@ -86,7 +86,7 @@ static void index_event(void) {
     END(index_event);
 }
 
-/* The time range stands before the byte count. */
+/* The time range comes before the byte count. */
 static void index_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x49, 0x54, 0x41,                         /*  0 magic */
@@ -110,7 +110,7 @@ static void index_footer(void) {
     END(index_footer);
 }
 
-/* The members of eight bytes stand unaligned; four bytes are left at the end. */
+/* The eight-byte members are unaligned; four bytes remain at the end. */
 static void detail_header(void) {
     static const uint8_t bytes[] = {
         0x41, 0x54, 0x44, 0x32,                         /*  0 magic */
@@ -159,7 +159,7 @@ static void detail_event_header(void) {
     END(detail_event_header);
 }
 
-/* S2 describes no payload; the shape of S1 and S4 is known by its length. */
+/* S2 describes no payload; the payload of S1 and S4 is recognized by its length. */
 static void detail_function_payload(void) {
     static const uint8_t bytes[] = {
         0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, /*  0 function_id */
@@ -194,7 +194,7 @@ static void detail_function_payload(void) {
     END(detail_function_payload);
 }
 
-/* The byte count stands before the time range, unlike in the index footer. */
+/* The byte count comes before the time range, unlike in the index footer. */
 static void detail_footer(void) {
     static const uint8_t bytes[] = {
         0x32, 0x44, 0x54, 0x41,                         /*  0 magic */

@@ -1,7 +1,6 @@
 /*
- * Bytes typed by hand are read member by member and written, member by member, into an empty
- * record, both at odd addresses. No byte is 0, so that a member forgotten in the test is missed
- * in the result.
+ * Reads hand-typed bytes member by member and writes them, member by member, to an empty record,
+ * both at odd addresses. No byte is 0, so a member that the test forgets shows in the result.
  *
  * A program defines FUNCTION(record, verb, field), the name of an accessor, before it.
  */

@@ -1,7 +1,7 @@
 /*
- * A whole tracer on the generated header and nothing else, under the names of S1. It takes the
- * session's folder, which must be there, and writes a thread into it, with details, and the manifest:
- *     cc -I atf/include s1_tracer.c && ./a.out FOLDER && atf-conformance check --deny should FOLDER
+ * A complete tracer that uses only the generated header, with the names of S1. It writes a thread
+ * with details and the manifest to an existing session folder: cc -I atf/include s1_tracer.c &&
+ * ./a.out FOLDER && atf-conformance check --deny should FOLDER
  *
  * Thread 5 calls A and returns, calls B and returns; detail is recorded for the returns.
  */
@@ -18,7 +18,7 @@
 #define MODULE ((uint64_t)1 << 32)
 #define THREAD 5
 
-/* A file, and what its footer says of the events. */
+/* A file, and its footer's data on the events. */
 typedef struct Section {
     FILE *file;
     uint64_t bytes;
@@ -43,14 +43,14 @@ static void put(FILE *file, const void *record, size_t size) {
     }
 }
 
-/* Events are what the checksum covers; headers and footers are not. */
+/* The checksum covers events, but not headers and footers. */
 static void put_event(Section *section, const void *part, size_t size) {
     put(section->file, part, size);
     section->bytes += size;
     section->checksum = atf_crc32c(section->checksum, part, size);
 }
 
-/* The footer goes behind the events; the header, a placeholder until then, is written last. */
+/* The footer follows the events; the header, a placeholder until then, is written last. */
 static void finalize(Section *section, const void *footer, const void *header, size_t size) {
     put(section->file, footer, size);
     if (fflush(section->file) != 0 || fseek(section->file, 0, SEEK_SET) != 0) {

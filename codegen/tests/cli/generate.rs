@@ -1,4 +1,4 @@
-//! `generate`: what it writes, names and removes.
+//! Tests of `generate`.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::{files, generate, generated, real_spec, run};
 
 #[test]
-fn generate_writes_every_target_once_and_again_nothing() {
+fn a_second_generate_writes_nothing() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let first = generate(&out, &[]);
     assert_eq!(first.status, 0, "{}", first.stderr);
@@ -34,7 +34,7 @@ fn generate_writes_every_target_once_and_again_nothing() {
 }
 
 #[test]
-fn a_check_of_fresh_files_says_nothing() {
+fn a_check_of_fresh_files_prints_nothing() {
     let ran = generate(&generated(), &["--check"]);
     assert_eq!(
         (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
@@ -43,7 +43,7 @@ fn a_check_of_fresh_files_says_nothing() {
 }
 
 #[test]
-fn what_is_committed_is_what_the_spec_generates() {
+fn the_committed_files_are_up_to_date() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let out = repository.to_str().expect("a path in UTF-8");
     let ran = run(&real_spec(), &["generate", "--check", "--out", out]);
@@ -54,7 +54,7 @@ fn what_is_committed_is_what_the_spec_generates() {
 }
 
 #[test]
-fn a_check_names_a_stale_file_and_what_mends_it_and_writes_nothing() {
+fn a_check_lists_stale_files_and_the_fix_and_writes_nothing() {
     let out = generated();
     let header = out.path().join("atf/include/atf_v1.h");
     fs::write(&header, "touched").expect("a temporary file");
@@ -63,20 +63,20 @@ fn a_check_names_a_stale_file_and_what_mends_it_and_writes_nothing() {
     let ran = generate(&out, &["--check"]);
     let expected = "stale: atf/include/atf_v1.h\n\
                     stale: atf-derive/layout.json\n\
-                    mend with: cargo run -p atf-codegen -- generate c json\n";
+                    fix with: cargo run -p atf-codegen -- generate c json\n";
     assert_eq!((ran.status, ran.stdout.as_str()), (1, expected));
     assert_eq!(files(out.path()), before);
-    let mended = generate(&out, &["c", "json"]);
-    assert_eq!(mended.status, 0);
+    let fixed = generate(&out, &["c", "json"]);
+    assert_eq!(fixed.status, 0);
     assert_eq!(
-        mended.stdout,
+        fixed.stdout,
         "wrote atf/include/atf_v1.h\nwrote atf-derive/layout.json\n"
     );
     assert_eq!(generate(&out, &["--check"]).status, 0);
 }
 
 #[test]
-fn a_leftover_is_named_by_a_check_and_removed_by_generate_and_other_files_stay() {
+fn generate_removes_leftovers_and_keeps_other_files() {
     let out = generated();
     let below = |path: &str| out.path().join(path);
     let leftover = below("atf-derive/expanded/index_tail.v1.rs");
@@ -84,18 +84,18 @@ fn a_leftover_is_named_by_a_check_and_removed_by_generate_and_other_files_stay()
     let own = below("atf-derive/expanded/notes.txt");
     fs::write(&own, "written by hand").expect("a temporary file");
     let checked = generate(&out, &["--check"]);
-    let expected = "stale: atf-derive/expanded/index_tail.v1.rs (nothing generates it any more)\n\
-                    mend with: cargo run -p atf-codegen -- generate rust\n";
+    let expected = "stale: atf-derive/expanded/index_tail.v1.rs (no longer generated)\n\
+                    fix with: cargo run -p atf-codegen -- generate rust\n";
     assert_eq!((checked.status, checked.stdout.as_str()), (1, expected));
     assert!(leftover.exists());
-    let mended = generate(&out, &[]);
+    let fixed = generate(&out, &[]);
     let expected = "removed atf-derive/expanded/index_tail.v1.rs\n";
-    assert_eq!((mended.status, mended.stdout.as_str()), (0, expected));
+    assert_eq!((fixed.status, fixed.stdout.as_str()), (0, expected));
     assert!(!leftover.exists() && own.exists());
 }
 
 #[test]
-fn one_target_leaves_the_others_alone() {
+fn generating_one_target_writes_no_other() {
     let out = tempfile::tempdir().expect("a temporary folder");
     let ran = generate(&out, &["json"]);
     assert_eq!(
@@ -106,7 +106,7 @@ fn one_target_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_named() {
+fn an_unwritable_file_is_named() {
     let out = tempfile::tempdir().expect("a temporary folder");
     fs::write(out.path().join("atf-derive"), "in the way").expect("a temporary file");
     let ran = generate(&out, &["json"]);

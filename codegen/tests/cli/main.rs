@@ -1,4 +1,4 @@
-//! The command `atf-codegen` as a user runs it: what it prints, what it writes, its exit status.
+//! The command `atf-codegen` as a user runs it: its output, files and exit status.
 
 mod generate;
 mod spec;
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// What the command did.
+/// The command's result.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,
@@ -38,7 +38,7 @@ pub(crate) fn run(spec: &Path, arguments: &[&str]) -> Ran {
     }
 }
 
-/// Runs it with an output folder on the real spec.
+/// Runs `generate` with an output folder on the real spec.
 pub(crate) fn generate(out: &TempDir, arguments: &[&str]) -> Ran {
     let out = out.path().to_str().expect("a path in UTF-8");
     run(
@@ -47,7 +47,7 @@ pub(crate) fn generate(out: &TempDir, arguments: &[&str]) -> Ran {
     )
 }
 
-/// A folder with everything generated.
+/// Returns a folder with everything generated.
 pub(crate) fn generated() -> TempDir {
     let out = tempfile::tempdir().expect("a temporary folder");
     let ran = generate(&out, &[]);
@@ -55,7 +55,7 @@ pub(crate) fn generated() -> TempDir {
     out
 }
 
-/// A copy of the real spec with one text in one file replaced.
+/// Returns a copy of the real spec with one text in one file replaced.
 pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
     let copy = tempfile::tempdir().expect("a temporary folder");
     for folder in ["", "sources", "records", "behaviour", "rules"] {
@@ -75,7 +75,7 @@ pub(crate) fn changed_spec(file: &str, old: &str, new: &str) -> TempDir {
     copy
 }
 
-/// All files below a folder with their bytes.
+/// Returns all files below a folder with their bytes.
 pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -94,10 +94,10 @@ pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_spec_that_is_not_there_is_a_usage_error() {
+fn a_missing_spec_is_a_usage_error() {
     for arguments in [&["spec", "check"][..], &["generate", "--check"]] {
         let ran = run(Path::new("no/such/spec"), arguments);
-        let says = "atf-codegen: no/such/spec: there is no such folder\n";
+        let says = "atf-codegen: no/such/spec: no such folder\n";
         assert_eq!(
             (ran.status, ran.stderr.as_str()),
             (2, says),
@@ -107,7 +107,7 @@ fn a_spec_that_is_not_there_is_a_usage_error() {
 }
 
 #[test]
-fn the_spec_is_found_from_a_folder_below_the_repository_and_not_from_elsewhere() {
+fn the_spec_is_found_only_from_within_the_repository() {
     let mut below = Command::cargo_bin("atf-codegen").expect("the command is built");
     below
         .args(["spec", "check"])
@@ -123,8 +123,8 @@ fn the_spec_is_found_from_a_folder_below_the_repository_and_not_from_elsewhere()
     assert!(String::from_utf8_lossy(&output.stderr).contains("name it with --spec DIR"));
 }
 
-/// `… | head` ends before the command does. The status stays that of the work, and all of it is
-/// done.
+/// `… | head` ends before the command does. The command still does all its work and returns its own
+/// status.
 #[test]
 fn a_closed_pipe_changes_neither_status_nor_work() {
     let out = tempfile::tempdir().expect("a temporary folder");
@@ -163,7 +163,7 @@ fn help_shows_examples_and_exit_statuses() {
     let says = [
         (
             &["--help"][..],
-            "Exit status: 0 all is well; 1 the spec has faults, or files are stale; 2",
+            "Exit status: 0 success; 1 faults in the spec, or stale files; 2",
         ),
         (&["generate", "--help"], "$ atf-codegen generate --check"),
         (

@@ -1,4 +1,4 @@
-//! `spec`: what it refuses, and what it explains.
+//! Tests of `spec`.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn one_changed_offset_is_refused_at_its_line_and_nothing_is_generated() {
 }
 
 #[test]
-fn a_fault_of_form_is_counted_and_shown_without_colour() {
+fn a_format_fault_is_counted_and_shown_without_colour() {
     let spec = changed_spec("enums.yaml", "enums:\n", "enumerations:\n");
     let ran = run(spec.path(), &["spec", "check"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (1, ""));
@@ -61,7 +61,7 @@ fn a_fault_of_form_is_counted_and_shown_without_colour() {
 }
 
 #[test]
-fn a_consistent_spec_is_summed_up() {
+fn a_consistent_spec_is_summarized() {
     let ran = run(&real_spec(), &["spec", "check"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let (consistent, settled) = ("the spec is consistent: ", " disagreements, all settled, ");
@@ -70,22 +70,22 @@ fn a_consistent_spec_is_summed_up() {
 }
 
 #[test]
-fn why_answers_for_everything_that_the_spec_has() {
+fn why_explains_everything_in_the_spec() {
     let subjects = [
-        // A field: both wire versions, who says what, and the decision.
+        // A field: both wire versions, the claims, and the decision.
         ("index_footer.reserved", "24 bytes at 40 (states)"),
         ("index_footer.reserved", "conflict: 24 bytes at 40"),
         ("index_event.call_depth", "wire version 2: absent"),
         ("index_event.timestamp_ns", "all agree"),
         // A field whose rules name it.
         ("index_footer.checksum", "ATF-IFTR-004: "),
-        // A record: its sizes, stated and summed up.
-        ("detail_header", "60 (sums up to)"),
+        // A record: its sizes, stated and added up.
+        ("detail_header", "60 (adds up to)"),
         // An enumeration and a topic.
-        ("os", "absent (leaves it out)"),
+        ("os", "absent (omits it)"),
         ("checksum.algorithm", "conflict: CRC-32C"),
         // A silence.
-        ("footer.damaged", "no source says"),
+        ("footer.damaged", "no source answers this"),
         ("footer.damaged", "tested by: ATF-IFTR-002"),
         // A rule.
         ("ATF-IFTR-002", "severity: must; a reader: reject"),
@@ -105,7 +105,7 @@ fn why_answers_for_everything_that_the_spec_has() {
 }
 
 #[test]
-fn why_says_where_each_claim_stands() {
+fn why_shows_the_place_of_each_claim() {
     let ran = run(&real_spec(), &["spec", "why", "index_footer.reserved"]);
     let source = fs::read_to_string(real_spec().join("sources/S0.yaml")).expect("a source");
     let claimed = |line: &str| line.contains(r#"field: reserved, type: "u8[28]""#);
@@ -115,7 +115,7 @@ fn why_says_where_each_claim_stands() {
 }
 
 #[test]
-fn why_of_something_that_the_spec_does_not_have_is_a_usage_error() {
+fn why_of_an_unknown_subject_is_a_usage_error() {
     for subject in [
         "index_footer.nothing",
         "nothing",
@@ -131,7 +131,7 @@ fn why_of_something_that_the_spec_does_not_have_is_a_usage_error() {
 }
 
 #[test]
-fn diff_shows_what_moved_came_and_went() {
+fn diff_shows_moved_added_and_removed_fields() {
     let ran = run(&real_spec(), &["spec", "diff", "1", "2"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let lines = [
@@ -140,7 +140,7 @@ fn diff_shows_what_moved_came_and_went() {
         "~ event_count    u32 at 28 → u64 at 24",
         "~ version        u8 at 5 = 1 → u8 at 5 = 2",
         "+ _reserved      u8[7] at 25",
-        "~ detail_seq     u32 at 28, 0xffffffff is none → u64 at 16, 0xffffffffffffffff is none",
+        "~ detail_seq     u32 at 28, 0xffffffff means none → u64 at 16, 0xffffffffffffffff means none",
         "ATF_NO_DETAIL_SEQ: u32 0xffffffff → u64 0xffffffffffffffff",
     ];
     for line in lines {
@@ -156,7 +156,7 @@ fn diff_shows_what_moved_came_and_went() {
 }
 
 #[test]
-fn diff_with_a_wire_version_that_there_is_not_is_a_usage_error() {
+fn diff_with_an_unknown_wire_version_is_a_usage_error() {
     for (version, says) in [("9", "there is no wire version 9"), ("300", "300")] {
         let ran = run(&real_spec(), &["spec", "diff", "1", version]);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{version}");
@@ -165,16 +165,16 @@ fn diff_with_a_wire_version_that_there_is_not_is_a_usage_error() {
 }
 
 #[test]
-fn conflicts_lists_every_decision_with_who_claims_what() {
+fn conflicts_lists_every_decision_with_its_claims() {
     let ran = run(&real_spec(), &["spec", "conflicts"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = [
-        "conflict at index_footer.reserved",
+        "conflict on index_footer.reserved",
         "index_footer.reserved.layout: 28 bytes at 40 (S0, S1) · 24 bytes at 40 (S2)",
-        "split at index_header.version",
+        "split on index_header.version",
         "os.windows: 5 (S0, S1, S2, S3) · absent (S1, S4)",
-        "disagreements; all were found by the compiler.",
+        "disagreements, all found by the compiler.",
     ];
     for text in expected {
         assert!(said.contains(text), "{text} in\n{}", ran.stdout);

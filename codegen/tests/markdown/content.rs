@@ -1,11 +1,11 @@
-//! Nothing that the spec says is missing.
+//! Everything in the spec is on the pages.
 
 use atf_spec::reconcile::How;
 
 use crate::reference::{Reference, tables};
 
 #[test]
-fn every_rule_has_its_anchor_and_says_all() {
+fn every_rule_has_an_anchor_and_all_its_text() {
     let reference = Reference::new();
     let pages = reference.pages();
     let text = reference.text("rules.md");
@@ -34,7 +34,7 @@ fn every_rule_has_its_anchor_and_says_all() {
 }
 
 #[test]
-fn every_field_stands_in_the_offset_table_of_each_wire_version() {
+fn every_field_is_in_each_wire_versions_offset_table() {
     let reference = Reference::new();
     let pages = reference.pages();
     for record in &reference.layout.records {
@@ -70,7 +70,7 @@ fn every_field_stands_in_the_offset_table_of_each_wire_version() {
 }
 
 #[test]
-fn every_disagreement_with_each_claim_stands_in_the_chapter() {
+fn every_disagreement_is_on_the_page_with_each_claim() {
     let reference = Reference::new();
     let pages = reference.pages();
     let text = reference.text("reconciliation.md");
@@ -112,7 +112,7 @@ fn every_disagreement_with_each_claim_stands_in_the_chapter() {
 }
 
 #[test]
-fn every_silence_and_every_topic_stands_in_the_chapter() {
+fn every_silence_and_topic_is_on_the_page() {
     let reference = Reference::new();
     let pages = reference.pages();
     let page = &pages["reconciliation.md"];
@@ -128,7 +128,7 @@ fn every_silence_and_every_topic_stands_in_the_chapter() {
 }
 
 #[test]
-fn every_named_number_and_every_key_of_the_manifest_stands_in_its_page() {
+fn every_named_number_and_manifest_key_is_on_its_page() {
     let reference = Reference::new();
     for enumeration in &reference.layout.enums {
         for member in &enumeration.members {

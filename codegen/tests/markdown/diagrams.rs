@@ -1,4 +1,4 @@
-//! The pictures: every byte once, every name within its box.
+//! The pictures show every byte once and every name within its box.
 
 use std::ops::Range;
 
@@ -39,7 +39,7 @@ fn a_byte_diagram_shows_each_byte_of_its_field_once() {
 }
 
 #[test]
-fn pictures_have_titles_and_need_nothing_but_themselves() {
+fn pictures_have_titles_and_are_self_contained() {
     let reference = Reference::new();
     for file in reference
         .files
@@ -81,7 +81,7 @@ fn pictures_have_titles_and_need_nothing_but_themselves() {
 
 #[test]
 fn names_fit_their_boxes() {
-    /// The widest of the usual monospace fonts, in parts of the font's size.
+    /// The widest common monospace font, relative to the font size.
     const LETTER: f64 = 0.605;
     let reference = Reference::new();
     let mut count = 0;
@@ -119,7 +119,7 @@ fn names_fit_their_boxes() {
 }
 
 #[test]
-fn boxes_lie_within_the_picture_and_not_on_one_another() {
+fn boxes_are_within_the_picture_and_do_not_overlap() {
     let reference = Reference::new();
     for file in reference
         .files
@@ -148,7 +148,7 @@ fn boxes_lie_within_the_picture_and_not_on_one_another() {
     }
 }
 
-/// The boxes of a diagram.
+/// Returns the boxes of a diagram.
 fn boxes<'a>(svg: &'a Document<'_>) -> impl Iterator<Item = Node<'a, 'a>> {
     svg.descendants()
         .filter(|node| node.has_attribute("data-field"))

@@ -1,5 +1,5 @@
-//! The pages of the reference hold what the spec holds, their links lead somewhere, GitHub reads
-//! them as they are meant, and each byte diagram shows each byte once.
+//! The reference's pages contain everything in the spec, their links have targets, GitHub renders
+//! them as intended, and each byte diagram shows each byte once.
 
 #![cfg(feature = "command")]
 

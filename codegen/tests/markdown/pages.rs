@@ -1,4 +1,4 @@
-//! Links, anchors and the form of the pages.
+//! Checks the links, anchors and form of the pages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use atf_codegen::GENERATED;
 use crate::reference::{Reference, name};
 
 #[test]
-fn every_link_and_every_picture_leads_somewhere() {
+fn every_link_and_picture_has_a_target() {
     let reference = Reference::new();
     let pages = reference.pages();
     let files: BTreeSet<&str> = reference.files.iter().map(name).collect();
@@ -45,7 +45,8 @@ fn every_link_and_every_picture_leads_somewhere() {
     );
 }
 
-/// A file outside of the reference: a test or a document that holds a statement.
+/// Returns whether a link leads to an existing file outside the reference: a test or a document
+/// that verifies a statement.
 fn is_in_repository(link: &str) -> bool {
     let path = link.strip_prefix("../../");
     path.is_some_and(|path| {
@@ -57,7 +58,7 @@ fn is_in_repository(link: &str) -> bool {
 }
 
 #[test]
-fn each_anchor_stands_once_on_its_page() {
+fn each_anchor_occurs_once_on_its_page() {
     for (page, content) in Reference::new().pages() {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = content
@@ -65,13 +66,13 @@ fn each_anchor_stands_once_on_its_page() {
             .iter()
             .filter(|anchor| !seen.insert(*anchor))
             .collect();
-        // A title of ours and a name of the spec must not meet, whichever comes first.
+        // Our titles and the spec's names must not collide.
         assert!(twice.is_empty(), "{page}: {twice:?}");
     }
 }
 
 #[test]
-fn github_reads_the_pages_as_they_are_meant() {
+fn github_renders_the_pages_as_intended() {
     let reference = Reference::new();
     for (page, content) in reference.pages() {
         assert_eq!(content.emphasis, 0, "{page}: a stray * or _ or ~");

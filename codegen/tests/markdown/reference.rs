@@ -1,4 +1,4 @@
-//! The spec of this repository, its pages, and what GitHub makes of them.
+//! This repository's spec and its pages, as GitHub renders them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use atf_spec::load::Spec;
 use atf_spec::reconcile::Reconciliation;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// The spec of this repository and its pages.
+/// This repository's spec and its pages.
 pub(crate) struct Reference {
     pub(crate) spec: Spec,
     pub(crate) found: Reconciliation,
@@ -40,7 +40,7 @@ impl Reference {
         &file.unwrap_or_else(|| panic!("there is no {path}")).text
     }
 
-    /// The pages by name, as GitHub reads them.
+    /// Returns the pages by name, as GitHub renders them.
     pub(crate) fn pages(&self) -> BTreeMap<&str, Page> {
         let pages = self.files.iter().filter(|file| file.path.ends_with(".md"));
         pages
@@ -49,20 +49,20 @@ impl Reference {
     }
 }
 
-/// A path from the folder of the pages.
+/// Returns a path relative to the pages' folder.
 pub(crate) fn name(file: &GeneratedFile) -> &str {
     let name = file.path.strip_prefix("docs/reference/");
     name.unwrap_or_else(|| panic!("{} is not below docs/reference", file.path))
 }
 
-/// What of a page leads somewhere or can be led to.
+/// The links and anchors of a page.
 #[derive(Default)]
 pub(crate) struct Page {
     pub(crate) anchors: Vec<String>,
     pub(crate) links: Vec<String>,
     pub(crate) images: Vec<String>,
     pub(crate) html: Vec<String>,
-    /// How often it emphasises something, which no page means to.
+    /// The number of emphases, which no page intends.
     pub(crate) emphasis: usize,
 }
 
@@ -74,7 +74,7 @@ impl Page {
             match event {
                 Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
                 Event::End(TagEnd::Heading(_)) => {
-                    let title = heading.take().expect("a heading ends behind its start");
+                    let title = heading.take().expect("a heading ends after its start");
                     page.anchors.push(slug(&title));
                 }
                 Event::Text(text) | Event::Code(text) => {
@@ -105,7 +105,7 @@ impl Page {
     }
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns GitHub's anchor for a heading.
 fn slug(title: &str) -> String {
     let kept = title
         .chars()
@@ -113,7 +113,7 @@ fn slug(title: &str) -> String {
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// The fields of each table on a record's page.
+/// Returns the fields of each table on a record's page.
 pub(crate) fn tables(record: &Record) -> Vec<&[Field]> {
     let mut tables: Vec<&[Field]> = record
         .layouts

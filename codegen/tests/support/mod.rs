@@ -1,7 +1,7 @@
-//! The compilers of C and C++ that this machine has, and a folder for them to work in.
+//! This machine's C and C++ compilers, and a working folder for them.
 //!
-//! A compiler that is missing is skipped, loudly; with `ATF_REQUIRE_TOOLS=1` in the environment
-//! it is a failure. At least one compiler of C is needed always.
+//! A missing compiler is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it
+//! is a failure. At least one C compiler is always required.
 
 #![allow(dead_code, reason = "no test program uses all of it")]
 
@@ -15,13 +15,13 @@ use atf_codegen::{GeneratedFile, emit};
 use atf_spec::layout::Layout;
 use tempfile::TempDir;
 
-/// The resolved layout, as it is committed.
+/// Returns the committed resolved layout.
 pub(crate) fn layout() -> Layout {
     serde_json::from_str(include_str!("../../../atf-derive/layout.json"))
         .expect("the committed layout is a layout")
 }
 
-/// The files whose names end so, of the headers of this layout.
+/// Returns this layout's header files with that ending.
 pub(crate) fn headers(layout: &Layout, ending: &str) -> Vec<GeneratedFile> {
     let mut files = emit::c::headers(layout);
     files.retain(|file| file.path.ends_with(ending));
@@ -29,7 +29,7 @@ pub(crate) fn headers(layout: &Layout, ending: &str) -> Vec<GeneratedFile> {
     files
 }
 
-/// The last part of a generated file's path.
+/// Returns the last part of a generated file's path.
 pub(crate) fn name(file: &GeneratedFile) -> &str {
     file.path
         .rsplit('/')
@@ -37,11 +37,11 @@ pub(crate) fn name(file: &GeneratedFile) -> &str {
         .expect("rsplit gives at least one part")
 }
 
-/// A temporary folder with headers in it, on the include path of all that is compiled there.
+/// A temporary folder of headers, on the include path of everything compiled in it.
 pub(crate) struct Bench(TempDir);
 
 impl Bench {
-    /// A folder with these files, each under the last part of its path.
+    /// Creates a folder with these files, each under the last part of its path.
     pub(crate) fn new(files: &[GeneratedFile]) -> Self {
         let bench = Self(tempfile::tempdir().expect("a temporary folder"));
         for file in files {
@@ -67,7 +67,7 @@ enum Language {
     Cpp,
 }
 
-/// A compiler, for one of the languages.
+/// A compiler for one of the languages.
 #[derive(Clone, Copy)]
 pub(crate) struct Compiler {
     program: &'static str,
@@ -92,7 +92,7 @@ impl Compiler {
         Self { program, language }
     }
 
-    /// The compilers that are here: gcc, g++, clang and clang++, or else cc and c++.
+    /// Returns the installed compilers: gcc, g++, clang and clang++, or else cc and c++.
     pub(crate) fn all() -> Vec<Self> {
         let mut found: Vec<Self> = Self::WANTED.into_iter().filter(Self::is_here).collect();
         let others = [
@@ -111,12 +111,12 @@ impl Compiler {
         let languages: Vec<Language> = found.iter().map(|compiler| compiler.language).collect();
         assert!(
             languages.contains(&Language::C),
-            "these tests need a compiler of C"
+            "these tests need a C compiler"
         );
         found
     }
 
-    /// The compilers that know foreign targets: clang and clang++.
+    /// Returns the compilers that support foreign targets: clang and clang++.
     pub(crate) fn of_foreign_targets() -> Vec<Self> {
         let clang = |compiler: &Self| compiler.program.starts_with("clang");
         Self::WANTED
@@ -136,13 +136,13 @@ impl Compiler {
                 !required,
                 "{self} is missing, and ATF_REQUIRE_TOOLS=1 requires it"
             );
-            // Past the test harness, which keeps what `eprintln!` says of a passing test.
+            // Bypasses the test harness, which captures `eprintln!` of passing tests.
             let _ = writeln!(std::io::stderr(), "\nSKIPPED: {self} is not installed");
         }
         here
     }
 
-    /// Compiles a source text without output. The error is what the compiler says.
+    /// Compiles a source text without output. The error is the compiler's message.
     pub(crate) fn check(
         &self,
         bench: &Bench,
@@ -176,7 +176,7 @@ impl Compiler {
     /// Builds a program from a file and runs it.
     ///
     /// # Panics
-    /// When it does not compile.
+    /// Panics if it does not compile.
     pub(crate) fn run(
         &self,
         bench: &Bench,
@@ -230,7 +230,7 @@ impl Compiler {
     }
 }
 
-/// What a program wrote.
+/// Returns a program's output.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

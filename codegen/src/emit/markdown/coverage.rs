@@ -1,4 +1,4 @@
-//! The page of what each line of the documents says, with what holds it.
+//! The page on coverage: each line's statement and what verifies it.
 
 use atf_spec::holds::{Held, Hold, Kind};
 use atf_spec::load::Spec;
@@ -10,26 +10,26 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// The tests that hold a layout: tables typed by hand from the documents, and what compilers find.
+/// The tests that verify layouts: tables typed by hand from the documents, and compilers' results.
 const LAYOUT: [&str; 2] = [
-    "codegen/tests/layout.rs::every_field_stands_where_the_documents_put_it",
+    "codegen/tests/layout.rs::every_field_is_where_the_documents_put_it",
     "codegen/tests/c_layout.rs::compilers_find_every_size_offset_and_value_of_the_layout",
 ];
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
-    /// How many statements there are in all, how many lines make them, and how many make none.
+    /// The number of statements, of lines that make them, and of lines that make none.
     count: usize,
     lines: u32,
     claimed: u32,
     silent: u32,
-    /// The tests that hold layouts.
+    /// The tests that verify layouts.
     layout: Vec<Link>,
-    /// How many statements each kind of hold has.
+    /// The number of statements per kind of verification.
     totals: Vec<(&'static str, usize)>,
     sources: Vec<Source<'a>>,
-    /// What no source says, and was settled.
+    /// Questions that no source answers, and our decisions.
     silences: Vec<Answer<'a>>,
 }
 
@@ -38,7 +38,7 @@ struct Source<'a> {
     id: &'a str,
     title: &'a str,
     statements: Vec<Said<'a>>,
-    /// Lines without a statement, by the reason.
+    /// Lines without a statement, by reason.
     silent: Vec<(&'static str, String)>,
 }
 
@@ -62,20 +62,20 @@ struct Answer<'a> {
     held: HeldBy<'a>,
 }
 
-/// What holds something, in words and links.
+/// The verification of something, in words and links.
 #[derive(Serialize, Default)]
 struct HeldBy<'a> {
     kind: &'static str,
     rules: Vec<Link>,
-    /// Tests, rows of the benchmarks, sections of documents.
+    /// Tests, benchmarks, sections of documents.
     tests: Vec<Link>,
-    /// The chapter on a decision against it.
+    /// The decision against it.
     decision: Option<Link>,
-    /// Why it was decided against, or is not done, or has no rule.
+    /// Why it was overruled, is not done, or has no rule.
     why: Option<&'a str>,
 }
 
-/// The page.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let spec = book.spec;
     let sources: Vec<_> = spec
@@ -130,7 +130,7 @@ fn source<'a>(spec: &'a Spec, source: &'a SourceFile) -> Source<'a> {
     }
 }
 
-/// What a source says, in the order of its lines: layouts first, where they share them.
+/// Returns a source's statements in line order; on the same lines, layouts come first.
 fn statements<'a>(spec: &'a Spec, source: &'a SourceFile) -> Vec<Said<'a>> {
     let mut all: Vec<(Option<Lines>, Said<'a>)> = Vec::new();
     let mut add = |lines: Option<&At<Lines>>, section, says, topic: Option<(&At<String>, &str)>| {
@@ -268,13 +268,13 @@ fn held_by<'a>(held: &Held<'a>) -> HeldBy<'a> {
     by
 }
 
-/// The tests among names of the form `PATH::NAME`.
+/// Returns the tests among names of the form `PATH::NAME`.
 fn tests<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Link> {
     let tests = names.into_iter().filter_map(|test| test.split_once("::"));
     tests.map(|(path, name)| links::file(name, path)).collect()
 }
 
-/// What holds the decision on a silence.
+/// Returns what verifies the decision on a silence.
 fn answer<'a>(spec: &'a Spec, silence: &'a Silence) -> Answer<'a> {
     let rules = spec.all_rules().map(|(_, rule)| rule);
     let name = silence.silence.as_str();

@@ -1,4 +1,4 @@
-//! Byte diagrams: a record as rows of bytes, with a box for each field.
+//! Byte diagrams: a record as rows of bytes, with a box per field.
 
 use atf_spec::layout::{Field, Layout, Record, Type, Wire};
 use serde::Serialize;
@@ -8,15 +8,15 @@ const BYTES_A_ROW: u32 = 8;
 // Lengths in pixels.
 const ROW_HEIGHT: u32 = 44;
 const MARGIN: u32 = 16;
-/// Left of the rows, for their offsets.
+/// The space left of the rows, for their offsets.
 const GUTTER: u32 = 44;
-/// Above the rows, for the title and the numbers of the bytes.
+/// The space above the rows, for the title and the byte numbers.
 const HEAD: u32 = 64;
-/// Below the rows, for the legend.
+/// The space below the rows, for the legend.
 const FOOT: u32 = 44;
-/// Between a row's edge and its boxes.
+/// The space between a row's edge and its boxes.
 const GAP: u32 = 2;
-/// Between a box's edge and its text.
+/// The space between a box's edge and its text.
 const PADDING: u32 = 6;
 const MIN_BYTE_WIDTH: u32 = 56;
 
@@ -34,9 +34,9 @@ pub(super) struct Diagram<'a> {
     wires: Vec<Wire>,
     width: u32,
     height: u32,
-    /// The numbers of the bytes in a row, above them.
+    /// The byte numbers above a row.
     columns: Vec<Mark>,
-    /// The offset at which each row begins, beside it.
+    /// The offset of each row, at its left.
     rows: Vec<Mark>,
     fields: Vec<Entry<'a>>,
     boxes: Vec<Box<'a>>,
@@ -51,7 +51,7 @@ struct Mark {
     number: u32,
 }
 
-/// A field in the description for those who do not see the picture.
+/// A field in the text alternative of the picture.
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
@@ -60,7 +60,7 @@ struct Entry<'a> {
     bytes: String,
 }
 
-/// A rectangle: a field, an element of one, or as much of it as stands side by side.
+/// A rectangle: a field, an element of one, or a part of it in one run of bytes.
 #[derive(Serialize)]
 struct Box<'a> {
     class: Class,
@@ -71,15 +71,15 @@ struct Box<'a> {
     y: u32,
     width: u32,
     height: u32,
-    /// Whether the field goes on to the left, in the row above.
+    /// Whether the field continues from the row above.
     open_left: bool,
-    /// Whether it goes on to the right, in the row below.
+    /// Whether it continues in the row below.
     open_right: bool,
     name: String,
     detail: String,
 }
 
-/// What a field is, by its colour.
+/// The kind of a field, shown by colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Class {
@@ -97,7 +97,7 @@ struct Swatch {
     label: &'static str,
 }
 
-/// The wire versions of a record, those together that lay it out alike.
+/// Returns a record's wire versions, grouped by equal layout.
 pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
     let wires = record.layouts.iter().map(|layout| layout.wire);
     if record.is_same_in_every_wire() {
@@ -107,7 +107,7 @@ pub(super) fn alike(record: &Record) -> Vec<Vec<Wire>> {
     }
 }
 
-/// Where the diagram of these wire versions stands, from the folder of the pages.
+/// Returns the path of these wire versions' diagram, relative to the pages' folder.
 pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
     match wires {
         [wire] => format!("svg/{}.v{wire}.svg", record.name),
@@ -115,14 +115,14 @@ pub(super) fn path(record: &Record, wires: &[Wire]) -> String {
     }
 }
 
-/// The diagrams of a record with their paths.
+/// Returns the diagrams of a record with their paths.
 pub(super) fn diagrams(record: &Record, scale: Scale) -> Vec<(String, Diagram<'_>)> {
     let diagram = |wires: Vec<Wire>| (path(record, &wires), Diagram::new(record, wires, scale));
     alike(record).into_iter().map(diagram).collect()
 }
 
 impl Scale {
-    /// The width at which every text of every record fits its box.
+    /// Returns the width of a byte at which every text of every record fits its box.
     pub(super) fn of(layout: &Layout) -> Self {
         let widths = layout.records.iter().flat_map(|record| {
             alike(record).into_iter().flat_map(|wires| {
@@ -187,7 +187,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// `4`, or `8–11`.
+/// Returns `4` or `8–11`.
 fn bytes(offset: u32, size: u32) -> String {
     match size {
         1 => offset.to_string(),
@@ -203,18 +203,18 @@ struct Piece<'a> {
     size: u32,
     open_left: bool,
     open_right: bool,
-    /// What it is called, in its greatest piece; the others only say that it goes on.
+    /// The name in its largest piece; the others only show that it continues.
     label: Option<(String, String)>,
     name: String,
 }
 
 impl<'a> Piece<'a> {
-    /// The number of bytes side by side.
+    /// Returns the number of bytes side by side.
     fn columns(&self) -> u32 {
         self.size.min(BYTES_A_ROW)
     }
 
-    /// The width of a byte at which the label fits.
+    /// Returns the width of a byte at which the label fits.
     fn byte_width(&self) -> u32 {
         let Some((name, detail)) = &self.label else {
             return 0;
@@ -225,7 +225,7 @@ impl<'a> Piece<'a> {
 
     fn place(self, Scale(byte): Scale) -> Box<'a> {
         let (row, column) = (self.offset / BYTES_A_ROW, self.offset % BYTES_A_ROW);
-        // An open side reaches to the row's edge.
+        // An open side extends to the row's edge.
         let left = if self.open_left { 0 } else { GAP };
         let right = if self.open_right { 0 } else { GAP };
         let width = self.columns() * byte - left - right;
@@ -252,12 +252,12 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The width of a name at 12 pixels: 7.25 for each letter, more than any usual monospace font.
+/// Returns the width of a name at 12 pixels: 7.25 per letter, more than any common monospace font.
 fn name_width(text: &str) -> u32 {
     (letters(text) * 29).div_ceil(4)
 }
 
-/// The width of the small line at 10 pixels: 6.25 for each letter.
+/// Returns the width of the small line at 10 pixels: 6.25 per letter.
 fn detail_width(text: &str) -> u32 {
     (letters(text) * 25).div_ceil(4)
 }
@@ -266,7 +266,7 @@ fn letters(text: &str) -> u32 {
     u32::try_from(text.chars().count()).unwrap_or(u32::MAX / 32)
 }
 
-/// All rectangles of a record in wire versions that lay it out alike.
+/// Returns all rectangles of a record in wire versions with the same layout.
 fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     let fields = record
         .layout(wires[0])
@@ -291,7 +291,8 @@ fn pieces<'a>(record: &'a Record, wires: &[Wire]) -> Vec<Piece<'a>> {
     pieces.collect()
 }
 
-/// What of a field has a label of its own: the elements of an array, but not single bytes.
+/// Returns the parts of a field with their own labels: the elements of an array, except single
+/// bytes.
 fn units(field: &Field) -> Vec<(String, u32, Type)> {
     let Type { scalar, count } = field.ty;
     let element = Type {
@@ -309,7 +310,7 @@ fn units(field: &Field) -> Vec<(String, u32, Type)> {
     }
 }
 
-/// Cuts a run of bytes where rows end, but not between whole rows.
+/// Splits a run of bytes at the ends of rows, but not between complete rows.
 fn cut<'a>(
     field: &'a Field,
     offset: u32,
@@ -365,7 +366,7 @@ impl Class {
 
     const fn label(self) -> &'static str {
         match self {
-            Self::Fixed => "one fixed value",
+            Self::Fixed => "fixed value",
             Self::Named => "enumeration or flags",
             Self::Number => "number",
             Self::Reserved => "reserved",
@@ -373,7 +374,7 @@ impl Class {
     }
 }
 
-/// The colours that the boxes use, side by side.
+/// Returns the colours in use, in order.
 fn legend(boxes: &[Box<'_>]) -> Vec<Swatch> {
     let mut classes: Vec<Class> = boxes.iter().map(|piece| piece.class).collect();
     classes.sort();

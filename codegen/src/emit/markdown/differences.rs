@@ -1,4 +1,4 @@
-//! What differs between the wire versions, with links to the pages.
+//! Differences between the wire versions, with links to the pages.
 
 use atf_spec::difference;
 use atf_spec::layout::{Layout, Record, Wire};
@@ -6,18 +6,17 @@ use serde::Serialize;
 
 use super::links::{self, Link};
 
-/// A field that is not the same in every wire version.
+/// A field that differs between the wire versions.
 #[derive(Serialize)]
 pub(super) struct Difference {
     /// The record, by its title.
     record: Link,
     field: Link,
-    /// What each wire version has, in the order of the wire versions; none where it lacks the
-    /// field.
+    /// The field in each wire version, in their order; `None` if it lacks the field.
     versions: Vec<Option<String>>,
 }
 
-/// The fields of all records that differ.
+/// Returns the fields of all records that differ.
 pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
     let records = layout.records.iter();
     records
@@ -25,7 +24,7 @@ pub(super) fn of_layout(layout: &Layout) -> Vec<Difference> {
         .collect()
 }
 
-/// The fields of a record that differ.
+/// Returns the fields of a record that differ.
 pub(super) fn of_record(record: &Record, wires: &[Wire]) -> Vec<Difference> {
     let differences = difference::differences(record, wires).into_iter();
     differences

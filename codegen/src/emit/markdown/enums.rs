@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     enums: Vec<Enumeration<'a>>,
@@ -20,17 +20,17 @@ struct Enumeration<'a> {
     c_prefix: &'a str,
     doc: &'a str,
     flags: bool,
-    /// The fields that have its values.
+    /// The fields that use it.
     fields: Vec<Link>,
     members: Vec<Entry<'a>>,
-    /// How disagreements on its members were settled.
+    /// The decisions on its members.
     decisions: Vec<Link>,
 }
 
 #[derive(Serialize)]
 struct Entry<'a> {
     name: &'a str,
-    /// The value; for flags, the number of the bit and the mask.
+    /// The value; for flags, the bit number and the mask.
     value: String,
     c_name: String,
     doc: &'a str,
@@ -41,14 +41,14 @@ struct Entry<'a> {
 struct Named<'a> {
     name: &'a str,
     doc: &'a str,
-    /// What it is another name for.
+    /// The field that it names.
     field: Link,
     /// The value in each wire version, in the order of the wire versions.
     values: Vec<Option<String>>,
     sources: &'a [String],
 }
 
-/// The page.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     Page {
         enums: book

@@ -1,4 +1,4 @@
-//! What stands on which page, and under which anchor.
+//! Pages and anchors.
 
 use atf_spec::load::Spec;
 use atf_spec::reconcile::Key;
@@ -14,21 +14,21 @@ pub(super) const ENUMS: &str = "enums.md";
 pub(super) const SESSION: &str = "session.md";
 /// The rules.
 pub(super) const RULES: &str = "rules.md";
-/// What the sources said and how it was settled.
+/// The sources' claims and the decisions.
 pub(super) const RECONCILIATION: &str = "reconciliation.md";
-/// What each line of the sources says, with what holds it.
+/// Each line of the sources with what verifies it.
 pub(super) const COVERAGE: &str = "coverage.md";
 /// The picture of the files.
 pub(super) const SKETCH: &str = "svg/files.svg";
-/// Where the session page describes the manifest.
+/// The manifest's anchor on the session page.
 pub(super) const MANIFEST_ANCHOR: &str = "manifest-file";
 
-/// A link from any page: all pages stand in one folder.
+/// A link from any page: all pages are in one folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Link {
-    /// The name or the title of what it leads to, not yet escaped.
+    /// The name or title of its target, not yet escaped.
     pub(super) text: String,
-    /// The page, and the anchor on it.
+    /// The page and the anchor.
     pub(super) href: String,
 }
 
@@ -41,68 +41,62 @@ impl Link {
     }
 }
 
-/// All pages in their order.
+/// Returns all pages in order.
 pub(super) fn pages(book: &Book<'_>) -> Vec<Link> {
     let mut pages = vec![Link::new(&book.spec.format.format, README)];
     pages.extend(book.layout.records.iter().map(record));
     pages.push(Link::new("Enumerations, flags and constants", ENUMS));
     pages.push(Link::new("Session folder and manifest", SESSION));
     pages.push(Link::new("Rules", RULES));
-    pages.push(Link::new(
-        "What the sources said, and what holds",
-        RECONCILIATION,
-    ));
-    pages.push(Link::new(
-        "What each line says, and what holds it",
-        COVERAGE,
-    ));
+    pages.push(Link::new("Sources and decisions", RECONCILIATION));
+    pages.push(Link::new("Coverage of the sources", COVERAGE));
     pages
 }
 
-/// The page of a record.
+/// Returns the page of a record.
 pub(super) fn record_page(record: &str) -> String {
     format!("{record}.md")
 }
 
-/// To a record by its title.
+/// Links to a record by its title.
 pub(super) fn record(record: &atf_spec::layout::Record) -> Link {
     Link::new(&record.title, record_page(&record.name))
 }
 
-/// The anchor of a field on its record's page.
+/// Returns the anchor of a field on its record's page.
 pub(super) fn field_anchor(field: &str) -> String {
     format!("field-{field}")
 }
 
-/// To a field, under the name that the page at hand calls it by.
+/// Links to a field, under the name used on the current page.
 pub(super) fn field(text: &str, record: &str, field: &str) -> Link {
     let href = format!("{}#{}", record_page(record), field_anchor(field));
     Link::new(text, href)
 }
 
-/// To an enumeration.
+/// Links to an enumeration.
 pub(super) fn enumeration(name: &str) -> Link {
     Link::new(name, format!("{ENUMS}#{name}"))
 }
 
-/// To a rule. Its anchor is the one of its heading, which is in lower case.
+/// Links to a rule. Its anchor is that of its heading, in lower case.
 pub(super) fn rule(id: &str) -> Link {
     Link::new(id, format!("{RULES}#{}", id.to_ascii_lowercase()))
 }
 
-/// To a topic or a silence.
+/// Links to a topic or a silence.
 pub(super) fn topic(name: &str) -> Link {
     Link::new(name, format!("{RECONCILIATION}#{name}"))
 }
 
-/// To the decision that settles a disagreement.
+/// Links to the decision that settles a disagreement.
 pub(super) fn disagreement(key: &Key) -> Link {
     let name = key.to_string();
     let href = format!("{RECONCILIATION}#{name}");
     Link::new(name, href)
 }
 
-/// To a file of the repository, by its path from the root.
+/// Links to a file of the repository, by its path from the root.
 pub(super) fn file(text: &str, path: &str) -> Link {
     let href = match path.strip_prefix("docs/reference/") {
         Some(page) => page.to_owned(),
@@ -111,12 +105,12 @@ pub(super) fn file(text: &str, path: &str) -> Link {
     Link::new(text, href)
 }
 
-/// The anchor of one of the manifest's objects on the session's page.
+/// Returns the anchor of one of the manifest's objects on the session's page.
 pub(super) fn manifest_object_anchor(object: &str) -> String {
     format!("object-{object}")
 }
 
-/// To one of the manifest's objects.
+/// Links to one of the manifest's objects.
 pub(super) fn manifest_object(object: &str) -> Link {
     Link::new(
         object,
@@ -124,7 +118,7 @@ pub(super) fn manifest_object(object: &str) -> Link {
     )
 }
 
-/// To what a rule, a topic, a silence or a claim is about: a record, a field, an enumeration, a
+/// Links to the subject of a rule, topic, silence or claim: a record, a field, an enumeration, a
 /// topic, the manifest or the session.
 pub(super) fn subject(spec: &Spec, name: &str) -> Link {
     if let Some((record, known)) = name.split_once('.')

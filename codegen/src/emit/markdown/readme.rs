@@ -1,4 +1,4 @@
-//! The first page: what the format is, its files, its numbers, and the way through the pages.
+//! The first page: the format, its files, its numbers, and the table of contents.
 
 use atf_spec::layout::{Field, Record, SourceDocument, Value, Wire};
 use atf_spec::yaml::At;
@@ -10,7 +10,7 @@ use super::links::{self, Link};
 use super::session;
 use super::settled::{ByWire, by_wire};
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     means: &'a str,
@@ -47,12 +47,12 @@ struct Entry<'a> {
     size: u32,
 }
 
-/// A field with one value.
+/// A field with a fixed value.
 #[derive(Serialize)]
 struct Fixed {
     field: Link,
     values: Vec<ByWire>,
-    /// The bytes in the file, in hexadecimal, where the value is text.
+    /// The bytes in the file, in hexadecimal, if the value is text.
     bytes: Option<String>,
 }
 
@@ -60,18 +60,18 @@ struct Fixed {
 #[derive(Serialize)]
 struct Limit {
     field: Link,
-    /// The greatest number in each wire version; none where it lacks the field.
+    /// The maximum in each wire version; `None` if it lacks the field.
     greatest: Vec<Option<String>>,
 }
 
-/// A limit that was settled.
+/// A decision on a limit.
 #[derive(Serialize)]
 struct Answer {
     question: Link,
     answer: String,
 }
 
-/// The page.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let (spec, layout) = (book.spec, book.layout);
     let version = |(wire, means): (&'a At<String>, &'a String)| Version { wire, means };
@@ -107,7 +107,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// A record's fields, each once, as its first wire version that has it lays it out.
+/// Returns a record's fields, each once, as in the first wire version that has it.
 fn fields(record: &Record) -> Vec<&Field> {
     let mut fields: Vec<&Field> = Vec::new();
     for field in record.layouts.iter().flat_map(|layout| &layout.fields) {
@@ -165,14 +165,14 @@ fn limits(record: &Record, wires: &[Wire]) -> Vec<Limit> {
     fields(record).into_iter().filter_map(limit).collect()
 }
 
-/// Whether a field counts something, so that its type limits what can be counted.
+/// Returns whether a field counts something, which its type limits.
 fn is_number(field: &Field) -> bool {
     let has_names = field.enumeration.is_some() || field.value.is_some();
     !field.reserved && !has_names && field.ty.count.is_none()
 }
 
-/// The greatest number that a field can hold, in digits by threes; the one that means "none" is
-/// no number.
+/// Returns a field's maximum, in groups of three digits; the value that means "none" does not
+/// count.
 fn greatest(field: &Field) -> String {
     let max = field.ty.scalar.max();
     let number = if field.none == Some(max) {
@@ -188,7 +188,7 @@ fn greatest(field: &Field) -> String {
     groups.join("\u{202f}")
 }
 
-/// The topics and silences on limits: a part of their name says so.
+/// Returns the topics and silences on limits, found by their names.
 fn answers(book: &Book<'_>) -> Vec<Answer> {
     let is_limit = |name: &str| {
         name.split('.')

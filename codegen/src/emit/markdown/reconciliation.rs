@@ -1,4 +1,4 @@
-//! The chapter on what the sources said and how it was settled.
+//! The page on sources and decisions.
 
 use atf_spec::layout::Wire;
 use atf_spec::model::{DecisionKind, Silence, SourceFile, Topic};
@@ -9,7 +9,7 @@ use super::Book;
 use super::links::{self, Link};
 use super::settled::{self, Agreed, ByWire};
 
-/// What the chapter says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     sources: Vec<Source<'a>>,
@@ -31,23 +31,23 @@ struct Source<'a> {
     wire: Wire,
 }
 
-/// The decisions of one kind of place.
+/// The decisions on one kind of subject.
 #[derive(Serialize)]
 struct Part<'a> {
     title: String,
     decisions: Vec<Decision<'a>>,
 }
 
-/// A decision and what it settles.
+/// A decision and the disagreements it settles.
 #[derive(Serialize)]
 struct Decision<'a> {
-    /// The keys of the disagreements; at a topic, the topic's name too.
+    /// The keys of the disagreements; for a topic, also the topic's name.
     anchors: Vec<String>,
     title: &'a str,
     kind: &'static str,
     at: Link,
     question: Option<&'a str>,
-    /// The stances at a topic, with what they mean.
+    /// The stances on a topic, with their meanings.
     terms: Vec<(&'a str, &'a str)>,
     reason: &'a str,
     confidence: &'static str,
@@ -58,9 +58,9 @@ struct Decision<'a> {
 #[derive(Serialize)]
 struct Table<'a> {
     key: String,
-    /// What holds since.
+    /// The decided value.
     outcome: Vec<ByWire>,
-    /// Whether a source says more of it than its value.
+    /// Whether a source states more than a value.
     has_words: bool,
     claims: Vec<Row<'a>>,
 }
@@ -68,9 +68,9 @@ struct Table<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     source: &'a str,
-    /// How the source comes to claim it, unless it simply says so.
+    /// How the source claims it, unless it simply states it.
     verb: Option<&'static str>,
-    /// None where the source leaves it out.
+    /// `None` if the source omits it.
     value: Option<String>,
     section: &'a str,
     says: Option<&'a str>,
@@ -87,11 +87,11 @@ struct Quiet<'a> {
     confidence: &'static str,
     /// The rules that test it.
     rules: Vec<Link>,
-    /// The tests of the repository that do.
+    /// The repository's tests that test it.
     tests: Vec<&'a str>,
 }
 
-/// What the sources agree on.
+/// A topic on which the sources agree.
 #[derive(Serialize)]
 struct Answer<'a> {
     name: &'a str,
@@ -101,7 +101,7 @@ struct Answer<'a> {
     about: Vec<Link>,
 }
 
-/// The chapter.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let count = |kind| {
         let decisions = book.decisions.iter();
@@ -140,7 +140,7 @@ fn source(source: &SourceFile) -> Source<'_> {
     }
 }
 
-/// The decisions under the title of their record, or of what else they stand at.
+/// Returns the decisions under the titles of their records or other subjects.
 fn parts<'a>(book: &Book<'a>) -> Vec<Part<'a>> {
     let mut parts: Vec<Part<'a>> = Vec::new();
     for group in &book.decisions {
@@ -218,7 +218,7 @@ fn table<'a>(book: &Book<'a>, found: &'a Disagreement) -> Table<'a> {
     }
 }
 
-/// A value as the pages write it: the one that means "none" in hexadecimal.
+/// Returns a value as the pages write it: the one that means "none" is in hexadecimal.
 fn shown(key: &Key, value: &str) -> String {
     match value.parse::<u64>() {
         Ok(number) if key.property == "none" => format!("0x{number:X}"),

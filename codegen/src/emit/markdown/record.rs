@@ -13,12 +13,12 @@ use super::links::{self, Link};
 use super::rules::{self, Summary};
 use super::settled::{self, ByWire, by_wire};
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     record: &'a Record,
     followed_by: Option<&'a str>,
-    /// The records of the same file, in their order.
+    /// The records of the same file, in order.
     file: Vec<Part>,
     layouts: Vec<Layout<'a>>,
     constraints: Vec<Constraint<'a>>,
@@ -35,7 +35,7 @@ struct Part {
     is_here: bool,
 }
 
-/// The fields in the wire versions that lay them out alike.
+/// The fields in the wire versions with the same layout.
 #[derive(Serialize)]
 struct Layout<'a> {
     wires: Vec<Wire>,
@@ -47,7 +47,7 @@ struct Layout<'a> {
 /// A field in the offset table.
 #[derive(Serialize)]
 struct Row<'a> {
-    /// The anchor, in the first table that has the field.
+    /// The anchor, in the first table with the field.
     anchor: Option<String>,
     name: &'a str,
     offset: u32,
@@ -58,14 +58,14 @@ struct Row<'a> {
     units: Option<&'a str>,
     enumeration: Option<Link>,
     reserved: bool,
-    /// The one value that it may have.
+    /// Its only valid value.
     values: Vec<ByWire>,
-    /// The greatest value that it may have.
+    /// Its maximum.
     max: Option<u64>,
     /// The value that means "none".
     none: Option<String>,
     sources: &'a [String],
-    /// The decisions that settled it, by kind.
+    /// The decisions on it, by kind.
     decisions: Vec<Link>,
 }
 
@@ -75,19 +75,19 @@ struct Constraint<'a> {
     text: &'a str,
 }
 
-/// Something that is settled about the record.
+/// A decision about the record.
 #[derive(Serialize)]
 struct Decision {
-    /// `conflict`, `split`, `silence` or `agreed`, to where it is told in full.
+    /// `conflict`, `split`, `silence` or `agreed`, linked to the details.
     kind: Link,
-    /// What it is about, by name.
+    /// Its subject, by name.
     about: String,
     question: Option<String>,
     answer: String,
     confidence: Option<&'static str>,
 }
 
-/// The page of this record.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>, record: &'a Record) -> Page<'a> {
     let same_file = book
         .layout
@@ -171,7 +171,7 @@ fn row<'a>(
     }
 }
 
-/// The constraints of all fields, each field once.
+/// Returns the constraints of all fields, each field once.
 fn constraints(record: &Record) -> Vec<Constraint<'_>> {
     let mut seen = BTreeSet::new();
     let fields = record.layouts.iter().flat_map(|layout| &layout.fields);
@@ -186,14 +186,14 @@ fn constraints(record: &Record) -> Vec<Constraint<'_>> {
     constraints.collect()
 }
 
-/// Whether a name is the record's or one of its fields'.
+/// Returns whether a name is the record's or one of its fields'.
 fn is_of(record: &Record, name: &str) -> bool {
     let of_field = |rest: &str| rest.starts_with('.');
     name.strip_prefix(&record.name)
         .is_some_and(|rest| rest.is_empty() || of_field(rest))
 }
 
-/// The decisions at the record, then the topics and the silences about it.
+/// Returns the decisions on the record, then the topics and silences about it.
 fn decisions(book: &Book<'_>, record: &Record) -> Vec<Decision> {
     let mut decisions = Vec::new();
     let about_it = |about: &[At<String>]| about.iter().any(|name| is_of(record, &name.value));

@@ -1,4 +1,4 @@
-//! The templates, and how a page or a picture comes out of one.
+//! Renders pages and pictures from the templates.
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -9,7 +9,7 @@ use super::links::{self, Link};
 use super::{Book, FOLDER, text};
 use crate::{GENERATED, GeneratedFile};
 
-/// Each template with its name, by which the others find it.
+/// The templates, by the names that includes use.
 const TEMPLATES: [(&str, &str); 13] = [
     (
         "coverage.md",
@@ -62,14 +62,14 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("top.md", include_str!("../../../templates/markdown/top.md")),
 ];
 
-/// What every page is given beside its own data.
+/// The data of every page, in addition to its own.
 #[derive(Serialize)]
 struct Page<'a, T> {
     /// The page's title.
     title: &'a str,
-    /// The page in front of it in the reference's order.
+    /// The previous page in the reference's order.
     previous: Option<&'a Link>,
-    /// The page behind it.
+    /// The next page.
     next: Option<&'a Link>,
     /// The first page.
     home: &'a Link,
@@ -77,7 +77,7 @@ struct Page<'a, T> {
     content: &'a T,
 }
 
-/// The templates, ready to print.
+/// The parsed templates.
 pub(super) struct Press {
     environment: Environment<'static>,
     pages: Vec<Link>,
@@ -94,7 +94,7 @@ impl Press {
         let mut environment = Environment::new();
         environment.set_syntax(syntax);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        // Markdown is escaped word by word, by the filters; XML as a whole.
+        // Filters escape Markdown word by word; XML is escaped as a whole.
         environment.set_auto_escape_callback(|name| match name.rsplit_once('.') {
             Some((_, "svg")) => AutoEscape::Html,
             _ => AutoEscape::None,
@@ -115,7 +115,7 @@ impl Press {
         }
     }
 
-    /// A page of the reference.
+    /// Renders a page of the reference.
     pub(super) fn page(
         &self,
         template: &str,
@@ -123,7 +123,7 @@ impl Press {
         content: &impl Serialize,
     ) -> GeneratedFile {
         let at = self.pages.iter().position(|page| page.href == path);
-        let at = at.expect("every page has its place in the order");
+        let at = at.expect("every page is in the order");
         let page = Page {
             title: &self.pages[at].text,
             previous: at.checked_sub(1).map(|at| &self.pages[at]),
@@ -134,7 +134,7 @@ impl Press {
         self.picture(template, path, &page)
     }
 
-    /// A picture of the reference.
+    /// Renders a picture of the reference.
     pub(super) fn picture(
         &self,
         template: &str,

@@ -9,7 +9,7 @@ use super::Book;
 use super::links::{self, Link};
 use super::text::sentence;
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     count: usize,
@@ -27,7 +27,7 @@ struct File<'a> {
 #[derive(Serialize)]
 struct Rule<'a> {
     id: &'a str,
-    /// What must hold, in Markdown.
+    /// The requirement, in Markdown.
     text: String,
     severity: Severity,
     binds: &'a [Binds],
@@ -42,18 +42,18 @@ struct Rule<'a> {
     untestable: Option<&'a str>,
 }
 
-/// A rule in the table of another page.
+/// A rule in another page's table.
 #[derive(Serialize)]
 pub(super) struct Summary {
     rule: Link,
-    /// What must hold, in Markdown.
+    /// The requirement, in Markdown.
     text: String,
     severity: Severity,
     reader: ReaderDoes,
     wires: Vec<Wire>,
 }
 
-/// The rules about something.
+/// Returns the rules about a subject.
 pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
     let rules = spec.all_rules().map(|(_, rule)| rule);
     rules
@@ -68,7 +68,8 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
         .collect()
 }
 
-/// What must hold; the fields that the rule is about may begin the sentence by name.
+/// Returns the requirement in Markdown; the sentence may start with the name of a field it is
+/// about.
 fn text(rule: &RuleSpec) -> String {
     let about = rule.about.iter().map(|name| name.as_str());
     let fields: Vec<&str> = about
@@ -81,7 +82,7 @@ fn wires(rule: &RuleSpec) -> Vec<Wire> {
     rule.wire.iter().map(|wire| wire.value).collect()
 }
 
-/// The page.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let file = |file: &'a RulesFile| File {
         title: Link::new(
@@ -101,7 +102,7 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     }
 }
 
-/// The anchor of a file's heading, which is its prefix.
+/// Returns the anchor of a file's heading, its prefix.
 fn anchor(prefix: &str) -> String {
     prefix.to_ascii_lowercase()
 }

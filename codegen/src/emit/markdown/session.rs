@@ -9,7 +9,7 @@ use super::Book;
 use super::links::{self, Link};
 use super::rules::{self, Summary};
 
-/// What the page says.
+/// The page's data.
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     /// The folders as a tree.
@@ -44,7 +44,7 @@ struct Field<'a> {
     name: &'a str,
     #[serde(rename = "type")]
     ty: &'static str,
-    /// The object that its value is, or that the list is of.
+    /// The object that it contains, or that its list contains.
     of: Option<Link>,
     required: bool,
     means: &'a str,
@@ -56,7 +56,7 @@ struct Decision {
     answer: String,
 }
 
-/// The page.
+/// Returns the page's data.
 pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
     let spec = book.spec;
     let entry = |entry: &'a EntrySpec| Entry {
@@ -105,7 +105,7 @@ fn field(field: &ManifestField) -> Field<'_> {
     }
 }
 
-/// The folders as a tree of names; one that may be missing says so.
+/// Returns the folders as a tree of names that marks optional entries.
 pub(super) fn tree(spec: &Spec) -> String {
     let paths: Vec<Vec<&str>> = spec
         .session
@@ -119,7 +119,7 @@ pub(super) fn tree(spec: &Spec) -> String {
             continue;
         };
         for depth in 1..=folders.len() {
-            // Whether another entry stands below the same folder, further down.
+            // Whether another entry of the same folder follows.
             let goes_on = paths[number + 1..].iter().any(|other| {
                 other.len() > depth
                     && other[..depth] == path[..depth]
@@ -138,17 +138,17 @@ pub(super) fn tree(spec: &Spec) -> String {
     out
 }
 
-/// The names along a path; a folder's keeps its slash.
+/// Returns the names along a path; folders keep their slash.
 fn parts(entry: &EntrySpec) -> Vec<&str> {
     entry.path.as_str().split_inclusive('/').collect()
 }
 
-/// Whether something is about the session or the manifest rather than about a record.
+/// Returns whether something is about the session or the manifest, not about a record.
 fn is_about(spec: &Spec, about: &[At<String>]) -> bool {
     about.iter().any(|name| is_here(spec, name))
 }
 
-/// Whether this page is where a name leads to.
+/// Returns whether a name links to this page.
 fn is_here(spec: &Spec, name: &str) -> bool {
     let href = links::subject(spec, name).href;
     href.split('#').next() == Some(links::SESSION)

@@ -1,4 +1,4 @@
-//! How the disagreements that the compiler found were settled, and what holds since.
+//! The decisions on disagreements and the decided values.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use serde::Serialize;
 use super::Book;
 use super::links::{self, Link};
 
-/// To a decision in the chapter on the sources.
+/// Links to a decision on the page on sources and decisions.
 pub(super) fn link(group: &Group<'_>) -> Link {
     let href = links::disagreement(&group.disagreements[0].key).href;
     Link::new(&group.settlement.decision.title, href)
 }
 
-/// Whether a decision settles something of this subject.
+/// Returns whether a decision settles a disagreement about this subject.
 pub(super) fn settles(group: &Group<'_>, is_subject: impl Fn(&str) -> bool) -> bool {
     let mut keys = group.disagreements.iter();
     keys.any(|found| is_subject(&found.key.subject))
@@ -29,7 +29,7 @@ pub(super) struct ByWire {
     pub(super) wires: Vec<Wire>,
 }
 
-/// The values of the wire versions that have one, equal ones put together.
+/// Returns the values of the wire versions that have one, grouped by value.
 pub(super) fn by_wire(values: impl Iterator<Item = (Wire, String)>) -> Vec<ByWire> {
     let mut all: Vec<ByWire> = Vec::new();
     for (wire, value) in values {
@@ -44,13 +44,13 @@ pub(super) fn by_wire(values: impl Iterator<Item = (Wire, String)>) -> Vec<ByWir
     all
 }
 
-/// What holds where claims disagreed.
+/// Returns the decided values of a disagreement.
 pub(super) fn outcome(book: &Book<'_>, found: &Disagreement) -> Vec<ByWire> {
     let wires = book.layout.wires.iter();
     by_wire(wires.filter_map(|wire| Some((*wire, held(book, found, *wire)?))))
 }
 
-/// What holds in one wire version, in the words that claims use.
+/// Returns the decided value in one wire version, in the form of a claim.
 fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     let layout = book.layout;
     let Key { subject, property } = &found.key;
@@ -74,7 +74,7 @@ fn held(book: &Book<'_>, found: &Disagreement, wire: Wire) -> Option<String> {
     term(found, wire)
 }
 
-/// A property of a field, in the words that claims use.
+/// Returns a property of a field, in the form of a claim.
 fn of_field(field: Option<&Field>, property: &str) -> Option<String> {
     match property {
         "layout" => Some(field.map_or_else(
@@ -88,7 +88,7 @@ fn of_field(field: Option<&Field>, property: &str) -> Option<String> {
     }
 }
 
-/// The term that holds at a topic: the decision's choice, or what the wire version's sources say.
+/// Returns the chosen term of a topic: the decision's choice, or the wire version's claim.
 fn term(found: &Disagreement, wire: Wire) -> Option<String> {
     let decision = &found.settlement.as_ref()?.decision;
     match decision.decision.value {
@@ -103,13 +103,13 @@ fn term(found: &Disagreement, wire: Wire) -> Option<String> {
 /// A topic on which all claims agree.
 pub(super) struct Agreed<'a> {
     pub(super) topic: &'a Topic,
-    /// What they agree on, in the topic's words.
+    /// Their answer, in the topic's words.
     pub(super) answer: &'a str,
-    /// Who takes the stance.
+    /// The sources that take this stance.
     pub(super) sources: BTreeSet<&'a str>,
 }
 
-/// The topics on which the sources agree, in the spec's order.
+/// Returns the topics on which the sources agree, in the spec's order.
 pub(super) fn agreed<'a>(book: &Book<'a>) -> Vec<Agreed<'a>> {
     let topics = book.spec.topics.iter();
     let agreed = topics.filter_map(|topic| {

@@ -1,4 +1,4 @@
-//! The picture of the files: their records, one on top of the other.
+//! The picture of the files: their records, stacked.
 
 use atf_spec::layout::{Layout, Record};
 use serde::Serialize;
@@ -10,10 +10,10 @@ const COLUMN_GAP: u32 = 24;
 const HEAD: u32 = 52;
 const BLOCK_HEIGHT: u32 = 40;
 const BLOCK_GAP: u32 = 4;
-/// Between what stands once and what repeats.
+/// The space between records that occur once and those that repeat.
 const PART_GAP: u32 = 16;
 const LINE_HEIGHT: u32 = 16;
-/// Letters of the small font that fit a column.
+/// The number of small letters that fit a column.
 const LINE_LETTERS: usize = 54;
 
 /// The picture.
@@ -31,7 +31,7 @@ struct File<'a> {
     middle: u32,
     head_y: u32,
     blocks: Vec<Block<'a>>,
-    /// Where dots say that the blocks in front repeat.
+    /// The positions of dots that show that the previous blocks repeat.
     dots: Vec<u32>,
     height: u32,
 }
@@ -74,7 +74,8 @@ pub(super) fn sketch(layout: &Layout) -> Sketch<'_> {
 }
 
 impl<'a> File<'a> {
-    /// A file opens with its first record and closes with its last; the others repeat between.
+    /// Creates a file that starts with its first record and ends with its last; the others repeat
+    /// in between.
     fn new(records: &'a [Record], x: u32) -> Self {
         let mut file = Self {
             name: &records[0].file,
@@ -115,7 +116,7 @@ impl<'a> File<'a> {
         self.block(class, &record.title, size, BLOCK_HEIGHT, Vec::new());
     }
 
-    /// What follows a record without a fixed size.
+    /// Adds variable-size data that follows a record.
     fn tail(&mut self, text: &str) {
         let texts = wrap(text, LINE_LETTERS);
         let top = self.height + LINE_HEIGHT + 6;
@@ -153,7 +154,7 @@ impl<'a> File<'a> {
     }
 }
 
-/// Words in lines of at most so many letters.
+/// Wraps words into lines of at most this many letters.
 fn wrap(text: &str, letters: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

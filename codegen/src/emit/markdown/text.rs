@@ -1,13 +1,13 @@
-//! Text of the spec in Markdown: names in code, and no character that means something else there.
+//! Formats text of the spec as Markdown: names as code, special characters escaped.
 
 use atf_spec::layout::{Type, Wire};
 
-/// A sentence of the spec: names, paths, types and hexadecimal numbers in code, the rest escaped.
-/// It may stand in a table and in a link's text.
+/// Returns a sentence of the spec with names, paths, types and hexadecimal numbers as code and the
+/// rest escaped. It can be used in tables and in link texts.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::new();
     for (number, part) in text.split('`').enumerate() {
-        // The odd parts stand between backticks and are code already.
+        // Odd parts are between backticks and already code.
         if number % 2 == 1 {
             out.push_str(&code(part));
         } else {
@@ -41,7 +41,7 @@ fn plain_or_code(text: &str, out: &mut String) {
     }
 }
 
-/// Whether a word is a name of the format or of its tools, and no English.
+/// Returns whether a word is a name of the format or its tools, not English.
 fn is_name(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./<>()[]-…".contains(c);
     if !word.chars().all(is_plain) {
@@ -59,7 +59,8 @@ fn is_name(word: &str) -> bool {
     word.contains('_') || is_path || is_hex || word.parse::<Type>().is_ok()
 }
 
-/// A rule's sentence. Its first word is in code if it is one of these names: `flags is 0.`
+/// Returns a rule's sentence. Its first word becomes code if it is one of these names: `flags is
+/// 0.`
 pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     match text.split_once(' ') {
         Some((first, rest)) if names.contains(&first) => {
@@ -69,7 +70,7 @@ pub(super) fn sentence(text: &str, names: &[&str]) -> String {
     }
 }
 
-/// Text as it stands, with what Markdown would read as its own marked.
+/// Returns text with Markdown's special characters escaped.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -81,7 +82,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A code span that may stand in a table.
+/// Returns a code span that can be used in a table.
 pub(super) fn code(text: &str) -> String {
     let text = text.replace('|', "\\|");
     if text.contains('`') {
@@ -91,7 +92,7 @@ pub(super) fn code(text: &str) -> String {
     }
 }
 
-/// `version 1`, or `versions 1 and 2`.
+/// Returns `version 1` or `versions 1 and 2`.
 pub(super) fn versions(wires: &[Wire]) -> String {
     let numbers: Vec<String> = wires.iter().map(Wire::to_string).collect();
     match numbers.as_slice() {

@@ -64,10 +64,7 @@ pub(super) fn enumeration(enumeration: &Enum) -> Vec<String> {
     };
     vec![
         enumeration.doc.clone(),
-        format!(
-            "{kind} `{}`: unknown values are kept.",
-            enumeration.name
-        ),
+        format!("{kind} `{}`: unknown values are kept.", enumeration.name),
     ]
 }
 

@@ -122,7 +122,10 @@ fn field_constants(field: &Field) -> TokenStream {
         quote!(#docs pub const #name: #ty = #value;)
     });
     let none = field.none.map(|none| {
-        let docs = doc::attributes(&[format!("The value of `{}` that means \"none\".", field.name)]);
+        let docs = doc::attributes(&[format!(
+            "The value of `{}` that means \"none\".",
+            field.name
+        )]);
         let name = format_ident!("{}_NONE", constant_ident(&field.name));
         let ty = value_type(field.ty);
         let none = number(field.ty.scalar, none);
