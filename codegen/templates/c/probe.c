@@ -1,8 +1,10 @@
 /* {{ generated }} */
 /*
- * Prints the compiler's layout of atf_wire.h, one item per line: v1 index_header 64 a record and
- * its size v1 index_header.flags 8 4 a field, its offset and size ATF_ARCH_ARM64 2 a constant and
- * its value /
+ * Prints the compiler's layout of atf_wire.h, one item per line:
+ *   v1 index_header 64              a record and its size
+ *   v1 index_header.flags 8 4       a field, its offset and size
+ *   ATF_ARCH_ARM64 2                a constant and its value
+ */
 #include <stdio.h>
 
 #include "atf_wire.h"

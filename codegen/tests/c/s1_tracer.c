@@ -1,7 +1,7 @@
 /*
  * A complete tracer that uses only the generated header, with the names of S1. It writes a thread
- * with details and the manifest to an existing session folder: cc -I atf/include s1_tracer.c &&
- * ./a.out FOLDER && atf-conformance check --deny should FOLDER
+ * with details and the manifest to an existing session folder:
+ *     cc -I atf/include s1_tracer.c && ./a.out FOLDER && atf-conformance check --deny should FOLDER
  *
  * Thread 5 calls A and returns, calls B and returns; detail is recorded for the returns.
  */

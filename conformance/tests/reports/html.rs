@@ -154,7 +154,7 @@ fn a_failure_links_to_its_rule_with_decision_and_sources() {
     assert!(links.any(|node| node.attribute("href") == Some("#rule-ATF-IFTR-004")));
     let rule = spoken(by_id("rule-ATF-IFTR-004"));
     for part in [
-        "A checksum that is not 0 is the CRC-32C of the events section.",
+        "A nonzero checksum is the CRC-32C of the events section.",
         "Which CRC do the footers hold?",
         "CRC-32C over the events section, in both wire versions",
         "S2 is the only source that names a polynomial",

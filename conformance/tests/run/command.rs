@@ -273,7 +273,7 @@ fn a_rule_without_cases_has_a_reason() {
     let (code, _, error) = texts(&mut run(&["--rule", "ATF-WRTR-002"]));
     assert_eq!(code, Some(2));
     let reason =
-        "ATF-WRTR-002 has no case: The order of writes leaves no trace in a finished file.";
+        "ATF-WRTR-002 has no case: The order of writes leaves no trace in a finalized file.";
     assert!(error.contains(reason), "{error}");
     let (code, _, error) = texts(&mut run(&["--rule", "ATF-RDER-004", "--role", "write"]));
     assert_eq!(code, Some(2));

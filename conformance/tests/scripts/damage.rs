@@ -285,7 +285,7 @@ fn an_unfinalized_thread_is_reported_as_lacking_its_footer() {
         let (class, message, difference) = failure(graded(&script(FINALIZED, wire), out.path()));
         assert_eq!(class, Failure::WrongFile);
         let expected = "thread_7/index.atf: header.flags: 0, expected 1 (at 0x8); \
-                        ATF-IFTR-001: A file that its writer finalized ends with a footer.";
+                        ATF-IFTR-001: A finalized file ends with a footer.";
         assert_eq!(message, expected);
         assert_eq!(difference.unwrap().rule.as_deref(), Some("ATF-IFTR-001"));
     }

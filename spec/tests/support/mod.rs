@@ -46,8 +46,8 @@ pub(crate) fn faults(folder: &Path) -> String {
     compiled.files.render(&compiled.faults, false)
 }
 
-/// Applies a diff to a folder's files: `--- PATH` names a file and `@@` starts a change, which without
-/// its `+` lines must occur in that file exactly once.
+/// Applies a diff to a folder's files: `--- PATH` names a file, and `@@` starts a change. Without
+/// its `+` lines, the change must occur in that file exactly once.
 ///
 /// # Panics
 /// Panics if they do not.
