@@ -235,7 +235,7 @@ const ENUMS: &[(&str, Members, bool)] = &[
 fn layout() -> Layout {
     let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
     let compiled = atf_spec::compile(&spec);
-    compiled.layout().expect("the spec has no fault")
+    compiled.layout().expect("the spec has no faults")
 }
 
 fn record<'a>(layout: &'a Layout, name: &str) -> &'a Record {

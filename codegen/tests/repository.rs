@@ -128,7 +128,7 @@ fn real_manifests_match_the_schema_and_broken_ones_do_not() {
 
 fn spec() -> atf_spec::load::Spec {
     let compiled = atf_spec::compile(&root().join("spec"));
-    compiled.spec.expect("the spec has no fault of form")
+    compiled.spec.expect("the spec is well-formed")
 }
 
 /// Returns whether a file has a test with that name.

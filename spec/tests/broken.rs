@@ -31,7 +31,7 @@ fn the_base_resolves_to_the_layout_in_its_files() {
 ";
     fs::write(folder.path().join("constants.yaml"), constants).expect("a temporary file");
     let compiled = atf_spec::compile(folder.path());
-    let layout = compiled.layout().expect("no fault");
+    let layout = compiled.layout().expect("no faults");
 
     let fields = |record: &str, wire| {
         let layout = layout.record(record).and_then(|record| record.layout(wire));
@@ -117,7 +117,9 @@ fn an_optional_key_without_a_value_counts_as_missing() {
 ";
     change(folder.path(), difference);
     assert_eq!(faults(folder.path()), "");
-    let layout = atf_spec::compile(folder.path()).layout().expect("no fault");
+    let layout = atf_spec::compile(folder.path())
+        .layout()
+        .expect("no faults");
     let item = layout.record("item").and_then(|record| record.layout(1));
     let fields = &item.expect("a record").fields;
     assert_eq!(
@@ -151,7 +153,9 @@ fn the_maximum_values_of_types_are_accepted() {
 ";
     change(folder.path(), difference);
     assert_eq!(faults(folder.path()), "");
-    let layout = atf_spec::compile(folder.path()).layout().expect("no fault");
+    let layout = atf_spec::compile(folder.path())
+        .layout()
+        .expect("no faults");
     let kinds = layout.enumeration("kind").expect("an enumeration");
     assert_eq!(kinds.members[1].value, 255);
     let item = layout.record("item").and_then(|record| record.layout(1));

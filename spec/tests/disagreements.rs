@@ -82,7 +82,7 @@ fn the_spec_has_no_faults() {
 
 #[test]
 fn the_compiler_finds_exactly_the_known_disagreements() {
-    let found = compiled().reconciliation.expect("the spec has no fault");
+    let found = compiled().reconciliation.expect("the spec has no faults");
     let found: BTreeSet<(String, &str)> = found
         .disagreements
         .iter()
@@ -100,7 +100,7 @@ fn the_compiler_finds_exactly_the_known_disagreements() {
 /// Finding disagreements does not depend on the decisions that settle them.
 #[test]
 fn without_its_decisions_each_disagreement_is_a_fault() {
-    let mut spec = compiled().spec.expect("the spec has no fault of form");
+    let mut spec = compiled().spec.expect("the spec is well-formed");
     for record in &mut spec.records {
         record.decisions = List::default();
         record
@@ -130,7 +130,7 @@ fn without_its_decisions_each_disagreement_is_a_fault() {
 
 #[test]
 fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
-    let found = compiled().reconciliation.expect("the spec has no fault");
+    let found = compiled().reconciliation.expect("the spec has no faults");
     let makes = |subject, how, value| sources(&found, (subject, "size"), how, value);
     assert_eq!(makes("index_footer", How::Sums, "68"), ["S0", "S1"]);
     assert_eq!(makes("index_footer", How::Sums, "64"), ["S2"]);
@@ -147,7 +147,7 @@ fn sums_contradict_the_sizes_that_the_same_sources_state_and_assert() {
 /// S0 and S1 sketch the index file and give a formula that contradicts the sketch.
 #[test]
 fn sketches_and_formulas_give_the_offset_of_the_first_event() {
-    let found = compiled().reconciliation.expect("the spec has no fault");
+    let found = compiled().reconciliation.expect("the spec has no faults");
     let puts = |value| sources(&found, ("event.place", "term"), How::Sums, value);
     assert_eq!(puts("64"), ["S0", "S1", "S3"]);
     assert_eq!(puts("0"), ["S0", "S1", "S4"]);
@@ -201,8 +201,8 @@ fn each_decision_is_listed_once_with_its_disagreements_in_the_specs_order() {
     change(folder.path(), difference);
     assert_eq!(faults(folder.path()), "");
     let compiled = atf_spec::compile(folder.path());
-    let found = compiled.reconciliation.expect("no fault");
-    let groups = found.groups(&compiled.spec.expect("no fault"));
+    let found = compiled.reconciliation.expect("no faults");
+    let groups = found.groups(&compiled.spec.expect("no faults"));
     let told = groups.iter().map(|group| {
         let settled = group.disagreements.iter();
         let settled: Vec<String> = settled.map(|found| found.key.to_string()).collect();

@@ -88,9 +88,10 @@ fn decisions(spec: &Spec) -> Vec<TokenStream> {
         let reasons = topic.decisions.iter().map(|it| it.reason.as_str());
         let reason = reasons.collect::<Vec<_>>().join(" ");
         // Without a decision, all sources agree on the only term.
-        let answers: Vec<_> = match topic.decisions.is_empty() {
-            true => topic.terms.iter().map(|(_, term)| term.as_str()).collect(),
-            false => titles.collect(),
+        let answers: Vec<_> = if topic.decisions.is_empty() {
+            topic.terms.iter().map(|(_, term)| term.as_str()).collect()
+        } else {
+            titles.collect()
         };
         let claims: Vec<_> = topic.claims.iter().map(|source| source.as_str()).collect();
         decision(

@@ -9,7 +9,7 @@
 {% endfor %}
 {% for enum in enums %}
 
-/* {{ (enum.doc ~ (" Flags, which can be combined." if enum.flags else " Other values may occur.")) | wrap(" * ") }} */
+/* {{ (enum.doc ~ (" They can be combined." if enum.flags else " Other values may occur.")) | wrap(" * ") }} */
 {% for member in enum.members %}
 /** {{ (member.doc ~ " " ~ member.sources) | wrap(" *  ") }} */
 #define {{ member.name }} {{ member.value }}

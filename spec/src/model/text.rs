@@ -142,9 +142,10 @@ impl Lines {
 impl fmt::Display for Lines {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, last } = self;
-        match first == last {
-            true => write!(f, "{first}"),
-            false => write!(f, "{first}-{last}"),
+        if first == last {
+            write!(f, "{first}")
+        } else {
+            write!(f, "{first}-{last}")
         }
     }
 }

@@ -137,9 +137,10 @@ impl<'a> Enum<'a> {
             name: enumeration.c_name(member),
             doc: &member.doc,
             sources: sources(&member.sources),
-            value: match enumeration.flags {
-                true => format!("0x{:X}u", member.value),
-                false => text::number(member.value, Scalar::U32),
+            value: if enumeration.flags {
+                format!("0x{:X}u", member.value)
+            } else {
+                text::number(member.value, Scalar::U32)
             },
         };
         Self {
@@ -293,9 +294,9 @@ fn facts(layout: &Layout, field: &layout::Field) -> String {
         .enumeration
         .as_ref()
         .and_then(|name| layout.enumeration(name));
-    facts.extend(enumeration.map(|enumeration| match enumeration.flags {
-        true => format!("Bits: {}_*.", enumeration.c_prefix),
-        false => format!("Values: {}_*.", enumeration.c_prefix),
+    facts.extend(enumeration.map(|enumeration| {
+        let kind = if enumeration.flags { "Bits" } else { "Values" };
+        format!("{kind}: {}_*.", enumeration.c_prefix)
     }));
     facts.extend(field.constraints.iter().cloned());
     facts.push(sources(&field.sources));

@@ -70,13 +70,14 @@ pub(super) fn page<'a>(book: &Book<'a>) -> Page<'a> {
 fn enumeration<'a>(book: &Book<'a>, known: &'a Enum) -> Enumeration<'a> {
     let entry = |member: &'a Member| Entry {
         name: &member.name,
-        value: match known.flags {
-            true => format!(
+        value: if known.flags {
+            format!(
                 "bit {} (0x{:X})",
                 member.value.trailing_zeros(),
                 member.value
-            ),
-            false => member.value.to_string(),
+            )
+        } else {
+            member.value.to_string()
         },
         c_name: known.c_name(member),
         doc: &member.doc,
