@@ -155,9 +155,9 @@ fn a_failure_links_to_its_rule_with_decision_and_sources() {
     let rule = spoken(by_id("rule-ATF-IFTR-004"));
     for part in [
         "A nonzero checksum is the CRC-32C of the events section.",
-        "Which CRC do the footers hold?",
+        "Which CRC do the footers use?",
         "CRC-32C over the events section, in both wire versions",
-        "S2 is the only source that names a polynomial",
+        "Only S2 names a polynomial",
         "S0 (ATF Index File Format (BH-002))",
         "docs/reference/rules.md#atf-iftr-004",
     ] {
