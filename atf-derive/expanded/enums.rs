@@ -2,7 +2,7 @@
 
 /// CPU architectures.
 ///
-/// Open enumeration `arch`: values that the spec does not name are kept.
+/// Open enumeration `arch`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -14,7 +14,7 @@
 )]
 #[repr(transparent)]
 pub struct Arch(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u8,
 );
 impl Arch {
@@ -26,7 +26,7 @@ impl Arch {
     ///
     /// Sources: S0, S1, S2, S3, S4.
     pub const ARM64: Self = Self(2);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -69,9 +69,9 @@ impl ::core::convert::From<Arch> for u64 {
         ::core::convert::From::from(value.0)
     }
 }
-/// Operating systems, one list for both files.
+/// Operating systems, the same list for both files.
 ///
-/// Open enumeration `os`: values that the spec does not name are kept.
+/// Open enumeration `os`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -83,7 +83,7 @@ impl ::core::convert::From<Arch> for u64 {
 )]
 #[repr(transparent)]
 pub struct Os(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u8,
 );
 impl Os {
@@ -107,7 +107,7 @@ impl Os {
     ///
     /// Sources: S0, S1, S2, S3.
     pub const WINDOWS: Self = Self(5);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -153,9 +153,9 @@ impl ::core::convert::From<Os> for u64 {
         ::core::convert::From::from(value.0)
     }
 }
-/// Clocks, all continuous through sleep.
+/// Clocks; all keep running while the machine sleeps.
 ///
-/// Open enumeration `clock`: values that the spec does not name are kept.
+/// Open enumeration `clock`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -167,23 +167,23 @@ impl ::core::convert::From<Os> for u64 {
 )]
 #[repr(transparent)]
 pub struct Clock(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u8,
 );
 impl Clock {
-    /// mach_continuous_time of macOS and iOS.
+    /// mach_continuous_time on macOS and iOS.
     ///
     /// Sources: S0, S1, S2, S3.
     pub const MACH_CONTINUOUS: Self = Self(1);
-    /// QueryPerformanceCounter of Windows.
+    /// QueryPerformanceCounter on Windows.
     ///
     /// Sources: S0, S1, S2, S3.
     pub const QPC: Self = Self(2);
-    /// CLOCK_BOOTTIME of Linux and Android.
+    /// CLOCK_BOOTTIME on Linux and Android.
     ///
     /// Sources: S0, S1, S2, S3.
     pub const BOOTTIME: Self = Self(3);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -229,7 +229,7 @@ impl ::core::convert::From<Clock> for u64 {
 }
 /// Kinds of index events.
 ///
-/// Open enumeration `event_kind`: values that the spec does not name are kept.
+/// Open enumeration `event_kind`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -241,7 +241,7 @@ impl ::core::convert::From<Clock> for u64 {
 )]
 #[repr(transparent)]
 pub struct EventKind(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u32,
 );
 impl EventKind {
@@ -253,11 +253,11 @@ impl EventKind {
     ///
     /// Sources: S0, S1, S2, S3.
     pub const RETURN: Self = Self(2);
-    /// A function was left by an exception.
+    /// An exception left a function.
     ///
     /// Sources: S0, S1, S2, S3.
     pub const EXCEPTION: Self = Self(3);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -303,7 +303,7 @@ impl ::core::convert::From<EventKind> for u64 {
 }
 /// Types of detail events.
 ///
-/// Open enumeration `detail_event`: values that the spec does not name are kept.
+/// Open enumeration `detail_event`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -315,7 +315,7 @@ impl ::core::convert::From<EventKind> for u64 {
 )]
 #[repr(transparent)]
 pub struct DetailEvent(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u16,
 );
 impl DetailEvent {
@@ -327,7 +327,7 @@ impl DetailEvent {
     ///
     /// Sources: S1, S2, S3, S4.
     pub const FUNCTION_RETURN: Self = Self(4);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -374,7 +374,7 @@ impl ::core::convert::From<DetailEvent> for u64 {
 }
 /// Flags of the index header.
 ///
-/// Flags `index_flag`: values that the spec does not name are kept.
+/// Flags `index_flag`: unknown values are kept.
 #[derive(
     ::core::clone::Clone,
     ::core::marker::Copy,
@@ -386,15 +386,15 @@ impl ::core::convert::From<DetailEvent> for u64 {
 )]
 #[repr(transparent)]
 pub struct IndexFlag(
-    /// The value as it stands on the wire.
+    /// The value on the wire.
     pub u32,
 );
 impl IndexFlag {
-    /// detail.atf stands beside the index file.
+    /// The thread has a detail.atf.
     ///
     /// Sources: S0, S1, S2, S3, S4.
     pub const HAS_DETAIL_FILE: Self = Self(1);
-    /// The member's name in the spec, or `None` for a value that the spec does not name.
+    /// Returns the member's name in the spec, or `None` for an unknown value.
     #[must_use]
     pub const fn name(self) -> ::core::option::Option<&'static str> {
         match self.0 {
@@ -402,7 +402,7 @@ impl IndexFlag {
             _ => ::core::option::Option::None,
         }
     }
-    /// Whether all bits of `other` are set.
+    /// Returns whether all bits of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0

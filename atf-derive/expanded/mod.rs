@@ -2,7 +2,7 @@
 
 //! The records and enumerations of ATF v2, as the macros of `atf-derive` expand them.
 //!
-//! Copy this folder into a project that wants no macro; it needs `zerocopy` with the
+//! To avoid the macro, copy this folder into your project; it needs `zerocopy` with the
 //! feature `derive`.
 ::core::include!("enums.rs");
 /// The records in wire version 1.

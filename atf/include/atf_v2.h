@@ -3,11 +3,11 @@
  * The records of ATF v2 (ADA Trace Format), a binary format for function traces, in wire
  * version 2, under the names of the source documents.
  *
- * The format is little-endian only. The structs place the bytes alike on every host, but on a
- * big-endian one their members of two bytes or more have wrong values. The accessors at the end
- * are right on every host and at every address:
+ * The format is little-endian only. The structs have the same layout on every host, but on a
+ * big-endian host their members of two bytes or more have wrong values. The accessors at the
+ * end are correct on every host and at any address:
  *     atf_<record>_get_<member>, atf_<record>_set_<member>
- * The structs are packed: take no pointer to a member of two bytes or more.
+ * The structs are packed: do not take a pointer to a member of two bytes or more.
  *
  * Sources, cited in brackets:
  *     S0: ATF Index File Format (BH-002) (wire version 1)
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* ---- The same in every wire version ---- */
+/* ---- Common to all wire versions ---- */
 
 #ifndef ATF_SHARED_DEFINITIONS
 #define ATF_SHARED_DEFINITIONS
@@ -40,7 +40,7 @@ extern "C" {
 /** 64-bit ARM. [S0 S1 S2 S3 S4] */
 #define ATF_ARCH_ARM64 2u
 
-/* Operating systems, one list for both files. Other values may occur. */
+/* Operating systems, the same list for both files. Other values may occur. */
 /** iOS. [S0 S1 S2 S3 S4] */
 #define ATF_OS_IOS 1u
 /** Android. [S0 S1 S2 S3 S4] */
@@ -52,12 +52,12 @@ extern "C" {
 /** Windows. [S0 S1 S2 S3] */
 #define ATF_OS_WINDOWS 5u
 
-/* Clocks, all continuous through sleep. Other values may occur. */
-/** mach_continuous_time of macOS and iOS. [S0 S1 S2 S3] */
+/* Clocks; all keep running while the machine sleeps. Other values may occur. */
+/** mach_continuous_time on macOS and iOS. [S0 S1 S2 S3] */
 #define ATF_CLOCK_MACH_CONTINUOUS 1u
-/** QueryPerformanceCounter of Windows. [S0 S1 S2 S3] */
+/** QueryPerformanceCounter on Windows. [S0 S1 S2 S3] */
 #define ATF_CLOCK_QPC 2u
-/** CLOCK_BOOTTIME of Linux and Android. [S0 S1 S2 S3] */
+/** CLOCK_BOOTTIME on Linux and Android. [S0 S1 S2 S3] */
 #define ATF_CLOCK_BOOTTIME 3u
 
 /* Kinds of index events. Other values may occur. */
@@ -65,7 +65,7 @@ extern "C" {
 #define ATF_EVENT_KIND_CALL 1u
 /** A function returned. [S0 S1 S2 S3] */
 #define ATF_EVENT_KIND_RETURN 2u
-/** A function was left by an exception. [S0 S1 S2 S3] */
+/** An exception left a function. [S0 S1 S2 S3] */
 #define ATF_EVENT_KIND_EXCEPTION 3u
 
 /* Types of detail events. Other values may occur. */
@@ -74,8 +74,8 @@ extern "C" {
 /** Belongs to a return. [S1 S2 S3 S4] */
 #define ATF_DETAIL_EVENT_FUNCTION_RETURN 4u
 
-/* Flags of the index header. Flags, which combine. */
-/** detail.atf stands beside the index file. [S0 S1 S2 S3 S4] */
+/* Flags of the index header. They can be combined. */
+/** The thread has a detail.atf. [S0 S1 S2 S3 S4] */
 #define ATF_INDEX_FLAG_HAS_DETAIL_FILE 0x1u
 
 /* Little-endian integers at any address, on any host. */
@@ -115,12 +115,12 @@ static inline void atf_store_u64(void *record, size_t offset, uint64_t value) {
 }
 
 /**
- * CRC-32C of more bytes, for a footer's checksum: begin with 0 and go on with what the
- * last call returned. It has no table of more than 16 numbers; a tracer that writes much
- * may use its own. Of "123456789" it is 0xE3069283. [S2]
+ * Updates a CRC-32C with more bytes, for a footer's checksum: start with 0, then pass the
+ * result of the previous call. It uses a table of only 16 numbers; a tracer that writes a lot
+ * may use its own implementation. The CRC of "123456789" is 0xE3069283. [S2]
  */
 static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t size) {
-    /* Each number is what its 4 bits leave of the polynomial 0x1EDC6F41, bits reversed. */
+    /* The remainder of each 4-bit value for the polynomial 0x1EDC6F41, bits reversed. */
     static const uint32_t left[16] = {
         0x00000000u, 0x105EC76Fu, 0x20BD8EDEu, 0x30E349B1u, 0x417B1DBCu, 0x5125DAD3u,
         0x61C69362u, 0x7198540Du, 0x82F63B78u, 0x92A8FC17u, 0xA24BB5A6u, 0xB21572C9u,
@@ -140,7 +140,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 
 /* ---- Wire version 2: constants ---- */
 
-/** The detail_seq of an index event without a detail event. [S0 S1 S2 S3 S4] */
+/** detail_seq of an index event without a detail event. [S0 S1 S2 S3 S4] */
 #define ATF_NO_DETAIL_SEQ 0xFFFFFFFFFFFFFFFFull
 
 /* Index header of index.atf: size in bytes, values. */
@@ -186,7 +186,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 #define ATF_RING_HEADER_INDEX_CAPACITY_MAX 16777216ull
 #define ATF_RING_HEADER_DETAIL_CAPACITY_MAX 16777216ull
 
-/* GCC and Clang pack by the attribute, MSVC by the pragma. */
+/* GCC and Clang pack with the attribute, MSVC with the pragma. */
 #if defined(__GNUC__) || defined(__clang__)
 #define ATF_LAYOUT_PACKED __attribute__((packed))
 #else
@@ -199,7 +199,7 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 #define ATF_LAYOUT_ASSERT(condition, message) _Static_assert(condition, message)
 #endif
 
-/* Each record has the size, and each field the place and size, that the layout gives it. */
+/* Checks each record's size and each field's offset and size against the layout. */
 #define ATF_LAYOUT_RECORD(record, type, size, wire)                                             \
     ATF_LAYOUT_ASSERT(sizeof(type) == size,                                                     \
                       #record " (" #type ") must be " #size " bytes in wire version " #wire)
@@ -218,8 +218,8 @@ static inline uint32_t atf_crc32c(uint32_t checksum, const void *bytes, size_t s
 
 /**
  * Index header of index.atf in wire version 2, 64 bytes.
- * Opens index.atf. A writer puts a placeholder here first (flags, counts and times 0,
- * footer_offset 0 or 64) and rewrites it as the last act of finalizing.
+ * The header of index.atf. A writer first writes a placeholder (flags, counts and times 0,
+ * footer_offset 0 or 64) and rewrites it as the last step of finalizing.
  */
 typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     /**
@@ -229,13 +229,13 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t magic[4];
 
     /**
-     * Byte order of every number in the file; 1 is little-endian, the only one there is.
+     * Byte order of every number in the file. Always 1, little-endian.
      * Offset 4. Always 1. [S0 S1 S2 S3]
      */
     uint8_t endian;
 
     /**
-     * Wire version. Tells which of two incompatible layouts follows.
+     * Wire version: which of two incompatible layouts the file has.
      * Offset 5. Always 2. [S0 S1 S2 S3]
      */
     uint8_t version;
@@ -253,21 +253,20 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
     uint8_t os;
 
     /**
-     * What else belongs to the file. Trusted only in a finalized file.
-     * Offset 8. Bits: ATF_INDEX_FLAG_*. Bits without a meaning are written 0 and ignored
-     * when read. [S0 S1 S2 S3]
+     * Flags of the file. Valid only in a finalized file.
+     * Offset 8. Bits: ATF_INDEX_FLAG_*. Undefined bits are written 0 and ignored when read.
+     * [S0 S1 S2 S3]
      */
     uint32_t flags;
 
     /**
-     * The one id of the thread; it names the folder and, in version 1, stands in every
-     * event.
+     * Thread id. It also names the folder and, in version 1, is repeated in every event.
      * Offset 12. [S0 S1 S2 S3]
      */
     uint32_t thread_id;
 
     /**
-     * The clock that the timestamps were read from.
+     * Clock that the timestamps were read from.
      * Offset 16. Values: ATF_CLOCK_*. [S0 S1 S2 S3]
      */
     uint8_t clock_type;
@@ -286,21 +285,22 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexHeader {
 
     /**
      * Number of events in the events section; 0 in a placeholder.
-     * Offset 24. Unit: events. A verified footer's event_count outranks it. [S0 S1 S2 S3]
+     * Offset 24. Unit: events. A verified footer's event_count takes precedence. [S0 S1 S2
+     * S3]
      */
     uint64_t event_count;
 
     /**
-     * Where the first event stands, from the start of the file; event k stands at
-     * events_offset + 32 k.
+     * Offset of the first event, from the start of the file; event k is at events_offset +
+     * 32 k.
      * Offset 32. Unit: bytes. At least 64 and within the file; 64 unless a verified footer
-     * proves another. [S0 S1 S2 S3]
+     * proves another value. [S0 S1 S2 S3]
      */
     uint64_t events_offset;
 
     /**
-     * Where the footer stands, from the start of the file; 0 or 64 in a placeholder.
-     * Offset 40. Unit: bytes. In a finalized file events_offset + 32 × event_count. [S0 S1
+     * Offset of the footer, from the start of the file; 0 or 64 in a placeholder.
+     * Offset 40. Unit: bytes. In a finalized file, events_offset + 32 × event_count. [S0 S1
      * S2 S3]
      */
     uint64_t footer_offset;
@@ -337,30 +337,27 @@ ATF_LAYOUT_FIELD(index_header, AtfIndexHeader, time_end_ns, 56, 8, 2);
 
 /**
  * Index event of index.atf in wire version 2, 32 bytes.
- * One call, return or exception of the thread. Events stand one behind the other from
- * events_offset; an event's position among them is its sequence number, which no field
- * repeats.
+ * One call, return or exception of the thread. Events are contiguous, starting at
+ * events_offset. An event's position is its sequence number; no field stores it.
  */
 typedef struct ATF_LAYOUT_PACKED IndexEvent {
     /**
-     * When it happened, on the continuous clock that clock_type names.
-     * Offset 0. Unit: ns. Not before the timestamp of the event in front of it. [S0 S1 S2
-     * S3]
+     * Time of the event, on the continuous clock named by clock_type.
+     * Offset 0. Unit: ns. Not before the previous event's timestamp. [S0 S1 S2 S3]
      */
     uint64_t timestamp_ns;
 
     /**
-     * The function, module in the upper 32 bits and symbol in the lower; both halves are
+     * Id of the function: module in the upper 32 bits, symbol in the lower. Both halves are
      * opaque.
      * Offset 8. [S0 S1 S2 S3]
      */
     uint64_t function_id;
 
     /**
-     * Position of the detail event that belongs to this event, the first in detail.atf being
-     * 0; or "none".
-     * Offset 16. 0xFFFFFFFFFFFFFFFF means none. The links along the file count 0, 1, 2 and
-     * so on. [S0 S1 S2 S3 S4]
+     * Position in detail.atf, counted from 0, of this event's detail event; or "none".
+     * Offset 16. 0xFFFFFFFFFFFFFFFF means "none". The links in the file count 0, 1, 2 and so
+     * on. [S0 S1 S2 S3 S4]
      */
     uint64_t detail_seq;
 
@@ -386,8 +383,8 @@ ATF_LAYOUT_FIELD(index_event, IndexEvent, _reserved, 25, 7, 2);
 
 /**
  * Index footer of index.atf in wire version 2, 64 bytes.
- * Stands behind the last event of a finalized file and says what the events section holds.
- * Its order differs from the detail footer's: here the times come before the length.
+ * Follows the last event of a finalized file and describes the events section. The field
+ * order differs from the detail footer's: here the times come before the length.
  */
 typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     /**
@@ -397,15 +394,16 @@ typedef struct ATF_LAYOUT_PACKED AtfIndexFooter {
     uint8_t magic[4];
 
     /**
-     * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
-     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
-     * gives 0xE3069283.
+     * CRC-32C (Castagnoli) of the events section; 0 means "not computed" and is never
+     * verified. Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF;
+     * "123456789" gives 0xE3069283.
      * Offset 4. [S0 S1 S2]
      */
     uint32_t checksum;
 
     /**
-     * Number of events in the events section. Outranks the header's.
+     * Number of events in the events section. Takes precedence over the header's
+     * event_count.
      * Offset 8. Unit: events. [S0 S1 S2]
      */
     uint64_t event_count;
@@ -446,8 +444,8 @@ ATF_LAYOUT_FIELD(index_footer, AtfIndexFooter, reserved, 40, 24, 2);
 
 /**
  * Detail header of detail.atf in wire version 2, 64 bytes.
- * Opens detail.atf. A placeholder until the file is finalized, like the index header. From
- * offset 20 on the 64-bit fields stand unaligned, in both wire versions.
+ * The header of detail.atf. A placeholder until the file is finalized, like the index
+ * header. From offset 20 on, the 64-bit fields are unaligned in both wire versions.
  */
 typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     /**
@@ -457,7 +455,7 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t magic[4];
 
     /**
-     * Byte order of every number in the file; 1 is little-endian, the only one there is.
+     * Byte order of every number in the file. Always 1, little-endian.
      * Offset 4. Always 1. [S1 S2 S4]
      */
     uint8_t endian;
@@ -481,13 +479,13 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint8_t os;
 
     /**
-     * Reserved for flags; written 0, none has a meaning yet.
+     * Reserved for flags; none is defined yet, written 0.
      * Offset 8. [S1 S2 S4]
      */
     uint32_t flags;
 
     /**
-     * The one id of the thread, the same as in its index file.
+     * Thread id, the same as in the thread's index file.
      * Offset 12. [S1 S2 S4]
      */
     uint32_t thread_id;
@@ -499,33 +497,33 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailHeader {
     uint32_t _reserved1;
 
     /**
-     * Where the first detail event stands, from the start of the file.
+     * Offset of the first detail event, from the start of the file.
      * Offset 20. Unit: bytes. At least 64 and within the file; 64 unless a verified footer
-     * proves another. [S1 S2 S4]
+     * proves another value. [S1 S2 S4]
      */
     uint64_t events_offset;
 
     /**
      * Number of detail events; 0 in a placeholder.
-     * Offset 28. Unit: events. A verified footer's event_count outranks it. [S1 S2 S4]
+     * Offset 28. Unit: events. A verified footer's event_count takes precedence. [S1 S2 S4]
      */
     uint64_t event_count;
 
     /**
-     * Size of the events section; 0 in a placeholder. The footer stands at events_offset +
+     * Size of the events section; 0 in a placeholder. The footer is at events_offset +
      * bytes_length.
      * Offset 36. Unit: bytes. [S1 S2 S4]
      */
     uint64_t bytes_length;
 
     /**
-     * Least index_seq of the file's events, 0 without events.
+     * Lowest index_seq of the file's events; 0 without events.
      * Offset 44. [S1 S2 S4]
      */
     uint64_t index_seq_start;
 
     /**
-     * Greatest index_seq of the file's events (the range includes it), 0 without events.
+     * Highest index_seq of the file's events, inclusive; 0 without events.
      * Offset 52. [S1 S2 S4]
      */
     uint64_t index_seq_end;
@@ -555,40 +553,39 @@ ATF_LAYOUT_FIELD(detail_header, AtfDetailHeader, _reserved2, 60, 4, 2);
 
 /**
  * Detail event header of detail.atf in wire version 2, 24 bytes.
- * Opens each detail event. The payload follows; the next event stands total_length bytes
- * behind the start of this one.
+ * The header of each detail event. The payload follows; the next event starts total_length
+ * bytes after the start of this one.
  * Followed by: The payload, total_length − 24 bytes; its shape depends on event_type and
- * total_length..
+ * total_length.
  */
 typedef struct ATF_LAYOUT_PACKED DetailEventHeader {
     /**
-     * Size of the event, this header and the payload.
+     * Size of the event: this header plus the payload.
      * Offset 0. Unit: bytes. At least 24, and the event ends at or before the footer. [S1 S2
      * S3 S4]
      */
     uint32_t total_length;
 
     /**
-     * What kind of event it is.
+     * Type of the event.
      * Offset 4. Values: ATF_DETAIL_EVENT_*. [S1 S2 S3 S4]
      */
     uint16_t event_type;
 
     /**
-     * Flags of the event; written 0, none has a meaning yet.
+     * Event flags; none is defined yet, written 0.
      * Offset 6. [S1 S2 S3 S4]
      */
     uint16_t flags;
 
     /**
-     * Position of the index event that this event belongs to, the first in index.atf being
-     * 0.
+     * Position in index.atf, counted from 0, of the index event that this event belongs to.
      * Offset 8. [S1 S2 S3 S4]
      */
     uint64_t index_seq;
 
     /**
-     * When it happened, the same value as in the index event that it belongs to.
+     * Time of the event, the same value as in its index event.
      * Offset 16. Unit: ns. [S1 S2 S3 S4]
      */
     uint64_t timestamp;
@@ -603,26 +600,27 @@ ATF_LAYOUT_FIELD(detail_event_header, DetailEventHeader, timestamp, 16, 8, 2);
 
 /**
  * Detail function payload of detail.atf in wire version 2, 100 bytes.
- * The payload of a function's detail event: registers by their ARM64 names and a piece of
- * the stack. Known by its shape, total_length = 24 + 100 + stack_size, in either wire
- * version; the header's arch stands beside it, since tracers write this shape on x86_64 too.
- * Followed by: The stack snapshot, stack_size bytes from sp upwards..
+ * The payload of a function's detail event: registers under their ARM64 names and part of
+ * the stack. Recognized in either wire version by its length: total_length = 24 + 100 +
+ * stack_size. The header's arch does not decide, since tracers write this payload on x86_64
+ * too.
+ * Followed by: The stack snapshot: stack_size bytes, upwards from sp.
  */
 typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     /**
-     * The function, the same value as in the index event.
+     * Id of the function, the same value as in the index event.
      * Offset 0. [S1 S4]
      */
     uint64_t function_id;
 
     /**
-     * Registers x0 to x7, the arguments of a call or the results of a return.
+     * Registers x0 to x7: the arguments of a call or the results of a return.
      * Offset 8. [S1 S4]
      */
     uint64_t x_regs[8];
 
     /**
-     * Link register, the return address.
+     * Link register: the return address.
      * Offset 72. [S1 S4]
      */
     uint64_t lr;
@@ -634,7 +632,7 @@ typedef struct ATF_LAYOUT_PACKED DetailFunctionPayload {
     uint64_t fp;
 
     /**
-     * Stack pointer, the address of the snapshot's first byte.
+     * Stack pointer: the address of the snapshot's first byte.
      * Offset 88. [S1 S4]
      */
     uint64_t sp;
@@ -663,7 +661,7 @@ ATF_LAYOUT_FIELD(detail_function_payload, DetailFunctionPayload, _reserved, 98, 
 
 /**
  * Detail footer of detail.atf in wire version 2, 64 bytes.
- * Stands behind the last detail event of a finalized file. Its order differs from the index
+ * Follows the last detail event of a finalized file. The field order differs from the index
  * footer's: here the length comes before the times.
  */
 typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
@@ -674,15 +672,15 @@ typedef struct ATF_LAYOUT_PACKED AtfDetailFooter {
     uint8_t magic[4];
 
     /**
-     * CRC-32C (Castagnoli) of the events section; 0 is "not computed" and never verified.
-     * Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF; "123456789"
-     * gives 0xE3069283.
+     * CRC-32C (Castagnoli) of the events section; 0 means "not computed" and is never
+     * verified. Reflected polynomial 0x82F63B78, initial value and final XOR 0xFFFFFFFF;
+     * "123456789" gives 0xE3069283.
      * Offset 4. [S1 S2 S4]
      */
     uint32_t checksum;
 
     /**
-     * Number of detail events. Outranks the header's.
+     * Number of detail events. Takes precedence over the header's event_count.
      * Offset 8. Unit: events. [S1 S2 S4]
      */
     uint64_t event_count;
@@ -723,12 +721,12 @@ ATF_LAYOUT_FIELD(detail_footer, AtfDetailFooter, reserved, 40, 24, 2);
 
 /**
  * Ring header of ring.atf in wire version 2, 128 bytes.
- * Opens ring.atf, the write buffers of a thread's two files in a mapping that outlives the
- * process. The index area follows the header, the detail area follows the index area. Each
- * area holds the bytes that belong behind those that its file has already: what a kill would
- * otherwise take. No source document knows it. Writers that promise nothing for SIGKILL do
- * without, readers may pass over it, and it is removed when the thread's files are
- * finalized.
+ * The header of ring.atf, which holds the write buffers of a thread's two files in a mapping
+ * that outlives the process. The index area follows the header; the detail area follows the
+ * index area. Each area holds bytes not yet written to its file, which a kill would
+ * otherwise lose. No source document describes this file. Writers that do not promise to
+ * survive SIGKILL need none, readers may ignore it, and it is removed when the thread's
+ * files are finalized.
  */
 typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     /**
@@ -738,14 +736,14 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint8_t magic[4];
 
     /**
-     * Byte order of every number in the file; 1 is little-endian, the only one there is.
+     * Byte order of every number in the file. Always 1, little-endian.
      * Offset 4. Always 1. No source.
      */
     uint8_t endian;
 
     /**
      * Wire version of the thread's files and of the events in the areas.
-     * Offset 5. The version byte of index.atf. No source.
+     * Offset 5. Equal to the version byte of index.atf. No source.
      */
     uint8_t version;
 
@@ -756,7 +754,7 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint8_t _reserved1[2];
 
     /**
-     * The one id of the thread, as in index.atf.
+     * Thread id, the same as in index.atf.
      * Offset 8. No source.
      */
     uint32_t thread_id;
@@ -768,51 +766,51 @@ typedef struct ATF_LAYOUT_PACKED AtfRingHeader {
     uint32_t _reserved2;
 
     /**
-     * Size of the index area, which begins at 128.
+     * Size of the index area, which starts at 128.
      * Offset 16. Unit: bytes. At most 16777216. The area ends inside the file. No source.
      */
     uint64_t index_capacity;
 
     /**
-     * Offset in index.atf at which the area's first byte belongs.
+     * Offset in index.atf where the area's first byte belongs.
      * Offset 24. Unit: bytes. From 64 to the size of index.atf. No source.
      */
     uint64_t index_start;
 
     /**
-     * Bytes of the area that hold events, whole ones only. Stored last after each event,
-     * with release order, and after the detail that the event links to.
+     * Bytes of the area in use, whole events only. Stored after each event's bytes, with
+     * release ordering, and after the detail event that the event links to.
      * Offset 32. Unit: bytes. At most index_capacity. No source.
      */
     uint64_t index_size;
 
     /**
      * CRC-32C of the bytes of index.atf from its first event to index_start. It binds the
-     * ring to the file by content. Means nothing while index_size is 0.
+     * ring to the file by content. Ignored while index_size is 0.
      * Offset 40. No source.
      */
     uint32_t index_checksum;
 
     /**
-     * The same for detail.atf and detail_start. Means nothing while detail_size is 0.
+     * The same for detail.atf and detail_start. Ignored while detail_size is 0.
      * Offset 44. No source.
      */
     uint32_t detail_checksum;
 
     /**
-     * Size of the detail area, which begins where the index area ends.
+     * Size of the detail area, which starts where the index area ends.
      * Offset 48. Unit: bytes. At most 16777216. The area ends inside the file. No source.
      */
     uint64_t detail_capacity;
 
     /**
-     * Offset in detail.atf at which the area's first byte belongs.
+     * Offset in detail.atf where the area's first byte belongs.
      * Offset 56. Unit: bytes. From 64 to the size of detail.atf. No source.
      */
     uint64_t detail_start;
 
     /**
-     * Bytes of the area that hold detail events, whole ones only; stored as index_size is.
+     * Bytes of the area in use, whole detail events only; stored like index_size.
      * Offset 64. Unit: bytes. At most detail_capacity. No source.
      */
     uint64_t detail_size;

@@ -36,7 +36,7 @@ fn write(out: &mut String, value: &Value, depth: usize) {
     out.push(close);
 }
 
-/// Sorts entries by key: the order of a map depends on serde_json features that other crates enable.
+/// Sorts entries by key: the order of a map depends on `serde_json` features that other crates enable.
 fn sorted(value: &Value) -> Vec<(Option<&str>, &Value)> {
     let entries = value.as_object().into_iter().flatten();
     let mut entries: Vec<_> = entries
