@@ -5,6 +5,7 @@ use crate::source::Input;
 
 /// How a file ends, with any bytes there that are neither event nor footer.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
     Finalized,
@@ -84,6 +85,7 @@ pub struct PartialFooter {
 
 /// Where the number of events comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CountSource {
     /// A verified footer.
     Footer,

@@ -63,6 +63,7 @@ pub mod record;
 pub mod rewrite;
 mod ring;
 pub mod session;
+mod setters;
 mod source;
 pub mod spans;
 pub mod symbols;

@@ -20,6 +20,7 @@ const ATTEMPTS: usize = 8;
 
 /// The bytes that a thread's `ring.atf` adds to its files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ring {
     /// Bytes that follow the end of `index.atf`.
     pub index_bytes: u64,

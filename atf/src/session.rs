@@ -179,6 +179,7 @@ impl SessionReader {
 
 /// A problem of a session or of one of its threads.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Problem {
     /// The position of its process among the merged sessions: 0 if there is only one.
     pub process: u32,
@@ -200,6 +201,7 @@ pub struct ThreadEntry {
 
 /// The kind of file at the path of a thread's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Presence {
     /// A folder.
     Folder,
@@ -285,6 +287,7 @@ impl ThreadEntry {
 
 /// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionSummary {
     /// Threads that were opened.
     pub threads: u64,

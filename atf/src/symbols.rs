@@ -85,6 +85,7 @@ impl<'s> Symbols<'s> {
 /// of the module's path and the lower half of the id. If the module is unknown too, it displays as
 /// the id in hexadecimal. A name may contain any character: escape it where that could do harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Function<'s> {
     /// Its id, as in the events.
     pub id: u64,

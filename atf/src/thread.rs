@@ -50,6 +50,7 @@ pub struct ThreadReader {
 
 /// The target of a link between the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Linked<T> {
     /// To this event.
     To(T),

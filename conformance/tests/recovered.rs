@@ -174,10 +174,7 @@ fn a_damaged_session_is_valid_once_recovered_and_recovery_is_idempotent() {
         let [path, once, twice, other, shared] =
             ["in", "once", "twice", "other", "shared"].map(|name| folder.path().join(name));
         trace.write(&path).unwrap();
-        let options = RecoverOptions {
-            salvage: seed % 4 > 1,
-            ..RecoverOptions::default()
-        };
+        let options = RecoverOptions::default().salvage(seed % 4 > 1);
         let case = format!("seed {seed}, wire {version}, {done:?}");
         let report = recover(&path, &once, &options).unwrap_or_else(|e| panic!("{case}: {e}"));
         assert_eq!(broken(&once), [""; 0], "{case}\n{report}");

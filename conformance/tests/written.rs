@@ -26,32 +26,30 @@ fn write(writer: &mut ThreadWriter, count: u64) {
             step => (false, 6 - step),
         };
         let function_id = MODULE << 32 | depth;
-        let event = Event {
-            timestamp_ns: 5_000_000 + seq * 17,
+        let event = Event::new(
+            5_000_000 + seq * 17,
             function_id,
-            event_kind: match is_call {
+            match is_call {
                 true => EventKind::CALL,
                 false => EventKind::RETURN,
             },
-            call_depth: u32::try_from(depth).unwrap(),
-        };
-        let payload = FunctionPayload {
-            function_id,
-            x_regs: [seq; 8],
-            lr: 1,
-            fp: 2,
-            sp: 3,
-            reserved: 0,
-            stack: vec![9; usize::try_from(seq % 257).unwrap()],
-        };
-        let detail = Detail {
-            event_type: match is_call {
+            u32::try_from(depth).unwrap(),
+        );
+        let payload = FunctionPayload::default()
+            .function_id(function_id)
+            .x_regs([seq; 8])
+            .lr(1)
+            .fp(2)
+            .sp(3)
+            .reserved(0)
+            .stack(vec![9; usize::try_from(seq % 257).unwrap()]);
+        let detail = Detail::new(
+            match is_call {
                 true => DetailEventType::FUNCTION_CALL,
                 false => DetailEventType::FUNCTION_RETURN,
             },
-            flags: 0,
-            payload: &payload.encode().unwrap(),
-        };
+            &payload.encode().unwrap(),
+        );
         match seq % 4 {
             1 => drop(writer.write_with_detail(&event, &detail).unwrap()),
             _ => drop(writer.write(&event).unwrap()),
@@ -60,24 +58,19 @@ fn write(writer: &mut ThreadWriter, count: u64) {
 }
 
 fn symbols() -> Vec<Symbol> {
-    let symbol = |index: u32| Symbol {
-        position: 0,
-        function_id: MODULE << 32 | u64::from(index),
-        module_id: u32::try_from(MODULE).ok(),
-        symbol_index: Some(index),
-        name: Some(format!("function \"{index}\"\n\u{1f980}")),
+    let symbol = |index: u32| {
+        let name = format!("function \"{index}\"\n\u{1f980}");
+        Symbol::new(MODULE << 32 | u64::from(index), name)
     };
     (1..=3).map(symbol).collect()
 }
 
 fn module() -> Module {
-    Module {
-        module_id: u32::try_from(MODULE).unwrap(),
-        path: Some("/usr/bin/traced".to_owned()),
-        base_address: Some(0x5555_5555_0000),
-        size: Some(0x4000),
-        uuid: Some("0fc3".to_owned()),
-    }
+    Module::new(u32::try_from(MODULE).unwrap())
+        .path("/usr/bin/traced".to_owned())
+        .base_address(0x5555_5555_0000)
+        .size(0x4000)
+        .uuid("0fc3".to_owned())
 }
 
 #[track_caller]
@@ -95,12 +88,10 @@ fn a_written_session_gives_no_finding() {
     for wire in Wire::ALL {
         for with_symbols in [false, true] {
             let root = tempfile::tempdir().unwrap();
-            let options = WriteOptions {
-                wire,
-                durability: Durability::Finalize,
-                buffer_size: 4 << 10,
-                ..WriteOptions::default()
-            };
+            let options = WriteOptions::default()
+                .wire(wire)
+                .durability(Durability::Finalize)
+                .buffer_size(4 << 10);
             let session = SessionWriter::create_in(root.path(), &options).unwrap();
             for (id, count) in [(0, 0), (1, 1), (2, 2), (3, 5000), (u32::MAX, 6)] {
                 let mut writer = session.thread(id).unwrap();
@@ -133,11 +124,7 @@ fn a_written_session_gives_no_finding() {
 fn events_from_a_kill_journal_are_checked() {
     for wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
-        let options = WriteOptions {
-            wire,
-            survive_kill: true,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire).survive_kill(true);
         let session = SessionWriter::create(root.path(), &options).unwrap();
         let mut writer = session.thread(3).unwrap();
         write(&mut writer, 100);

@@ -13,7 +13,7 @@ fn write(symbols: Vec<atf::manifest::Symbol>, function_id: u64) -> Result {
     session.set_symbols(symbols);
     session.write_manifest()?; // before the threads: a crash then loses neither their list nor the names
     let mut thread = session.thread(0)?; // one per thread; they share nothing
-    thread.write(&Event { timestamp_ns: atf::clock::now_ns(), function_id, event_kind: EventKind::CALL, call_depth: 1 })?;
+    thread.write(&Event::new(atf::clock::now_ns(), function_id, EventKind::CALL, 1))?;
     thread.finalize()?;
     session.finalize()?;
     Ok(())

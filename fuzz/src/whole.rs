@@ -168,12 +168,7 @@ fn simple_merge(session: &SessionReader) -> Vec<MergedEvent> {
         };
         let (thread, events) = &mut threads[place];
         let (seq, event) = events.pop_front().expect("the front was checked");
-        merged.push(MergedEvent {
-            process: 0,
-            thread: *thread,
-            seq,
-            event,
-        });
+        merged.push(MergedEvent::new(0, *thread, seq, event));
     }
 }
 

@@ -69,12 +69,7 @@ impl Ops<'_> {
     pub(crate) fn run(&self, thread_id: u32) -> Written {
         let memory = Memory::new();
         let wire = Wire::ALL[usize::from(self.is_version_2)];
-        let options = WriteOptions {
-            wire,
-            verbatim: self.verbatim,
-            buffer_size: if self.small_buffer { 1 } else { 64 << 10 },
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire).verbatim(self.verbatim).buffer_size(if self.small_buffer { 1 } else { 64 << 10 });
         let storage = Arc::new(memory.clone());
         let mut writer =
             ThreadWriter::create_on(storage, "t", thread_id, &options).expect("memory never fails");
@@ -87,12 +82,7 @@ impl Ops<'_> {
                     true => now.saturating_sub(made.later_ns.into()),
                     false => now.saturating_add(made.later_ns.into()),
                 };
-                Event {
-                    timestamp_ns: now,
-                    function_id: made.function_id,
-                    event_kind: EventKind(made.kind.into()),
-                    call_depth: made.depth,
-                }
+                Event::new(now, made.function_id, EventKind(made.kind.into()), made.depth)
             };
             match op {
                 Op::Write(made) => {
@@ -211,11 +201,7 @@ impl Written {
 pub(crate) const HEADER_SIZE: usize = 64;
 
 fn detail(event_type: u16, flags: u16, payload: &[u8]) -> Detail<'_> {
-    Detail {
-        event_type: DetailEventType(event_type),
-        flags,
-        payload,
-    }
+    Detail::new(DetailEventType(event_type), payload).flags(flags)
 }
 
 /// Runs any sequence of operations: readers return exactly what the writer accepted.

@@ -149,10 +149,7 @@ impl Tape {
                     break;
                 }
                 left -= 1;
-                event(&Event {
-                    timestamp_ns: recorded.timestamp_ns + later_ns,
-                    ..*recorded
-                })?;
+                event(&*recorded.timestamp_ns(recorded.timestamp_ns + later_ns))?;
             }
             later_ns += self.lap_ns;
         }

@@ -39,7 +39,7 @@ impl From<AtfMediaTime> for MediaTime {
 }
 
 impl From<MediaTime> for AtfMediaTime {
-    fn from(MediaTime { value, timescale }: MediaTime) -> Self {
+    fn from(MediaTime::new(value, timescale): MediaTime) -> Self {
         Self {
             value,
             timescale,
@@ -146,10 +146,10 @@ unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
     }
     // SAFETY: not null, so the caller guarantees that it is valid; it may be unaligned.
     let anchor = unsafe { anchor.read_unaligned() };
-    Ok(TimingAnchor {
-        host_time_ns: anchor.host_time_ns,
-        media_time: anchor.media_time.into(),
-    })
+    Ok(TimingAnchor::new(
+        anchor.host_time_ns,
+        anchor.media_time.into(),
+    ))
 }
 
 fn no_time() -> Failure {

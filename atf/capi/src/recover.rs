@@ -96,12 +96,10 @@ unsafe fn recover_options(options: *const AtfRecoverOptions) -> Outcome<RecoverO
             Some(Manifest::open(path)?)
         }
     };
-    Ok(RecoverOptions {
-        salvage: given.salvage != 0,
-        symbols,
-        durability,
-        ..RecoverOptions::default()
-    })
+    Ok(RecoverOptions::default()
+        .salvage(given.salvage != 0)
+        .symbols(symbols)
+        .durability(durability))
 }
 
 /// Frees a string that this library returned to its caller; null is allowed.

@@ -36,10 +36,7 @@ pub unsafe extern "C" fn atf_writer_create(
     let make = || {
         // SAFETY: guaranteed by this function's caller.
         let session = unsafe { memory::path(session_dir) }?;
-        let options = WriteOptions {
-            clock_type: Clock(clock_type),
-            ..default_options()
-        };
+        let options = default_options().clock_type(Clock(clock_type));
         let folder = session.join(format!("thread_{thread_id}"));
         let writer = ThreadWriter::create(folder, thread_id, &options)?;
         Ok(Writer::give(writer))

@@ -224,15 +224,14 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
         let mut modules = Vec::with_capacity(given.len());
         for module in given {
             reserved_are_0(module.reserved == 0 && module.reserved2 == [0; 2])?;
-            modules.push(Module {
-                module_id: module.module_id,
-                // SAFETY: null or valid; guaranteed by this function's caller.
-                path: unsafe { memory::text(module.path) },
-                base_address: Some(module.base_address),
-                size: Some(module.size),
-                // SAFETY: null or valid; guaranteed by this function's caller.
-                uuid: unsafe { memory::text(module.uuid) },
-            });
+            let mut known = Module::new(module.module_id)
+                .base_address(module.base_address)
+                .size(module.size);
+            // SAFETY: null or valid; guaranteed by this function's caller.
+            known.path = unsafe { memory::text(module.path) };
+            // SAFETY: null or valid; guaranteed by this function's caller.
+            known.uuid = unsafe { memory::text(module.uuid) };
+            modules.push(known);
         }
         // SAFETY: guaranteed by this function's caller.
         unsafe {
@@ -259,17 +258,13 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
         // SAFETY: guaranteed by this function's caller.
         let given = unsafe { memory::slice(symbols, count) }?;
         let mut symbols = Vec::with_capacity(given.len());
-        for (position, symbol) in given.iter().enumerate() {
+        for symbol in given {
             reserved_are_0(symbol.reserved == [0; 2])?;
-            let [module, index] = halves(symbol.function_id);
-            symbols.push(Symbol {
-                position,
-                function_id: symbol.function_id,
-                module_id: Some(module),
-                symbol_index: Some(index),
-                // SAFETY: null or valid; guaranteed by this function's caller.
-                name: unsafe { memory::text(symbol.name) },
-            });
+            // SAFETY: null or valid; guaranteed by this function's caller.
+            let name = unsafe { memory::text(symbol.name) };
+            let mut known = Symbol::new(symbol.function_id, "");
+            known.name = name;
+            symbols.push(known);
         }
         // SAFETY: guaranteed by this function's caller.
         unsafe {
@@ -279,15 +274,6 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
             })
         }
     })
-}
-
-/// The upper and lower halves of a `function_id`.
-fn halves(function_id: u64) -> [u32; 2] {
-    let [a, b, c, d, e, f, g, h] = function_id.to_be_bytes();
-    [
-        u32::from_be_bytes([a, b, c, d]),
-        u32::from_be_bytes([e, f, g, h]),
-    ]
 }
 
 /// Writes the manifest as known so far, to keep threads and symbols in a crash.

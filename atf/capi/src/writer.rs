@@ -72,14 +72,13 @@ impl Writer {
             let lost = self.writer.drop_details_before(index_seq)?;
             self.lose(lost);
         }
-        let detail = Detail {
-            event_type: match reserved.map(|reserved| reserved.event_kind) {
+        let detail = Detail::new(
+            match reserved.map(|reserved| reserved.event_kind) {
                 Some(EventKind::CALL) | None => DetailEventType::FUNCTION_CALL,
                 Some(_) => DetailEventType::FUNCTION_RETURN,
             },
-            flags: 0,
             payload,
-        };
+        );
         self.writer.write_detail(index_seq, timestamp_ns, &detail)?;
         Ok(())
     }
@@ -219,11 +218,7 @@ impl AtfDetail {
         let payload = detail.payload.cast::<u8>();
         // SAFETY: guaranteed by this function's caller.
         let payload = unsafe { memory::slice(payload, detail.payload_size) }?;
-        Ok(Detail {
-            event_type: detail.event_type.into(),
-            flags: detail.flags,
-            payload,
-        })
+        Ok(Detail::new(detail.event_type.into(), payload).flags(detail.flags))
     }
 }
 
@@ -300,12 +295,7 @@ pub(crate) fn event(
     event_kind: u32,
     call_depth: u32,
 ) -> Event {
-    Event {
-        timestamp_ns,
-        function_id,
-        event_kind: event_kind.into(),
-        call_depth,
-    }
+    Event::new(timestamp_ns, function_id, event_kind.into(), call_depth)
 }
 
 /// Creates a writer for a thread of a session: `session_dir/thread_<thread_id>/`.

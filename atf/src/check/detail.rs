@@ -1,21 +1,19 @@
 //! `detail.atf`: header, framing, events, end.
 
 use std::mem::offset_of;
-use std::path::Path;
 
-use crate::detail::{DetailEvent, DetailReader};
-use crate::wire::{self, v1};
-use crate::{Completeness, Error, ErrorKind};
+use crate::detail::DetailReader;
+use crate::wire;
+use crate::{Completeness, Error};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
-use super::{Output, is_unreadable, place_of, without_path};
+use super::{content, place_of, rule_of};
 use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::{Rule, table as rules};
+use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_DFTR_001,
     count: &rules::ATF_DFTR_002,
-    position: &rules::ATF_DFTR_003,
     checksum: &rules::ATF_DFTR_004,
     checksum_ieee: &rules::ATF_DFTR_005,
     checksum_absent: &rules::ATF_DFTR_006,
@@ -25,58 +23,8 @@ const END: EndRules = EndRules {
     whole_event: &rules::ATF_DFTR_010,
     zero_tail: &rules::ATF_DFTR_011,
     whole_footer: &rules::ATF_DFTR_012,
-    magic: &rules::ATF_DFTR_013,
     placeholder: &rules::ATF_DHDR_012,
 };
-
-/// The greatest stack snapshot that the sources allow, in bytes (S1, S4).
-const STACK_LIMIT: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
-
-/// Checks one file by itself, as it was opened.
-pub(super) fn file(path: &Path, opened: Result<DetailReader, Error>, output: &mut dyn Output) {
-    match opened {
-        Ok(detail) => {
-            super::report(path, Kind::Detail, output, |report| {
-                self::check(&detail, report)
-            });
-        }
-        Err(error) if *error.kind() == ErrorKind::NothingWritten => unwritten(path, &error, output),
-        Err(error) => refused(path, &error, output),
-    }
-}
-
-/// Reports a file of no bytes whose writer may have been killed before it wrote any.
-pub(super) fn unwritten(path: &Path, error: &Error, output: &mut dyn Output) {
-    let mut report = FileReport::new(path, Kind::Detail);
-    report.details = Some(0);
-    report.add(END.finalized, Place::at("footer", 0), || {
-        error.kind().to_string()
-    });
-    output.file(report);
-}
-
-/// Reports a file that could not be opened.
-pub(super) fn refused(path: &Path, error: &Error, output: &mut dyn Output) {
-    if is_unreadable(error) {
-        return output.unreadable(path, &without_path(error));
-    }
-    let mut report = FileReport::new(path, Kind::Detail);
-    report.add(refusal(error), place_of(error), || error.kind().to_string());
-    output.file(report);
-}
-
-/// The rule that keeps a file from being opened.
-fn refusal(error: &Error) -> &'static Rule {
-    match error.kind() {
-        ErrorKind::BadMagic { .. } => &rules::ATF_DHDR_002,
-        ErrorKind::BadEndian { .. } => &rules::ATF_DHDR_003,
-        ErrorKind::UnknownVersion { .. } => &rules::ATF_DHDR_004,
-        ErrorKind::BadEventsOffset { .. } | ErrorKind::UnprovenEventsOffset { .. } => {
-            &rules::ATF_DHDR_005
-        }
-        _ => &rules::ATF_DHDR_001,
-    }
-}
 
 /// Checks header, events and end.
 pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
@@ -181,11 +129,9 @@ fn framing(detail: &DetailReader, report: &mut FileReport) {
     let Some(problem) = detail.framing_problem().filter(|_| is_ended) else {
         return;
     };
-    let rule = match problem.kind() {
-        ErrorKind::BadTotalLength { found, min, .. } if found < min => &rules::ATF_DEVT_001,
-        _ => &rules::ATF_DEVT_002,
-    };
-    report.add(rule, place_of(problem), || problem.kind().to_string());
+    if let Some(rule) = rule_of(Kind::Detail, problem) {
+        report.add(rule, place_of(problem), || problem.kind().to_string());
+    }
 }
 
 /// The events one by one; gives the least and the greatest `index_seq`.
@@ -197,78 +143,10 @@ fn events(detail: &DetailReader, report: &mut FileReport) -> Result<(u64, u64), 
         range = Some(range.map_or((seq, seq), |(least, greatest)| {
             (least.min(seq), greatest.max(seq))
         }));
-        one(detail, &event, report)?;
+        let function = detail.function_payload(&event)?;
+        content::detail(&event, function.as_ref(), detail.header().thread_id, report);
     }
     Ok(range.unwrap_or((0, 0)))
-}
-
-fn one(detail: &DetailReader, event: &DetailEvent, report: &mut FileReport) -> Result<(), Error> {
-    // Both wire versions agree up to index_seq, and only version 1 has a thread id.
-    let at = |field: &str, offset: usize| {
-        let offset = event.offset.saturating_add(offset as u64);
-        Place::at(format!("events[{}].{field}", event.seq), offset)
-    };
-    let header = &event.header;
-    if header.event_type.name().is_none() {
-        let place = at("event_type", offset_of!(v1::DetailEventHeader, event_type));
-        report.add(&rules::ATF_DEVT_003, place, || {
-            format!("{} is no known type", header.event_type.0)
-        });
-    }
-    let thread_id = detail.header().thread_id;
-    if header.thread_id != thread_id {
-        let place = at("thread_id", offset_of!(v1::DetailEventHeader, thread_id));
-        report.add(&rules::ATF_DEVT_004, place, || {
-            format!("{}, the header has {thread_id}", header.thread_id)
-        });
-    }
-    if header.flags != 0 {
-        let place = at("flags", offset_of!(v1::DetailEventHeader, flags));
-        report.add(&rules::ATF_DEVT_005, place, || {
-            format!("{:#x} has no meaning", header.flags)
-        });
-    }
-    payload(detail, event, report)
-}
-
-fn payload(
-    detail: &DetailReader,
-    event: &DetailEvent,
-    report: &mut FileReport,
-) -> Result<(), Error> {
-    let at = |field: &str, offset: usize| {
-        let offset = event.payload_offset().saturating_add(offset as u64);
-        Place::at(format!("events[{}].payload.{field}", event.seq), offset)
-    };
-    let Some(payload) = detail.function_payload(event)? else {
-        if event.header.event_type.name().is_some() {
-            let place = Place::at(
-                format!("events[{}].payload", event.seq),
-                event.payload_offset(),
-            );
-            report.add(&rules::ATF_DPAY_002, place, || {
-                format!("{} bytes of another shape", event.payload_size())
-            });
-        }
-        return Ok(());
-    };
-    if payload.stack.len() > usize::from(STACK_LIMIT) {
-        let place = at(
-            "stack_size",
-            offset_of!(wire::DetailFunctionPayload, stack_size),
-        );
-        report.add(&rules::ATF_DPAY_001, place, || {
-            format!("{}, at most {STACK_LIMIT}", payload.stack.len())
-        });
-    }
-    if payload.reserved != 0 {
-        let place = at(
-            "_reserved",
-            offset_of!(wire::DetailFunctionPayload, _reserved),
-        );
-        report.add(&rules::ATF_DPAY_003, place, || "not zero".to_owned());
-    }
-    Ok(())
 }
 
 /// What the header of a finalized file repeats. `range` is that of the events' `index_seq`.
@@ -277,11 +155,9 @@ fn finalized_header(detail: &DetailReader, range: Option<(u64, u64)>, report: &m
         return;
     }
     for problem in detail.disagreements() {
-        let rule = match problem.field() {
-            Some("header.event_count") => &rules::ATF_DHDR_009,
-            _ => &rules::ATF_DHDR_010,
-        };
-        report.add(rule, place_of(&problem), || problem.kind().to_string());
+        if let Some(rule) = rule_of(Kind::Detail, &problem) {
+            report.add(rule, place_of(&problem), || problem.kind().to_string());
+        }
     }
     let Some(range) = range else {
         return;

@@ -1,17 +1,15 @@
 //! How a file ends: the same questions for both files, each with rules of its own.
 
-use crate::{Checksum, Completeness, Error, ErrorKind};
+use crate::{Checksum, Completeness, Error};
 
-use super::place_of;
+use super::{place_of, rule_of};
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::Rule;
 
 /// The rules on a file's end, those of the index file or those of the detail file.
 pub(super) struct EndRules {
     pub(super) finalized: &'static Rule,
-    pub(super) magic: &'static Rule,
     pub(super) count: &'static Rule,
-    pub(super) position: &'static Rule,
     pub(super) checksum: &'static Rule,
     pub(super) checksum_ieee: &'static Rule,
     pub(super) checksum_absent: &'static Rule,
@@ -116,9 +114,8 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
             ..
         } => {
             for problem in problems {
-                report.add(damage(problem, rules), place_of(problem), || {
-                    problem.kind().to_string()
-                });
+                let rule = rule_of(report.kind, problem).unwrap_or(rules.count);
+                report.add(rule, place_of(problem), || problem.kind().to_string());
             }
             if *trailing_bytes > 0 {
                 let place = Place::at("events", end.events_end);
@@ -172,15 +169,6 @@ fn unfinalized(
         report.add(rules.zero_tail, place, || {
             format!("{zero_tail_bytes} bytes of zeros at the end")
         });
-    }
-}
-
-/// The rule that a damaged footer's field breaks.
-fn damage(problem: &Error, rules: &EndRules) -> &'static Rule {
-    match problem.kind() {
-        ErrorKind::BadMagic { .. } => rules.magic,
-        ErrorKind::LengthDoesNotFit { .. } => rules.position,
-        _ => rules.count,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::check::rules::{ReaderDoes, Rule, Severity};
 /// What a reader must do with a file: the strictest action that any of its findings requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Verdict {
     /// Read it.
     Accept,
@@ -43,6 +44,7 @@ impl From<ReaderDoes> for Verdict {
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Place {
     /// The field's path: `footer.event_count`, `events[12].detail_seq`, `threads[2].id`.
     pub field: String,
@@ -70,6 +72,7 @@ impl Place {
 
 /// A rule broken in one file: the first place and the number of places.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
@@ -89,6 +92,7 @@ const MORE_PLACES: usize = 7;
 /// The kind of a file or folder in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Kind {
     /// `index.atf`.
     Index,
@@ -104,6 +108,7 @@ pub enum Kind {
 
 /// The findings in one file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileReport {
     /// The file's path, starting with the path given to the check.
     pub path: PathBuf,
@@ -183,6 +188,7 @@ impl FileReport {
 
 /// The totals of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Summary {
     /// Files with a verdict.
     pub files: u64,

@@ -1,21 +1,19 @@
 //! `index.atf`: header, events, end.
 
 use std::mem::offset_of;
-use std::path::Path;
 
 use crate::index::IndexReader;
 use crate::wire::{self, v1, v2};
-use crate::{Clock, Error, ErrorKind, IndexFlags, Os, Wire};
+use crate::{Clock, Error, IndexFlags, Os, Wire};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
-use super::{Output, events, is_unreadable, place_of, without_path};
+use super::{events, place_of, rule_of};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::{Rule, table as rules};
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_IFTR_001,
     count: &rules::ATF_IFTR_002,
-    position: &rules::ATF_IFTR_003,
     checksum: &rules::ATF_IFTR_004,
     checksum_ieee: &rules::ATF_IFTR_005,
     checksum_absent: &rules::ATF_IFTR_006,
@@ -25,57 +23,8 @@ const END: EndRules = EndRules {
     whole_event: &rules::ATF_IFTR_010,
     zero_tail: &rules::ATF_IFTR_011,
     whole_footer: &rules::ATF_IFTR_012,
-    magic: &rules::ATF_IFTR_013,
     placeholder: &rules::ATF_IHDR_017,
 };
-
-/// Checks one file by itself, as it was opened.
-pub(super) fn file(path: &Path, opened: Result<IndexReader, Error>, output: &mut dyn Output) {
-    match opened {
-        Ok(index) => {
-            super::report(path, Kind::Index, output, |report| {
-                self::check(&index, report).map(|_| ())
-            });
-        }
-        Err(error) if *error.kind() == ErrorKind::NothingWritten => unwritten(path, &error, output),
-        Err(error) => refused(path, &error, output),
-    }
-}
-
-/// Reports a file of no bytes whose writer may have been killed before it wrote any.
-pub(super) fn unwritten(path: &Path, error: &Error, output: &mut dyn Output) {
-    let mut report = FileReport::new(path, Kind::Index);
-    report.events = Some(0);
-    report.add(END.finalized, Place::at("footer", 0), || {
-        error.kind().to_string()
-    });
-    output.file(report);
-}
-
-/// Reports a file that could not be opened.
-pub(super) fn refused(path: &Path, error: &Error, output: &mut dyn Output) {
-    if is_unreadable(error) {
-        return output.unreadable(path, &without_path(error));
-    }
-    let mut report = FileReport::new(path, Kind::Index);
-    report.add(refusal(error), place_of(error), || error.kind().to_string());
-    output.file(report);
-}
-
-/// The rule that keeps a file from being opened.
-fn refusal(error: &Error) -> &'static Rule {
-    match error.kind() {
-        ErrorKind::BadMagic { .. } => &rules::ATF_IHDR_002,
-        ErrorKind::BadEndian { .. } => &rules::ATF_IHDR_003,
-        ErrorKind::UnknownVersion { .. } => &rules::ATF_IHDR_004,
-        ErrorKind::WrongLayoutForVersion { .. } => &rules::ATF_IHDR_005,
-        ErrorKind::BadEventSize { .. } => &rules::ATF_IHDR_006,
-        ErrorKind::BadEventsOffset { .. } | ErrorKind::UnprovenEventsOffset { .. } => {
-            &rules::ATF_IHDR_007
-        }
-        _ => &rules::ATF_IHDR_001,
-    }
-}
 
 /// Checks header, events and end.
 pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
@@ -205,13 +154,11 @@ fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) 
         return;
     }
     for problem in index.disagreements() {
-        let rule = match problem.field() {
-            Some("header.event_count") => &rules::ATF_IHDR_014,
-            Some("header.footer_offset") => &rules::ATF_IHDR_015,
-            // Held against the events themselves, below.
-            _ => continue,
-        };
-        report.add(rule, place_of(&problem), || problem.kind().to_string());
+        // The times are compared with the events themselves, below.
+        let is_time = |rule: &&Rule| rule.id == rules::ATF_IHDR_016.id;
+        if let Some(rule) = rule_of(Kind::Index, &problem).filter(|rule| !is_time(rule)) {
+            report.add(rule, place_of(&problem), || problem.kind().to_string());
+        }
     }
     let Some(times) = times.repeated() else {
         return;

@@ -1,12 +1,10 @@
 //! The links between a thread's two files, followed both ways.
 
-use std::mem::offset_of;
-
-use crate::detail::{DetailEvent, DetailEventHeader, DetailReader};
+use crate::Error;
+use crate::detail::DetailReader;
 use crate::index::{IndexCursor, IndexEvent, IndexReader};
-use crate::wire::{self, v1, v2};
-use crate::{DetailEventType, Error, EventKind, Wire};
 
+use super::content::{self, EventAt};
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::{Rule, table as rules};
 
@@ -103,13 +101,11 @@ impl<'a> Pair<'a> {
         for detail in reader.events_in(..) {
             let detail = detail?;
             let from = detail.header.index_seq;
-            let place = || {
-                let offset = offset_of!(v1::DetailEventHeader, index_seq);
-                detail_place(&detail, "index_seq", offset)
-            };
+            let place = || content::detail_field(&detail, "index_seq");
             match self.event(&mut index, from)? {
                 Some(event) if event.detail_seq == Some(detail.seq) => {
-                    agreement(reader, &event, &detail, report)?;
+                    let function = reader.function_payload(&detail)?;
+                    content::agreement(&event, &detail, function.as_ref(), report);
                 }
                 Some(event) => {
                     report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
@@ -135,83 +131,10 @@ impl<'a> Pair<'a> {
     }
 
     fn index_place(&self, seq: u64) -> Place {
-        let field = match self.index.wire() {
-            Wire::V1 => offset_of!(v1::IndexEvent, detail_seq),
-            Wire::V2 => offset_of!(v2::IndexEvent, detail_seq),
-        };
-        let start = self.index.event_offset(seq);
-        Place {
-            field: format!("events[{seq}].detail_seq"),
-            offset: start.map(|start| start.saturating_add(field as u64)),
+        let wire = self.index.wire();
+        match self.index.event_offset(seq) {
+            Some(offset) => EventAt { wire, seq, offset }.field("detail_seq"),
+            None => Place::of(format!("events[{seq}].detail_seq")),
         }
     }
 }
-
-/// What a detail event repeats of its index event, at the detail file's field.
-fn agreement(
-    reader: &DetailReader,
-    event: &IndexEvent,
-    detail: &DetailEvent,
-    report: &mut FileReport,
-) -> Result<(), Error> {
-    let DetailEventHeader {
-        timestamp,
-        event_type,
-        index_seq: seq,
-        ..
-    } = detail.header;
-    if timestamp != event.timestamp_ns {
-        let offset = offset_of!(v1::DetailEventHeader, timestamp);
-        let place = detail_place(detail, "timestamp", offset);
-        report.add(&rules::ATF_LINK_006, place, || {
-            format!("{timestamp}, index event {seq} has {}", event.timestamp_ns)
-        });
-    }
-    let expected = match event.event_kind {
-        EventKind::CALL => DetailEventType::FUNCTION_CALL,
-        EventKind::RETURN => DetailEventType::FUNCTION_RETURN,
-        _ => event_type,
-    };
-    if event_type != expected {
-        let offset = offset_of!(v1::DetailEventHeader, event_type);
-        let place = detail_place(detail, "event_type", offset);
-        report.add(&rules::ATF_LINK_007, place, || {
-            let (found, expected, kind) = (event_type.0, expected.0, event.event_kind.0);
-            format!("{found}, expected {expected}: index event {seq} has kind {kind}")
-        });
-    }
-    let payload = reader.function_payload(detail)?;
-    if let Some(payload) = payload.filter(|payload| payload.function_id != event.function_id) {
-        let offset = offset_of!(wire::DetailFunctionPayload, function_id) as u64;
-        let field = format!("events[{}].payload.function_id", detail.seq);
-        let place = Place::at(field, detail.payload_offset().saturating_add(offset));
-        report.add(&rules::ATF_LINK_011, place, || {
-            let (found, expected) = (payload.function_id, event.function_id);
-            format!("{found:#018x}, index event {seq} has {expected:#018x}")
-        });
-    }
-    Ok(())
-}
-
-/// A field of a detail event's header. Both wire versions have those that links need at one place.
-fn detail_place(detail: &DetailEvent, field: &str, offset: usize) -> Place {
-    let offset = detail.offset.saturating_add(offset as u64);
-    Place::at(format!("events[{}].{field}", detail.seq), offset)
-}
-
-/// What both headers say and must agree on, at the detail file's field.
-pub(super) fn agreement_rule(field: Option<&str>) -> &'static Rule {
-    match field {
-        Some("header.version") => &rules::ATF_LINK_008,
-        Some("header.thread_id") => &rules::ATF_LINK_009,
-        _ => &rules::ATF_LINK_010,
-    }
-}
-
-const _: () = {
-    use v1::DetailEventHeader as V1;
-    use v2::DetailEventHeader as V2;
-    assert!(offset_of!(V1, event_type) == offset_of!(V2, event_type));
-    assert!(offset_of!(V1, index_seq) == offset_of!(V2, index_seq));
-    assert!(offset_of!(V1, timestamp) == offset_of!(V2, timestamp));
-};

@@ -9,9 +9,9 @@ use crate::session::MANIFEST_FILE;
 
 use super::end::{self, Times};
 use super::thread::{Facts, linked};
-use super::{Output, is_unreadable, place_of, without_path};
+use super::{Output, place_of, rule_of, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::{Rule, table as rules};
+use crate::check::rules::table as rules;
 
 /// What the session's folders say of what the manifest repeats.
 #[derive(Debug)]
@@ -87,11 +87,8 @@ pub(super) fn check(
     if manifest.problems.iter().any(is_link) {
         return linked(&path, Kind::Manifest, output);
     }
-    if let Some(problem) = manifest
-        .problems
-        .iter()
-        .find(|problem| is_unreadable(problem))
-    {
+    let is_unreadable = |problem: &&crate::Error| rule_of(Kind::Manifest, problem).is_none();
+    if let Some(problem) = manifest.problems.iter().find(is_unreadable) {
         return output.unreadable(&path, &without_path(problem));
     }
     alone(manifest, &mut report);
@@ -103,9 +100,9 @@ pub(super) fn check(
 /// What can be told from the manifest alone.
 fn alone(manifest: &Manifest, report: &mut FileReport) {
     for problem in &manifest.problems {
-        report.add(problem_rule(problem.kind()), place_of(problem), || {
-            problem.kind().to_string()
-        });
+        if let Some(rule) = rule_of(Kind::Manifest, problem) {
+            report.add(rule, place_of(problem), || problem.kind().to_string());
+        }
     }
     format_version(manifest, report);
     for symbol in &manifest.symbols {
@@ -150,20 +147,6 @@ fn format_version(manifest: &Manifest, report: &mut FileReport) {
         report.add(&rules::ATF_MANI_012, Place::of("format_version"), || {
             format!("{found:?}, expected {expected:?} {with} symbols")
         });
-    }
-}
-
-fn problem_rule(problem: &ErrorKind) -> &'static Rule {
-    match problem {
-        ErrorKind::ByteOrderMark
-        | ErrorKind::Empty
-        | ErrorKind::NotUtf8
-        | ErrorKind::NotJson(_)
-        | ErrorKind::DuplicateKey => &rules::ATF_MANI_002,
-        ErrorKind::DuplicateThread { .. } => &rules::ATF_MANI_004,
-        ErrorKind::UnknownKey => &rules::ATF_MANI_011,
-        ErrorKind::EmptyName => &rules::ATF_MANI_013,
-        _ => &rules::ATF_MANI_003,
     }
 }
 

@@ -22,6 +22,7 @@
 //! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
 //! ```
 
+pub(crate) mod content;
 mod detail;
 mod end;
 mod events;
@@ -30,6 +31,7 @@ mod index;
 mod link;
 mod manifest;
 mod parallel;
+mod problem;
 mod ring;
 pub mod rules;
 mod session;
@@ -40,9 +42,10 @@ use std::path::Path;
 
 use crate::detail::DetailReader;
 use crate::index::IndexReader;
-use crate::{Error, ErrorKind, FileKind};
+use crate::{Error, ErrorKind, FileKind, Result};
 pub use finding::{FileReport, Finding, Kind, Place, Summary, Verdict};
 pub use parallel::check_all;
+pub use problem::rule_of;
 pub use walk::has_extension;
 
 /// Receives the results of a check one by one, so memory does not grow with the number of files.
@@ -71,20 +74,62 @@ pub fn check(path: &Path, output: &mut dyn Output) {
 /// Checks the bytes of one index or detail file, as if they were read from `path`, which need not exist.
 pub fn check_bytes(path: &Path, kind: FileKind, bytes: Vec<u8>, output: &mut dyn Output) {
     match kind {
-        FileKind::Index => index::file(path, IndexReader::from_bytes(bytes), output),
-        FileKind::Detail => detail::file(path, DetailReader::from_bytes(bytes), output),
+        FileKind::Index => index_file(path, IndexReader::from_bytes(bytes), output),
+        FileKind::Detail => detail_file(path, DetailReader::from_bytes(bytes), output),
     }
 }
 
-/// Whether an error means that a file cannot be read, rather than that it is wrong.
-fn is_unreadable(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::Io(_)
-            | ErrorKind::NotRegular { .. }
-            | ErrorKind::ManifestTooLarge { .. }
-            | ErrorKind::UnexpectedEnd { .. }
-    )
+/// Checks an index file on its own.
+fn index_file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output) {
+    match opened {
+        Ok(index) => report(path, Kind::Index, output, |report| {
+            index::check(&index, report).map(|_| ())
+        }),
+        Err(error) => refused(path, Kind::Index, &error, false, output),
+    }
+}
+
+/// Checks a detail file on its own.
+fn detail_file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
+    match opened {
+        Ok(detail) => report(path, Kind::Detail, output, |report| {
+            detail::check(&detail, report)
+        }),
+        Err(error) => refused(path, Kind::Detail, &error, false, output),
+    }
+}
+
+/// Reports a file that could not be opened. An empty one may belong to a writer that was killed before it wrote
+/// anything, unless the thread's other file is finalized.
+fn refused(
+    path: &Path,
+    kind: Kind,
+    error: &Error,
+    other_is_finalized: bool,
+    output: &mut dyn Output,
+) {
+    let mut report = FileReport::new(path, kind);
+    let (rule, place) = match (error.kind(), kind) {
+        (ErrorKind::NothingWritten, Kind::Index) if other_is_finalized => {
+            (Some(&rules::table::ATF_IHDR_001), place_of(error))
+        }
+        (ErrorKind::NothingWritten, _) if other_is_finalized => {
+            (Some(&rules::table::ATF_DHDR_001), place_of(error))
+        }
+        (ErrorKind::NothingWritten, _) => {
+            match kind {
+                Kind::Index => report.events = Some(0),
+                _ => report.details = Some(0),
+            }
+            (rule_of(kind, error), Place::at("footer", 0))
+        }
+        _ => (rule_of(kind, error), place_of(error)),
+    };
+    let Some(rule) = rule else {
+        return output.unreadable(path, &without_path(error));
+    };
+    report.add(rule, place, || error.kind().to_string());
+    output.file(report);
 }
 
 /// An error's text without the path, which every report prints first.

@@ -6,7 +6,7 @@ use crate::thread::{RING_FILE, ThreadReader};
 use crate::{Completeness, ErrorKind};
 
 use super::thread::linked;
-use super::{Output, place_of, without_path};
+use super::{Output, place_of, rule_of, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
@@ -24,18 +24,15 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let Some(problem) = thread.ring_error() else {
         return;
     };
-    match problem.kind() {
-        ErrorKind::SymbolicLink => linked(&path, Kind::Ring, output),
-        // With a field, a file is missing that the ring says it belongs to.
-        ErrorKind::Io(_) if problem.field().is_none() => {
-            output.unreadable(&path, &without_path(problem));
-        }
-        kind => {
-            let mut report = FileReport::new(&path, Kind::Ring);
-            report.add(&rules::ATF_RING_002, place_of(problem), || {
-                format!("{kind}; the ring is passed over")
-            });
-            output.file(report);
-        }
+    if *problem.kind() == ErrorKind::SymbolicLink {
+        return linked(&path, Kind::Ring, output);
     }
+    let Some(rule) = rule_of(Kind::Ring, problem) else {
+        return output.unreadable(&path, &without_path(problem));
+    };
+    let mut report = FileReport::new(&path, Kind::Ring);
+    report.add(rule, place_of(problem), || {
+        format!("{}; the ring is passed over", problem.kind())
+    });
+    output.file(report);
 }

@@ -11,8 +11,8 @@ use crate::wire::v1::IndexHeader;
 use crate::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
-use super::link::{Pair, agreement_rule};
-use super::{Output, detail, index, place_of, ring, without_path};
+use super::link::Pair;
+use super::{Output, detail, detail_file, index, place_of, refused, ring, rule_of, without_path};
 use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
@@ -72,10 +72,13 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
                     output.file(report);
                 }
                 ErrorKind::SymbolicLink => linked(&file, Kind::Index, output),
-                ErrorKind::NothingWritten if !has_finalized_detail(path) => {
-                    index::unwritten(&file, &error, output);
-                }
-                _ => index::refused(&file, &error, output),
+                _ => refused(
+                    &file,
+                    Kind::Index,
+                    &error,
+                    has_finalized_detail(path),
+                    output,
+                ),
             }
             detail_alone(path, output)
         }
@@ -98,7 +101,7 @@ fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
             true
         }
         Ok(_) => {
-            detail::file(&file, DetailReader::open(&file), output);
+            detail_file(&file, DetailReader::open(&file), output);
             true
         }
     };
@@ -158,8 +161,9 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     if let Some(mut detail) = detail.take() {
         detail.fill(|report| {
             for problem in &disagreements {
-                if let ErrorKind::Disagrees { .. } = problem.kind() {
-                    let rule = agreement_rule(problem.field());
+                if let ErrorKind::Disagrees { .. } = problem.kind()
+                    && let Some(rule) = rule_of(Kind::Detail, problem)
+                {
                     report.add(rule, place_of(problem), || problem.kind().to_string());
                 }
             }
@@ -175,10 +179,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
         Some(error) if *error.kind() == ErrorKind::SymbolicLink => {
             linked(&file, Kind::Detail, output);
         }
-        Some(error) if *error.kind() == ErrorKind::NothingWritten && !is_finalized => {
-            detail::unwritten(&file, error, output);
-        }
-        Some(error) => detail::refused(&file, error, output),
+        Some(error) => refused(&file, Kind::Detail, error, is_finalized, output),
         None => {}
     }
     ring::check(thread, output);

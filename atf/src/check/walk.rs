@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Output, detail, index, manifest, session, thread, without_path};
+use super::{Output, detail_file, index_file, manifest, session, thread, without_path};
 use crate::FileKind;
 use crate::detail::DetailReader;
 use crate::index::IndexReader;
@@ -61,10 +61,10 @@ fn file(path: &Path, output: &mut dyn Output) {
     let named = |name| path.file_name().is_some_and(|own| own == name);
     match FileKind::of(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
-        Ok(Some(FileKind::Detail)) => detail::file(path, DetailReader::open(path), output),
-        Ok(None) if named(DETAIL_FILE) => detail::file(path, DetailReader::open(path), output),
-        Ok(Some(FileKind::Index)) => index::file(path, IndexReader::open(path), output),
-        Ok(None) if named(INDEX_FILE) => index::file(path, IndexReader::open(path), output),
+        Ok(Some(FileKind::Detail)) => detail_file(path, DetailReader::open(path), output),
+        Ok(None) if named(DETAIL_FILE) => detail_file(path, DetailReader::open(path), output),
+        Ok(Some(FileKind::Index)) => index_file(path, IndexReader::open(path), output),
+        Ok(None) if named(INDEX_FILE) => index_file(path, IndexReader::open(path), output),
         Ok(None) => output.unreadable(
             path,
             "no ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",

@@ -3,12 +3,21 @@
 /// A time in a recording: `value / timescale` seconds, the rational number that Apple calls
 /// `CMTime`, without its flags and its epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct MediaTime {
     /// The numerator.
     pub value: i64,
     /// Parts of a second: 600, 44 100, 1 000 000 000, … A value of 0 or less is invalid, and such a
     /// time cannot be converted.
     pub timescale: i32,
+}
+
+impl MediaTime {
+    /// Creates the time of `value / timescale` seconds.
+    #[must_use]
+    pub const fn new(value: i64, timescale: i32) -> Self {
+        Self { value, timescale }
+    }
 }
 
 /// The same moment on the trace's clock and on a recording's clock (S0, S1). Captured once while
@@ -30,11 +39,23 @@ pub struct MediaTime {
 /// assert_eq!(anchor.to_host_ns(media), Some(5_500_000_000));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct TimingAnchor {
     /// The trace's clock at the capture in nanoseconds, from [`now_ns`](super::now_ns).
     pub host_time_ns: u64,
     /// The recording's clock at the capture.
     pub media_time: MediaTime,
+}
+
+impl TimingAnchor {
+    /// Creates an anchor from one moment on both clocks.
+    #[must_use]
+    pub const fn new(host_time_ns: u64, media_time: MediaTime) -> Self {
+        Self {
+            host_time_ns,
+            media_time,
+        }
+    }
 }
 
 const NS_PER_SECOND: i128 = 1_000_000_000;

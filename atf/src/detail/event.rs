@@ -1,10 +1,12 @@
 //! An event of `detail.atf`.
 
 use crate::error::{Result, out_of_range};
+use crate::setters::setters;
 use crate::wire::{DetailEventType, Wire, v1, v2};
 
 /// The header of an event in `detail.atf`, from either wire version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DetailEventHeader {
     /// Bytes of the event, including header and payload.
     pub total_length: u32,
@@ -19,6 +21,30 @@ pub struct DetailEventHeader {
     /// The timestamp in nanoseconds, the same as in the index event.
     pub timestamp: u64,
 }
+
+impl DetailEventHeader {
+    /// Creates the header of a detail of thread 0, without flags, whose length the writer computes.
+    #[must_use]
+    pub const fn new(event_type: DetailEventType, index_seq: u64, timestamp: u64) -> Self {
+        Self {
+            total_length: 0,
+            event_type,
+            flags: 0,
+            index_seq,
+            thread_id: 0,
+            timestamp,
+        }
+    }
+}
+
+setters!(DetailEventHeader {
+    total_length: u32,
+    event_type: DetailEventType,
+    flags: u16,
+    index_seq: u64,
+    thread_id: u32,
+    timestamp: u64,
+});
 
 impl DetailEventHeader {
     /// Its size in bytes, in either wire version.
@@ -97,6 +123,7 @@ impl DetailEventHeader {
 /// One event of `detail.atf`: its header and its position. The payload is read on demand, as it can
 /// be as large as the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DetailEvent {
     /// Its position, counted from 0.
     pub seq: u64,

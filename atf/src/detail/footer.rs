@@ -4,12 +4,14 @@ use std::mem::offset_of;
 
 use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
+use crate::setters::setters;
 use crate::wire;
 
 /// The footer of `detail.atf`, 64 bytes after the last event, the same in both wire versions.
 ///
 /// Its length comes before its times; in the footer of `index.atf` the times come first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DetailFooter {
     /// CRC-32C of the events section; 0 means no checksum.
     pub checksum: u32,
@@ -22,6 +24,14 @@ pub struct DetailFooter {
     /// Timestamp of the last event, in nanoseconds.
     pub time_end_ns: u64,
 }
+
+setters!(DetailFooter {
+    checksum: u32,
+    event_count: u64,
+    bytes_length: u64,
+    time_start_ns: u64,
+    time_end_ns: u64,
+});
 
 impl DetailFooter {
     /// Its size in bytes.

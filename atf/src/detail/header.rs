@@ -4,10 +4,12 @@ use std::mem::offset_of;
 
 use crate::error::Result;
 use crate::header::{HEADER_SIZE, check_events_offset, wire};
+use crate::setters::setters;
 use crate::wire::{self, Arch, Os, Wire};
 
 /// The header of `detail.atf`, the first 64 bytes, laid out alike in both wire versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DetailHeader {
     /// The wire version of the file.
     pub wire: Wire,
@@ -30,6 +32,36 @@ pub struct DetailHeader {
     /// The greatest `index_seq` of all events; meaningless without events.
     pub index_seq_end: u64,
 }
+
+impl DetailHeader {
+    /// Creates the placeholder of a file without events: all other fields are 0.
+    #[must_use]
+    pub const fn new(wire: Wire, thread_id: u32) -> Self {
+        Self {
+            wire,
+            arch: Arch(0),
+            os: Os(0),
+            flags: 0,
+            thread_id,
+            events_offset: HEADER_SIZE as u64,
+            event_count: 0,
+            bytes_length: 0,
+            index_seq_start: 0,
+            index_seq_end: 0,
+        }
+    }
+}
+
+setters!(DetailHeader {
+    arch: Arch,
+    os: Os,
+    flags: u32,
+    events_offset: u64,
+    event_count: u64,
+    bytes_length: u64,
+    index_seq_start: u64,
+    index_seq_end: u64,
+});
 
 impl DetailHeader {
     /// Its size in bytes.

@@ -1,6 +1,7 @@
 //! The payload of a call or a return.
 
 use crate::error::{Result, out_of_range};
+use crate::setters::setters;
 use crate::wire;
 
 /// Registers and stack at a call or a return.
@@ -9,7 +10,8 @@ use crate::wire;
 /// `x86_64`, so the meaning of `x_regs` depends on the header's `arch`. A payload is recognized by
 /// its shape: the event is exactly as long as its headers and `stack_size` together. Any other
 /// payload is opaque.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FunctionPayload {
     /// The function, the same as in the index event.
     pub function_id: u64,
@@ -26,6 +28,16 @@ pub struct FunctionPayload {
     /// The bytes of the stack from `sp` on, `stack_size` of them; the sources allow at most 256.
     pub stack: Vec<u8>,
 }
+
+setters!(FunctionPayload {
+    function_id: u64,
+    x_regs: [u64; 8],
+    lr: u64,
+    fp: u64,
+    sp: u64,
+    reserved: u16,
+    stack: Vec<u8>,
+});
 
 impl FunctionPayload {
     /// Bytes before the stack.

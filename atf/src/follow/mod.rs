@@ -46,6 +46,7 @@ pub use thread::{ThreadEvent, ThreadFollower};
 
 /// The result of one look at a growing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Polled<T> {
     /// New data that has become certain. More may be available: poll again before waiting.
     New(T),

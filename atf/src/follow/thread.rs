@@ -59,6 +59,7 @@ pub struct ThreadFollower {
 
 /// An event with its detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadEvent {
     /// Its position, counted from 0.
     pub seq: u64,

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use crate::error::{Result, out_of_range};
+use crate::setters::setters;
 use crate::wire::{EventKind, Wire, v1, v2};
 
 /// Bytes of an event, as a file offset.
@@ -55,6 +56,7 @@ pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
 ///
 /// Its position in the file is its `index_seq`, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexEvent {
     /// The timestamp, in nanoseconds of the header's clock.
     pub timestamp_ns: u64,
@@ -70,6 +72,30 @@ pub struct IndexEvent {
     /// The position of its event in `detail.atf`, counted from 0; `None` if it has none.
     pub detail_seq: Option<u64>,
 }
+
+impl IndexEvent {
+    /// Creates an event of thread 0, without depth or link.
+    #[must_use]
+    pub const fn new(timestamp_ns: u64, function_id: u64, event_kind: EventKind) -> Self {
+        Self {
+            timestamp_ns,
+            function_id,
+            thread_id: 0,
+            event_kind,
+            call_depth: None,
+            detail_seq: None,
+        }
+    }
+}
+
+setters!(IndexEvent {
+    timestamp_ns: u64,
+    function_id: u64,
+    thread_id: u32,
+    event_kind: EventKind,
+    call_depth: Option<u32>,
+    detail_seq: Option<u64>,
+});
 
 impl IndexEvent {
     /// Its size in bytes, in either wire version.

@@ -5,10 +5,12 @@ use std::mem::offset_of;
 use super::event::EVENT_SIZE;
 use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
+use crate::setters::setters;
 use crate::wire;
 
 /// The footer of `index.atf`, 64 bytes after the last event, the same in both wire versions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexFooter {
     /// CRC-32C of the events section; 0 means no checksum.
     pub checksum: u32,
@@ -21,6 +23,14 @@ pub struct IndexFooter {
     /// Bytes of the events section.
     pub bytes_written: u64,
 }
+
+setters!(IndexFooter {
+    checksum: u32,
+    event_count: u64,
+    time_start_ns: u64,
+    time_end_ns: u64,
+    bytes_written: u64,
+});
 
 impl IndexFooter {
     /// Its size in bytes.

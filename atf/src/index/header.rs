@@ -5,6 +5,7 @@ use std::mem::offset_of;
 use super::event::EVENT_SIZE;
 use crate::error::{ErrorKind, Result, out_of_range};
 use crate::header::{HEADER_SIZE, check_events_offset, error, wire};
+use crate::setters::setters;
 use crate::wire::{Arch, Clock, INDEX_EVENT_SIZE, IndexFlags, Os, Wire, offset, v1, v2};
 
 /// The header of `index.atf`, the first 64 bytes, from either wire version.
@@ -13,6 +14,7 @@ use crate::wire::{Arch, Clock, INDEX_EVENT_SIZE, IndexFlags, Os, Wire, offset, v
 /// count, times and `footer_offset` are 0 or wrong in an unfinalized file. If header and verified
 /// footer disagree, the footer counts (S2).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct IndexHeader {
     /// The file's wire version.
     pub wire: Wire,
@@ -40,6 +42,39 @@ pub struct IndexHeader {
     /// Timestamp of the last event, in nanoseconds.
     pub time_end_ns: u64,
 }
+
+impl IndexHeader {
+    /// Creates the placeholder of a file without events: all other fields are 0.
+    #[must_use]
+    pub const fn new(wire: Wire, thread_id: u32) -> Self {
+        Self {
+            wire,
+            arch: Arch(0),
+            os: Os(0),
+            flags: IndexFlags(0),
+            thread_id,
+            clock_type: Clock(0),
+            event_size: INDEX_EVENT_SIZE,
+            event_count: 0,
+            events_offset: HEADER_SIZE as u64,
+            footer_offset: 0,
+            time_start_ns: 0,
+            time_end_ns: 0,
+        }
+    }
+}
+
+setters!(IndexHeader {
+    arch: Arch,
+    os: Os,
+    flags: IndexFlags,
+    clock_type: Clock,
+    event_count: u64,
+    events_offset: u64,
+    footer_offset: u64,
+    time_start_ns: u64,
+    time_end_ns: u64,
+});
 
 impl IndexHeader {
     /// Its size in bytes, in either wire version.

@@ -18,6 +18,7 @@ const SMALLEST_PART: u64 = 1 << 15;
 ///
 /// Made by [`IndexReader::scan`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Scan {
     /// The number of events.
     pub event_count: u64,

@@ -29,6 +29,7 @@ use crate::wire::Clock;
 /// assert_eq!(problem.offset(), Some(51));
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Manifest {
     /// `"2.0"` without symbols, `"2.1"` with them.
     pub format_version: Option<String>,
@@ -53,6 +54,7 @@ pub struct Manifest {
 
 /// A thread that the manifest lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManifestThread {
     /// Its position in the manifest's list, counted from 0; unreadable entries count too.
     pub position: usize,
@@ -64,6 +66,7 @@ pub struct ManifestThread {
 
 /// An executable or a library.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Module {
     /// The upper half of its functions' `function_id`.
     pub module_id: u32,
@@ -77,8 +80,53 @@ pub struct Module {
     pub uuid: Option<String>,
 }
 
+impl Module {
+    /// Creates a module of which only the id is known; set the other fields as they are known.
+    #[must_use]
+    pub const fn new(module_id: u32) -> Self {
+        Self {
+            module_id,
+            path: None,
+            base_address: None,
+            size: None,
+            uuid: None,
+        }
+    }
+}
+
+impl Module {
+    /// Sets the path of its file.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = Some(path.into());
+        self
+    }
+
+    /// Sets its load address.
+    #[must_use]
+    pub const fn base_address(mut self, base_address: u64) -> Self {
+        self.base_address = Some(base_address);
+        self
+    }
+
+    /// Sets its size in memory in bytes.
+    #[must_use]
+    pub const fn size(mut self, size: u64) -> Self {
+        self.size = Some(size);
+        self
+    }
+
+    /// Sets its build id.
+    #[must_use]
+    pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
+        self.uuid = Some(uuid.into());
+        self
+    }
+}
+
 /// The name of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Symbol {
     /// Its position in the manifest's list, counted from 0; unreadable entries count too.
     pub position: usize,
@@ -91,4 +139,20 @@ pub struct Symbol {
     /// Its name: at least one character, any characters. An empty name is read as `None` and not
     /// written.
     pub name: Option<String>,
+}
+
+impl Symbol {
+    /// Creates the name of a function; its module and index are the halves of `function_id`.
+    #[must_use]
+    pub fn new(function_id: u64, name: impl Into<String>) -> Self {
+        let [module_id, symbol_index] = [function_id >> 32, function_id & u64::from(u32::MAX)]
+            .map(|half| u32::try_from(half).ok());
+        Self {
+            position: 0,
+            function_id,
+            module_id,
+            symbol_index,
+            name: Some(name.into()),
+        }
+    }
 }

@@ -43,6 +43,7 @@ const MOST_OPEN: usize = 128;
 
 /// An event and its origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergedEvent {
     /// The position of its process among the merged sessions: 0 if there is only one.
     pub process: u32,
@@ -52,6 +53,19 @@ pub struct MergedEvent {
     pub seq: u64,
     /// The event.
     pub event: IndexEvent,
+}
+
+impl MergedEvent {
+    /// Creates an event of a thread in a process.
+    #[must_use]
+    pub const fn new(process: u32, thread: u32, seq: u64, event: IndexEvent) -> Self {
+        Self {
+            process,
+            thread,
+            seq,
+            event,
+        }
+    }
 }
 
 /// Selects the threads and the time range to merge.

@@ -54,6 +54,7 @@
 //! # Ok::<(), atf::Error>(())
 //! ```
 
+use crate::setters::setters;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -71,12 +72,18 @@ pub use recorder::{Lost, Recorder};
 
 /// The capacity of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capacity {
     /// Events, 32 bytes of memory each: 1 to 2²⁵.
     pub events: usize,
     /// Bytes for the payloads of details: at most 2³⁰, and 0 if none are recorded.
     pub payload_size: usize,
 }
+
+setters!(Capacity {
+    events: usize,
+    payload_size: usize,
+});
 
 impl Default for Capacity {
     /// 2¹⁶ events in 2 MiB, and 1 MiB of payloads: at ten million events per second, six times what

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::report::{Notes, Place, ThreadReport, What, Why};
+use super::report::{DropReason, NoteKind, Notes, Place, ThreadReport};
 use super::salvage::SalvagedDetails;
 use crate::checksum::Checksum;
 use crate::completeness::Completeness;
@@ -87,25 +87,25 @@ impl End<'_> {
         let gap = self.events_offset.saturating_sub(HEADER_SIZE as u64);
         report.drop(
             self.file,
-            Why::BetweenHeaderAndEvents,
+            DropReason::BetweenHeaderAndEvents,
             HEADER_SIZE as u64,
             gap,
         );
         match self.completeness {
             Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
                 let footer = self.footer_offset.unwrap_or(self.events_end);
-                self.gap(Why::BehindFramingProblem, footer, salvaged, report);
+                self.gap(DropReason::BehindFramingProblem, footer, salvaged, report);
                 self.behind_footer(footer, report);
             }
             Completeness::DamagedFooter { offset, .. } => {
                 let why = match self.framing_problem {
-                    Some(_) => Why::BehindFramingProblem,
-                    None => Why::EventCutShort,
+                    Some(_) => DropReason::BehindFramingProblem,
+                    None => DropReason::EventCutShort,
                 };
                 self.gap(why, *offset, salvaged, report);
                 let footer = self.file_size.saturating_sub(*offset);
                 let footer = footer.min(FOOTER_SIZE as u64);
-                report.drop(self.file, Why::DamagedFooter, *offset, footer);
+                report.drop(self.file, DropReason::DamagedFooter, *offset, footer);
                 self.behind_footer(*offset, report);
             }
             Completeness::Unfinalized {
@@ -114,23 +114,34 @@ impl End<'_> {
                 partial_footer,
             } => {
                 let why = match self.framing_problem {
-                    Some(_) => Why::BehindFramingProblem,
-                    None => Why::EventCutShort,
+                    Some(_) => DropReason::BehindFramingProblem,
+                    None => DropReason::EventCutShort,
                 };
                 let end = self.events_end.saturating_add(*trailing_bytes);
                 self.gap(why, end, salvaged, report);
                 let mut end = end;
                 if let Some(partial) = partial_footer {
-                    report.drop(self.file, Why::FooterCutShort, partial.offset, partial.size);
+                    report.drop(
+                        self.file,
+                        DropReason::FooterCutShort,
+                        partial.offset,
+                        partial.size,
+                    );
                     end = partial.offset.saturating_add(partial.size);
                 }
-                report.drop(self.file, Why::ZeroTail, end, *zero_tail_bytes);
+                report.drop(self.file, DropReason::ZeroTail, end, *zero_tail_bytes);
             }
         }
     }
 
     /// The bytes from the last event to `end`, without the details that were found there.
-    fn gap(&self, why: Why, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
+    fn gap(
+        &self,
+        why: DropReason,
+        end: u64,
+        salvaged: &SalvagedDetails,
+        report: &mut ThreadReport,
+    ) {
         for Range { start, end } in salvaged.gaps(self.events_end..end) {
             report.drop(self.file, why, start, end.saturating_sub(start));
         }
@@ -139,7 +150,7 @@ impl End<'_> {
     fn behind_footer(&self, footer_offset: u64, report: &mut ThreadReport) {
         let end = footer_offset.saturating_add(FOOTER_SIZE as u64);
         let size = self.file_size.saturating_sub(end);
-        report.drop(self.file, Why::BehindFooter, end, size);
+        report.drop(self.file, DropReason::BehindFooter, end, size);
     }
 
     fn note_header(&self, report: &mut ThreadReport) {
@@ -153,27 +164,27 @@ impl End<'_> {
             if is_told && self.missing_events > 0 {
                 continue;
             }
-            notes.add(What::HeaderDisagrees, || Place::of(self.file, error));
+            notes.add(NoteKind::HeaderDisagrees, || Place::of(self.file, error));
         }
         let footer =
             |found: &str| Place::new(self.file, "footer", Some(self.events_end)).found(found);
         match self.completeness {
             Completeness::Finalized => {}
-            Completeness::FooterUnderPlaceholder => notes.add(What::NotFinalized, || {
+            Completeness::FooterUnderPlaceholder => notes.add(NoteKind::NotFinalized, || {
                 let found = "a footer, but a placeholder for a header";
                 Place::new(self.file, "header", Some(0)).found(found)
             }),
             Completeness::Unfinalized { .. } => {
-                notes.add(What::NotFinalized, || footer("no footer"));
+                notes.add(NoteKind::NotFinalized, || footer("no footer"));
             }
             Completeness::DamagedFooter { problems, .. } => {
                 for problem in problems {
-                    notes.add(What::Damaged, || Place::of(self.file, problem));
+                    notes.add(NoteKind::Damaged, || Place::of(self.file, problem));
                 }
             }
         }
         if let Some(problem) = self.framing_problem {
-            notes.add(What::Damaged, || Place::of(self.file, problem));
+            notes.add(NoteKind::Damaged, || Place::of(self.file, problem));
         }
     }
 
@@ -183,7 +194,7 @@ impl End<'_> {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;
         }
-        notes.add(What::EventsMissing, || {
+        notes.add(NoteKind::EventsMissing, || {
             let missing = self.missing_events;
             let count = self.event_count.saturating_add(missing);
             let how = match self.file_size < self.header_end {
@@ -202,11 +213,11 @@ impl End<'_> {
         match self.checksum {
             Checksum::Good | Checksum::NotChecked => {}
             Checksum::Absent if self.event_count == 0 => {}
-            Checksum::Absent => notes.add(What::NoChecksum, || place("0".to_owned())),
-            Checksum::Ieee { stored, .. } => notes.add(What::NoChecksum, || {
+            Checksum::Absent => notes.add(NoteKind::NoChecksum, || place("0".to_owned())),
+            Checksum::Ieee { stored, .. } => notes.add(NoteKind::NoChecksum, || {
                 place(format!("{stored:#010x}, the IEEE CRC-32 of the events"))
             }),
-            Checksum::Bad { stored, computed } => notes.add(What::ChecksumBad, || {
+            Checksum::Bad { stored, computed } => notes.add(NoteKind::ChecksumBad, || {
                 place(format!("{stored:#010x}, the events have {computed:#010x}"))
             }),
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::job::Job;
-use super::report::{ManifestReport, Notes, Place, What};
+use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
 use crate::error::{Error, ErrorKind, Result};
 use crate::manifest::{self, Manifest, ManifestThread, Symbol};
@@ -57,7 +57,7 @@ pub(super) fn rewrite(
     if !job.keeps_rest {
         for key in unknown.keys() {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
-            report.notes.add(What::KeyDropped, place);
+            report.notes.add(NoteKind::KeyDropped, place);
         }
     }
     if let Some(old) = old {
@@ -116,7 +116,7 @@ fn manifest(
         (Some(clock), None) => new.clock_type = Some(Clock::from(*clock)),
         (Some(_), Some(_)) => {
             new.clock_type = None;
-            report.notes.add(What::ClocksDiffer, || {
+            report.notes.add(NoteKind::ClocksDiffer, || {
                 let clocks: Vec<_> = facts.clocks.iter().map(u8::to_string).collect();
                 Place::new(MANIFEST_FILE, "clock_type", None).found(clocks.join(", "))
             });
@@ -166,7 +166,7 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
 fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
-        report.notes.add(What::ManifestDisagrees, place);
+        report.notes.add(NoteKind::ManifestDisagrees, place);
     };
     let details: BTreeMap<u32, Option<bool>> =
         new.threads.iter().map(|t| (t.id, t.has_detail)).collect();
@@ -214,7 +214,7 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
             && !uuid.eq_ignore_ascii_case(found)
         {
             other_builds.insert(module.module_id);
-            notes.add(What::OtherBuild, || {
+            notes.add(NoteKind::OtherBuild, || {
                 let place = Place::new(MANIFEST_FILE, "modules.uuid", None);
                 place.found(format!("{uuid}, the other manifest has {found}"))
             });

@@ -67,19 +67,21 @@ use std::path::Path;
 
 pub use job::ProgressFn;
 pub use report::{
-    Action, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Notes, Place, Report, Run,
-    SessionReport, SetAside, ThreadReport, What, Why,
+    Action, DropReason, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note,
+    NoteKind, Notes, Place, Report, SessionReport, SetAside, ThreadReport,
 };
 pub use stage::is_unfinished;
 
 use crate::error::Result;
 use crate::manifest::Manifest;
+use crate::setters::setters;
 use crate::wire::Wire;
 use crate::write::Durability;
 use job::{Details, Job};
 
 /// How [`recover`] works.
 #[derive(Default, Clone)]
+#[non_exhaustive]
 pub struct RecoverOptions<'a> {
     /// Whether to look behind holes and damage too. What is found there is marked in the report.
     pub salvage: bool,
@@ -92,8 +94,16 @@ pub struct RecoverOptions<'a> {
     pub progress: Option<ProgressFn<'a>>,
 }
 
+setters!(RecoverOptions<'a> {
+    salvage: bool,
+    symbols: Option<Manifest>,
+    durability: Durability,
+    progress: Option<ProgressFn<'a>>,
+});
+
 /// How [`convert`] works.
 #[derive(Default, Clone)]
+#[non_exhaustive]
 pub struct ConvertOptions<'a> {
     /// Whether to look behind holes and damage too, as [`recover`] does.
     pub salvage: bool,
@@ -105,8 +115,16 @@ pub struct ConvertOptions<'a> {
     pub progress: Option<ProgressFn<'a>>,
 }
 
+setters!(ConvertOptions<'a> {
+    salvage: bool,
+    symbols: Option<Manifest>,
+    durability: Durability,
+    progress: Option<ProgressFn<'a>>,
+});
+
 /// How [`scrub`] works.
 #[derive(Default, Clone)]
+#[non_exhaustive]
 pub struct ScrubOptions<'a> {
     /// Whether all details are left out, not only what they hold.
     pub drop_details: bool,
@@ -117,6 +135,13 @@ pub struct ScrubOptions<'a> {
     /// Called now and then.
     pub progress: Option<ProgressFn<'a>>,
 }
+
+setters!(ScrubOptions<'a> {
+    drop_details: bool,
+    module_names_only: bool,
+    durability: Durability,
+    progress: Option<ProgressFn<'a>>,
+});
 
 /// Turns a trace that was cut off or damaged into a finalized one at `out`, which must not exist.
 ///

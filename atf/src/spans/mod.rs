@@ -81,6 +81,7 @@ pub use stack::CallStack;
 
 /// One call of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Span {
     /// The function.
     pub function_id: u64,
@@ -145,6 +146,7 @@ pub enum SpanEnd {
 
 /// A `RETURN` or an `EXCEPTION` of a function without an open call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unmatched {
     /// Its position, counted from 0.
     pub seq: u64,
@@ -158,6 +160,7 @@ pub struct Unmatched {
 
 /// The results of pairing: each call once, when it ends, and events that end no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Paired {
     /// A call that ended.
     Span(Span),
@@ -170,6 +173,7 @@ pub enum Paired {
 /// Tracers in the field count from 1 and repeat a call's depth at its return; derived depths do the
 /// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Depth {
     /// As the tracer recorded it, in wire version 1.
     Recorded(u32),

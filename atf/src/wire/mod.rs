@@ -62,6 +62,7 @@ pub struct IndexFlags;
 /// The header's `version` byte distinguishes them. S0, S1, S3 and S4 describe version 1, which
 /// tracers in the field write; S2 describes version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Wire {
     /// Version 1.
     V1,

@@ -1,9 +1,11 @@
 //! The events and details that a tracer passes to a writer.
 
+use crate::setters::setters;
 use crate::wire::{DetailEventType, EventKind};
 
 /// A call, a return or an exception, as a tracer saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Event {
     /// The timestamp in nanoseconds of the clock in the options; never less than the previous one.
     pub timestamp_ns: u64,
@@ -16,8 +18,34 @@ pub struct Event {
     pub call_depth: u32,
 }
 
+impl Event {
+    /// Creates an event. Wire version 2 does not record `call_depth`.
+    #[must_use]
+    pub const fn new(
+        timestamp_ns: u64,
+        function_id: u64,
+        event_kind: EventKind,
+        call_depth: u32,
+    ) -> Self {
+        Self {
+            timestamp_ns,
+            function_id,
+            event_kind,
+            call_depth,
+        }
+    }
+}
+
+setters!(Event {
+    timestamp_ns: u64,
+    function_id: u64,
+    event_kind: EventKind,
+    call_depth: u32,
+});
+
 /// Registers and stack at an event, or other data that belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Detail<'a> {
     /// The kind of detail: [`FUNCTION_CALL`](DetailEventType::FUNCTION_CALL) for a call,
     /// [`FUNCTION_RETURN`](DetailEventType::FUNCTION_RETURN) for a return.
@@ -28,6 +56,24 @@ pub struct Detail<'a> {
     /// of a call or a return. Any bytes, less than 4 GiB.
     pub payload: &'a [u8],
 }
+
+impl<'a> Detail<'a> {
+    /// Creates a detail without flags.
+    #[must_use]
+    pub const fn new(event_type: DetailEventType, payload: &'a [u8]) -> Self {
+        Self {
+            event_type,
+            flags: 0,
+            payload,
+        }
+    }
+}
+
+setters!(Detail<'a> {
+    event_type: DetailEventType,
+    flags: u16,
+    payload: &'a [u8],
+});
 
 /// An index event and its detail event, by their positions, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +86,7 @@ pub struct Link {
 
 /// The final contents of a thread's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadSummary {
     /// The thread.
     pub thread_id: u32,

@@ -1,6 +1,7 @@
 //! Options for writing.
 
 use crate::clock;
+use crate::setters::setters;
 use crate::wire::{Arch, Clock, Os, Wire};
 
 /// How files are written. [`Default`] describes this machine, in wire version 1.
@@ -9,14 +10,13 @@ use crate::wire::{Arch, Clock, Os, Wire};
 /// use atf::Wire;
 /// use atf::write::{Durability, WriteOptions};
 ///
-/// let options = WriteOptions {
-///     wire: Wire::V2,
-///     durability: Durability::Finalize,
-///     ..WriteOptions::default()
-/// };
+/// let options = WriteOptions::default()
+///     .wire(Wire::V2)
+///     .durability(Durability::Finalize);
 /// # assert_eq!(options.durability, Durability::Finalize);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WriteOptions {
     /// The wire version. All tracers in the field write version 1.
     pub wire: Wire,
@@ -40,6 +40,17 @@ pub struct WriteOptions {
     pub buffer_size: usize,
 }
 
+setters!(WriteOptions {
+    wire: Wire,
+    arch: Arch,
+    os: Os,
+    clock_type: Clock,
+    durability: Durability,
+    survive_kill: bool,
+    verbatim: bool,
+    buffer_size: usize,
+});
+
 impl Default for WriteOptions {
     fn default() -> Self {
         Self {
@@ -57,6 +68,7 @@ impl Default for WriteOptions {
 
 /// Which data survives a power loss; unsynchronized writes may be dropped or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// Nothing is guaranteed: the system writes whenever it likes. The traced program never waits.
     #[default]

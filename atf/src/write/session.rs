@@ -49,6 +49,7 @@ pub struct SessionWriter {
 
 /// Totals over a session's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SessionTotals {
     /// Threads that have been written.
     pub threads: u64,

@@ -89,26 +89,20 @@ impl Program {
 
     /// Returns the modules for a manifest.
     pub(crate) fn modules(&self) -> Vec<Module> {
-        let module = |(id, (path, _)): (u32, &(&str, &str))| Module {
-            module_id: id,
-            path: Some((*path).to_owned()),
-            base_address: Some(base_address(id)),
-            size: Some(u64::from(self.counts[id as usize] + 1) * CODE_SIZE),
-            uuid: Some(format!("{id:08X}-0000-4000-8000-{:012X}", self.len())),
+        let module = |(id, (path, _)): (u32, &(&str, &str))| {
+            Module::new(id)
+                .path((*path).to_owned())
+                .base_address(base_address(id))
+                .size(u64::from(self.counts[id as usize] + 1) * CODE_SIZE)
+                .uuid(format!("{id:08X}-0000-4000-8000-{:012X}", self.len()))
         };
         (0..).zip(&MODULES).map(module).collect()
     }
 
     /// Returns the function names for a manifest.
     pub(crate) fn symbols(&self) -> Vec<Symbol> {
-        let symbol = |(position, function): (usize, &Function)| Symbol {
-            position,
-            function_id: function.id(),
-            module_id: Some(function.module),
-            symbol_index: Some(function.symbol),
-            name: Some(function.name()),
-        };
-        self.functions.iter().enumerate().map(symbol).collect()
+        let symbol = |function: &Function| Symbol::new(function.id(), function.name());
+        self.functions.iter().map(symbol).collect()
     }
 }
 

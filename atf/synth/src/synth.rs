@@ -113,13 +113,11 @@ impl Synth {
     /// Returns the options for writing: Linux on arm64, whatever machine generates the trace.
     #[must_use]
     pub fn write_options(&self) -> WriteOptions {
-        WriteOptions {
-            wire: self.wire,
-            arch: Arch::ARM64,
-            os: Os::LINUX,
-            clock_type: Clock::BOOTTIME,
-            ..WriteOptions::default()
-        }
+        WriteOptions::default()
+            .wire(self.wire)
+            .arch(Arch::ARM64)
+            .os(Os::LINUX)
+            .clock_type(Clock::BOOTTIME)
     }
 
     /// Writes a session; `folder` must not contain one yet.
@@ -175,11 +173,7 @@ fn write_events(
         match made.detail {
             Some(registers) => {
                 registers.write_payload(&mut payload);
-                let detail = Detail {
-                    event_type: registers.event_type,
-                    flags: 0,
-                    payload: &payload,
-                };
+                let detail = Detail::new(registers.event_type, &payload);
                 writer.write_with_detail(&made.event, &detail)?;
                 written.detail_events += 1;
             }

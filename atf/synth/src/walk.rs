@@ -165,12 +165,12 @@ impl Iterator for ThreadEvents {
     fn next(&mut self) -> Option<SynthEvent> {
         self.left = self.left.checked_sub(1)?;
         let (event_kind, function, depth, gap_ns) = self.step();
-        let event = Event {
-            timestamp_ns: self.pace.next(gap_ns),
-            function_id: Function::id(self.program.function(function)),
+        let event = Event::new(
+            self.pace.next(gap_ns),
+            Function::id(self.program.function(function)),
             event_kind,
-            call_depth: depth as u32,
-        };
+            depth as u32,
+        );
         let detail = self.registers(&event);
         Some(SynthEvent { event, detail })
     }

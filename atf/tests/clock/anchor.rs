@@ -3,14 +3,11 @@
 use atf::clock::{MediaTime, TimingAnchor};
 
 fn media(value: i64, timescale: i32) -> MediaTime {
-    MediaTime { value, timescale }
+    MediaTime::new(value, timescale)
 }
 
 fn anchor(host_time_ns: u64, value: i64, timescale: i32) -> TimingAnchor {
-    TimingAnchor {
-        host_time_ns,
-        media_time: media(value, timescale),
-    }
+    TimingAnchor::new(host_time_ns, media(value, timescale))
 }
 
 #[test]

@@ -18,20 +18,13 @@ fn writes_until_it_is_killed() {
     let Ok(folder) = std::env::var(FOLDER) else {
         return;
     };
-    let options = WriteOptions {
-        survive_kill: true,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default()
+        .survive_kill(true)
+        .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(Path::new(&folder), 0, &options).unwrap();
     // Not forever, in case nobody kills it.
     for seq in 0..1_000_000 {
-        let event = Event {
-            timestamp_ns: seq,
-            function_id: seq,
-            event_kind: EventKind::CALL,
-            call_depth: 1,
-        };
+        let event = Event::new(seq, seq, EventKind::CALL, 1);
         writer.write(&event).unwrap();
         if seq % 100 == 0 {
             std::thread::sleep(Duration::from_micros(100));

@@ -12,12 +12,7 @@ fn ids(threads: &[FollowedThread]) -> Vec<u32> {
 }
 
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 1000 + seq,
-        function_id: 7,
-        event_kind: EventKind::CALL,
-        call_depth: 1,
-    }
+    Event::new(1000 + seq, 7, EventKind::CALL, 1)
 }
 
 #[test]
@@ -109,20 +104,8 @@ fn names_are_updated_whenever_the_manifest_changes() {
     // Names of equal length keep the file's size.
     for name in ["main", "exit", "loop"] {
         let path = format!("/bin/{name}");
-        writer.set_modules(vec![Module {
-            module_id: 3,
-            path: Some(path.clone()),
-            base_address: None,
-            size: None,
-            uuid: None,
-        }]);
-        writer.set_symbols(vec![Symbol {
-            position: 0,
-            function_id: 7,
-            module_id: None,
-            symbol_index: None,
-            name: Some(name.to_owned()),
-        }]);
+        writer.set_modules(vec![Module::new(3).path(path.clone())]);
+        writer.set_symbols(vec![Symbol::new(7, name)]);
         writer.write_manifest().unwrap();
         assert!(session.poll_manifest().unwrap());
         assert_eq!(session.symbols().function(7).name, Some(name));

@@ -10,15 +10,15 @@ use atf::{DetailEventType, EventKind, Wire};
 use crate::support::{DetailFile, IndexFile};
 
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 5_000_000 + seq * 7,
-        function_id: seq / 3,
-        event_kind: match seq % 2 {
+    Event::new(
+        5_000_000 + seq * 7,
+        seq / 3,
+        match seq % 2 {
             0 => EventKind::CALL,
             _ => EventKind::RETURN,
         },
-        call_depth: 1,
-    }
+        1,
+    )
 }
 
 /// Returns the next number of a pseudorandom sequence.
@@ -30,12 +30,10 @@ fn next(state: &mut u64) -> u64 {
 }
 
 fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
-    let options = WriteOptions {
-        wire,
-        survive_kill,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default()
+        .wire(wire)
+        .survive_kill(survive_kill)
+        .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(folder, 3, &options).unwrap();
     let mut state = 0x9e37_79b9_7f4a_7c15;
     for seq in 0..count {
@@ -45,11 +43,7 @@ fn write(folder: &std::path::Path, wire: Wire, count: u64, survive_kill: bool) {
         match next(&mut state) % 3 {
             0 => writer.write(&event(seq)).map(drop).unwrap(),
             _ => {
-                let detail = Detail {
-                    event_type: DetailEventType::FUNCTION_CALL,
-                    flags: 0,
-                    payload: &payload,
-                };
+                let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
                 writer.write_with_detail(&event(seq), &detail).unwrap();
             }
         }

@@ -22,15 +22,15 @@ const THREADS: u32 = 2;
 const KILLS: u64 = 50;
 
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 7_000_000 + seq * 3,
-        function_id: seq.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-        event_kind: match seq % 2 {
+    Event::new(
+        7_000_000 + seq * 3,
+        seq.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        match seq % 2 {
             0 => EventKind::CALL,
             _ => EventKind::RETURN,
         },
-        call_depth: 1,
-    }
+        1,
+    )
 }
 
 /// The payload of a detail: of all sizes, some larger than the buffer.
@@ -57,11 +57,7 @@ fn details(count: u64) -> u64 {
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
-            let detail = Detail {
-                event_type: DetailEventType::FUNCTION_CALL,
-                flags: 0,
-                payload: &payload(seq),
-            };
+            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload(seq));
             writer.write_with_detail(&event(seq), &detail).map(drop)
         } else {
             writer.write(&event(seq)).map(drop)
@@ -79,11 +75,9 @@ fn writes_until_it_is_killed() {
         return;
     };
     let folder = Path::new(&folder);
-    let options = WriteOptions {
-        survive_kill: std::env::var(RING).is_ok(),
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default()
+        .survive_kill(std::env::var(RING).is_ok())
+        .buffer_size(4 << 10);
     let session = SessionWriter::create(folder.join("session"), &options).unwrap();
     let mut said = OpenOptions::new();
     let said = said.write(true).open(folder.join("said")).unwrap();

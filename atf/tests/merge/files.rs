@@ -161,21 +161,14 @@ fn one_corrupt_thread_of_two_does_not_hide_the_other() {
 /// A session of `threads` threads, each with `events` events that a killed writer left in its ring.
 fn killed(folder: &Path, threads: u32, events: u64) {
     use atf::write::{Event, ThreadWriter, WriteOptions};
-    let options = WriteOptions {
-        survive_kill: true,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default()
+        .survive_kill(true)
+        .buffer_size(4 << 10);
     for id in 0..threads {
         let folder = folder.join(format!("thread_{id}"));
         let mut writer = ThreadWriter::create(folder, id, &options).unwrap();
         for seq in 0..events {
-            let event = Event {
-                timestamp_ns: 1000 * seq + u64::from(id),
-                function_id: seq,
-                event_kind: atf::EventKind::CALL,
-                call_depth: 1,
-            };
+            let event = Event::new(1000 * seq + u64::from(id), seq, atf::EventKind::CALL, 1);
             writer.write(&event).unwrap();
         }
         // In a killed process nothing is dropped.

@@ -15,14 +15,7 @@ const EXCEPTION: u32 = 3;
 /// Events of kind and function, at times 10, 20, 30, …
 fn events(events: &[(u32, u64)]) -> impl Iterator<Item = atf::Result<IndexEvent>> {
     events.iter().zip(1..).map(|((kind, function_id), place)| {
-        Ok(IndexEvent {
-            timestamp_ns: 10 * place,
-            function_id: *function_id,
-            thread_id: 1,
-            event_kind: EventKind(*kind),
-            call_depth: None,
-            detail_seq: None,
-        })
+        Ok(IndexEvent::new(10 * place, *function_id, EventKind(*kind)).thread_id(1))
     })
 }
 

@@ -36,7 +36,7 @@ fn flipped_bits_of_an_index_file_never_change_an_event_unnoticed() {
                         Wire::V1 => file.thread_id,
                         Wire::V2 => index.header().thread_id,
                     };
-                    let same = |event: IndexEvent| IndexEvent { thread_id, ..event };
+                    let same = |event: IndexEvent| event.thread_id(thread_id);
                     assert_eq!(
                         read,
                         expected(&file).into_iter().map(same).collect::<Vec<_>>()

@@ -34,13 +34,11 @@ use support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 
 /// Returns the file's events as a reader should.
 fn expected(file: &IndexFile) -> Vec<IndexEvent> {
-    let event = |event: &EventRecord| IndexEvent {
-        timestamp_ns: event.timestamp_ns,
-        function_id: event.function_id,
-        thread_id: file.thread_id,
-        event_kind: event.kind.into(),
-        call_depth: (file.version == 1).then_some(event.depth),
-        detail_seq: event.detail_seq,
+    let event = |event: &EventRecord| {
+        IndexEvent::new(event.timestamp_ns, event.function_id, event.kind.into())
+            .thread_id(file.thread_id)
+            .call_depth((file.version == 1).then_some(event.depth))
+            .detail_seq(event.detail_seq)
     };
     file.events.iter().map(event).collect()
 }

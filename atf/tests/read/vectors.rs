@@ -39,22 +39,16 @@ fn an_index_file_of_wire_version_1_typed_from_s0() {
     assert_eq!((footer.event_count, footer.bytes_written), (2, 64));
     assert_eq!((footer.time_start_ns, footer.time_end_ns), (1000, 2000));
     let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
-    let call = IndexEvent {
-        timestamp_ns: 1000,
-        function_id: 0x1_0000_0002,
-        thread_id: 42,
-        event_kind: EventKind::CALL,
-        call_depth: Some(1),
-        detail_seq: Some(0),
-    };
-    let exception = IndexEvent {
-        timestamp_ns: 2000,
-        function_id: 0x1_0000_0003,
-        event_kind: EventKind::EXCEPTION,
-        call_depth: Some(2),
-        detail_seq: None,
-        ..call
-    };
+    let call = IndexEvent::new(1000, 0x1_0000_0002, EventKind::CALL)
+        .thread_id(42)
+        .call_depth(Some(1))
+        .detail_seq(Some(0));
+    let exception = call
+        .timestamp_ns(2000)
+        .function_id(0x1_0000_0003)
+        .event_kind(EventKind::EXCEPTION)
+        .call_depth(Some(2))
+        .detail_seq(None);
     assert_eq!(events, [call, exception]);
 }
 
@@ -82,21 +76,14 @@ fn an_index_file_of_wire_version_2_typed_from_s2() {
     assert_eq!((header.thread_id, header.event_count), (42, 2));
     assert!(matches!(index.completeness(), Completeness::Finalized));
     let events: Vec<IndexEvent> = index.events_in(..).collect::<Result<_, _>>().unwrap();
-    let call = IndexEvent {
-        timestamp_ns: 1000,
-        function_id: 0x1_0000_0002,
-        thread_id: 42,
-        event_kind: EventKind::CALL,
-        call_depth: None,
-        detail_seq: Some(0x1_0000_0000),
-    };
-    let exit = IndexEvent {
-        timestamp_ns: 2000,
-        function_id: 0x1_0000_0003,
-        event_kind: EventKind::RETURN,
-        detail_seq: None,
-        ..call
-    };
+    let call = IndexEvent::new(1000, 0x1_0000_0002, EventKind::CALL)
+        .thread_id(42)
+        .detail_seq(Some(0x1_0000_0000));
+    let exit = call
+        .timestamp_ns(2000)
+        .function_id(0x1_0000_0003)
+        .event_kind(EventKind::RETURN)
+        .detail_seq(None);
     assert_eq!(events, [call, exit]);
 }
 

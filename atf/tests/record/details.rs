@@ -16,14 +16,14 @@ fn payload(n: u64) -> Vec<u8> {
 }
 
 fn detail(n: u64, payload: &[u8]) -> Detail<'_> {
-    Detail {
-        event_type: match n % 2 {
+    Detail::new(
+        match n % 2 {
             0 => DetailEventType::FUNCTION_CALL,
             _ => DetailEventType::FUNCTION_RETURN,
         },
-        flags: u16::try_from(n % 1000).unwrap(),
         payload,
-    }
+    )
+    .flags(u16::try_from(n % 1000).unwrap())
 }
 
 /// Returns which events have details, after checking each detail against what was recorded.

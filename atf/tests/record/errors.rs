@@ -9,21 +9,14 @@ use atf::{DetailEventType, ErrorKind, EventKind};
 
 use crate::{event, read, ring, writer};
 
-const DETAIL: Detail<'_> = Detail {
-    event_type: DetailEventType::FUNCTION_CALL,
-    flags: 0,
-    payload: b"payload",
-};
+const DETAIL: Detail<'_> = Detail::new(DetailEventType::FUNCTION_CALL, b"payload");
 
 #[test]
 fn a_refused_event_is_counted_and_later_ones_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(8, 64);
-    let unknown = Event {
-        event_kind: EventKind(9),
-        ..event(1)
-    };
+    let unknown = event(1).event_kind(EventKind(9));
     recorder.record(&event(0)).unwrap();
     recorder.record_with_detail(&unknown, &DETAIL).unwrap();
     recorder.record_with_detail(&event(2), &DETAIL).unwrap();
@@ -47,10 +40,7 @@ fn a_refused_event_is_counted_and_later_ones_are_written() {
 /// A writer with the smallest buffer, 128 events, on a full disk.
 fn on_a_full_disk() -> ThreadWriter {
     let memory = Memory::new();
-    let options = WriteOptions {
-        buffer_size: 0,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().buffer_size(0);
     let writer = ThreadWriter::create_on(Arc::new(memory.clone()), "thread_0", 0, &options);
     memory.decide(|step, _| match step {
         Step::Write => Fate::Refused(io::ErrorKind::StorageFull),

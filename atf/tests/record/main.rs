@@ -16,16 +16,16 @@ use atf::write::{Event, ThreadWriter, WriteOptions};
 
 /// Event `n` of a trace.
 fn event(n: u64) -> Event {
-    Event {
-        timestamp_ns: 5_000 + n,
-        function_id: n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
-        event_kind: match n % 3 {
+    Event::new(
+        5_000 + n,
+        n.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        match n % 3 {
             0 => EventKind::CALL,
             1 => EventKind::RETURN,
             _ => EventKind::EXCEPTION,
         },
-        call_depth: u32::try_from(n % 40 + 1).unwrap(),
-    }
+        u32::try_from(n % 40 + 1).unwrap(),
+    )
 }
 
 /// How many events two threads exchange: under Miri each takes thousands of times as long.
@@ -35,10 +35,11 @@ const fn many(events: u64) -> u64 {
 
 /// A ring for this many events and payload bytes.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
-    channel(Capacity {
-        events,
-        payload_size,
-    })
+    channel(
+        Capacity::default()
+            .events(events)
+            .payload_size(payload_size),
+    )
     .unwrap()
 }
 
@@ -51,12 +52,12 @@ fn read(folder: &Path) -> Vec<Event> {
     let reader = ThreadReader::open(folder).unwrap();
     let events = reader.index().events_in(..).map(|read| {
         let read = read.unwrap();
-        Event {
-            timestamp_ns: read.timestamp_ns,
-            function_id: read.function_id,
-            event_kind: read.event_kind,
-            call_depth: read.call_depth.unwrap(),
-        }
+        Event::new(
+            read.timestamp_ns,
+            read.function_id,
+            read.event_kind,
+            read.call_depth.unwrap(),
+        )
     });
     events.collect()
 }

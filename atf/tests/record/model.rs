@@ -90,11 +90,7 @@ proptest! {
                     prop_assert_eq!(recorder.record(&event(n)), model.record(n, None));
                 }
                 Step::RecordWithDetail(size) => {
-                    let detail = Detail {
-                        event_type: DetailEventType::FUNCTION_CALL,
-                        flags: 0,
-                        payload: &payload[..*size],
-                    };
+                    let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload[..*size]);
                     let recorded = recorder.record_with_detail(&event(n), &detail);
                     prop_assert_eq!(recorded, model.record(n, Some(*size)));
                 }

@@ -106,10 +106,11 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
 #[test]
 fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
     let refused = |events, payload_size| {
-        let made = channel(Capacity {
-            events,
-            payload_size,
-        });
+        let made = channel(
+            Capacity::default()
+                .events(events)
+                .payload_size(payload_size),
+        );
         made.unwrap_err().to_string()
     };
     assert_eq!(refused(0, 0), "events: 0, expected 1 to 33554432");

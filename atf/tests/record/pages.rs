@@ -22,11 +22,7 @@ fn faults() -> u64 {
 #[test]
 fn a_ring_is_in_memory_before_the_first_event() {
     let (mut recorder, _drain) = channel(Capacity::default()).unwrap();
-    let detail = Detail {
-        event_type: DetailEventType::FUNCTION_CALL,
-        flags: 0,
-        payload: &[0; 16],
-    };
+    let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0; 16]);
     faults();
     let before = faults();
     for n in 0..1 << 16 {

@@ -2,7 +2,7 @@
 
 use atf::Wire;
 use atf::detail::DetailReader;
-use atf::rewrite::{ConvertOptions, What, convert};
+use atf::rewrite::{ConvertOptions, NoteKind, convert};
 use atf::thread::ThreadReader;
 
 use crate::support::{DetailFile, EventRecord, IndexFile, patched};
@@ -19,10 +19,10 @@ fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
     let options = ConvertOptions::default();
     let there = convert(places.path("in"), places.path("2"), Wire::V2, &options).unwrap();
     let thread = there.threads().next().unwrap();
-    assert_eq!(thread.notes.count(What::CallDepthLost), 9);
+    assert_eq!(thread.notes.count(NoteKind::CallDepthLost), 9);
     let back = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
     let thread = back.threads().next().unwrap();
-    assert_eq!(thread.notes.count(What::CallDepthDerived), 9);
+    assert_eq!(thread.notes.count(NoteKind::CallDepthDerived), 9);
 
     for version in [2, 1] {
         let found = files(&places.path(&version.to_string()));
@@ -50,7 +50,10 @@ fn a_thread_that_only_the_event_names_is_named_as_lost() {
     let options = ConvertOptions::default();
     let report = convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap();
     let thread = report.threads().next().unwrap();
-    let lost = thread.notes.iter().find(|n| n.what == What::ThreadIdLost);
+    let lost = thread
+        .notes
+        .iter()
+        .find(|n| n.kind == NoteKind::ThreadIdLost);
     let lost = lost.unwrap();
     assert_eq!((lost.count, lost.first[0].found.as_str()), (1, "8"));
     assert_eq!(lost.first[0].offset, Some(64 + 2 * 32 + 16));
@@ -136,7 +139,10 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let options = ConvertOptions::default();
     let report = convert(places.path("in"), &out, Wire::V1, &options).unwrap();
     let thread = report.threads().next().unwrap();
-    let lost = thread.notes.iter().find(|n| n.what == What::LinkToNothing);
+    let lost = thread
+        .notes
+        .iter()
+        .find(|n| n.kind == NoteKind::LinkToNothing);
     let lost = lost.unwrap();
     let found: Vec<_> = lost.first.iter().map(|place| &*place.found).collect();
     assert_eq!(found, ["4294967296", "4294967297"]);

@@ -124,11 +124,9 @@ fn a_limit_of_the_size_of_files_is_an_error() {
         assert_eq!(kind, ErrorKind::Io(std::io::ErrorKind::FileTooLarge));
         assert_eq!(places.names(), ["in"]);
         for survive_kill in [false, true] {
-            let options = atf::write::WriteOptions {
-                survive_kill,
-                buffer_size: 8 << 10,
-                ..Default::default()
-            };
+            let options = atf::write::WriteOptions::default()
+                .survive_kill(survive_kill)
+                .buffer_size(8 << 10);
             let thread = places.path(&format!("thread_{survive_kill}"));
             let mut writer = atf::write::ThreadWriter::create(thread, 1, &options).unwrap();
             let event = atf::write::Event {
@@ -141,10 +139,7 @@ fn a_limit_of_the_size_of_files_is_an_error() {
             let kind = failed.unwrap().kind().clone();
             assert_eq!(kind, ErrorKind::Io(std::io::ErrorKind::FileTooLarge));
         }
-        let options = atf::write::WriteOptions {
-            survive_kill: true,
-            ..Default::default()
-        };
+        let options = atf::write::WriteOptions::default().survive_kill(true);
         let error = atf::write::ThreadWriter::create(places.path("thread_9"), 9, &options);
         assert_eq!(
             *error.unwrap_err().kind(),

@@ -1,7 +1,7 @@
 //! Holes, broken framing, links that disagree and footers that lie.
 
 use atf::index::IndexReader;
-use atf::rewrite::{RecoverOptions, Report, ThreadReport, What, Why, recover};
+use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
 
 use crate::Places;
@@ -12,10 +12,7 @@ fn recovered(index: &[u8], detail: &[u8], salvage: bool) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
     places.put("in/thread_7/detail.atf", detail);
-    let options = RecoverOptions {
-        salvage,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(salvage);
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     (places, report)
 }
@@ -27,7 +24,7 @@ fn links(places: &Places) -> Vec<Option<u64>> {
 }
 
 /// Offset, bytes and places of what was dropped for a reason.
-fn dropped(thread: &ThreadReport, why: Why) -> Option<(u64, u64, u64)> {
+fn dropped(thread: &ThreadReport, why: DropReason) -> Option<(u64, u64, u64)> {
     let found = thread.dropped.iter().find(|dropped| dropped.why == why);
     found.map(|dropped| (dropped.offset, dropped.size, dropped.count))
 }
@@ -42,9 +39,9 @@ fn what_stands_behind_a_hole_is_dropped_by_name_or_salvaged_apart() {
             let (places, report) = recovered(&index, &detail, salvage);
             let thread = report.threads().next().unwrap();
             assert_eq!(links(&places), [Some(0), None, None, Some(1)]);
-            let hole = dropped(thread, Why::Hole);
+            let hole = dropped(thread, DropReason::Hole);
             assert_eq!(hole, Some((64 + 4 * 32, 32, 1)));
-            let behind = dropped(thread, Why::BehindHole);
+            let behind = dropped(thread, DropReason::BehindHole);
             let path = places.path("out/thread_7/salvaged.atf");
             if !salvage {
                 assert_eq!(behind, Some((64 + 5 * 32, 4 * 32, 1)));
@@ -89,7 +86,7 @@ fn details_behind_a_framing_fault_are_found_by_their_links() {
                 false => detail.places()[5] - detail.places()[1],
                 true => detail.places()[2] - detail.places()[1],
             };
-            let gap = dropped(thread, Why::BehindFramingProblem);
+            let gap = dropped(thread, DropReason::BehindFramingProblem);
             assert_eq!(gap, Some((detail.places()[1], size, 1)));
         }
     }
@@ -107,8 +104,8 @@ fn a_link_to_the_detail_of_another_event_becomes_none() {
         let found: Vec<_> = links(&places).into_iter().step_by(3).collect();
         assert_eq!(found, [Some(0), None, Some(1)]);
         let thread = report.threads().next().unwrap();
-        assert_eq!(thread.notes.count(What::LinkNotReturned), 1);
-        assert_eq!(thread.notes.count(What::LinkToNothing), 1);
+        assert_eq!(thread.notes.count(NoteKind::LinkNotReturned), 1);
+        assert_eq!(thread.notes.count(NoteKind::LinkToNothing), 1);
         assert_eq!(thread.set_aside[0].count, 1);
     }
 }
@@ -133,7 +130,7 @@ fn a_footer_that_lies_takes_no_event() {
             let case = format!("{count}, {bytes}, wire {version}\n{report}");
             assert_eq!((report.events(), report.details()), (9, 3), "{case}");
             let thread = report.threads().next().unwrap();
-            let mended = [What::Damaged, What::HeaderDisagrees];
+            let mended = [NoteKind::Damaged, NoteKind::HeaderDisagrees];
             assert!(mended.iter().any(|w| thread.notes.count(*w) > 0), "{case}");
             assert_eq!(links(&places).len(), 9);
         }

@@ -1,6 +1,6 @@
 //! Headers that cannot be read, and what is taken for them.
 
-use atf::rewrite::{RecoverOptions, Report, What, recover};
+use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
@@ -13,10 +13,7 @@ fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
         places.put("in/thread_7/detail.atf", detail);
     }
     let (out, again) = (places.path("out"), places.path("again"));
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), &out, &options).unwrap();
     let second = recover(&out, &again, &options).unwrap();
     assert!(!second.changed(), "{second}");
@@ -29,7 +26,7 @@ fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
     let thread = report.threads().next().unwrap();
     let notes = thread.notes.iter();
     notes
-        .filter(|note| note.what == What::HeaderGuessed)
+        .filter(|note| note.kind == NoteKind::HeaderGuessed)
         .flat_map(|note| &note.first)
         .map(|place| (&*place.file, &*place.field, &*place.found))
         .collect()

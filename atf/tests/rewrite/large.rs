@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 use atf::Checksum;
-use atf::rewrite::{RecoverOptions, ScrubOptions, What, recover, scrub};
+use atf::rewrite::{NoteKind, RecoverOptions, ScrubOptions, recover, scrub};
 use atf::thread::ThreadReader;
 
 use crate::support::{Bytes, DetailFile, DetailRecord, EventRecord, IndexFile};
@@ -52,7 +52,7 @@ fn payloads_of_any_size_stay_byte_for_byte_in_their_order() {
         let shared = places.path("shared");
         let report = scrub(&path, &shared, &ScrubOptions::default()).unwrap();
         let thread = report.threads().next().unwrap();
-        assert_eq!(thread.notes.count(What::PayloadEmptied), 8);
+        assert_eq!(thread.notes.count(NoteKind::PayloadEmptied), 8);
         let emptied = (0..8).map(|seq| opaque(seq, 0)).collect();
         let emptied = DetailFile::of(version, emptied).bytes();
         assert!(files(&shared)["thread_7/detail.atf"] == emptied);

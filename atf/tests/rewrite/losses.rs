@@ -1,7 +1,7 @@
-//! What counts as a loss, and how the report says it.
+//! NoteKind counts as a loss, and how the report says it.
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recover};
+use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
 use serde_json::json;
 
 use crate::support::{DetailFile, IndexFile, crc32c, patched};
@@ -25,7 +25,7 @@ fn thread(index: &[u8], detail: &[u8]) -> Report {
     report
 }
 
-fn count(report: &Report, what: What) -> u64 {
+fn count(report: &Report, what: NoteKind) -> u64 {
     report.threads().next().unwrap().notes.count(what)
 }
 
@@ -67,8 +67,8 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         let detail = DetailFile::finalized(version, 3);
         let whole = detail.bytes();
         let report = thread(&index[..64 + 4 * 32 + 7], &whole);
-        assert_eq!(count(&report, What::EventsMissing), 1);
-        assert_eq!(count(&report, What::HeaderDisagrees), 0);
+        assert_eq!(count(&report, NoteKind::EventsMissing), 1);
+        assert_eq!(count(&report, NoteKind::HeaderDisagrees), 0);
         assert_eq!(report.losses(), 1, "{report}");
         let said =
             "lost: events that the header counts: index.atf: 5 of 9, the file was cut at 0xc7";
@@ -97,8 +97,8 @@ fn a_finalized_file_that_was_damaged_is_called_damaged() {
     let detail = DetailFile::finalized(1, 3);
     let second = usize::try_from(detail.places()[1]).unwrap();
     let report = thread(&index, &patched(&detail.bytes(), second, &[0xff; 4]));
-    assert_eq!(count(&report, What::Damaged), 1);
-    assert_eq!(count(&report, What::NotFinalized), 0, "{report}");
+    assert_eq!(count(&report, NoteKind::Damaged), 1);
+    assert_eq!(count(&report, NoteKind::NotFinalized), 0, "{report}");
     assert!(report.losses() > 0);
 }
 
@@ -228,13 +228,14 @@ fn what_is_wrong_is_counted_and_its_first_eight_places_are_named() {
     let options = ConvertOptions::default();
     let report = convert(path, out, Wire::V2, &options).unwrap();
     let notes = &report.threads().next().unwrap().notes;
-    let of = |what| notes.iter().find(|note| note.what == what).unwrap();
-    let kinds = of(What::UnknownKind);
+    let of = |kind| notes.iter().find(|note| note.kind == kind).unwrap();
+    let kinds = of(NoteKind::Content);
+    assert_eq!(kinds.rule, Some("ATF-IEVT-002"));
     let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
     assert_eq!((kinds.count, places), (20, expected));
     // What is true of every event is named once.
-    let depths = of(What::CallDepthLost);
+    let depths = of(NoteKind::CallDepthLost);
     assert_eq!((depths.count, depths.first.len()), (20, 1));
 }
 
@@ -262,10 +263,7 @@ fn numbers_of_nothing_are_left_out_of_the_report_as_json() {
         "in/manifest.json",
         r#"{"threads": [], "time_start_ns": "x"}"#,
     );
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let json = serde_json::to_value(&report).unwrap();
     let session = &json["sessions"][0];

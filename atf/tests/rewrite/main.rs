@@ -1,4 +1,4 @@
-//! What rewriting keeps, sets aside and drops, by property.
+//! NoteKind rewriting keeps, sets aside and drops, by property.
 
 #[allow(
     dead_code,

@@ -202,9 +202,6 @@ fn two_folders_of_one_thread_have_details_if_one_of_them_has() {
 }
 
 fn recovered(places: &Places, symbols: Option<Manifest>) -> Report {
-    let options = RecoverOptions {
-        symbols,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().symbols(symbols);
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }

@@ -174,10 +174,7 @@ fn what_comes_there_meanwhile_is_not_replaced() {
     let places = places();
     let out = places.path("out");
     let make = |_, _| fs::create_dir_all(&out).unwrap();
-    let options = RecoverOptions {
-        progress: Some(&make),
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().progress(Some(&make));
     let error = recover(places.path("in"), &out, &options).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::OutputExists);
     assert_eq!(error.path(), Some(&*out));
@@ -190,10 +187,7 @@ fn a_name_that_cannot_be_is_refused_before_anything_is_read() {
     let places = places();
     let out = places.path(&"n".repeat(300));
     let begun = |_, _| panic!("it was begun");
-    let options = RecoverOptions {
-        progress: Some(&begun),
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().progress(Some(&begun));
     let error = recover(places.path("in"), &out, &options).unwrap_err();
     assert_eq!(error.path(), Some(&*out));
 }

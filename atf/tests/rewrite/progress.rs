@@ -77,11 +77,9 @@ fn progress_only_grows_and_ends_with_all_bytes_done() {
     let path = places.path("in");
     assert_told(
         |progress| {
-            let options = RecoverOptions {
-                salvage: true,
-                progress: Some(progress),
-                ..RecoverOptions::default()
-            };
+            let options = RecoverOptions::default()
+                .salvage(true)
+                .progress(Some(progress));
             let report = recover(&path, places.path("a"), &options).unwrap();
             assert_eq!(report.events(), 2 * EVENTS + 1);
             report
@@ -90,20 +88,14 @@ fn progress_only_grows_and_ends_with_all_bytes_done() {
     );
     assert_told(
         |progress| {
-            let options = ConvertOptions {
-                progress: Some(progress),
-                ..ConvertOptions::default()
-            };
+            let options = ConvertOptions::default().progress(Some(progress));
             convert(&path, places.path("b"), Wire::V2, &options).unwrap()
         },
         total,
     );
     assert_told(
         |progress| {
-            let options = ScrubOptions {
-                progress: Some(progress),
-                ..ScrubOptions::default()
-            };
+            let options = ScrubOptions::default().progress(Some(progress));
             scrub(&path, places.path("c"), &options).unwrap()
         },
         total,

@@ -2,7 +2,7 @@
 
 use atf::Wire;
 use atf::rewrite::{
-    ConvertOptions, RecoverOptions, Report, ScrubOptions, ThreadReport, What, convert, recover,
+    ConvertOptions, NoteKind, RecoverOptions, Report, ScrubOptions, ThreadReport, convert, recover,
     scrub,
 };
 
@@ -190,7 +190,10 @@ fn a_ring_of_other_files_is_kept_aside_and_adds_nothing() {
             let case = format!("{field}, wire {version}\n{report}");
             assert_eq!((thread.events.kept, thread.details.kept), (4, 1), "{case}");
             assert_eq!((thread.events.from_ring, thread.details.from_ring), (0, 0));
-            let note = thread.notes.iter().find(|n| n.what == What::RingNotRead);
+            let note = thread
+                .notes
+                .iter()
+                .find(|n| n.kind == NoteKind::RingNotRead);
             let place = &note.expect(&case).first[0];
             assert_eq!((&*place.file, &*place.field), ("ring.atf", field), "{case}");
             assert!(!place.found.is_empty());
@@ -211,8 +214,8 @@ fn a_ring_beside_finalized_files_adds_nothing_and_is_no_loss() {
     assert!(report.changed());
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.from_ring), (3, 0));
-    assert_eq!(thread.notes.count(What::RingLeftOver), 1);
-    assert_eq!(thread.notes.count(What::RingNotRead), 0);
+    assert_eq!(thread.notes.count(NoteKind::RingLeftOver), 1);
+    assert_eq!(thread.notes.count(NoteKind::RingNotRead), 0);
     let kept = &files(&places.path("out"))["unreadable/thread_7/ring.atf"];
     assert_eq!(kept, b"ATR2 and more");
 }
@@ -227,13 +230,10 @@ fn a_ring_whose_index_has_no_header_is_kept_aside() {
     });
     let index = std::fs::read(places.path("in/thread_7/index.atf")).unwrap();
     places.put("in/thread_7/index.atf", patched(&index, 0, b"????"));
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     assert_eq!((report.events(), report.details()), (4, 1), "{report}");
-    assert_eq!(thread(&report).notes.count(What::RingNotRead), 1);
+    assert_eq!(thread(&report).notes.count(NoteKind::RingNotRead), 1);
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_7/ring.atf"], ring);
 }
@@ -245,7 +245,7 @@ fn events_from_a_ring_are_converted_and_scrubbed_as_all_others() {
     let (path, options) = (places.path("in"), ConvertOptions::default());
     let report = convert(&path, places.path("two"), Wire::V2, &options).unwrap();
     assert_eq!(thread(&report).events.from_ring, 5);
-    assert_eq!(thread(&report).notes.count(What::CallDepthLost), 9);
+    assert_eq!(thread(&report).notes.count(NoteKind::CallDepthLost), 9);
     let found = files(&places.path("two"));
     let index = IndexFile::finalized(2, EVENTS).bytes();
     assert!(found["thread_7/index.atf"] == index);
@@ -265,11 +265,9 @@ fn a_payload_that_ends_as_a_footer_survives_in_the_ring_and_in_the_file() {
         .flat_map(|wire| (0..8).map(move |bits| (wire, bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)))
     {
         let places = Places::new();
-        let options = atf::write::WriteOptions {
-            wire,
-            survive_kill,
-            ..Default::default()
-        };
+        let options = atf::write::WriteOptions::default()
+            .wire(wire)
+            .survive_kill(survive_kill);
         let thread = places.path("in/thread_7");
         let mut writer = atf::write::ThreadWriter::create(&thread, 7, &options).unwrap();
         let mut payloads = vec![vec![7; 100], Vec::new()];
@@ -299,10 +297,7 @@ fn a_payload_that_ends_as_a_footer_survives_in_the_ring_and_in_the_file() {
         }
         // As a process that is killed leaves it.
         std::mem::forget(writer);
-        let options = RecoverOptions {
-            salvage,
-            ..RecoverOptions::default()
-        };
+        let options = RecoverOptions::default().salvage(salvage);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();
         let thread = report.threads().next().unwrap();
         assert_eq!(

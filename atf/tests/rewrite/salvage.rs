@@ -1,6 +1,6 @@
 //! What is found behind holes and damage: the very bytes, and nothing that only looks like them.
 
-use atf::rewrite::{RecoverOptions, Report, ThreadReport, What, Why, recover};
+use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
 
 use crate::support::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
@@ -26,10 +26,7 @@ fn recovered(index: &[u8], detail: &[u8]) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
     places.put("in/thread_7/detail.atf", detail);
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let (out, again) = (places.path("out"), places.path("again"));
     let report = recover(places.path("in"), &out, &options).unwrap();
     let second = recover(&out, &again, &options).unwrap();
@@ -45,7 +42,7 @@ fn thread(report: &Report) -> &ThreadReport {
 /// Where the details were found that hopping did not reach.
 fn found(report: &Report) -> Vec<u64> {
     let mut notes = thread(report).notes.iter();
-    let note = notes.find(|note| note.what == What::DetailSalvaged);
+    let note = notes.find(|note| note.kind == NoteKind::DetailSalvaged);
     let places = note.iter().flat_map(|note| &note.first);
     places.map(|place| place.offset.unwrap()).collect()
 }
@@ -122,7 +119,7 @@ fn what_was_hopped_over_by_chance_takes_nothing_from_what_was_found() {
     let dropped = &thread(&report).dropped;
     assert_eq!(dropped.len(), 1, "{report}");
     let first = &dropped[0];
-    assert_eq!((first.why, first.count), (Why::Overlap, 1));
+    assert_eq!((first.why, first.count), (DropReason::Overlap, 1));
     assert_eq!((first.offset, first.size), (second as u64, CALL as u64));
 }
 

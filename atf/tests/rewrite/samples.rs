@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use atf::rewrite::{RecoverOptions, What, recover};
+use atf::rewrite::{NoteKind, RecoverOptions, recover};
 use atf::thread::ThreadReader;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -45,7 +45,7 @@ fn each_thread_keeps_the_events_that_an_independent_parser_found() {
             assert_eq!(report.events.kept, number(expected, "events"));
             assert_eq!(report.details.kept, details - orphans);
             let dangling = number(expected, "dangling_links");
-            assert_eq!(report.notes.count(What::LinkToNothing), dangling);
+            assert_eq!(report.notes.count(NoteKind::LinkToNothing), dangling);
             let aside: Vec<_> = report.set_aside.iter().map(|a| a.count).collect();
             assert_eq!(aside.iter().sum::<u64>(), orphans);
             let tail = report.dropped.iter().find(|d| d.file == "detail.atf");

@@ -1,7 +1,7 @@
 //! A scrubbed trace holds nothing of what its program held in memory.
 
 use atf::detail::FunctionPayload;
-use atf::rewrite::{ScrubOptions, What, scrub};
+use atf::rewrite::{NoteKind, ScrubOptions, scrub};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 
@@ -139,11 +139,9 @@ fn no_byte_of_a_secret_is_in_any_file() {
     for version in [1, 2] {
         for drop_details in [false, true] {
             let places = session(version);
-            let options = ScrubOptions {
-                drop_details,
-                module_names_only: true,
-                ..ScrubOptions::default()
-            };
+            let options = ScrubOptions::default()
+                .drop_details(drop_details)
+                .module_names_only(true);
             scrub(places.path("in"), places.path("out"), &options).unwrap();
             let out = files(&places.path("out"));
             assert!(out.len() >= 8, "{:?}", out.keys());
@@ -190,15 +188,14 @@ fn functions_times_kinds_and_links_stay() {
                 assert_eq!(found.header.timestamp, T + index_seq);
                 assert_eq!(found.header.event_type.0, event_type);
                 let payload = detail.function_payload(&found).unwrap();
-                let expected = FunctionPayload {
-                    function_id: FUNCTION + index_seq % 2,
-                    x_regs: [0; 8],
-                    lr: 0,
-                    fp: 0,
-                    sp: 0,
-                    reserved: 0,
-                    stack: Vec::new(),
-                };
+                let expected = FunctionPayload::default()
+                    .function_id(FUNCTION + index_seq % 2)
+                    .x_regs([0; 8])
+                    .lr(0)
+                    .fp(0)
+                    .sp(0)
+                    .reserved(0)
+                    .stack(Vec::new());
                 match event_type {
                     3 => assert_eq!(payload, Some(expected)),
                     _ => assert_eq!(found.header.total_length, 24),
@@ -224,10 +221,10 @@ fn the_report_names_what_was_left_out() {
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
     let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.count(What::PayloadScrubbed), 3);
-    assert_eq!(thread.notes.count(What::PayloadEmptied), 2);
-    assert_eq!(thread.notes.count(What::LinkToNothing), 1);
-    assert_eq!(thread.notes.count(What::RingLeftOver), 1);
+    assert_eq!(thread.notes.count(NoteKind::PayloadScrubbed), 3);
+    assert_eq!(thread.notes.count(NoteKind::PayloadEmptied), 2);
+    assert_eq!(thread.notes.count(NoteKind::LinkToNothing), 1);
+    assert_eq!(thread.notes.count(NoteKind::RingLeftOver), 1);
     let orphans = thread.dropped.iter().find(|dropped| dropped.count == 2);
     let sizes = 24 + 100 + 64 + 24 + 40;
     assert_eq!(orphans.unwrap().size, sizes);
@@ -255,7 +252,7 @@ fn the_largest_payload_of_a_call_keeps_its_function() {
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();
     let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.count(What::PayloadScrubbed), 1, "{report}");
+    assert_eq!(thread.notes.count(NoteKind::PayloadScrubbed), 1, "{report}");
     let thread = ThreadReader::open(out.join("thread_7")).unwrap();
     let detail = thread.detail().unwrap();
     let found = detail.get(0).unwrap().unwrap();

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use atf::rewrite::{RecoverOptions, Report, ScrubOptions, What, recover, scrub};
+use atf::rewrite::{NoteKind, RecoverOptions, Report, ScrubOptions, recover, scrub};
 
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files, without_details};
@@ -64,10 +64,7 @@ fn a_fifo_in_the_place_of_a_file_is_named_and_not_waited_for() {
             let out = places.path(out);
             let (path, target) = (path.clone(), out.clone());
             let report = in_time(move || {
-                let options = RecoverOptions {
-                    salvage,
-                    ..RecoverOptions::default()
-                };
+                let options = RecoverOptions::default().salvage(salvage);
                 recover(path, target, &options).unwrap()
             });
             let left = &report.sessions[0].left_behind;
@@ -97,10 +94,7 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
     places.put("elsewhere/detail.atf", DetailFile::finalized(2, 3).bytes());
     std::fs::remove_file(path.join("detail.atf")).unwrap();
     symlink(places.path("elsewhere/detail.atf"), path.join("detail.atf")).unwrap();
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let thread = report.threads().next().unwrap();
     assert_eq!(
@@ -108,7 +102,7 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
         (9, 0),
         "{report}"
     );
-    assert_eq!(thread.notes.count(What::DetailFileUnreadable), 1);
+    assert_eq!(thread.notes.count(NoteKind::DetailFileUnreadable), 1);
     let left = &report.sessions[0].left_behind[0];
     assert_eq!(left.path, "thread_7/detail.atf");
     assert_eq!(left.why, "neither a regular file nor a folder");

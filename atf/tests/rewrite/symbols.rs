@@ -2,7 +2,7 @@
 
 use atf::Wire;
 use atf::manifest::Manifest;
-use atf::rewrite::{ConvertOptions, RecoverOptions, Report, What, convert, recover};
+use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
 use atf::session::SessionReader;
 
 use crate::support::IndexFile;
@@ -33,10 +33,7 @@ fn session(manifest: Option<&str>) -> Places {
 }
 
 fn recovered(places: &Places, other: &str) -> Report {
-    let options = RecoverOptions {
-        symbols: Some(Manifest::parse(other.as_bytes())),
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     // With the same names at hand the second time changes nothing.
     let again = recover(places.path("out"), places.path("again"), &options).unwrap();
@@ -114,7 +111,7 @@ fn own_names_stay_and_the_others_are_added() {
     let report = recovered(&places, OTHER);
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
     assert_eq!((manifest.symbols_taken, manifest.modules), (2, 2));
-    assert_eq!(manifest.notes.count(What::OtherBuild), 0);
+    assert_eq!(manifest.notes.count(NoteKind::OtherBuild), 0);
     let mut found = names(&places, "out");
     found.sort();
     let own = [ALL[0], (0x1_0000_0002, "own"), ALL[2]];
@@ -130,7 +127,10 @@ fn names_of_another_build_are_not_taken() {
     let report = recovered(&places, OTHER);
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
     assert_eq!((manifest.symbols_taken, manifest.modules), (1, 2));
-    let note = manifest.notes.iter().find(|n| n.what == What::OtherBuild);
+    let note = manifest
+        .notes
+        .iter()
+        .find(|n| n.kind == NoteKind::OtherBuild);
     let note = note.unwrap();
     assert_eq!(note.count, 1);
     assert_eq!(note.first[0].found, "BB-01, the other manifest has AA-01");
@@ -165,10 +165,7 @@ fn a_manifest_without_names_adds_none() {
 #[test]
 fn names_can_be_added_while_converting() {
     let places = session(None);
-    let options = ConvertOptions {
-        symbols: Some(Manifest::parse(OTHER.as_bytes())),
-        ..ConvertOptions::default()
-    };
+    let options = ConvertOptions::default().symbols(Some(Manifest::parse(OTHER.as_bytes())));
     convert(places.path("in"), places.path("out"), Wire::V2, &options).unwrap();
     assert_eq!(names(&places, "out"), expected(&ALL));
 }

@@ -3,7 +3,7 @@
 use atf::Wire;
 use atf::manifest::Manifest;
 use atf::rewrite::{
-    ConvertOptions, Place, RecoverOptions, Report, ScrubOptions, What, convert, recover, scrub,
+    ConvertOptions, NoteKind, Place, RecoverOptions, Report, ScrubOptions, convert, recover, scrub,
 };
 
 use crate::Places;
@@ -68,10 +68,7 @@ fn put(places: &Places, id: u32, index: impl AsRef<[u8]>, detail: Option<&[u8]>)
 }
 
 fn recovered(places: &Places, salvage: bool) -> Report {
-    let options = RecoverOptions {
-        salvage,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(salvage);
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
@@ -372,10 +369,7 @@ session: recovered, 2 events and 1 detail of 1 thread
   manifest.json: 0 modules, 0 symbols; there was none
 ";
     assert_report(&recovered(&places, false), 2, expected);
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(places.path("in"), places.path("salvaged"), &options).unwrap();
     let expected = "\
 session: recovered, 2 events and 1 detail of 1 thread
@@ -465,10 +459,7 @@ session: recovered, 10 events and 2 details of 7 threads
 ";
     assert_report(&recovered(&places, false), 4, expected);
     let path = places.path("in");
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let report = recover(&path, places.path("salvaged"), &options).unwrap();
     let expected = "\
 session: recovered, 16 events and 6 details of 7 threads
@@ -599,10 +590,7 @@ fn what_scrubbing_leaves_out() {
     places.put("in/recovery.json", "x");
     places.put("in/thread_X/index.atf", "x");
     let one = ScrubOptions::default();
-    let two = ScrubOptions {
-        drop_details: true,
-        ..ScrubOptions::default()
-    };
+    let two = ScrubOptions::default().drop_details(true);
     let report = scrub(places.path("in"), places.path("one"), &one).unwrap();
     let expected = "\
 session: scrubbed, 7 events and 3 details of 1 thread
@@ -647,10 +635,7 @@ fn manifests() {
         {"module_id": 2, "path": "/bin/lib"}],
     "symbols": [{"function_id": "0x0000000100000001", "name": "no"},
         {"function_id": "0x0000000200000001", "name": "yes"}]}"#;
-    let options = RecoverOptions {
-        symbols: Some(Manifest::parse(other.as_bytes())),
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
     let expected = "\
 session: recovered, 6 events and 2 details of 3 threads
@@ -666,7 +651,7 @@ session: recovered, 6 events and 2 details of 3 threads
     assert_report(&report, 0, expected);
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
     let mut notes = manifest.notes.iter();
-    let wrong = notes.find(|note| note.what == What::ManifestDisagrees);
+    let wrong = notes.find(|note| note.kind == NoteKind::ManifestDisagrees);
     let wrong: Vec<_> = wrong.unwrap().first.iter().map(said).collect();
     let expected = [
         ("threads[0].has_detail", "false"),

@@ -1,7 +1,9 @@
 //! Ids of one thread that disagree: in the folder's name, headers and events.
 
 use atf::Wire;
-use atf::rewrite::{ConvertOptions, RecoverOptions, ThreadReport, What, convert, recover};
+use atf::rewrite::{
+    ConvertOptions, Note, NoteKind, RecoverOptions, ThreadReport, convert, recover,
+};
 use atf::thread::ThreadReader;
 
 use crate::support::{DetailFile, IndexFile, patched};
@@ -32,9 +34,9 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport
 }
 
 /// What was said of the header's id.
-fn said(thread: &ThreadReport, what: What) -> Option<(&str, Option<u64>)> {
+fn said(thread: &ThreadReport, is_it: impl Fn(&&Note) -> bool) -> Option<(&str, Option<u64>)> {
     let mut notes = thread.notes.iter();
-    let note = notes.find(|note| note.what == what)?;
+    let note = notes.find(is_it)?;
     let mut places = note.first.iter();
     let place = places.find(|place| place.field == "header.thread_id")?;
     Some((&place.found, place.offset))
@@ -47,7 +49,10 @@ fn a_folder_of_another_id_than_all_that_is_in_it_is_named_and_stays() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let (thread, found) = recovered("thread_8", &index, Some(&detail));
         let words = "7, the folder is thread_8";
-        assert_eq!(said(&thread, What::OtherFolder), Some((words, Some(12))));
+        assert_eq!(
+            said(&thread, |note| note.rule == Some("ATF-SESS-001")),
+            Some((words, Some(12)))
+        );
         assert_eq!(found, [index, detail]);
     }
 }
@@ -61,10 +66,10 @@ fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
         let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
         let mended = thread.notes.iter();
-        let mut mended = mended.filter(|note| note.what == What::HeaderDisagrees);
+        let mut mended = mended.filter(|note| note.kind == NoteKind::HeaderDisagrees);
         let mut places = mended.next().unwrap().first.iter();
         assert!(places.any(|place| place.found == "8, the folder is thread_7"));
-        assert_eq!(thread.notes.count(What::OtherFolder), 0);
+        assert_eq!(thread.notes.broken("ATF-SESS-001"), 0);
         assert_eq!(found, [index, detail]);
     }
 }
@@ -76,7 +81,7 @@ fn a_detail_file_of_another_id_gets_that_of_its_index() {
         let detail = DetailFile::finalized(version, 3).bytes();
         let wrong = patched(&detail, DETAIL_ID, &8_u32.to_le_bytes());
         let (thread, found) = recovered("thread_7", &index, Some(&wrong));
-        assert!(said(&thread, What::HeaderDisagrees).is_some());
+        assert!(said(&thread, |note| note.kind == NoteKind::HeaderDisagrees).is_some());
         assert_eq!(found, [index, detail]);
     }
 }
@@ -92,7 +97,7 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
     index.flags = 0;
     let index = index.bytes();
     let (thread, found) = recovered("thread_8", &index, None);
-    assert_eq!(thread.notes.count(What::OtherFolder), 1);
+    assert_eq!(thread.notes.broken("ATF-SESS-001"), 1);
     assert_eq!(found, [index]);
 }
 
@@ -106,11 +111,13 @@ fn an_event_of_another_thread_keeps_its_id_and_is_named() {
     let detail = DetailFile::finalized(1, 3).bytes();
     let (thread, found) = recovered("thread_7", &wrong, Some(&detail));
     let mut notes = thread.notes.iter();
-    let note = notes.find(|note| note.what == What::OtherThreadId).unwrap();
+    let note = notes
+        .find(|note| note.rule == Some("ATF-IEVT-003"))
+        .unwrap();
     assert_eq!(note.count, 1);
     assert_eq!(note.first[0].field, "events[2].thread_id");
     assert_eq!(note.first[0].offset, Some(place as u64));
-    assert_eq!(note.first[0].found, "8");
+    assert_eq!(note.first[0].found, "8, the header has 7");
     let section = 64..clean.len() - 64;
     assert_eq!(found[0][section.clone()], wrong[section]);
 }
@@ -128,7 +135,7 @@ fn a_header_that_is_mended_gives_its_id_to_events_of_the_other_version() {
     let (path, out) = (places.path("in"), places.path("out"));
     let report = convert(path, &out, Wire::V1, &ConvertOptions::default()).unwrap();
     let thread = report.threads().next().unwrap();
-    assert_eq!(thread.notes.count(What::OtherThreadId), 0, "{report}");
+    assert_eq!(thread.notes.broken("ATF-IEVT-003"), 0, "{report}");
     let reader = ThreadReader::open(out.join("thread_7")).unwrap();
     assert_eq!(reader.index().header().thread_id, 7);
     for event in reader.index().events_in(..) {

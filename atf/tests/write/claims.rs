@@ -72,11 +72,7 @@ fn a_writer_appends_and_then_rewrites_the_headers() {
     for wire in [Wire::V1, Wire::V2] {
         let folder = tempfile::tempdir().unwrap();
         let log = Log::default();
-        let options = WriteOptions {
-            wire,
-            buffer_size: 4096,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire).buffer_size(4096);
         let storage = Arc::new(Logged(Arc::clone(&log)));
         let folder = folder.path().join("thread_0");
         let mut writer = ThreadWriter::create_on(storage, &folder, 0, &options).unwrap();
@@ -114,10 +110,7 @@ fn links_take_no_space_in_the_index() {
         let folder = tempfile::tempdir().unwrap();
         let size = |name: &str, is_linked: bool| {
             let folder = folder.path().join(name);
-            let options = WriteOptions {
-                wire,
-                ..WriteOptions::default()
-            };
+            let options = WriteOptions::default().wire(wire);
             let mut writer = ThreadWriter::create(&folder, 0, &options).unwrap();
             for seq in 0..100 {
                 if is_linked {

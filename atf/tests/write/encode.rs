@@ -7,30 +7,24 @@ use proptest::prelude::*;
 
 use super::support::hex;
 
-const EVENT: IndexEvent = IndexEvent {
-    timestamp_ns: 1000,
-    function_id: 0x1_0000_0002,
-    thread_id: 42,
-    event_kind: EventKind::RETURN,
-    call_depth: Some(3),
-    detail_seq: Some(7),
-};
+fn event() -> IndexEvent {
+    IndexEvent::new(1000, 0x1_0000_0002, EventKind::RETURN)
+        .thread_id(42)
+        .call_depth(Some(3))
+        .detail_seq(Some(7))
+}
 
 fn header(wire: Wire) -> IndexHeader {
-    IndexHeader {
-        wire,
-        arch: Arch::ARM64,
-        os: Os::WINDOWS,
-        flags: IndexFlags::HAS_DETAIL_FILE,
-        thread_id: 42,
-        clock_type: Clock::BOOTTIME,
-        event_size: 32,
-        event_count: 2,
-        events_offset: 64,
-        footer_offset: 128,
-        time_start_ns: 1000,
-        time_end_ns: 2000,
-    }
+    IndexHeader::new(wire, 42)
+        .arch(Arch::ARM64)
+        .os(Os::WINDOWS)
+        .flags(IndexFlags::HAS_DETAIL_FILE)
+        .clock_type(Clock::BOOTTIME)
+        .event_count(2)
+        .events_offset(64)
+        .footer_offset(128)
+        .time_start_ns(1000)
+        .time_end_ns(2000)
 }
 
 #[test]
@@ -45,24 +39,20 @@ fn index_records_are_those_of_the_tables() {
 
     let v1 = "e803000000000000 0200000001000000 2a000000 02000000 03000000 07000000";
     let v2 = "e803000000000000 0200000001000000 0700000000000000 02 00000000000000";
-    assert_eq!(EVENT.encode(Wire::V1).unwrap().to_vec(), hex(v1));
-    assert_eq!(EVENT.encode(Wire::V2).unwrap().to_vec(), hex(v2));
-    let none = IndexEvent {
-        detail_seq: None,
-        ..EVENT
-    };
+    assert_eq!(event().encode(Wire::V1).unwrap().to_vec(), hex(v1));
+    assert_eq!(event().encode(Wire::V2).unwrap().to_vec(), hex(v2));
+    let none = event().detail_seq(None);
     let v1 = "e803000000000000 0200000001000000 2a000000 02000000 03000000 ffffffff";
     let v2 = "e803000000000000 0200000001000000 ffffffffffffffff 02 00000000000000";
     assert_eq!(none.encode(Wire::V1).unwrap().to_vec(), hex(v1));
     assert_eq!(none.encode(Wire::V2).unwrap().to_vec(), hex(v2));
 
-    let footer = IndexFooter {
-        checksum: 0x0403_0201,
-        event_count: 2,
-        time_start_ns: 1000,
-        time_end_ns: 2000,
-        bytes_written: 64,
-    };
+    let footer = IndexFooter::default()
+        .checksum(0x0403_0201)
+        .event_count(2)
+        .time_start_ns(1000)
+        .time_end_ns(2000)
+        .bytes_written(64);
     let expected = "32495441 01020304 0200000000000000 e803000000000000 d007000000000000
                     4000000000000000 000000000000000000000000000000000000000000000000";
     assert_eq!(footer.encode().to_vec(), hex(expected));
@@ -70,56 +60,47 @@ fn index_records_are_those_of_the_tables() {
 
 #[test]
 fn detail_records_are_those_of_the_tables() {
-    let header = DetailHeader {
-        wire: Wire::V1,
-        arch: Arch::X86_64,
-        os: Os::LINUX,
-        flags: 0,
-        thread_id: 42,
-        events_offset: 64,
-        event_count: 2,
-        bytes_length: 0x30,
-        index_seq_start: 1,
-        index_seq_end: 5,
-    };
+    let header = DetailHeader::new(Wire::V1, 42)
+        .arch(Arch::X86_64)
+        .os(Os::LINUX)
+        .flags(0)
+        .events_offset(64)
+        .event_count(2)
+        .bytes_length(0x30)
+        .index_seq_start(1)
+        .index_seq_end(5);
     let expected = "41544432 01 01 01 04  00000000 2a000000 00000000 4000000000000000
                     0200000000000000 3000000000000000 0100000000000000 0500000000000000 00000000";
     assert_eq!(header.encode().to_vec(), hex(expected));
 
-    let event = DetailEventHeader {
-        total_length: 0x1234,
-        event_type: DetailEventType::FUNCTION_RETURN,
-        flags: 0x0201,
-        index_seq: 9,
-        thread_id: 42,
-        timestamp: 1000,
-    };
+    let event = DetailEventHeader::new(DetailEventType::FUNCTION_RETURN, 9, 1000)
+        .total_length(0x1234)
+        .flags(0x0201)
+        .thread_id(42);
     let v1 = "34120000 0400 0102 09000000 2a000000 e803000000000000";
     let v2 = "34120000 0400 0102 0900000000000000 e803000000000000";
     assert_eq!(event.encode(Wire::V1).unwrap().to_vec(), hex(v1));
     assert_eq!(event.encode(Wire::V2).unwrap().to_vec(), hex(v2));
 
     // Length before times: the opposite order of the index footer.
-    let footer = DetailFooter {
-        checksum: 0x0403_0201,
-        event_count: 2,
-        bytes_length: 64,
-        time_start_ns: 1000,
-        time_end_ns: 2000,
-    };
+    let footer = DetailFooter::default()
+        .checksum(0x0403_0201)
+        .event_count(2)
+        .bytes_length(64)
+        .time_start_ns(1000)
+        .time_end_ns(2000);
     let expected = "32445441 01020304 0200000000000000 4000000000000000 e803000000000000
                     d007000000000000 000000000000000000000000000000000000000000000000";
     assert_eq!(footer.encode().to_vec(), hex(expected));
 
-    let payload = FunctionPayload {
-        function_id: 0x1_0000_0002,
-        x_regs: [0, 1, 2, 3, 4, 5, 6, 7],
-        lr: 8,
-        fp: 9,
-        sp: 10,
-        reserved: 0,
-        stack: vec![0xaa, 0xbb],
-    };
+    let payload = FunctionPayload::default()
+        .function_id(0x1_0000_0002)
+        .x_regs([0, 1, 2, 3, 4, 5, 6, 7])
+        .lr(8)
+        .fp(9)
+        .sp(10)
+        .reserved(0)
+        .stack(vec![0xaa, 0xbb]);
     let expected = "0200000001000000
                     0000000000000000 0100000000000000 0200000000000000 0300000000000000
                     0400000000000000 0500000000000000 0600000000000000 0700000000000000
@@ -141,10 +122,7 @@ fn assert_out_of_range<T: std::fmt::Debug>(
 
 #[test]
 fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
-    let linked = |seq| IndexEvent {
-        detail_seq: Some(seq),
-        ..EVENT
-    };
+    let linked = |seq| event().detail_seq(Some(seq));
     let none = u64::from(u32::MAX);
     linked(none - 1).encode(Wire::V1).unwrap();
     for seq in [none, none + 1] {
@@ -155,10 +133,7 @@ fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
     let refused = linked(u64::MAX).encode(Wire::V2);
     assert_out_of_range(refused, "detail_seq", u64::MAX, u64::MAX - 1);
 
-    let kind = IndexEvent {
-        event_kind: EventKind(256),
-        ..EVENT
-    };
+    let kind = event().event_kind(EventKind(256));
     kind.encode(Wire::V1).unwrap();
     assert_out_of_range(kind.encode(Wire::V2), "event_kind", 256, 255);
 
@@ -168,26 +143,19 @@ fn a_number_too_large_for_its_field_is_refused_and_never_truncated() {
     long.wire = Wire::V2;
     long.encode().unwrap();
 
-    let detail = DetailEventHeader {
-        total_length: 24,
-        event_type: DetailEventType::FUNCTION_CALL,
-        flags: 0,
-        index_seq: none + 1,
-        thread_id: 0,
-        timestamp: 0,
-    };
+    let detail =
+        DetailEventHeader::new(DetailEventType::FUNCTION_CALL, none + 1, 0).total_length(24);
     assert_out_of_range(detail.encode(Wire::V1), "index_seq", none + 1, none);
     detail.encode(Wire::V2).unwrap();
 
-    let payload = FunctionPayload {
-        function_id: 0,
-        x_regs: [0; 8],
-        lr: 0,
-        fp: 0,
-        sp: 0,
-        reserved: 0,
-        stack: vec![0; 257],
-    };
+    let payload = FunctionPayload::default()
+        .function_id(0)
+        .x_regs([0; 8])
+        .lr(0)
+        .fp(0)
+        .sp(0)
+        .reserved(0)
+        .stack(vec![0; 257]);
     assert_out_of_range(payload.encode(), "stack_size", 257, 256);
 }
 
@@ -204,14 +172,7 @@ proptest! {
         kind in 0_u32..256,
         link in proptest::option::of(0..u64::from(u32::MAX)),
     ) {
-        let event = IndexEvent {
-            timestamp_ns,
-            function_id,
-            thread_id,
-            event_kind: EventKind(kind),
-            call_depth: (wire == Wire::V1).then_some(depth),
-            detail_seq: link,
-        };
+        let event = IndexEvent::new(timestamp_ns, function_id, EventKind(kind)).thread_id(thread_id).call_depth((wire == Wire::V1).then_some(depth)).detail_seq(link);
         let bytes = event.encode(wire).unwrap();
         prop_assert_eq!(IndexEvent::decode(wire, thread_id, &bytes), event);
     }
@@ -235,20 +196,7 @@ proptest! {
         (flags, thread_id, count) in any::<(u32, u32, u32)>(),
         (footer_offset, start, end) in any::<(u64, u64, u64)>(),
     ) {
-        let header = IndexHeader {
-            wire,
-            arch: Arch(arch),
-            os: Os(os),
-            flags: IndexFlags(flags),
-            thread_id,
-            clock_type: Clock(clock),
-            event_size: 32,
-            event_count: count.into(),
-            events_offset: 64,
-            footer_offset,
-            time_start_ns: start,
-            time_end_ns: end,
-        };
+        let header = IndexHeader::new(wire, thread_id).arch(Arch(arch)).os(Os(os)).flags(IndexFlags(flags)).clock_type(Clock(clock)).event_count(count.into()).events_offset(64).footer_offset(footer_offset).time_start_ns(start).time_end_ns(end);
         let bytes = header.encode().unwrap();
         prop_assert_eq!(IndexHeader::decode(&bytes, 64).unwrap(), header);
     }
@@ -259,18 +207,7 @@ proptest! {
         (arch, os, flags, thread_id) in any::<(u8, u8, u32, u32)>(),
         (count, size, start, end) in any::<(u64, u64, u64, u64)>(),
     ) {
-        let header = DetailHeader {
-            wire,
-            arch: Arch(arch),
-            os: Os(os),
-            flags,
-            thread_id,
-            events_offset: 64,
-            event_count: count,
-            bytes_length: size,
-            index_seq_start: start,
-            index_seq_end: end,
-        };
+        let header = DetailHeader::new(wire, thread_id).arch(Arch(arch)).os(Os(os)).flags(flags).events_offset(64).event_count(count).bytes_length(size).index_seq_start(start).index_seq_end(end);
         prop_assert_eq!(DetailHeader::decode(&header.encode(), 64).unwrap(), header);
     }
 
@@ -286,7 +223,7 @@ proptest! {
         (lr, fp, sp, reserved) in any::<(u64, u64, u64, u16)>(),
         stack in proptest::collection::vec(any::<u8>(), 0..=256),
     ) {
-        let payload = FunctionPayload { function_id, x_regs, lr, fp, sp, reserved, stack };
+        let payload = FunctionPayload::default().function_id(function_id).x_regs(x_regs).lr(lr).fp(fp).sp(sp).reserved(reserved).stack(stack);
         let bytes = payload.encode().unwrap();
         prop_assert_eq!(FunctionPayload::decode(&bytes), Some(payload));
     }

@@ -18,12 +18,10 @@ const COUNT: u64 = 400;
 const PAYLOAD: [u8; 40] = [7; 40];
 
 fn options(wire: Wire, durability: Durability) -> WriteOptions {
-    WriteOptions {
-        wire,
-        durability,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    }
+    WriteOptions::default()
+        .wire(wire)
+        .durability(durability)
+        .buffer_size(4 << 10)
 }
 
 /// Writes a thread up to its first error; the writer then knows what it has flushed.
@@ -255,13 +253,7 @@ fn a_manifest_that_cannot_be_written_leaves_the_previous_one() {
         session.thread(4).unwrap().finalize().unwrap();
         session.write_manifest().unwrap();
         let before = memory.bytes("session/manifest.json").unwrap();
-        session.set_symbols(vec![Symbol {
-            position: 0,
-            function_id: 7,
-            module_id: None,
-            symbol_index: None,
-            name: Some("main".to_owned()),
-        }]);
+        session.set_symbols(vec![Symbol::new(7, "main")]);
         let mut step = 0;
         memory.decide(move |_, _| {
             step += 1;

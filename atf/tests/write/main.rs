@@ -18,25 +18,24 @@ use atf::{DetailEventType, EventKind};
 
 /// Event `seq` of a trace: calls and their returns alternate, a microsecond apart.
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
-        function_id: 0x0644_4fc1_0000_0001 + seq / 2,
-        event_kind: match seq % 2 {
+    Event::new(
+        0x0004_62d5_3c8a_0000 + seq * 1000,
+        0x0644_4fc1_0000_0001 + seq / 2,
+        match seq % 2 {
             0 => EventKind::CALL,
             _ => EventKind::RETURN,
         },
-        call_depth: 1,
-    }
+        1,
+    )
 }
 
 /// The detail of a call or a return.
 fn detail(seq: u64, payload: &[u8]) -> Detail<'_> {
-    Detail {
-        event_type: match seq % 2 {
+    Detail::new(
+        match seq % 2 {
             0 => DetailEventType::FUNCTION_CALL,
             _ => DetailEventType::FUNCTION_RETURN,
         },
-        flags: 0,
         payload,
-    }
+    )
 }

@@ -122,10 +122,7 @@ fn synced(write: impl FnOnce(Arc<Memory>)) -> Vec<(Step, PathBuf)> {
 }
 
 fn options(durability: Durability) -> WriteOptions {
-    WriteOptions {
-        durability,
-        ..WriteOptions::default()
-    }
+    WriteOptions::default().durability(durability)
 }
 
 /// Returns the same for a thread that is written and finalized.

@@ -36,10 +36,7 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, field: &str, kin
 #[test]
 fn an_event_earlier_than_the_last_one_is_refused() {
     for wire in Wire::ALL {
-        let options = WriteOptions {
-            wire,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire);
         let plain = written(&options, |writer| {
             writer.write(&event(1)).unwrap();
             writer.write(&event(1)).unwrap();
@@ -64,16 +61,10 @@ fn an_event_earlier_than_the_last_one_is_refused() {
 #[test]
 fn an_unknown_kind_is_refused() {
     for wire in Wire::ALL {
-        let options = WriteOptions {
-            wire,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire);
         written(&options, |writer| {
             for kind in [0, 4, 257, u32::MAX] {
-                let event = Event {
-                    event_kind: EventKind(kind),
-                    ..event(0)
-                };
+                let event = event(0).event_kind(EventKind(kind));
                 let kind = ErrorKind::OutOfRange {
                     found: kind.into(),
                     min: 1,
@@ -83,10 +74,7 @@ fn an_unknown_kind_is_refused() {
             }
             // At the previous event's time, too.
             writer.write(&event(5)).unwrap();
-            let unknown = Event {
-                event_kind: EventKind(4),
-                ..event(5)
-            };
+            let unknown = event(5).event_kind(EventKind(4));
             let error = writer.write(&unknown).unwrap_err();
             assert_eq!(error.field(), Some("event_kind"));
             assert_eq!(writer.next_index_seq(), 1);
@@ -96,18 +84,8 @@ fn an_unknown_kind_is_refused() {
 
 #[test]
 fn a_copy_keeps_what_a_tracer_must_not_write() {
-    let options = WriteOptions {
-        verbatim: true,
-        ..WriteOptions::default()
-    };
-    let strange = [
-        event(5),
-        Event {
-            event_kind: EventKind(900),
-            ..event(3)
-        },
-        event(4),
-    ];
+    let options = WriteOptions::default().verbatim(true);
+    let strange = [event(5), event(3).event_kind(EventKind(900)), event(4)];
     let files = written(&options, |writer| {
         for event in &strange {
             writer.write(event).unwrap();
@@ -127,16 +105,9 @@ fn a_copy_keeps_what_a_tracer_must_not_write() {
 
 #[test]
 fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
-    let options = WriteOptions {
-        wire: Wire::V2,
-        verbatim: true,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().wire(Wire::V2).verbatim(true);
     written(&options, |writer| {
-        let event = Event {
-            event_kind: EventKind(256),
-            ..event(0)
-        };
+        let event = event(0).event_kind(EventKind(256));
         let kind = writer.write(&event).unwrap_err();
         let expected = ErrorKind::OutOfRange {
             found: 256,
@@ -151,11 +122,7 @@ fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
 #[test]
 fn the_split_form_writes_the_same_as_the_joined_form() {
     for wire in Wire::ALL {
-        let options = WriteOptions {
-            wire,
-            buffer_size: 4 << 10,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
         let joined = written(&options, |writer| {
             for seq in 0..1000 {
                 match seq % 2 {
@@ -364,10 +331,7 @@ fn a_path_need_not_be_utf_8() {
 
 #[test]
 fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
-    let options = WriteOptions {
-        survive_kill: true,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().survive_kill(true);
     let folder = tempfile::tempdir().unwrap();
     let ring = folder.path().join("ring.atf");
     std::fs::write(&ring, "theirs").unwrap();
@@ -377,10 +341,7 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
     assert_eq!(std::fs::read(&ring).unwrap(), b"theirs");
 
     // More than a file may have: we leave nothing behind.
-    let options = WriteOptions {
-        buffer_size: usize::MAX / 8,
-        ..options
-    };
+    let options = options.buffer_size(usize::MAX / 8);
     let folder = tempfile::tempdir().unwrap();
     let error = ThreadWriter::create(folder.path(), 0, &options).unwrap_err();
     assert_eq!(error.path(), Some(&*folder.path().join("ring.atf")));
@@ -389,26 +350,17 @@ fn a_ring_that_cannot_be_created_is_reported_and_an_existing_one_is_kept() {
 
 #[test]
 fn a_detail_with_another_timestamp_is_refused_except_in_a_copy() {
-    let header = DetailEventHeader {
-        total_length: 25,
-        event_type: atf::DetailEventType::FUNCTION_CALL,
-        flags: 0,
-        index_seq: 0,
-        thread_id: 7,
-        timestamp: event(0).timestamp_ns + 1,
-    };
-    let of = IndexEvent {
-        timestamp_ns: event(0).timestamp_ns,
-        function_id: 5,
-        thread_id: 7,
-        event_kind: EventKind::CALL,
-        call_depth: None,
-        detail_seq: Some(0),
-    };
-    let with = |verbatim| WriteOptions {
-        verbatim,
-        ..WriteOptions::default()
-    };
+    let header = DetailEventHeader::new(
+        atf::DetailEventType::FUNCTION_CALL,
+        0,
+        event(0).timestamp_ns + 1,
+    )
+    .total_length(25)
+    .thread_id(7);
+    let of = IndexEvent::new(event(0).timestamp_ns, 5, EventKind::CALL)
+        .thread_id(7)
+        .detail_seq(Some(0));
+    let with = |verbatim| WriteOptions::default().verbatim(verbatim);
     written(&with(false), |writer| {
         let kind = ErrorKind::Disagrees {
             found: header.timestamp,

@@ -15,13 +15,11 @@ use tempfile::TempDir;
 use super::{detail, event};
 
 fn options(wire: Wire, survive_kill: bool) -> WriteOptions {
-    WriteOptions {
-        wire,
-        survive_kill,
-        // 128 events: the buffer is flushed now and then.
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    }
+    WriteOptions::default()
+        .wire(wire)
+        .survive_kill(survive_kill)
+        // 128 events, so the buffer is flushed several times.
+        .buffer_size(4 << 10)
 }
 
 /// The fate of an event's detail.

@@ -25,12 +25,10 @@ const INDEX_AREA: usize = 128;
 const PAYLOAD: [u8; 20] = [3; 20];
 
 fn options(wire: Wire) -> WriteOptions {
-    WriteOptions {
-        wire,
-        survive_kill: true,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    }
+    WriteOptions::default()
+        .wire(wire)
+        .survive_kill(true)
+        .buffer_size(4 << 10)
 }
 
 /// The contents of a thread's folder.
@@ -117,10 +115,7 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
     for wire in Wire::ALL {
         let files = [true, false].map(|survive_kill| {
             let folder = tempfile::tempdir().unwrap();
-            let options = WriteOptions {
-                survive_kill,
-                ..options(wire)
-            };
+            let options = options(wire).survive_kill(survive_kill);
             let mut writer = ThreadWriter::create(folder.path(), 7, &options).unwrap();
             write(&mut writer, 0, 1000);
             assert_eq!(folder.path().join("ring.atf").exists(), survive_kill);
@@ -372,10 +367,7 @@ fn a_ring_that_cannot_be_created_leaves_nothing() {
 
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("thread_0");
-    let large = WriteOptions {
-        buffer_size: (16 << 20) + 32,
-        ..options(Wire::V1)
-    };
+    let large = options(Wire::V1).buffer_size((16 << 20) + 32);
     let error = ThreadWriter::create(&folder, 0, &large).unwrap_err();
     assert_eq!(error.field(), Some("buffer_size"));
     assert!(!folder.exists());

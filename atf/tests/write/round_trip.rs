@@ -12,14 +12,12 @@ use super::{detail, event};
 
 /// The raw builders' platform: x86-64 Linux with its boot-time clock.
 fn options(wire: Wire, buffer_size: usize) -> WriteOptions {
-    WriteOptions {
-        wire,
-        arch: Arch::X86_64,
-        os: Os::LINUX,
-        clock_type: Clock::BOOTTIME,
-        buffer_size,
-        ..WriteOptions::default()
-    }
+    WriteOptions::default()
+        .wire(wire)
+        .arch(Arch::X86_64)
+        .os(Os::LINUX)
+        .clock_type(Clock::BOOTTIME)
+        .buffer_size(buffer_size)
 }
 
 /// Payloads of all sizes, some larger than the smallest buffer.
@@ -208,10 +206,7 @@ fn an_existing_manifest_lists_each_thread_that_is_opened() {
 #[test]
 fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
     let root = tempfile::tempdir().unwrap();
-    let options = WriteOptions {
-        clock_type: Clock::QPC,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().clock_type(Clock::QPC);
     let session = SessionWriter::create(root.path().join("s"), &options).unwrap();
     session.thread(0).unwrap().finalize().unwrap();
     session.finalize().unwrap();

@@ -78,11 +78,8 @@ pub fn write(script: &Script, out: &Path) -> Result<(), WriteError> {
             Operation::Detail(detail) => {
                 let thread = threads.get_mut(&detail.thread_id);
                 if let (Some(thread), Some(event)) = (thread, waiting.take()) {
-                    let detail = Detail {
-                        event_type: DetailEventType(detail.event_type),
-                        flags: detail.flags,
-                        payload: &detail.payload,
-                    };
+                    let detail = Detail::new(DetailEventType(detail.event_type), &detail.payload)
+                        .flags(detail.flags);
                     thread.write_with_detail(&as_event(event), &detail)?;
                 }
             }
@@ -148,23 +145,21 @@ fn kill() -> io::Result<()> {
 }
 
 fn options(open: &Open) -> WriteOptions {
-    WriteOptions {
-        wire: match open.wire {
+    WriteOptions::default()
+        .wire(match open.wire {
             1 => Wire::V1,
             _ => Wire::V2,
-        },
-        arch: Arch(open.arch),
-        os: Os(open.os),
-        clock_type: Clock(open.clock_type),
-        ..WriteOptions::default()
-    }
+        })
+        .arch(Arch(open.arch))
+        .os(Os(open.os))
+        .clock_type(Clock(open.clock_type))
 }
 
 fn as_event(event: &Index) -> Event {
-    Event {
-        timestamp_ns: event.timestamp_ns,
-        function_id: event.function_id,
-        event_kind: EventKind(event.event_kind.into()),
-        call_depth: event.call_depth,
-    }
+    Event::new(
+        event.timestamp_ns,
+        event.function_id,
+        EventKind(event.event_kind.into()),
+        event.call_depth,
+    )
 }

@@ -227,10 +227,7 @@ fn after_power_loss_a_reader_that_reads_half_a_footer_as_an_event() {
     let bug = after(|reading: &mut IndexReading| {
         if let (false, Some(last)) = (reading.is_good, reading.events.last().copied()) {
             let timestamp_ns = 32 * reading.events.len() as u64;
-            reading.events.push(IndexEvent {
-                timestamp_ns,
-                ..last
-            });
+            reading.events.push(last.timestamp_ns(timestamp_ns));
         }
     });
     assert!(crashes::run(&bug, 16).fault_count > 0);

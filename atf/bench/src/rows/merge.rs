@@ -271,15 +271,7 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     while let Some(Reverse((_, thread, seq))) = heap.pop() {
         let record = &threads[thread as usize][seq as usize];
         let event = IndexEvent::decode(Wire::V1, thread, record);
-        sum = in_order(
-            sum,
-            Ok(MergedEvent {
-                process: 0,
-                thread,
-                seq,
-                event,
-            }),
-        );
+        sum = in_order(sum, Ok(MergedEvent::new(0, thread, seq, event)));
         if let Some(next) = key(thread, seq + 1) {
             heap.push(next);
         }
@@ -297,15 +289,7 @@ fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[Turn]) 
         let records = (start as u64..).zip(&threads[place][start..end]);
         records.fold(sum, |sum, (seq, record)| {
             let event = IndexEvent::decode(Wire::V1, thread, record);
-            in_order(
-                sum,
-                Ok(MergedEvent {
-                    process: 0,
-                    thread,
-                    seq,
-                    event,
-                }),
-            )
+            in_order(sum, Ok(MergedEvent::new(0, thread, seq, event)))
         })
     })
 }

@@ -93,10 +93,11 @@ enum Timed {
 
 /// Fills and drains the ring repeatedly.
 fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Result<()> {
-    let (mut recorder, mut drain) = channel(Capacity {
-        events: CAPACITY as usize,
-        payload_size: 0,
-    })?;
+    let (mut recorder, mut drain) = channel(
+        Capacity::default()
+            .events(CAPACITY as usize)
+            .payload_size(0),
+    )?;
     let mut writer = writer(folder)?;
     for round in 0..rounds {
         let mut push = || play(round, |event| recorder.record(event));
@@ -168,12 +169,12 @@ fn play<E>(
 ) -> std::result::Result<(), E> {
     let start = round * CAPACITY;
     for n in start..start + CAPACITY {
-        event(&Event {
-            timestamp_ns: n * 3,
-            function_id: n % 1024,
-            event_kind: EventKind(1 + (n % 2) as u32),
-            call_depth: (n % 8) as u32,
-        })?;
+        event(&Event::new(
+            n * 3,
+            n % 1024,
+            EventKind(1 + (n % 2) as u32),
+            (n % 8) as u32,
+        ))?;
     }
     Ok(())
 }

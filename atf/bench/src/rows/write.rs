@@ -137,10 +137,7 @@ impl Places {
         count: u64,
         survive_kill: bool,
     ) -> Result<()> {
-        let options = WriteOptions {
-            survive_kill,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().survive_kill(survive_kill);
         let storage: Arc<dyn Storage> = match pages {
             Pages::Reused => Arc::new(OverOld),
             Pages::Fresh => {

@@ -39,12 +39,11 @@ pub(super) fn run(options: &Options) -> Outcome {
     let symbols = options.names.manifest()?;
     options.common.run(!options.salvage, |path, out, progress| {
         let wire = options.wire;
-        let options = ConvertOptions {
-            salvage: options.salvage,
-            symbols,
-            durability: options.common.durability(),
-            progress: Some(progress),
-        };
+        let options = ConvertOptions::default()
+            .salvage(options.salvage)
+            .symbols(symbols)
+            .durability(options.common.durability())
+            .progress(Some(progress));
         convert(path, out, wire, &options)
     })
 }

@@ -41,12 +41,11 @@ pub(super) struct Options {
 pub(super) fn run(options: &Options) -> Outcome {
     let symbols = options.names.manifest()?;
     options.common.run(!options.salvage, |path, out, progress| {
-        let options = RecoverOptions {
-            salvage: options.salvage,
-            symbols,
-            durability: options.common.durability(),
-            progress: Some(progress),
-        };
+        let options = RecoverOptions::default()
+            .salvage(options.salvage)
+            .symbols(symbols)
+            .durability(options.common.durability())
+            .progress(Some(progress));
         recover(path, out, &options)
     })
 }

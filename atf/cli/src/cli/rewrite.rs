@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atf::manifest::Manifest;
-use atf::rewrite::{Report, Why};
+use atf::rewrite::{DropReason, Report};
 use atf::write::Durability;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -134,6 +134,11 @@ impl Names {
 /// Whether `--salvage` would find more than was kept.
 fn leaves_some_behind(report: &Report) -> bool {
     let mut dropped = report.threads().flat_map(|thread| &thread.dropped);
-    let is_salvageable = |why: Why| matches!(why, Why::BehindHole | Why::BehindFramingProblem);
+    let is_salvageable = |why: DropReason| {
+        matches!(
+            why,
+            DropReason::BehindHole | DropReason::BehindFramingProblem
+        )
+    };
     dropped.any(|dropped| is_salvageable(dropped.why))
 }

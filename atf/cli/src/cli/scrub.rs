@@ -34,12 +34,11 @@ pub(super) struct Options {
 
 pub(super) fn run(options: &Options) -> Outcome {
     options.common.run(false, |path, out, progress| {
-        let options = ScrubOptions {
-            drop_details: options.drop_details,
-            module_names_only: options.module_names_only,
-            durability: options.common.durability(),
-            progress: Some(progress),
-        };
+        let options = ScrubOptions::default()
+            .drop_details(options.drop_details)
+            .module_names_only(options.module_names_only)
+            .durability(options.common.durability())
+            .progress(Some(progress));
         scrub(path, out, &options)
     })
 }

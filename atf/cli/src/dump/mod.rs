@@ -366,12 +366,8 @@ impl Output<'_> {
         let seqs = (0..index.event_count()).rev();
         let mut events = seqs.zip(index.events_in(..).rev());
         while let Some((seq, event)) = events.next().filter(|_| last.len() < count) {
-            let event = event.map(|event| MergedEvent {
-                process: thread.process,
-                thread: thread.name.id,
-                seq,
-                event,
-            });
+            let event =
+                event.map(|event| MergedEvent::new(thread.process, thread.name.id, seq, event));
             let Some(event) = self.take(event) else {
                 break;
             };

@@ -201,24 +201,13 @@ fn events_are_selected_by_position_and_omissions_reported() {
 /// A session of one thread whose writer was killed: 20 events, 10 with details, all in the ring.
 fn killed(folder: &Path) {
     use atf::write::{Detail, Event, ThreadWriter, WriteOptions};
-    let options = WriteOptions {
-        survive_kill: true,
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default()
+        .survive_kill(true)
+        .buffer_size(4 << 10);
     let mut writer = ThreadWriter::create(folder.join("thread_5"), 5, &options).unwrap();
     for seq in 0..20_u8 {
-        let event = Event {
-            timestamp_ns: 1000 * u64::from(seq),
-            function_id: 7,
-            event_kind: atf::EventKind::CALL,
-            call_depth: 1,
-        };
-        let detail = Detail {
-            event_type: atf::DetailEventType::FUNCTION_CALL,
-            flags: 0,
-            payload: &[seq; 9],
-        };
+        let event = Event::new(1000 * u64::from(seq), 7, atf::EventKind::CALL, 1);
+        let detail = Detail::new(atf::DetailEventType::FUNCTION_CALL, &[seq; 9]);
         match seq % 2 {
             0 => drop(writer.write_with_detail(&event, &detail).unwrap()),
             _ => drop(writer.write(&event).unwrap()),

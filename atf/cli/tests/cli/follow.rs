@@ -54,12 +54,7 @@ impl Following {
 }
 
 fn call(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 1000 + seq,
-        function_id: 7,
-        event_kind: EventKind::CALL,
-        call_depth: 1,
-    }
+    Event::new(1000 + seq, 7, EventKind::CALL, 1)
 }
 
 #[test]
@@ -109,11 +104,7 @@ fn events_are_written_as_they_arrive_until_the_thread_is_finalized() {
     following.waits();
     let mut writer = ThreadWriter::create(&folder, 5, &WriteOptions::default()).unwrap();
     for seq in 0..20 {
-        let detail = Detail {
-            event_type: DetailEventType::FUNCTION_CALL,
-            flags: 0,
-            payload: &[0xab, 0xcd],
-        };
+        let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0xab, 0xcd]);
         match seq % 2 {
             0 => writer.write(&call(seq)).map(drop).unwrap(),
             _ => writer
@@ -171,10 +162,7 @@ fn names_come_with_the_manifest() {
     );
     let mut following = [of_session, of_thread];
     let mut write = |function_id| {
-        let event = Event {
-            function_id,
-            ..call(0)
-        };
+        let event = call(0).function_id(function_id);
         writer.write(&event).unwrap();
         writer.flush().unwrap();
     };

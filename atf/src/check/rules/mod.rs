@@ -12,6 +12,7 @@ use crate::check::Verdict;
 
 /// A rule of the format.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Rule {
     /// Its permanent id: `ATF-IFTR-004`.
     pub id: &'static str,
@@ -43,6 +44,7 @@ pub struct Rule {
 
 /// A question about the format, and how it was settled.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Decision {
     /// Its name: `checksum.algorithm`.
     pub topic: &'static str,
@@ -58,6 +60,7 @@ pub struct Decision {
 
 /// The version of what implementations are graded by.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Edition {
     /// Major, minor and patch number.
     pub version: &'static str,
@@ -68,6 +71,7 @@ pub struct Edition {
 /// How strict a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Advice,
@@ -80,6 +84,7 @@ pub enum Severity {
 /// Who a rule binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Party {
     /// Who writes thread files or a session.
     Writer,
@@ -92,6 +97,7 @@ pub enum Party {
 /// What a reader does with a file that breaks a rule, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ReaderDoes {
     /// Takes no notice.
     Ignore,

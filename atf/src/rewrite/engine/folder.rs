@@ -12,7 +12,7 @@ use crate::header::HEADER_SIZE;
 use crate::index::IndexReader;
 use crate::rewrite::guess;
 use crate::rewrite::job::Failure;
-use crate::rewrite::report::{Place, SessionReport, ThreadReport, What};
+use crate::rewrite::report::{NoteKind, Place, SessionReport, ThreadReport};
 use crate::rewrite::stage::{self, at, free_path, is_numbered, names};
 use crate::rewrite::thread::{self, ORPHANS, Pair, Rewritten, SALVAGED};
 use crate::rewrite::tree::left_behind;
@@ -85,17 +85,17 @@ impl Engine<'_> {
                 _ => DETAIL_FILE,
             };
             let place = || Place::of(file, &error);
-            report.notes.add(What::HeaderDisagrees, place);
+            report.notes.add(NoteKind::HeaderDisagrees, place);
         }
         match (thread.ring(), thread.ring_error()) {
             (Some(_), _) => {}
             (None, Some(error)) => {
                 let place = Place::of(RING_FILE, error);
-                self.keep_ring(What::RingNotRead, place, route, report, session)?;
+                self.keep_ring(NoteKind::RingNotRead, place, route, report, session)?;
             }
             (None, None) => {
                 let place = Place::new(RING_FILE, "", None).found("index.atf is finalized");
-                self.keep_ring(What::RingLeftOver, place, route, report, session)?;
+                self.keep_ring(NoteKind::RingLeftOver, place, route, report, session)?;
             }
         }
         let guessed = match thread.detail_error() {
@@ -129,9 +129,9 @@ impl Engine<'_> {
         self.put_aside(route, INDEX_FILE, session)?;
         let mut place = Place::of(INDEX_FILE, &error);
         place.found = format!("{}; {}", place.found, guess::describe(index.header()));
-        report.notes.add(What::HeaderGuessed, || place);
+        report.notes.add(NoteKind::HeaderGuessed, || place);
         let place = Place::new(RING_FILE, "", None).found("index.atf has no header");
-        self.keep_ring(What::RingNotRead, place, route, report, session)?;
+        self.keep_ring(NoteKind::RingNotRead, place, route, report, session)?;
         let detail = match detail {
             Ok(detail) => Some(detail),
             Err(error) if *error.kind() == ErrorKind::Io(io::ErrorKind::NotFound) => None,
@@ -162,8 +162,8 @@ impl Engine<'_> {
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
                 // Its writer never came to a detail.
-                ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => What::NotFinalized,
-                _ => What::DetailFileUnreadable,
+                ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
+                _ => NoteKind::DetailFileUnreadable,
             };
             report.notes.add(what, || Place::of(DETAIL_FILE, error));
         }
@@ -186,14 +186,14 @@ impl Engine<'_> {
             let place = Place::new(DETAIL_FILE, "header", Some(0));
             place.found("taken for that of index.atf")
         };
-        report.notes.add(What::HeaderGuessed, place);
+        report.notes.add(NoteKind::HeaderGuessed, place);
         Some(detail)
     }
 
     /// Puts a writer's buffer aside whose events are not read, if there is one.
     fn keep_ring(
         &self,
-        what: What,
+        what: NoteKind,
         place: Place,
         route: &Route<'_>,
         report: &mut ThreadReport,

@@ -16,13 +16,13 @@ pub struct SetAside {
     /// How many.
     pub count: u64,
     /// Where they stood, the first 64 runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<EventRange>,
 }
 
 /// Events in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Run {
+pub struct EventRange {
     /// The position of the first in the file that was read.
     pub seq: u64,
     /// Where it stood there.
@@ -49,7 +49,7 @@ impl SetAside {
             Some(run) if run.seq.checked_add(run.count) == Some(seq) => {
                 run.count = run.count.saturating_add(1);
             }
-            _ if has_room => self.runs.push(Run {
+            _ if has_room => self.runs.push(EventRange {
                 seq,
                 offset,
                 count: 1,
@@ -66,7 +66,7 @@ pub struct Dropped {
     /// The file that they stood in.
     pub file: &'static str,
     /// Why.
-    pub why: Why,
+    pub why: DropReason,
     /// Where the first of them stood.
     pub offset: u64,
     /// How many bytes in all.
@@ -79,7 +79,7 @@ pub struct Dropped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Why {
+pub enum DropReason {
     /// They lie between the header and the first event.
     BetweenHeaderAndEvents,
     /// They are the beginning of an event that was cut off.

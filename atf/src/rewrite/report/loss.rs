@@ -1,7 +1,7 @@
-//! What counts as a loss: something that was written once, and is not among the new events, or is
+//! NoteKind counts as a loss: something that was written once, and is not among the new events, or is
 //! not as it was written.
 
-use super::{LeftBehind, Report, SessionReport, ThreadReport, What, Why};
+use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
 use crate::thread::INDEX_FILE;
 
 impl Report {
@@ -28,11 +28,11 @@ fn left_behind(items: &[LeftBehind]) -> u64 {
 
 fn of_thread(thread: &ThreadReport) -> u64 {
     let noted = [
-        What::ChecksumBad,
-        What::EventsMissing,
-        What::DetailMissing,
-        What::DetailFileUnreadable,
-        What::RingNotRead,
+        NoteKind::ChecksumBad,
+        NoteKind::EventsMissing,
+        NoteKind::DetailMissing,
+        NoteKind::DetailFileUnreadable,
+        NoteKind::RingNotRead,
     ];
     let noted = noted.iter().map(|what| thread.notes.count(*what));
     let dropped = thread.dropped.iter().filter(|dropped| is_loss(dropped.why));
@@ -44,15 +44,18 @@ fn of_thread(thread: &ThreadReport) -> u64 {
 }
 
 /// Whether bytes that are in no new file were events once, or may have been.
-fn is_loss(why: Why) -> bool {
+fn is_loss(why: DropReason) -> bool {
     match why {
-        Why::Hole | Why::BehindHole | Why::BehindFramingProblem | Why::Overlap => true,
-        Why::BetweenHeaderAndEvents
-        | Why::EventCutShort
-        | Why::FooterCutShort
-        | Why::ZeroTail
-        | Why::DamagedFooter
-        | Why::BehindFooter
-        | Why::Orphans => false,
+        DropReason::Hole
+        | DropReason::BehindHole
+        | DropReason::BehindFramingProblem
+        | DropReason::Overlap => true,
+        DropReason::BetweenHeaderAndEvents
+        | DropReason::EventCutShort
+        | DropReason::FooterCutShort
+        | DropReason::ZeroTail
+        | DropReason::DamagedFooter
+        | DropReason::BehindFooter
+        | DropReason::Orphans => false,
     }
 }

@@ -7,8 +7,8 @@ mod text;
 
 use serde::Serialize;
 
-pub use aside::{Dropped, Run, SetAside, Why};
-pub use note::{Effect, Note, Notes, Place, What};
+pub use aside::{DropReason, Dropped, EventRange, SetAside};
+pub use note::{Effect, Note, NoteKind, Notes, Place};
 
 /// What [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub) did.
 ///
@@ -55,6 +55,7 @@ impl Report {
 /// What was done to a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Action {
     /// Events were kept as they are, and the files finalized.
     Recover,
@@ -128,7 +129,7 @@ pub struct ThreadReport {
 
 impl ThreadReport {
     /// Bytes that are in no new file.
-    pub(super) fn drop(&mut self, file: &'static str, why: Why, offset: u64, size: u64) {
+    pub(super) fn drop(&mut self, file: &'static str, why: DropReason, offset: u64, size: u64) {
         if size == 0 {
             return;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::check::rules::Rule;
 use crate::error::Error;
 
 /// How many places a [`Note`] names; the rest is only counted.
@@ -57,43 +58,75 @@ impl Place {
     }
 }
 
-/// What a rewriting noted, by kind: each with a count and its first places.
+/// The notes of a thread or a manifest, grouped by kind and rule: a count and the first places for each.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(transparent)]
-pub struct Notes(#[serde(serialize_with = "values")] BTreeMap<What, Note>);
+pub struct Notes(
+    #[serde(serialize_with = "values")] BTreeMap<(NoteKind, Option<&'static str>), Note>,
+);
 
 impl Notes {
-    /// Whether nothing was noted.
+    /// Returns whether there are no notes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them, each kind once.
+    /// Returns all notes.
     pub fn iter(&self) -> impl Iterator<Item = &Note> {
         self.0.values()
     }
 
-    /// How often a kind was noted.
+    /// Returns how often a kind was noted.
     #[must_use]
-    pub fn count(&self, what: What) -> u64 {
-        self.0.get(&what).map_or(0, |note| note.count)
+    pub fn count(&self, kind: NoteKind) -> u64 {
+        self.counted(|note| note.kind == kind)
     }
 
-    /// Notes a place; it is only made where it is one of the first.
-    pub(in crate::rewrite) fn add(&mut self, what: What, place: impl FnOnce() -> Place) {
-        self.add_up_to(PLACES, what, place);
+    /// Returns how often content that breaks a rule was kept: `ATF-IEVT-001`.
+    #[must_use]
+    pub fn broken(&self, rule: &str) -> u64 {
+        self.counted(|note| note.rule == Some(rule))
     }
 
-    /// Notes what is true of every event: one place says as much as many.
-    pub(in crate::rewrite) fn tally(&mut self, what: What, place: impl FnOnce() -> Place) {
-        self.add_up_to(1, what, place);
+    fn counted(&self, is_wanted: impl Fn(&Note) -> bool) -> u64 {
+        let counts = self
+            .iter()
+            .filter(|note| is_wanted(note))
+            .map(|note| note.count);
+        counts.fold(0, u64::saturating_add)
     }
 
-    fn add_up_to(&mut self, places: usize, what: What, place: impl FnOnce() -> Place) {
-        let note = self.0.entry(what).or_insert_with(|| Note {
-            what,
-            effect: what.effect(),
+    /// Notes a place, which is made only if it is one of the first.
+    pub(in crate::rewrite) fn add(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
+        self.add_up_to(PLACES, kind, None, place);
+    }
+
+    /// Notes content that breaks a rule and stays as it is.
+    pub(in crate::rewrite) fn add_broken(
+        &mut self,
+        rule: &'static Rule,
+        place: impl FnOnce() -> Place,
+    ) {
+        self.add_up_to(PLACES, NoteKind::Content, Some(rule.id), place);
+    }
+
+    /// Notes what applies to every event: one place is enough.
+    pub(in crate::rewrite) fn tally(&mut self, kind: NoteKind, place: impl FnOnce() -> Place) {
+        self.add_up_to(1, kind, None, place);
+    }
+
+    fn add_up_to(
+        &mut self,
+        places: usize,
+        kind: NoteKind,
+        rule: Option<&'static str>,
+        place: impl FnOnce() -> Place,
+    ) {
+        let note = self.0.entry((kind, rule)).or_insert_with(|| Note {
+            kind,
+            rule,
+            effect: kind.effect(),
             count: 0,
             first: Vec::new(),
         });
@@ -105,29 +138,35 @@ impl Notes {
 }
 
 fn values<S: serde::Serializer>(
-    notes: &BTreeMap<What, Note>,
+    notes: &BTreeMap<(NoteKind, Option<&'static str>), Note>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(notes.values())
 }
 
-/// A kind of thing that was noted in a thread: how often, and where first.
+/// One kind of note: how often, and where first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
-    /// What it is.
-    pub what: What,
+    /// What was noted.
+    #[serde(rename = "what")]
+    pub kind: NoteKind,
+    /// The id of the rule that the content breaks, of kind [`NoteKind::Content`]: `ATF-IEVT-001`. What it
+    /// asks for is in [`check::rules`](crate::check::rules).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<&'static str>,
     /// What it means for the new files.
     pub effect: Effect,
     /// How often.
     pub count: u64,
-    /// Its first places.
+    /// The first places.
     pub first: Vec<Place>,
 }
 
 /// What a note means for the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Effect {
     /// It was wrong and is right now.
     Mended,
@@ -143,7 +182,7 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum What {
+pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
     /// The file is damaged: its footer contradicts it, or no event can begin where one should.
@@ -167,22 +206,8 @@ pub enum What {
     /// The events are not those that the checksum was made of. Which of them changed, nothing
     /// tells; they have a new checksum.
     ChecksumBad,
-    /// A timestamp is less than the one in front.
-    TimeGoesBack,
-    /// The kind is none of those that the format knows.
-    UnknownKind,
-    /// An event has another `thread_id` than the header.
-    OtherThreadId,
-    /// The header has another `thread_id` than the folder's name.
-    OtherFolder,
-    /// A detail has another timestamp than its index event.
-    TimestampsDiffer,
-    /// A detail's type does not fit its index event's kind.
-    TypeDoesNotFit,
-    /// A function payload has another `function_id` than its index event.
-    FunctionsDiffer,
-    /// A stack is longer than the 256 bytes that the sources allow.
-    StackTooLong,
+    /// An event or a detail breaks a rule about its content, as the checker finds it too.
+    Content,
     /// The threads have different clocks, so the manifest names none.
     ClocksDiffer,
     /// A module of the other run's manifest is another build of this one, so its names were not
@@ -221,7 +246,7 @@ pub enum What {
     DetailSalvaged,
 }
 
-impl What {
+impl NoteKind {
     /// What it means for the new files.
     #[must_use]
     pub const fn effect(self) -> Effect {
@@ -235,17 +260,9 @@ impl What {
             | Self::NoChecksum
             | Self::ManifestDisagrees
             | Self::RingLeftOver => Effect::Mended,
-            Self::ChecksumBad
-            | Self::TimeGoesBack
-            | Self::UnknownKind
-            | Self::OtherThreadId
-            | Self::OtherFolder
-            | Self::TimestampsDiffer
-            | Self::TypeDoesNotFit
-            | Self::FunctionsDiffer
-            | Self::StackTooLong
-            | Self::ClocksDiffer
-            | Self::OtherBuild => Effect::Stays,
+            Self::ChecksumBad | Self::Content | Self::ClocksDiffer | Self::OtherBuild => {
+                Effect::Stays
+            }
             Self::CallDepthLost
             | Self::ThreadIdLost
             | Self::PayloadScrubbed

@@ -3,8 +3,8 @@
 use std::fmt::{Display, Formatter, Result, Write};
 
 use super::{
-    Action, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, Place, Report, SessionReport,
-    SetAside, ThreadReport, What, Why,
+    Action, DropReason, Dropped, Effect, Kept, LeftBehind, ManifestReport, Note, NoteKind, Place,
+    Report, SessionReport, SetAside, ThreadReport,
 };
 use crate::index::IndexEvent;
 use crate::thread::INDEX_FILE;
@@ -127,8 +127,8 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
     let events = counted(item.size / EVENT_SIZE, "event");
     write!(f, "    dropped: ")?;
     match why {
-        Why::BehindHole => write!(f, "{events} behind a hole, which salvage keeps")?,
-        Why::Hole => write!(f, "a hole, {events} of zeros")?,
+        DropReason::BehindHole => write!(f, "{events} behind a hole, which salvage keeps")?,
+        DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
         _ => write!(f, "{why}")?,
     }
     write!(f, ": {file}: {size} (at {offset:#x}")?;
@@ -150,7 +150,10 @@ fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Re
             Effect::Lost => "lost",
             Effect::Guessed => "deduced",
         };
-        write!(f, "    {effect}: {}", note.what)?;
+        match note.rule {
+            Some(rule) => write!(f, "    {effect}: {rule}")?,
+            None => write!(f, "    {effect}: {}", note.kind)?,
+        }
         match (note.count, note.first.first()) {
             (1, Some(place)) => writeln!(f, ": {}", At(place))?,
             (count, Some(place)) => writeln!(f, ": {count} times, first {}", At(place))?,
@@ -223,7 +226,7 @@ fn counted(count: u64, what: &str) -> String {
     }
 }
 
-impl Display for Why {
+impl Display for DropReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             Self::BetweenHeaderAndEvents => "what stood between the header and the first event",
@@ -243,7 +246,7 @@ impl Display for Why {
     }
 }
 
-impl Display for What {
+impl Display for NoteKind {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
             Self::NotFinalized => "the file was not finalized",
@@ -268,14 +271,7 @@ impl Display for What {
                 "the events do not match their checksum: they changed since they were written; \
                  the new checksum covers them as they are"
             }
-            Self::TimeGoesBack => "time goes back",
-            Self::UnknownKind => "an unknown kind",
-            Self::OtherThreadId => "an event of another thread_id",
-            Self::OtherFolder => "a thread_id other than the folder's",
-            Self::TimestampsDiffer => "a detail with another timestamp than its event",
-            Self::TypeDoesNotFit => "a detail whose type does not fit its event's kind",
-            Self::FunctionsDiffer => "a payload with another function_id than its event",
-            Self::StackTooLong => "a stack of more than 256 bytes",
+            Self::Content => "content that breaks a rule",
             Self::ClocksDiffer => "threads with different clocks",
             Self::CallDepthLost => "wire version 2 has no call_depth",
             Self::ThreadIdLost => "wire version 2 has no thread_id of events",

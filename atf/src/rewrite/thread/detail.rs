@@ -5,7 +5,7 @@ use crate::detail::{DetailEvent, DetailEventHeader, DetailReader, FunctionPayloa
 use crate::error::{Error, Result};
 use crate::index::IndexEvent;
 use crate::rewrite::job::{Details, Failure};
-use crate::rewrite::report::What;
+use crate::rewrite::report::NoteKind;
 
 const HEADER: usize = DetailEventHeader::SIZE;
 
@@ -32,11 +32,14 @@ impl Walk<'_, '_> {
         let details = self.details.as_mut().ok_or_else(no_file)?;
         details.read(detail, &mut self.bytes)?;
         self.progress.advance(self.bytes.len() as u64);
+        let thread_id = self.expected_thread_id(detail.header.thread_id);
         let payload = self.bytes.get(HEADER..).ok_or_else(no_file)?;
         let function = FunctionPayload::decode(payload);
+        let notes = &mut self.report.notes;
         notes::detail(
-            self.report,
-            self.thread_id,
+            notes,
+            self.target,
+            thread_id,
             event,
             detail,
             function.as_ref(),
@@ -44,12 +47,12 @@ impl Walk<'_, '_> {
         let scrubbed: Vec<u8>;
         let payload: &[u8] = match (self.job.details, &function) {
             (Details::Scrub, Some(_)) => {
-                self.note_payload(What::PayloadScrubbed, detail);
+                self.note_payload(NoteKind::PayloadScrubbed, detail);
                 scrubbed = scrub(event.function_id).map_err(Failure::Write)?;
                 &scrubbed
             }
             (Details::Scrub, None) => {
-                self.note_payload(What::PayloadEmptied, detail);
+                self.note_payload(NoteKind::PayloadEmptied, detail);
                 &[]
             }
             (Details::Keep | Details::Drop, _) => payload,
@@ -67,10 +70,12 @@ impl Walk<'_, '_> {
         event: &IndexEvent,
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
-        notes::detail(self.report, self.thread_id, event, detail, None);
+        let thread_id = self.expected_thread_id(detail.header.thread_id);
+        let notes = &mut self.report.notes;
+        notes::detail(notes, self.target, thread_id, event, detail, None);
         if self.job.details == Details::Scrub {
             self.progress.advance(detail.header.total_length.into());
-            self.note_payload(What::PayloadEmptied, detail);
+            self.note_payload(NoteKind::PayloadEmptied, detail);
             let written = self
                 .writer
                 .write_decoded(event, Some((&detail.header, &[])));
@@ -109,7 +114,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn note_payload(&mut self, what: What, detail: &DetailEvent) {
+    fn note_payload(&mut self, what: NoteKind, detail: &DetailEvent) {
         let at = || notes::detail_place(detail, "payload", HEADER);
         self.report.notes.tally(what, at);
     }

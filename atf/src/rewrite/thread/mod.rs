@@ -10,7 +10,7 @@ use super::bits::Bits;
 use super::depth::Depth;
 use super::ends;
 use super::job::{Details, Failure, Job, Progress};
-use super::report::{ThreadReport, What};
+use super::report::{NoteKind, ThreadReport};
 use super::salvage::SalvagedDetails;
 use crate::detail::{DetailCursor, DetailEvent, DetailReader};
 use crate::error::Error;
@@ -80,7 +80,8 @@ struct Walk<'a, 'b> {
     used_salvaged: Bits,
     /// What the next link would be if links counted along the index.
     next_link: u64,
-    last_timestamp: u64,
+    /// The previous event.
+    before: Option<IndexEvent>,
     /// The bytes of a small detail: its header and its payload.
     bytes: Vec<u8>,
 }
@@ -122,7 +123,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             used: Bits::new(pair.detail.map_or(0, DetailReader::event_count))?,
             used_salvaged: Bits::new(salvaged.count())?,
             next_link: 0,
-            last_timestamp: 0,
+            before: None,
             bytes: Vec::new(),
         })
     }
@@ -132,16 +133,15 @@ impl<'a, 'b> Walk<'a, 'b> {
         let mut events = index.cursor();
         let mut seq = 0_u64;
         while let Some(bytes) = events.bytes(seq)? {
-            // What a good checksum was made of was written, zeros or not.
-            if is_zero(&bytes) && !index.checksum()?.proves_the_events() {
+            if index.is_hole(&bytes)? {
                 break;
             }
             let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
-            self.event(seq, event)?;
             let offset = index.event_offset(seq);
             let offset =
-                offset.ok_or_else(|| Error::internal("an event that was read has a place"));
-            self.count_from_ring(offset?);
+                offset.ok_or_else(|| Error::internal("an event that was read has an offset"))?;
+            self.event(seq, offset, event)?;
+            self.count_from_ring(offset);
             seq = seq.saturating_add(1);
             self.progress.advance(EVENT_SIZE);
         }
@@ -172,9 +172,9 @@ impl<'a, 'b> Walk<'a, 'b> {
     }
 
     /// Writes an event with the detail that belongs to it.
-    fn event(&mut self, seq: u64, event: IndexEvent) -> Result<(), Failure> {
-        notes::event(self, seq, &event);
-        self.last_timestamp = event.timestamp_ns;
+    fn event(&mut self, seq: u64, offset: u64, event: IndexEvent) -> Result<(), Failure> {
+        notes::event(self, seq, offset, &event);
+        self.before = Some(event);
         let event = self.in_target(seq, event);
         if let Some(detail) = self.linked(seq, &event)? {
             return self.with_detail(&event, &detail);
@@ -183,13 +183,22 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
+    /// Returns the thread id that an event must have to agree with the new header. In wire version 2, events have none
+    /// of their own.
+    fn expected_thread_id(&self, found: u32) -> u32 {
+        match self.pair.index.wire() {
+            Wire::V1 => self.thread_id,
+            Wire::V2 => found,
+        }
+    }
+
     /// The event as the new wire version can hold it.
     fn in_target(&mut self, seq: u64, event: IndexEvent) -> IndexEvent {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "call_depth");
         match (self.target, event.call_depth) {
             (Wire::V1, None) => {
-                self.report.notes.tally(What::CallDepthDerived, at);
+                self.report.notes.tally(NoteKind::CallDepthDerived, at);
                 IndexEvent {
                     call_depth: Some(self.depth.next(event.event_kind)),
                     thread_id: self.thread_id,
@@ -197,7 +206,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                 }
             }
             (Wire::V2, Some(_)) => {
-                self.report.notes.tally(What::CallDepthLost, at);
+                self.report.notes.tally(NoteKind::CallDepthLost, at);
                 event
             }
             _ => event,
@@ -225,36 +234,33 @@ impl<'a, 'b> Walk<'a, 'b> {
             let kept = &mut self.report.details;
             kept.salvaged = kept.salvaged.saturating_add(1);
             let place = || notes::detail_place(&found, "", 0);
-            self.report.notes.add(What::DetailSalvaged, place);
+            self.report.notes.add(NoteKind::DetailSalvaged, place);
             detail = Some(found);
         }
         match (&detail, found) {
             (Some(_), _) if self.job.details == Details::Drop => {
-                self.report.notes.tally(What::DetailDropped, at);
+                self.report.notes.tally(NoteKind::DetailDropped, at);
                 return Ok(None);
             }
             (Some(_), _) => {
                 if link != self.next_link {
-                    self.report.notes.add(What::LinkOutOfOrder, at);
+                    self.report.notes.add(NoteKind::LinkOutOfOrder, at);
                 }
                 self.next_link = link.saturating_add(1);
             }
-            (None, Some(_)) => self.report.notes.add(What::LinkNotReturned, at),
+            (None, Some(_)) => self.report.notes.add(NoteKind::LinkNotReturned, at),
             (None, None) => {
                 let had_details =
                     index.completeness().has_verified_footer() && index.header().has_detail_file();
-                let is_noted = self.report.notes.count(What::DetailFileUnreadable) > 0;
-                let what = match self.details.is_none() && had_details && !is_noted {
-                    true => What::DetailMissing,
-                    false => What::LinkToNothing,
+                let is_noted = self.report.notes.count(NoteKind::DetailFileUnreadable) > 0;
+                let what = if self.details.is_none() && had_details && !is_noted {
+                    NoteKind::DetailMissing
+                } else {
+                    NoteKind::LinkToNothing
                 };
                 self.report.notes.add(what, at);
             }
         }
         Ok(detail)
     }
-}
-
-fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
-    *bytes == [0; IndexEvent::SIZE]
 }

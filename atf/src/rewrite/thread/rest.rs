@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk, is_zero};
+use super::{EVENT_SIZE, ORPHANS, SALVAGED, Walk};
 use crate::error::Error;
 use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
-use crate::rewrite::report::{SetAside, Why};
+use crate::rewrite::report::{DropReason, SetAside};
 use crate::rewrite::salvage::place;
 use crate::rewrite::side::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
@@ -19,14 +19,14 @@ impl Walk<'_, '_> {
         let index = self.pair.index;
         let mut events = index.cursor();
         let mut salvaged: Option<(SalvagedWriter, SetAside)> = None;
-        let mut run: Option<(Why, u64, u64)> = None;
+        let mut run: Option<(DropReason, u64, u64)> = None;
         for seq in first..index.event_count() {
             let (Some(bytes), Some(offset)) = (events.bytes(seq)?, index.event_offset(seq)) else {
                 break;
             };
             self.progress.advance(EVENT_SIZE);
             let why = match is_zero(&bytes) {
-                true => Why::Hole,
+                true => DropReason::Hole,
                 false if self.job.salvage => {
                     let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
                     let (writer, aside) = match &mut salvaged {
@@ -37,7 +37,7 @@ impl Walk<'_, '_> {
                     aside.add(seq, offset);
                     continue;
                 }
-                false => Why::BehindHole,
+                false => DropReason::BehindHole,
             };
             match &mut run {
                 Some((last, start, size))
@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn dropped(&mut self, run: Option<(Why, u64, u64)>) {
+    fn dropped(&mut self, run: Option<(DropReason, u64, u64)>) {
         if let Some((why, offset, size)) = run {
             self.report.drop(INDEX_FILE, why, offset, size);
         }
@@ -101,12 +101,14 @@ impl Walk<'_, '_> {
             if !is_salvaged && gaps.peek() != Some(&place(&detail)) {
                 for Range { start, end } in gaps {
                     let size = end.saturating_sub(start);
-                    self.report.drop(DETAIL_FILE, Why::Overlap, start, size);
+                    self.report
+                        .drop(DETAIL_FILE, DropReason::Overlap, start, size);
                 }
                 continue;
             }
             if !self.job.keeps_rest {
-                self.report.drop(DETAIL_FILE, Why::Orphans, offset, size);
+                self.report
+                    .drop(DETAIL_FILE, DropReason::Orphans, offset, size);
                 continue;
             }
             let (writer, aside) = match &mut orphans {
@@ -140,4 +142,8 @@ impl Walk<'_, '_> {
 fn name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
+}
+
+fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {
+    *bytes == [0; IndexEvent::SIZE]
 }

@@ -3,9 +3,8 @@
 use super::{ThreadWriter, sync_names};
 use crate::detail::{DetailFooter, DetailHeader};
 use crate::error::Result;
-use crate::header::HEADER_SIZE;
 use crate::index::{IndexFooter, IndexHeader};
-use crate::wire::{INDEX_EVENT_SIZE, IndexFlags};
+use crate::wire::IndexFlags;
 use crate::write::{Durability, WriteOptions};
 
 impl ThreadWriter {
@@ -82,34 +81,15 @@ impl ThreadWriter {
 
 /// The header until the file is finalized.
 pub(super) fn index_header(options: &WriteOptions, thread_id: u32) -> IndexHeader {
-    IndexHeader {
-        wire: options.wire,
-        arch: options.arch,
-        os: options.os,
-        flags: IndexFlags(0),
-        thread_id,
-        clock_type: options.clock_type,
-        event_size: INDEX_EVENT_SIZE,
-        event_count: 0,
-        events_offset: HEADER_SIZE as u64,
-        footer_offset: 0,
-        time_start_ns: 0,
-        time_end_ns: 0,
-    }
+    IndexHeader::new(options.wire, thread_id)
+        .arch(options.arch)
+        .os(options.os)
+        .clock_type(options.clock_type)
 }
 
 /// The header until the file is finalized.
 pub(super) fn detail_header(options: &WriteOptions, thread_id: u32) -> DetailHeader {
-    DetailHeader {
-        wire: options.wire,
-        arch: options.arch,
-        os: options.os,
-        flags: 0,
-        thread_id,
-        events_offset: HEADER_SIZE as u64,
-        event_count: 0,
-        bytes_length: 0,
-        index_seq_start: 0,
-        index_seq_end: 0,
-    }
+    DetailHeader::new(options.wire, thread_id)
+        .arch(options.arch)
+        .os(options.os)
 }

@@ -81,25 +81,23 @@ impl Operation<'_> {
     }
 
     fn options(&self) -> Done<WriteOptions> {
-        Ok(WriteOptions {
-            wire: Wire::from_version(self.number("wire")?).ok_or("no such wire version")?,
-            arch: Arch(self.number("arch")?),
-            os: Os(self.number("os")?),
-            clock_type: Clock(self.number("clock")?),
+        Ok(WriteOptions::default()
+            .wire(Wire::from_version(self.number("wire")?).ok_or("no such wire version")?)
+            .arch(Arch(self.number("arch")?))
+            .os(Os(self.number("os")?))
+            .clock_type(Clock(self.number("clock")?))
             // Write exactly what the script says, without the library's checks.
-            verbatim: true,
-            ..WriteOptions::default()
-        })
+            .verbatim(true))
     }
 
     /// Writes an event; the next operation has its detail, if there is one.
     fn index(&self, thread: &mut ThreadWriter) -> Done<()> {
-        let event = Event {
-            timestamp_ns: self.number("ts")?,
-            function_id: self.number("fn")?,
-            event_kind: EventKind(self.number("kind")?),
-            call_depth: self.number("depth")?,
-        };
+        let event = Event::new(
+            self.number("ts")?,
+            self.number("fn")?,
+            EventKind(self.number("kind")?),
+            self.number("depth")?,
+        );
         let link = match self.text("detail")? {
             "-" => None,
             _ => Some(self.number("detail")?),

@@ -114,15 +114,15 @@ pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
 }
 
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
-        function_id: 0x0644_4fc1_0000_0001 + seq / 2,
-        event_kind: match seq % 2 {
+    Event::new(
+        0x0004_62d5_3c8a_0000 + seq * 1000,
+        0x0644_4fc1_0000_0001 + seq / 2,
+        match seq % 2 {
             0 => EventKind::CALL,
             _ => EventKind::RETURN,
         },
-        call_depth: 1,
-    }
+        1,
+    )
 }
 
 /// The payload of a detail: of varying size, without zero bytes.
@@ -134,20 +134,12 @@ fn payload(seq: u64) -> Vec<u8> {
 /// Writes a thread, flushing often, and records each step.
 fn write(wire: Wire, durability: Durability, count: u64) -> Journal {
     let journal = Journal::default();
-    let options = WriteOptions {
-        wire,
-        durability,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().wire(wire).durability(durability);
     let run = || -> atf::Result<()> {
         let mut writer = ThreadWriter::create_on(Arc::new(journal.clone()), THREAD, 7, &options)?;
         for seq in 0..count {
             let payload = payload(seq);
-            let detail = Detail {
-                event_type: DetailEventType::FUNCTION_CALL,
-                flags: 0,
-                payload: &payload,
-            };
+            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
             match seq % 2 {
                 0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
                 _ => writer.write(&event(seq)).map(drop)?,

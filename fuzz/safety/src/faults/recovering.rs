@@ -103,11 +103,9 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn recover(&self, plan: Plan) -> io::Result<(atf::Result<Report>, Vec<String>)> {
-        let options = RecoverOptions {
-            salvage: true,
-            durability: Durability::Finalize,
-            ..RecoverOptions::default()
-        };
+        let options = RecoverOptions::default()
+            .salvage(true)
+            .durability(Durability::Finalize);
         let (from, to) = (self.root.join("in"), self.root.join("out"));
         self.layer.plan(plan);
         let result = (self.recovers)(&from, &to, &options);

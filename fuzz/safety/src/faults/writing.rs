@@ -30,15 +30,15 @@ const PAYLOAD: [u8; 40] = [7; 40];
 const THREAD: &str = "session/thread_7";
 
 fn event(seq: u64) -> Event {
-    Event {
-        timestamp_ns: 0x0004_62d5_3c8a_0000 + seq * 1000,
-        function_id: 0x0644_4fc1_0000_0001 + seq / 2,
-        event_kind: match seq % 2 {
+    Event::new(
+        0x0004_62d5_3c8a_0000 + seq * 1000,
+        0x0644_4fc1_0000_0001 + seq / 2,
+        match seq % 2 {
             0 => EventKind::CALL,
             _ => EventKind::RETURN,
         },
-        call_depth: 1,
-    }
+        1,
+    )
 }
 
 /// How far a writer got: what it reported as flushed, if it created a thread, and whether it finished.
@@ -56,14 +56,13 @@ fn write(storage: Arc<dyn Storage>, root: &Path, options: &WriteOptions, count: 
         let mut writer = session.thread(7)?;
         let mut events = || -> atf::Result<()> {
             for seq in 0..count {
-                let detail = Detail {
-                    event_type: match seq % 2 {
+                let detail = Detail::new(
+                    match seq % 2 {
                         0 => DetailEventType::FUNCTION_CALL,
                         _ => DetailEventType::FUNCTION_RETURN,
                     },
-                    flags: 0,
-                    payload: &PAYLOAD,
-                };
+                    &PAYLOAD,
+                );
                 match seq % 3 {
                     0 => writer.write_with_detail(&event(seq), &detail).map(drop)?,
                     _ => writer.write(&event(seq)).map(drop)?,
@@ -144,12 +143,10 @@ fn check(
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
     for wire in Wire::ALL {
-        let options = WriteOptions {
-            wire,
-            durability: Durability::EachFlush,
-            buffer_size: 4 << 10,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default()
+            .wire(wire)
+            .durability(Durability::EachFlush)
+            .buffer_size(4 << 10);
         let mut calls = 0;
         let mut plans = vec![Plan::Count];
         while let Some(plan) = plans.pop() {
@@ -219,11 +216,7 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
     for wire in Wire::ALL {
-        let options = WriteOptions {
-            wire,
-            buffer_size: 4 << 10,
-            ..WriteOptions::default()
-        };
+        let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
         // From no space to enough for everything, byte by byte.
         for space in 0.. {
             tally.runs += 1;
@@ -255,10 +248,7 @@ pub fn disk_full_in_memory() -> Tally {
 /// If the folders for it cannot be created.
 pub fn disk_full_on_tmpfs(sizes: u64) -> io::Result<Option<Tally>> {
     let mut tally = Tally::default();
-    let options = WriteOptions {
-        buffer_size: 4 << 10,
-        ..WriteOptions::default()
-    };
+    let options = WriteOptions::default().buffer_size(4 << 10);
     let folder = super::layer::scratch()?;
     let count = sizes.saturating_mul(OF_A_PAGE);
     let whole = write(Arc::new(Disk), folder.path(), &options, count);

@@ -77,10 +77,7 @@ pub fn work(session: &Path, out: &Path) {
         }
     }
     check(session, &mut Nothing);
-    let options = RecoverOptions {
-        salvage: true,
-        ..RecoverOptions::default()
-    };
+    let options = RecoverOptions::default().salvage(true);
     let _ = recover(session, out, &options);
 }
 

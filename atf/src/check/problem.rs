@@ -1,0 +1,113 @@
+//! The rule that a reader's problem breaks: the one place that maps errors to rules.
+
+use super::Kind;
+use super::rules::{Rule, table as rules};
+use crate::{Error, ErrorKind};
+
+/// Returns the rule that a file breaks for a reader to report `problem` about it; `None` if the problem is not
+/// about the file's contents, for example if it cannot be read.
+#[must_use]
+pub fn rule_of(kind: Kind, problem: &Error) -> Option<&'static Rule> {
+    if *problem.kind() == ErrorKind::SymbolicLink {
+        return Some(&rules::ATF_SESS_003);
+    }
+    match kind {
+        Kind::Index => index(problem),
+        Kind::Detail => detail(problem),
+        Kind::Manifest => manifest(problem.kind()),
+        Kind::Ring => is_content(problem).then_some(&rules::ATF_RING_002),
+        Kind::Folder => None,
+    }
+}
+
+fn index(problem: &Error) -> Option<&'static Rule> {
+    let field = problem.field().unwrap_or_default();
+    Some(match problem.kind() {
+        ErrorKind::BadMagic { .. } if field.starts_with("footer") => &rules::ATF_IFTR_013,
+        ErrorKind::BadMagic { .. } => &rules::ATF_IHDR_002,
+        ErrorKind::BadEndian { .. } => &rules::ATF_IHDR_003,
+        ErrorKind::UnknownVersion { .. } => &rules::ATF_IHDR_004,
+        ErrorKind::WrongLayoutForVersion { .. } => &rules::ATF_IHDR_005,
+        ErrorKind::BadEventSize { .. } => &rules::ATF_IHDR_006,
+        ErrorKind::BadEventsOffset { .. } | ErrorKind::UnprovenEventsOffset { .. } => {
+            &rules::ATF_IHDR_007
+        }
+        ErrorKind::TooShort { .. } => &rules::ATF_IHDR_001,
+        ErrorKind::NothingWritten
+        | ErrorKind::NotFinalized { .. }
+        | ErrorKind::EventsMissing { .. } => &rules::ATF_IFTR_001,
+        ErrorKind::CountDoesNotFit { .. } => &rules::ATF_IFTR_002,
+        ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_IFTR_003,
+        ErrorKind::ChecksumMismatch { .. } => &rules::ATF_IFTR_004,
+        ErrorKind::Gap { .. } => &rules::ATF_IEVT_006,
+        ErrorKind::DanglingLinks { .. } => &rules::ATF_LINK_001,
+        ErrorKind::WrongDetailFlag { .. } => &rules::ATF_IHDR_018,
+        ErrorKind::Disagrees { .. } => match field {
+            "header.event_count" => &rules::ATF_IHDR_014,
+            "header.footer_offset" => &rules::ATF_IHDR_015,
+            "header.time_start_ns" | "header.time_end_ns" => &rules::ATF_IHDR_016,
+            "footer.event_count" => &rules::ATF_IFTR_002,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn detail(problem: &Error) -> Option<&'static Rule> {
+    let field = problem.field().unwrap_or_default();
+    Some(match problem.kind() {
+        ErrorKind::BadMagic { .. } if field.starts_with("footer") => &rules::ATF_DFTR_013,
+        ErrorKind::BadMagic { .. } => &rules::ATF_DHDR_002,
+        ErrorKind::BadEndian { .. } => &rules::ATF_DHDR_003,
+        ErrorKind::UnknownVersion { .. } => &rules::ATF_DHDR_004,
+        ErrorKind::BadEventsOffset { .. } | ErrorKind::UnprovenEventsOffset { .. } => {
+            &rules::ATF_DHDR_005
+        }
+        ErrorKind::TooShort { .. } => &rules::ATF_DHDR_001,
+        ErrorKind::NothingWritten
+        | ErrorKind::NotFinalized { .. }
+        | ErrorKind::EventsMissing { .. } => &rules::ATF_DFTR_001,
+        ErrorKind::CountDoesNotFit { .. } => &rules::ATF_DFTR_002,
+        ErrorKind::LengthDoesNotFit { .. } => &rules::ATF_DFTR_003,
+        ErrorKind::ChecksumMismatch { .. } => &rules::ATF_DFTR_004,
+        ErrorKind::BadTotalLength { found, min, .. } if found < min => &rules::ATF_DEVT_001,
+        ErrorKind::BadTotalLength { .. } | ErrorKind::EventCutShort { .. } => &rules::ATF_DEVT_002,
+        ErrorKind::Disagrees { .. } => match field {
+            "header.event_count" => &rules::ATF_DHDR_009,
+            "header.bytes_length" => &rules::ATF_DHDR_010,
+            "header.version" => &rules::ATF_LINK_008,
+            "header.thread_id" => &rules::ATF_LINK_009,
+            "header.arch" | "header.os" => &rules::ATF_LINK_010,
+            "footer.event_count" => &rules::ATF_DFTR_002,
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn manifest(problem: &ErrorKind) -> Option<&'static Rule> {
+    Some(match problem {
+        ErrorKind::ByteOrderMark
+        | ErrorKind::Empty
+        | ErrorKind::NotUtf8
+        | ErrorKind::NotJson(_)
+        | ErrorKind::DuplicateKey => &rules::ATF_MANI_002,
+        ErrorKind::DuplicateThread { .. } => &rules::ATF_MANI_004,
+        ErrorKind::UnknownKey => &rules::ATF_MANI_011,
+        ErrorKind::EmptyName => &rules::ATF_MANI_013,
+        ErrorKind::WrongType { .. } | ErrorKind::MissingKey | ErrorKind::OutOfRange { .. } => {
+            &rules::ATF_MANI_003
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a problem of `ring.atf` is about its contents. With a field, an I/O error is about a file that the ring
+/// names.
+fn is_content(problem: &Error) -> bool {
+    match problem.kind() {
+        ErrorKind::Io(_) => problem.field().is_some(),
+        ErrorKind::NotRegular { .. } | ErrorKind::UnexpectedEnd { .. } => false,
+        _ => true,
+    }
+}
