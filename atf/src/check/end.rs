@@ -1,4 +1,4 @@
-//! How a file ends: the same questions for both files, each with rules of its own.
+//! Checks how a file ends: the same checks for both kinds of file, with different rules.
 
 use crate::{Checksum, Completeness, Error};
 
@@ -6,7 +6,7 @@ use super::{place_of, rule_of};
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::Rule;
 
-/// The rules on a file's end, those of the index file or those of the detail file.
+/// The rules on a file's end, for index files or for detail files.
 pub(super) struct EndRules {
     pub(super) finalized: &'static Rule,
     pub(super) count: &'static Rule,
@@ -22,15 +22,16 @@ pub(super) struct EndRules {
     pub(super) placeholder: &'static Rule,
 }
 
-/// What both readers say of a file's end.
+/// A file's end, as its reader found it.
 pub(super) struct End<'a> {
     pub(super) completeness: &'a Completeness,
-    /// The offset behind the last event.
+    /// The offset right after the last event.
     pub(super) events_end: u64,
-    /// How many events there are, and how many a rewritten header has.
+    /// The number of events in the file.
     pub(super) event_count: u64,
+    /// The number of events that the header states, unless it is a placeholder.
     pub(super) header_count: Option<u64>,
-    /// What stands behind the last event of a detail file instead of an event.
+    /// Why the bytes after a detail file's last event are not an event.
     pub(super) framing_problem: Option<&'a Error>,
     pub(super) bytes_after_footer: u64,
     /// Where the events section begins.
@@ -41,7 +42,7 @@ pub(super) struct End<'a> {
     pub(super) footer: Option<FooterFacts>,
 }
 
-/// What a verified footer says, and where.
+/// The values of a verified footer, and their offsets.
 pub(super) struct FooterFacts {
     pub(super) offset: u64,
     pub(super) size: u64,
@@ -52,10 +53,10 @@ pub(super) struct FooterFacts {
     pub(super) reserved_offset: u64,
 }
 
-/// The first and the last event's timestamps, which several places repeat.
+/// The timestamps of the first and the last event, which several fields repeat.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Times {
-    /// They cannot be told: an event is in a hole, or behind an impossible length.
+    /// They cannot be known: one of these events is in a hole or after an impossible length.
     Unknown,
     /// There are no events.
     None,
@@ -64,7 +65,7 @@ pub(super) enum Times {
 }
 
 impl Times {
-    /// Those of two threads together.
+    /// Returns the times of two threads together.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
@@ -75,7 +76,7 @@ impl Times {
         }
     }
 
-    /// What a place that repeats them must say.
+    /// Returns the values that the fields which repeat them must have.
     pub(super) fn repeated(self) -> Option<(u64, u64)> {
         match self {
             Self::Unknown => None,
@@ -90,7 +91,7 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
         Completeness::Finalized => {}
         Completeness::FooterUnderPlaceholder => {
             report.add(rules.placeholder, Place::at("header", 0), || {
-                "a placeholder above a good footer: the writer stopped before it rewrote the header"
+                "a placeholder, but the footer is valid: the writer stopped before it rewrote the header"
                     .to_owned()
             });
         }
@@ -104,7 +105,12 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
                 report.add(
                     rules.whole_footer,
                     Place::at("footer", partial.offset),
-                    || format!("{} bytes of a footer at the end of the file", partial.size),
+                    || {
+                        format!(
+                            "torn footer: {} of its bytes at the end of the file",
+                            partial.size
+                        )
+                    },
                 );
             }
         }
@@ -143,11 +149,11 @@ fn unfinalized(
         match end.header_count {
             None => "no footer: the file was not finalized".to_owned(),
             Some(count) if count == left => {
-                "no footer behind the events: the writer left it out, or the file was cut"
+                "no footer after the events: the writer omitted it, or the file was truncated"
                     .to_owned()
             }
             Some(count) => {
-                format!("no footer: the file was cut, of {count} events {left} are left")
+                format!("no footer: the file was truncated; {left} of {count} events are left")
             }
         }
     });
@@ -156,9 +162,9 @@ fn unfinalized(
             rules.whole_event,
             Place::at("events", events_end),
             || match end.framing_problem {
-                None => format!("{trailing_bytes} trailing bytes of an event that is not whole"),
+                None => format!("{trailing_bytes} trailing bytes of a torn event"),
                 Some(problem) => format!(
-                    "{trailing_bytes} trailing bytes that are no event: total_length is {}",
+                    "{trailing_bytes} trailing bytes are not an event: total_length is {}",
                     problem.kind()
                 ),
             },
@@ -179,7 +185,7 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
         // The CRC-32C of no bytes is 0.
         Checksum::Absent if footer.offset == end.events_offset => {}
         Checksum::Absent => report.add(rules.checksum_absent, checksum, || {
-            "0: no checksum, so damage to the events cannot be seen".to_owned()
+            "0: no checksum, so damage to the events cannot be detected".to_owned()
         }),
         Checksum::Bad { stored, computed } => report.add(rules.checksum, checksum, || {
             format!("{stored:#010x}, but the CRC-32C of the events is {computed:#010x}")
@@ -208,12 +214,12 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
     if end.bytes_after_footer > 0 {
         let place = Place::at("footer", footer.offset.saturating_add(footer.size));
         report.add(rules.nothing_behind, place, || {
-            format!("{} bytes behind the footer", end.bytes_after_footer)
+            format!("{} bytes after the footer", end.bytes_after_footer)
         });
     }
 }
 
-/// Start and end that repeat what the events have: each that differs is a place of its own.
+/// Compares a stored start and end with the expected ones. Each difference is a place of its own.
 pub(super) fn range(
     found: (u64, u64),
     expected: (u64, u64),

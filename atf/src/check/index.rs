@@ -1,4 +1,4 @@
-//! `index.atf`: header, events, end.
+//! Checks `index.atf`: header, events, end.
 
 use std::mem::offset_of;
 
@@ -74,32 +74,32 @@ fn zerocopy_footer(bytes: &[u8; wire::IndexFooter::SIZE]) -> wire::IndexFooter {
     zerocopy::transmute!(*bytes)
 }
 
-/// Architecture, operating system, clock, flags.
+/// Checks architecture, operating system, clock and flags.
 fn identity(index: &IndexReader, report: &mut FileReport) {
     let header = index.header();
-    // Both wire versions begin alike, up to the clock.
+    // Both wire versions have the same fields up to the clock.
     let at = |field: &str, offset: usize| Place::at(format!("header.{field}"), offset as u64);
     if header.arch.name().is_none() {
         let place = at("arch", offset_of!(v1::IndexHeader, arch));
         report.add(&rules::ATF_IHDR_008, place, || {
-            format!("{} is no known architecture", header.arch.0)
+            format!("unknown arch {}", header.arch.0)
         });
     }
     if header.os.name().is_none() {
         let place = at("os", offset_of!(v1::IndexHeader, os));
         report.add(&rules::ATF_IHDR_009, place, || {
-            format!("{} is no known operating system", header.os.0)
+            format!("unknown os {}", header.os.0)
         });
     }
     let clock = at("clock_type", offset_of!(v1::IndexHeader, clock_type));
     match (header.clock_type.name(), header.os.name()) {
         (None, _) => report.add(&rules::ATF_IHDR_010, clock, || {
-            format!("{} is no known clock", header.clock_type.0)
+            format!("unknown clock_type {}", header.clock_type.0)
         }),
         (Some(name), Some(os)) if !has_clock(header.os, header.clock_type) => {
             report.add(&rules::ATF_IHDR_011, clock, || {
                 format!(
-                    "{} ({name}) is no clock of os {} ({os})",
+                    "{} ({name}) is not a clock of os {} ({os})",
                     header.clock_type.0, header.os.0
                 )
             });
@@ -110,12 +110,12 @@ fn identity(index: &IndexReader, report: &mut FileReport) {
     if unknown != 0 {
         let place = at("flags", offset_of!(v1::IndexHeader, flags));
         report.add(&rules::ATF_IHDR_013, place, || {
-            format!("bits {unknown:#x} have no meaning")
+            format!("unknown bits {unknown:#x}")
         });
     }
 }
 
-/// Which clock an operating system gives (S0, S1).
+/// Returns whether an operating system has this clock (S0, S1).
 fn has_clock(os: Os, clock: Clock) -> bool {
     match os {
         Os::IOS | Os::MACOS => clock == Clock::MACH_CONTINUOUS,
@@ -148,7 +148,7 @@ fn reserved(index: &IndexReader, report: &mut FileReport) {
     }
 }
 
-/// What the header of a finalized file repeats.
+/// Checks the header fields that repeat what the events and the footer of a finalized file have.
 fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) {
     if !matches!(index.completeness(), crate::Completeness::Finalized) {
         return;
@@ -165,7 +165,7 @@ fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) 
     };
     let header = index.header();
     let found = (header.time_start_ns, header.time_end_ns);
-    // Both wire versions end alike, from events_offset on.
+    // Both wire versions have the same fields from events_offset on.
     let places = [
         (
             "header.time_start_ns",

@@ -1,4 +1,4 @@
-//! `manifest.json`: what it says, and whether the session bears it out.
+//! Checks `manifest.json`: its content, and whether it agrees with the session.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,17 +13,17 @@ use super::{Output, place_of, rule_of, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// What the session's folders say of what the manifest repeats.
+/// Facts from the session's folders that the manifest repeats.
 #[derive(Debug)]
 pub(super) struct SessionFacts {
-    /// Ids that are listed and have no folder.
+    /// Ids that are listed but have no folder.
     pub(super) missing: BTreeSet<u32>,
-    /// Ids that have a folder and are not listed.
+    /// Ids that have a folder but are not listed.
     unlisted: Vec<u32>,
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
     clocks: BTreeSet<u8>,
-    /// The clock of the first thread whose header says one, and that thread.
+    /// The clock of the first thread with a readable header, and that thread's id.
     pub(super) first_clock: Option<(u8, u32)>,
     times: Times,
 }
@@ -55,7 +55,7 @@ impl SessionFacts {
     }
 }
 
-/// Checks a manifest by itself.
+/// Checks a manifest without its session.
 pub(super) fn file(path: &Path, output: &mut dyn Output) {
     match Manifest::open(path) {
         Err(error) => output.unreadable(path, &without_path(&error)),
@@ -79,7 +79,7 @@ pub(super) fn check(
     let mut report = FileReport::new(&path, Kind::Manifest);
     let Some(manifest) = manifest else {
         report.add(&rules::ATF_MANI_001, Place::of(""), || {
-            "missing; the session opens from its folders".to_owned()
+            "missing; threads are found by their folders instead".to_owned()
         });
         return output.file(report);
     };
@@ -97,7 +97,7 @@ pub(super) fn check(
     output.file(report);
 }
 
-/// What can be told from the manifest alone.
+/// Checks everything that needs only the manifest.
 fn alone(manifest: &Manifest, report: &mut FileReport) {
     for problem in &manifest.problems {
         if let Some(rule) = rule_of(Kind::Manifest, problem) {
@@ -116,34 +116,30 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
                 let place = Place::of(format!("symbols[{}].{key}", symbol.position));
                 report.add(&rules::ATF_MANI_010, place, || {
                     let id = symbol.function_id;
-                    format!("{found}, function_id {id:#018x} has {expected}")
+                    format!("{found}, but function_id {id:#018x} has {expected}")
                 });
             }
         }
     }
 }
 
-/// Which version it must give depends on whether there are symbols.
+/// Checks the format version, which depends on whether there are symbols.
 fn format_version(manifest: &Manifest, report: &mut FileReport) {
     let of_symbols = |problem: &crate::Error| {
         let field = problem.field().unwrap_or_default();
         field.is_empty() || field.starts_with("symbols")
     };
-    // Symbols that could not be read are symbols all the same.
+    // If symbols could not be read, there may still be some.
     let is_known = !manifest.symbols.is_empty() || !manifest.problems.iter().any(of_symbols);
-    let expected = match manifest.symbols.is_empty() {
-        true => "2.0",
-        false => "2.1",
+    let (expected, with) = if manifest.symbols.is_empty() {
+        ("2.0", "without")
+    } else {
+        ("2.1", "with")
     };
     if let Some(found) = manifest.format_version.as_deref()
         && is_known
         && found != expected
     {
-        let with = if manifest.symbols.is_empty() {
-            "without"
-        } else {
-            "with"
-        };
         report.add(&rules::ATF_MANI_012, Place::of("format_version"), || {
             format!("{found:?}, expected {expected:?} {with} symbols")
         });
@@ -163,7 +159,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
         if facts.missing.contains(&id) {
             let place = Place::of(format!("threads[{position}].id"));
             report.add(&rules::ATF_MANI_005, place, || {
-                format!("{id}, there is no folder thread_{id}")
+                format!("{id}, but there is no folder thread_{id}")
             });
         }
         let has_detail = facts.with_detail.contains(&id);
@@ -181,7 +177,7 @@ fn threads(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
     }
 }
 
-/// Whether the list of threads could be read: otherwise nothing can be missing in it.
+/// Returns whether the list of threads could be read. Otherwise no thread can be called unlisted.
 fn has_list(manifest: &Manifest) -> bool {
     let hides_list = |problem: &crate::Error| match problem.kind() {
         ErrorKind::Empty | ErrorKind::NotUtf8 => true,
@@ -195,7 +191,7 @@ fn has_list(manifest: &Manifest) -> bool {
 
 fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileReport) {
     if let Some(times) = facts.times.repeated() {
-        // What the manifest leaves out is not wrong.
+        // The manifest may omit the times.
         let found = (
             manifest.time_start_ns.unwrap_or(times.0),
             manifest.time_end_ns.unwrap_or(times.1),
@@ -208,7 +204,7 @@ fn times_and_clock(manifest: &Manifest, facts: &SessionFacts, report: &mut FileR
     };
     if let Some(other) = facts.clocks.iter().find(|other| **other != clock.0) {
         report.add(&rules::ATF_MANI_009, Place::of("clock_type"), || {
-            format!("{}, a thread's header has {other}", clock.0)
+            format!("{}, but a thread's header has {other}", clock.0)
         });
     }
 }

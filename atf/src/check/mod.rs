@@ -1,8 +1,8 @@
-//! Judges traces by the format's [`rules`].
+//! Checks traces against the format's [`rules`].
 //!
 //! [`check`] takes a path to a session, a thread's folder, a file, or a folder with any of these below it, and
-//! gives each file a [`Verdict`]: what a reader must do about it. It rests on [`Finding`]s: broken rules with
-//! their places in the file.
+//! gives each file a [`Verdict`]: what a reader must do with it. The verdict follows from [`Finding`]s: broken
+//! rules with their places in the file.
 //!
 //! ```
 //! use atf::check::{FileReport, Output, Verdict, check};
@@ -56,14 +56,14 @@ pub trait Output {
     /// Takes a path that could not be read, and why.
     fn unreadable(&mut self, path: &Path, why: &str);
 
-    /// Returns whether no more results are wanted, for example because they cannot be written.
+    /// Returns whether to stop, for example because results can no longer be written.
     fn is_done(&self) -> bool {
         false
     }
 }
 
-/// Checks what is at a path: a file, a thread's folder, a session, or a folder with any of these
-/// below it. The results go to `output`. No file's damage hides another file.
+/// Checks a file, a thread's folder, a session, or a folder with any of these below it, and passes
+/// the results to `output`. Damage to one file does not hide another file.
 pub fn check(path: &Path, output: &mut dyn Output) {
     walk::units(path, &mut |unit| {
         unit.check(output);
@@ -132,7 +132,7 @@ fn refused(
     output.file(report);
 }
 
-/// An error's text without the path, which every report prints first.
+/// Returns an error's text without the path, which every report prints first.
 fn without_path(error: &Error) -> String {
     match (error.kind(), std::error::Error::source(error)) {
         (ErrorKind::Io(_), Some(source)) => source.to_string(),
@@ -140,7 +140,7 @@ fn without_path(error: &Error) -> String {
     }
 }
 
-/// The place of an error.
+/// Returns the place of an error.
 fn place_of(error: &Error) -> Place {
     let field = error.field().unwrap_or_default().to_owned();
     Place {
@@ -149,7 +149,7 @@ fn place_of(error: &Error) -> Place {
     }
 }
 
-/// Reports on a file. An error while `fill` runs makes it an unreadable path.
+/// Reports on a file. If `fill` fails, the path is reported as unreadable.
 fn report(
     path: &Path,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! Several things checked side by side, their results in the order that one after the other gives.
+//! Checks in parallel; the results come in the same order as from a sequential check.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::Output;
 use super::walk::{Unit, units};
 use crate::check::finding::FileReport;
 
-/// How many reports of one thing may wait for their turn.
+/// The number of reports of one unit that may wait for their turn.
 const WAITING: usize = 64;
 
 enum Found {
@@ -18,15 +18,15 @@ enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// Checks what is at several paths as [`check`](super::check) does, up to `jobs` sessions, threads or
-/// files at a time. The results come in the same order for any number of jobs.
+/// Checks several paths as [`check`](super::check) does, up to `jobs` sessions, threads or files at a
+/// time. The results come in the same order for any number of jobs.
 ///
-/// Memory does not grow with what there is to check: a check whose results nobody has taken yet waits.
+/// Memory does not grow with the number of files: a check waits until its results are taken.
 pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Output) {
     let ahead = jobs.get().saturating_mul(2);
-    // Each thing has a channel of its own. They are emptied in the order in which they were queued,
-    // and the first that is not done was taken by a job before any behind it: it is never waited
-    // for in vain.
+    // Each unit has its own channel. Channels are drained in the order in which units were queued,
+    // and jobs take units in that order too. So a job is already working on the first unfinished
+    // unit, and waiting for it cannot deadlock.
     let (queue, queued) = sync_channel::<(Unit, SyncSender<Found>)>(ahead);
     let (order, ordered) = sync_channel::<Receiver<Found>>(ahead);
     let queued = Mutex::new(queued);
@@ -59,12 +59,12 @@ pub fn check_all(paths: &[PathBuf], jobs: NonZero<usize>, output: &mut dyn Outpu
     });
 }
 
-/// The next thing to check; `None` where there is no more.
+/// Returns the next unit to check, or `None` if there are no more.
 fn next<T>(queued: &Mutex<Receiver<T>>) -> Option<T> {
     queued.lock().ok()?.recv().ok()
 }
 
-/// Results on their way. Where nobody takes them any more, they are lost, as they should be.
+/// Sends results to the collecting thread. They are dropped once it has stopped.
 struct Sent(SyncSender<Found>);
 
 impl Output for Sent {

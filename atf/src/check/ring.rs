@@ -1,4 +1,4 @@
-//! `ring.atf`: whether there may be one, and whether it belongs to the files beside it.
+//! Checks `ring.atf`: whether it may be there, and whether it belongs to the thread's other files.
 
 use std::fs;
 
@@ -10,14 +10,14 @@ use super::{Output, place_of, rule_of, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// Checks the ring in a thread's folder, if there is one. Its events are counted with the files'.
+/// Checks the ring in a thread's folder, if there is one. The reports on the other two files count its events.
 pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     let path = thread.path().join(RING_FILE);
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     if is_finalized && fs::symlink_metadata(&path).is_ok() {
         let mut report = FileReport::new(&path, Kind::Ring);
         report.add(&rules::ATF_RING_001, Place::of(""), || {
-            "left beside files that were finalized, which have all events".to_owned()
+            "left next to finalized files, which already contain all events".to_owned()
         });
         return output.file(report);
     }
@@ -32,7 +32,7 @@ pub(super) fn check(thread: &ThreadReader, output: &mut dyn Output) {
     };
     let mut report = FileReport::new(&path, Kind::Ring);
     report.add(rule, place_of(problem), || {
-        format!("{}; the ring is passed over", problem.kind())
+        format!("{}; the ring is ignored", problem.kind())
     });
     output.file(report);
 }

@@ -1,4 +1,4 @@
-//! A session: its threads, its manifest, and whether they fit.
+//! Checks a session: its threads, its manifest, and whether they agree.
 
 use std::path::Path;
 
@@ -65,7 +65,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
 fn odd_name(path: &Path, output: &mut dyn Output) {
     let mut report = FileReport::new(path, Kind::Folder);
     report.add(&rules::ATF_SESS_004, Place::of(""), || {
-        "expected thread_ and a decimal number of 32 bits without leading zeros".to_owned()
+        "expected thread_N, where N is a decimal 32-bit number without leading zeros".to_owned()
     });
     output.file(report);
 }

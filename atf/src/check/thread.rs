@@ -1,4 +1,4 @@
-//! A thread's folder: its two files and their links.
+//! Checks a thread's folder: its two files and their links.
 
 use std::fs;
 use std::mem::offset_of;
@@ -17,7 +17,7 @@ use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// What a session needs to know of a thread.
+/// What a session needs to know about a thread.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) has_detail: bool,
@@ -26,7 +26,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// What is known of a thread whose index cannot be read.
+    /// Returns the facts of a thread whose index cannot be read.
     pub(super) const fn without_index(has_detail: bool) -> Self {
         Self {
             has_detail,
@@ -36,7 +36,7 @@ impl Facts {
     }
 }
 
-/// Checks a thread's folder by itself; its name is held against the header if it is a thread's.
+/// Checks a thread's folder without its session. If its name contains a thread id, the header must have it.
 pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     let name = path
         .file_name()
@@ -48,12 +48,12 @@ pub(super) fn folder(path: &Path, output: &mut dyn Output) {
     check(path, &own, output);
 }
 
-/// What the index header must say of what its surroundings know.
+/// Values that the index header must have, as known from the session.
 #[derive(Debug)]
 pub(super) struct Expected {
     /// The id in the folder's name.
     pub(super) id: Option<u32>,
-    /// The clock of the session's first thread, and that thread.
+    /// The clock of the session's first thread, and that thread's id.
     pub(super) clock: Option<(u8, u32)>,
 }
 
@@ -85,13 +85,13 @@ pub(super) fn check(path: &Path, expected: &Expected, output: &mut dyn Output) -
     }
 }
 
-/// Whether the details were finalized, as they are only with their index.
+/// Returns whether the details were finalized, which happens only together with their index.
 fn has_finalized_detail(path: &Path) -> bool {
     DetailReader::open(path.join(DETAIL_FILE))
         .is_ok_and(|detail| matches!(detail.completeness(), Completeness::Finalized))
 }
 
-/// Without an index, what the detail file holds is still worth a verdict.
+/// Checks the detail file of a thread without a readable index.
 fn detail_alone(path: &Path, output: &mut dyn Output) -> Facts {
     let file = path.join(DETAIL_FILE);
     let has_detail = match fs::symlink_metadata(&file) {
@@ -122,7 +122,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
             report.add(
                 &rules::ATF_SESS_001,
                 Place::at("header.thread_id", at),
-                || format!("{}, the folder is thread_{id}", header.thread_id),
+                || format!("{}, but the folder is thread_{id}", header.thread_id),
             );
         }
         let clock = header.clock_type.0;
@@ -131,7 +131,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
             report.add(
                 &rules::ATF_SESS_005,
                 Place::at("header.clock_type", at),
-                || format!("{clock}, thread {first} has {other}"),
+                || format!("{clock}, but thread {first} has {other}"),
             );
         }
         for problem in &disagreements {
@@ -150,8 +150,8 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
         draft.fill(|report| detail::check(reader, report));
         draft
     });
-    // A file that is refused by itself proves no link of the other wrong; neither does one that cannot
-    // be read, or has the other wire version.
+    // A rejected or unreadable file, or one of the other wire version, cannot prove the other file's
+    // links wrong.
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();
     if are_comparable && !is_refused {
@@ -167,9 +167,10 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
                     report.add(rule, place_of(problem), || problem.kind().to_string());
                 }
             }
-            match is_refused {
-                true => Ok(()),
-                false => pair.check_backward(report),
+            if is_refused {
+                Ok(())
+            } else {
+                pair.check_backward(report)
             }
         });
         detail.finish(output);
@@ -193,7 +194,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
 /// A report that is filled step by step.
 struct Draft {
     report: FileReport,
-    /// Why the file could not be read to its end.
+    /// The error that stopped the check early.
     error: Option<Error>,
 }
 
@@ -223,18 +224,18 @@ impl Draft {
     }
 }
 
-/// The detail file, if its links can be held against the index.
+/// Returns the detail file if its links can be compared with the index.
 fn comparable(thread: &ThreadReader) -> Option<&DetailReader> {
     thread
         .detail()
         .filter(|detail| detail.wire() == thread.index().wire())
 }
 
-/// Reports a file or folder that is a symbolic link.
+/// Reports a file or folder that is a symlink.
 pub(super) fn linked(path: &Path, kind: Kind, output: &mut dyn Output) {
     let mut report = FileReport::new(path, kind);
     report.add(&rules::ATF_SESS_003, Place::of(""), || {
-        "a symbolic link, which is not followed: it may lead out of the session".to_owned()
+        "a symlink, which is not followed: it may lead out of the session".to_owned()
     });
     output.file(report);
 }

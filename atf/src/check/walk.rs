@@ -12,7 +12,7 @@ use crate::rewrite::is_unfinished;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// One thing to check on its own, without looking at anything else.
+/// A thread, session or file that can be checked independently of all others.
 #[derive(Debug)]
 pub(super) enum Unit {
     Thread(PathBuf),
@@ -32,7 +32,7 @@ impl Unit {
     }
 }
 
-/// Passes each unit at a path to `take` until it returns `false`; returns what it returned last.
+/// Passes each unit at a path to `take` until it returns `false`. Returns the last result of `take`.
 pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let own = || path.to_owned();
     match fs::metadata(path) {
@@ -48,7 +48,7 @@ pub(super) fn units(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
 
 fn why_missing(path: &Path, error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::NotFound && path.is_symlink() {
-        "a symbolic link to nothing".to_owned()
+        "a broken symlink".to_owned()
     } else {
         error.to_string()
     }
@@ -67,7 +67,7 @@ fn file(path: &Path, output: &mut dyn Output) {
         Ok(None) if named(INDEX_FILE) => index_file(path, IndexReader::open(path), output),
         Ok(None) => output.unreadable(
             path,
-            "no ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",
+            "not an ATF v2 file: it begins with neither \"ATI2\" nor \"ATD2\"",
         ),
     }
 }
@@ -76,11 +76,11 @@ fn file(path: &Path, output: &mut dyn Output) {
 struct Entry {
     path: PathBuf,
     file_type: io::Result<fs::FileType>,
-    /// Whether the folder it lies in is a session.
+    /// Whether its parent folder is a session.
     in_session: bool,
 }
 
-/// Visits a folder and everything below it. Symbolic links are not followed.
+/// Visits a folder and everything below it. Does not follow symlinks.
 fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
     let mut found = false;
     let mut pending = Vec::new();
@@ -102,11 +102,11 @@ fn folder(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
             Ok(_) => true,
         };
     }
-    let why = "no thread folder, no manifest.json and no ATF file in it or below";
+    let why = "contains no thread folder, manifest.json or ATF file at any depth";
     is_wanted && (found || take(Unit::Unreadable(path.to_owned(), why.to_owned())))
 }
 
-/// Takes what a folder is, and adds its entries to `pending` unless they are a thread's.
+/// Passes a folder on if it is a thread or a session. Adds its entries to `pending` unless it is a thread.
 fn visit(
     path: &Path,
     pending: &mut Vec<Entry>,
@@ -132,7 +132,7 @@ fn visit(
             return take(Unit::Unreadable(path.to_owned(), error.to_string()));
         }
     };
-    // The last entry is the next to be visited.
+    // The last entry is visited next.
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.file_name()));
     pending.extend(entries.into_iter().map(|entry| Entry {
         path: entry.path(),
@@ -142,14 +142,14 @@ fn visit(
     true
 }
 
-/// Whether a folder holds a thread's files itself.
+/// Returns whether a folder directly contains a thread's files.
 fn is_thread(path: &Path) -> bool {
     [INDEX_FILE, DETAIL_FILE]
         .iter()
         .any(|name| fs::symlink_metadata(path.join(name)).is_ok())
 }
 
-/// Whether a folder is not visited: its session reports it, or a recovery set it aside or left it unfinished.
+/// Returns whether to skip a folder: its session reports it, or a recovery set it aside or left it unfinished.
 fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     let name = path.file_name().unwrap_or_default();
     let is_reported = in_session && name.to_string_lossy().starts_with(THREAD_FOLDER);
@@ -157,7 +157,7 @@ fn is_elsewhere(path: &Path, in_session: bool) -> bool {
     is_reported || is_set_aside() || is_unfinished(name)
 }
 
-/// Returns whether a path has one of the extensions that the sources give to files.
+/// Returns whether a path has one of the file extensions that the sources use.
 #[must_use]
 pub fn has_extension(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();

@@ -60,7 +60,7 @@ fn a_folder_without_a_thread_is_unreadable() {
     assert_unreadable(
         &folder,
         "empty",
-        "no thread folder, no manifest.json and no ATF file",
+        "contains no thread folder, manifest.json or ATF file",
     );
     fs::create_dir_all(folder.path().join("others/below")).unwrap();
     fs::write(folder.path().join("others/notes.txt"), "ATI2").unwrap();
@@ -69,7 +69,7 @@ fn a_folder_without_a_thread_is_unreadable() {
     assert_unreadable(
         &folder,
         "others",
-        "no thread folder, no manifest.json and no ATF file",
+        "contains no thread folder, manifest.json or ATF file",
     );
 }
 
@@ -77,9 +77,9 @@ fn a_folder_without_a_thread_is_unreadable() {
 fn a_file_that_is_not_a_trace_is_unreadable() {
     let folder = folder();
     fs::write(folder.path().join("notes.txt"), "just notes").unwrap();
-    assert_unreadable(&folder, "notes.txt", "no ATF v2 file");
+    assert_unreadable(&folder, "notes.txt", "not an ATF v2 file");
     fs::write(folder.path().join("trace"), "").unwrap();
-    assert_unreadable(&folder, "trace", "no ATF v2 file");
+    assert_unreadable(&folder, "trace", "not an ATF v2 file");
 }
 
 /// A buffering writer was killed before its first write, which breaks no MUST. The file's name makes it part

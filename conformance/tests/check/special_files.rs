@@ -70,7 +70,7 @@ fn a_fifo_in_a_session_does_not_hide_other_files() {
 fn a_dangling_symlink_is_reported_as_such() {
     let folder = folder();
     symlink("nothing", folder.path().join("broken_link")).unwrap();
-    assert_unreadable(&folder, "broken_link", "a symbolic link to nothing");
+    assert_unreadable(&folder, "broken_link", "a broken symlink");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The conformance rules, as the spec states them.
 
-// Its generator lays it out.
+// Generated; its generator formats it.
 #[rustfmt::skip]
 pub mod table;
 
@@ -16,29 +16,29 @@ use crate::check::Verdict;
 pub struct Rule {
     /// Its permanent id: `ATF-IFTR-004`.
     pub id: &'static str,
-    /// What must hold, one sentence.
+    /// The requirement, in one sentence.
     pub rule: &'static str,
-    /// The wire versions that it holds for.
+    /// The wire versions it applies to.
     pub wires: &'static [u8],
     /// How strict it is.
     pub severity: Severity,
-    /// Whom it binds.
+    /// Who must follow it.
     pub binds: &'static [Party],
-    /// What a reader does with a file that breaks it.
+    /// The reader's reaction to a file that breaks it.
     pub reader: ReaderDoes,
-    /// Verdicts on such a file that are as right.
+    /// Further verdicts on such a file that are equally right.
     pub allows: &'static [Verdict],
-    /// Why such a file must be refused, where it must: a source's sentence, or the harm of reading it.
+    /// Why such a file must be refused, if it must: a source's sentence, or the harm of reading it.
     pub because: Option<&'static str>,
-    /// The records, fields and enumerations that it is about.
+    /// The records, fields and enumerations it concerns.
     pub about: &'static [&'static str],
-    /// The sources that it rests on, S0 to S4.
+    /// The sources it is based on, S0 to S4.
     pub sources: &'static [&'static str],
-    /// The questions that it was settled by: names of [`DECISIONS`](table::DECISIONS).
+    /// The decisions that settled it: topics of [`DECISIONS`](table::DECISIONS).
     pub settled_by: &'static [&'static str],
-    /// What else there is to know.
+    /// A further note.
     pub note: Option<&'static str>,
-    /// Why no file can be a case of it; all others have cases that meet and that break them.
+    /// Why no file can test it. Every other rule has test cases that keep it and that break it.
     pub untestable: Option<&'static str>,
 }
 
@@ -50,21 +50,21 @@ pub struct Decision {
     pub topic: &'static str,
     /// The question.
     pub question: &'static str,
-    /// What holds.
+    /// The answer.
     pub answer: &'static str,
-    /// Why; empty where the sources agree.
+    /// The reason; empty if the sources agree.
     pub reason: &'static str,
-    /// The sources that say something about it.
+    /// The sources that address it.
     pub sources: &'static [&'static str],
 }
 
-/// The version of what implementations are graded by.
+/// An edition of the spec, the rules or the corpus, by which implementations are graded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Edition {
     /// Major, minor and patch number.
     pub version: &'static str,
-    /// SHA-256, in hexadecimal, of what the version was given to.
+    /// SHA-256, in hexadecimal, of the content that has this version.
     pub digest: &'static str,
 }
 
@@ -73,44 +73,44 @@ pub struct Edition {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Informational; nothing is wrong.
     Advice,
-    /// A good reason is needed to do otherwise.
+    /// Break it only for a good reason.
     Should,
-    /// Whoever breaks it does not conform.
+    /// An implementation that breaks it does not conform.
     Must,
 }
 
-/// Who a rule binds.
+/// Who must follow a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Party {
-    /// Who writes thread files or a session.
+    /// Writes thread files or a session.
     Writer,
-    /// Who reads them.
+    /// Reads them.
     Reader,
-    /// Who gives verdicts on them.
+    /// Gives verdicts on them.
     Validator,
 }
 
-/// What a reader does with a file that breaks a rule, the worst last.
+/// The reaction of a reader to a file that breaks a rule, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ReaderDoes {
-    /// Takes no notice.
+    /// Ignores it.
     Ignore,
-    /// Reads on and says so.
+    /// Reads on and reports it.
     Warn,
-    /// Gives what survived and says what is missing.
+    /// Returns the events that survived and reports what is missing.
     Recover,
     /// Refuses the file.
     Reject,
 }
 
 impl Severity {
-    /// Its word.
+    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -121,21 +121,21 @@ impl Severity {
     }
 }
 
-/// The rule of that id.
+/// Returns the rule with this id.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {
     table::ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The question of that name.
+/// Returns the decision on this topic.
 #[must_use]
 pub fn decision(topic: &str) -> Option<&'static Decision> {
     let mut all = table::DECISIONS.iter();
     all.find(|decision| decision.topic == topic)
 }
 
-/// Rules about what a tracer saw and what it called its threads. A recovery that mended what breaks them
-/// would invent, so it keeps that as it is.
+/// Rules about what a tracer recorded and how it named its threads. Recovery keeps content that breaks
+/// them unchanged: a fix would be invented.
 const OF_CONTENT: [&str; 9] = [
     "ATF-DEVT-004",
     "ATF-DPAY-001",
@@ -149,12 +149,12 @@ const OF_CONTENT: [&str; 9] = [
 ];
 
 impl Rule {
-    /// The verdicts that are right on a file which breaks it.
+    /// Returns the verdicts that are right for a file that breaks it.
     #[must_use]
     pub fn verdicts(&self) -> BTreeSet<Verdict> {
         let own: &[Verdict] = match self.reader {
             ReaderDoes::Ignore => &[Verdict::Accept],
-            // To read on and say so, in the verdict or elsewhere.
+            // The reader reads on and reports it, in the verdict or elsewhere.
             ReaderDoes::Warn => &[Verdict::Accept, Verdict::Recover],
             ReaderDoes::Recover => &[Verdict::Recover],
             ReaderDoes::Reject => &[Verdict::Reject],
@@ -162,14 +162,14 @@ impl Rule {
         own.iter().chain(self.allows).copied().collect()
     }
 
-    /// Whether a writer's file can break it. What binds readers alone, an answer breaks.
+    /// Returns whether a writer's file can break it. A rule for readers only is broken by a reader's output.
     #[must_use]
     pub fn binds_writers(&self) -> bool {
         self.binds.contains(&Party::Writer)
     }
 
-    /// Whether it is a MUST about structure: what is recovered breaks none of these, whatever happened
-    /// to the trace.
+    /// Returns whether it is a MUST about structure. A recovered trace breaks no such rule, whatever
+    /// happened to the original.
     #[must_use]
     pub fn is_structural_must(&self) -> bool {
         self.severity == Severity::Must && !OF_CONTENT.contains(&self.id)

@@ -439,8 +439,11 @@ fn the_reason_for_a_missing_footer_is_given_if_it_is_known() {
     });
     assert_eq!(placeholder, "no footer: the file was not finalized");
     let all = said(&|t| t.cut(INDEX, 256));
-    let left_out = "no footer behind the events: the writer left it out, or the file was cut";
+    let left_out = "no footer after the events: the writer omitted it, or the file was truncated";
     assert_eq!(all, left_out);
     let some = said(&|t| t.cut(INDEX, 192));
-    assert_eq!(some, "no footer: the file was cut, of 6 events 4 are left");
+    assert_eq!(
+        some,
+        "no footer: the file was truncated; 4 of 6 events are left"
+    );
 }
