@@ -7,14 +7,14 @@ use atf::{FileSource, ReadAt};
 
 use crate::output::Failure;
 
-/// Bytes that are read at once: the longest payload that has fields fits.
+/// The number of bytes read at once. The longest payload that has fields fits.
 const PIECE: usize = 128 << 10;
 
-/// A file and the piece of it that was read last.
+/// A file and the piece that was read last.
 pub(super) struct Bytes {
     source: FileSource,
     name: String,
-    /// Where the piece begins in the file.
+    /// The offset of the piece in the file.
     start: u64,
     piece: Vec<u8>,
 }
@@ -29,13 +29,12 @@ impl Bytes {
         })
     }
 
-    /// The size of the file in bytes, when it was opened.
+    /// Returns the size of the file in bytes, when it was opened.
     pub(super) fn size(&self) -> u64 {
         self.source.size()
     }
 
-    /// `size` bytes from `offset` on, fewer where the file or the piece ends: never more than
-    /// 128 KiB.
+    /// Returns `size` bytes at `offset`, or fewer at the end of the file; never more than 128 KiB.
     pub(super) fn get(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         let left = self.size().saturating_sub(offset).min(size);
         let wanted = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
@@ -48,7 +47,7 @@ impl Bytes {
         Ok(&self.piece[skipped..end])
     }
 
-    /// Reads the piece that begins at `offset`, at least `wanted` bytes.
+    /// Reads the piece at `offset`, at least `wanted` bytes.
     fn fill(&mut self, offset: u64, wanted: usize) -> Result<(), Failure> {
         self.start = offset;
         self.piece.resize(PIECE, 0);
@@ -57,7 +56,10 @@ impl Bytes {
             let place = offset.saturating_add(filled as u64);
             match self.source.read_at(place, &mut self.piece[filled..]) {
                 Ok(0) => {
-                    let message = format!("{}: the file was cut (at {place:#x})", self.name);
+                    let message = format!(
+                        "{}: the file was truncated while it was read (at {place:#x})",
+                        self.name
+                    );
                     return Err(Failure::Usage(message));
                 }
                 Ok(read) => filled += read,

@@ -10,9 +10,9 @@ use crate::format::Shape;
 use crate::output::Failure;
 use crate::text::Counted;
 
-/// Bytes of the longest payload that has fields.
+/// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
-/// Where in both headers the wire version stands.
+/// The offset of the wire version in both headers.
 const VERSION_OFFSET: usize = std::mem::offset_of!(atf::wire::DetailHeader, version);
 
 pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     end(walk, &reader)
 }
 
-/// The wire version that a header names; an unknown one is told as version 1.
+/// Returns the wire version in a header; 1 if it is unknown.
 pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
     let header = walk.peek(64)?;
     let version = header.get(VERSION_OFFSET).copied();
@@ -56,7 +56,7 @@ fn events(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An event that ends at `end`; only its header and the shape of its payload have fields.
+/// Shows an event that ends at `end`. Only its header and a function's payload have fields.
 pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Result<(), Failure> {
     walk.record(Shape::of("detail_event_header", wire), Some(seq), end, "")?;
     let size = end.saturating_sub(walk.place());
@@ -69,14 +69,10 @@ pub(super) fn event(walk: &mut Walk<'_>, wire: Wire, seq: u64, end: u64) -> Resu
         )?;
         return walk.stretch(end, "stack");
     }
-    walk.opaque(
-        end,
-        "payload",
-        "of another shape than a call's or a return's",
-    )
+    walk.opaque(end, "payload", "not the payload of a call or a return")
 }
 
-/// What stands behind the last event.
+/// Shows the bytes after the last event.
 fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
     let footer = Shape::of("detail_footer", reader.wire());
     let size = walk.size();
@@ -92,7 +88,7 @@ fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
         Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
             let about = match reader.completeness() {
                 Completeness::Finalized => "",
-                _ => "verified, under a header that was never rewritten",
+                _ => "verified, but the header was never rewritten",
             };
             walk.record(footer, None, size, about)?;
             walk.opaque(size, "behind the footer", "nothing belongs here")
@@ -100,7 +96,7 @@ fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
         Completeness::DamagedFooter {
             offset, problems, ..
         } => {
-            walk.opaque(*offset, "trailing bytes", "of no whole event")?;
+            walk.opaque(*offset, "trailing bytes", "not a whole event")?;
             let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
             walk.is_damaged = true;
             walk.record(
@@ -123,13 +119,9 @@ fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
             let torn_end = walk.place().saturating_add(*trailing_bytes);
             let header = Shape::of("detail_event_header", reader.wire());
             let torn_end = torn_end.min(size);
-            walk.record(header, Some(reader.event_count()), torn_end, "cut off")?;
-            walk.opaque(torn_end, "payload", "cut off")?;
-            walk.opaque(
-                size,
-                "zero tail",
-                "space that was set aside, or never written",
-            )
+            walk.record(header, Some(reader.event_count()), torn_end, "torn")?;
+            walk.opaque(torn_end, "payload", "torn")?;
+            walk.opaque(size, "zero tail", "preallocated or never written")
         }
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         "gap",
         "between the header and events_offset",
     )?;
-    // Only what reads all events can say what is wrong with them.
+    // Problems with events are known only after reading all of them.
     let scanned = reader.scan();
     walk.tell(scanned.err().into_iter().chain(reader.problems()));
     events(walk, &reader)?;
@@ -46,9 +46,10 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         walk.left_out(skipped, &Counted(left_out, "event").to_string())?;
         for seq in range {
             let is_zero = walk.peek(EVENT_SIZE)?.iter().all(|byte| *byte == 0);
-            let about = match is_zero && has_gap {
-                true => "nothing but zeros: a gap",
-                false => "",
+            let about = if is_zero && has_gap {
+                "all zeros: a gap"
+            } else {
+                ""
             };
             walk.record(shape, Some(seq), reader.events_end(), about)?;
         }
@@ -56,7 +57,7 @@ fn events(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What stands behind the last event.
+/// Shows the bytes after the last event.
 fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let footer = Shape::of("index_footer", reader.wire());
     let event = Shape::of("index_event", reader.wire());
@@ -65,7 +66,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
             let about = match reader.completeness() {
                 Completeness::Finalized => "",
-                _ => "verified, under a header that was never rewritten",
+                _ => "verified, but the header was never rewritten",
             };
             walk.record(footer, None, size, about)?;
             walk.opaque(size, "behind the footer", "nothing belongs here")
@@ -73,7 +74,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
         Completeness::DamagedFooter {
             offset, problems, ..
         } => {
-            walk.opaque(*offset, "trailing bytes", "of no whole event")?;
+            walk.opaque(*offset, "trailing bytes", "not a whole event")?;
             let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
             walk.is_damaged = true;
             walk.record(
@@ -93,7 +94,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
                 let end = partial.offset.saturating_add(partial.size);
                 walk.record(footer, None, end, "")?;
             }
-            // The piece of an event stands before the zeros, or behind them at the file's end.
+            // A torn event is before the zeros, or after them at the end of the file.
             let piece = walk.peek(*trailing_bytes)?;
             let is_first = piece.iter().any(|byte| *byte != 0);
             if is_first {
@@ -101,12 +102,8 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
                 walk.record(event, Some(reader.event_count()), end, "")?;
             }
             let zeros_end = walk.place().saturating_add(*zero_tail_bytes);
-            walk.opaque(
-                zeros_end,
-                "zero tail",
-                "space that was set aside, or never written",
-            )?;
-            walk.opaque(size, "trailing bytes", "of no whole event")
+            walk.opaque(zeros_end, "zero tail", "preallocated or never written")?;
+            walk.opaque(size, "trailing bytes", "not a whole event")
         }
     }
 }

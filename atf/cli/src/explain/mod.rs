@@ -1,8 +1,8 @@
-//! Names every byte of a file: a walk from its first byte to its last, over the records that the
-//! readers find, with the fields that the layout has.
+//! Names every byte of a file: walks from its first byte to its last, over the records that the
+//! readers find, with the fields of the layout.
 //!
-//! A walk knows its place and only goes forward, so no byte is told twice, and what stands between
-//! two records, or behind the last, is told as what it is.
+//! A walk only moves forward, so it shows no byte twice. It also shows the bytes between records
+//! and after the last one.
 
 mod bytes;
 mod detail;
@@ -28,24 +28,24 @@ pub(crate) use text::Text;
 
 use walk::Walk;
 
-/// Which events are told; what stands before and behind them always is.
+/// The events to show. The bytes before and after the events are always shown.
 #[derive(Debug, Clone)]
 pub(crate) enum Selection {
-    /// All of them.
+    /// All events.
     All,
-    /// Those at these positions.
+    /// The events at these positions.
     Range(Range<u64>),
-    /// Some at the start and some at the end.
+    /// Some events at the start and some at the end.
     Ends {
-        /// How many at the start.
+        /// The number of events at the start.
         first: u64,
-        /// How many at the end.
+        /// The number of events at the end.
         last: u64,
     },
 }
 
 impl Selection {
-    /// The positions that are told, of `count` events; ascending and apart.
+    /// Returns the positions to show, of `count` events; ascending and disjoint.
     fn of(&self, count: u64) -> [Range<u64>; 2] {
         match self {
             Self::All => [0..count, count..count],
@@ -61,7 +61,7 @@ impl Selection {
     }
 }
 
-/// Tells all of a file.
+/// Explains a file to `sink`.
 pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -> Outcome {
     let mut walk = Walk::open(path, selection.clone(), sink)?;
     match kind(&mut walk, path)? {
@@ -70,7 +70,11 @@ pub(crate) fn explain(path: &Path, selection: &Selection, sink: &mut dyn Sink) -
         Some(Kind::Ring) => ring::explain(&mut walk)?,
         None => {
             walk.is_damaged = true;
-            walk.opaque(walk.size(), "unknown", "begins as no thread file does")?;
+            walk.opaque(
+                walk.size(),
+                "unknown",
+                "it does not begin with the magic bytes of an ATF file",
+            )?;
         }
     }
     walk.finish()?;
@@ -85,7 +89,7 @@ enum Kind {
     Ring,
 }
 
-/// Which file it is: by its magic bytes, or where they are damaged by its name.
+/// Returns the kind of file, by its magic bytes, or by its name if they are damaged.
 fn kind(walk: &mut Walk<'_>, path: &Path) -> Result<Option<Kind>, Failure> {
     let magic = walk.peek(4)?.first_chunk().copied();
     let by_magic = match magic {
@@ -109,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn selections_stay_inside_and_tell_nothing_twice() {
+    fn selections_stay_in_range_and_do_not_overlap() {
         let ends = Selection::Ends { first: 8, last: 2 };
         assert_eq!(ends.of(100), [0..8, 98..100]);
         assert_eq!(ends.of(10), [0..8, 8..10]);

@@ -1,4 +1,4 @@
-//! A walk over `ring.atf`: a header, and the areas that hold the ends of the other two files.
+//! A walk over `ring.atf`: a header, and two areas with the ends of the other two files.
 
 use atf::Wire;
 use atf::detail::DetailEventHeader;
@@ -10,7 +10,7 @@ use crate::format::Shape;
 use crate::output::Failure;
 use crate::text::Counted;
 
-/// Bytes of an area in which events are looked for; the format allows no larger one.
+/// The maximum size in bytes of an area; the format allows no larger one.
 const LARGEST: u64 = 16 << 20;
 
 pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
@@ -30,10 +30,11 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
         let (capacity, size) = (number(capacity), number(size));
         let end = walk.place().saturating_add(capacity);
         if end > walk.size() || capacity > LARGEST || size > capacity {
-            let about = "the header's numbers do not fit";
-            return match walk.place() < walk.size() {
-                true => walk.wrong(walk.size(), name, about),
-                false => Ok(()),
+            let about = "the sizes in the header do not fit the file";
+            return if walk.place() < walk.size() {
+                walk.wrong(walk.size(), name, about)
+            } else {
+                Ok(())
             };
         }
         let used = walk.place().saturating_add(size);
@@ -41,7 +42,7 @@ pub(super) fn explain(walk: &mut Walk<'_>) -> Result<(), Failure> {
             "index area" => index_events(walk, wire, used)?,
             _ => detail_events(walk, wire, used)?,
         }
-        walk.opaque(end, name, "holds no event yet, or no longer")?;
+        walk.opaque(end, name, "contains no events")?;
     }
     Ok(())
 }
@@ -59,11 +60,11 @@ fn index_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure
         }
     }
     walk.left_out(start + count * size, "events")?;
-    walk.opaque(end, "trailing bytes", "of no whole event")
+    walk.opaque(end, "trailing bytes", "not a whole event")
 }
 
 fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failure> {
-    // Where each event begins, and behind the last one where it ends: an area is small.
+    // The offset of each event, and the end of the last one. An area is small.
     let mut places = vec![walk.place()];
     let mut place = walk.place();
     let header = DetailEventHeader::SIZE as u64;
@@ -92,8 +93,9 @@ fn detail_events(walk: &mut Walk<'_>, wire: Wire, end: u64) -> Result<(), Failur
     }
     let left_out = (count as u64).saturating_sub(next);
     walk.left_out(place, &Counted(left_out, "event").to_string())?;
-    match place < end {
-        true => walk.wrong(end, "no event", "its total_length does not fit the area"),
-        false => Ok(()),
+    if place < end {
+        walk.wrong(end, "no event", "its total_length does not fit the area")
+    } else {
+        Ok(())
     }
 }

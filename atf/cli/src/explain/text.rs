@@ -1,4 +1,4 @@
-//! Text: a line for each field, eight bytes at most to a line.
+//! Text output: a line per field, at most eight bytes per line.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use crate::format::Meaning;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable};
 
-/// Bytes to a line.
+/// Bytes per line.
 const WIDTH: usize = 8;
 
 /// Writes a walk as text.
@@ -17,12 +17,12 @@ pub(crate) struct Text<W> {
 }
 
 impl<W: Write> Text<W> {
-    /// A walk that goes to `out`.
+    /// Makes a sink that writes to `out`.
     pub(crate) const fn new(out: W, colours: Colours) -> Self {
         Self { out, colours }
     }
 
-    /// The place and the bytes that begin a line.
+    /// Writes the offset and the bytes at the start of a line.
     fn bytes(&mut self, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
         let dim = self.colours.dim;
         write!(self.out, "  {dim}{offset:#010x}{dim:#} ")?;
@@ -90,8 +90,8 @@ impl<W: Write> Sink for Text<W> {
 
     fn opaque(&mut self, name: &str, start: u64, offset: u64, bytes: &[u8]) -> Result<(), Failure> {
         for (line, chunk) in bytes.chunks(WIDTH).enumerate() {
-            let behind = (line * WIDTH) as u64;
-            self.bytes(offset.saturating_add(behind), chunk)?;
+            let skipped = (line * WIDTH) as u64;
+            self.bytes(offset.saturating_add(skipped), chunk)?;
             let letters = chunk.iter().map(|byte| match byte {
                 b' '..=b'~' => char::from(*byte),
                 _ => '.',
@@ -100,7 +100,7 @@ impl<W: Write> Sink for Text<W> {
             writeln!(
                 self.out,
                 "{name}+{:#x}  |{letters}|",
-                start.saturating_add(behind)
+                start.saturating_add(skipped)
             )?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! A walk over a file: it knows its place and only goes forward.
+//! A walk over a file: a position that only moves forward.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,20 +12,20 @@ use crate::format::{Decoded, Meaning, Shape, number_text};
 use crate::output::{Failure, complain};
 use crate::text::Counted;
 
-/// How many bytes of a stretch without fields are told, unless all are.
+/// The number of bytes shown of a stretch without fields, unless all are shown.
 const OPAQUE: u64 = 64;
-/// How many of them a sink is given at once.
+/// The number of bytes passed to a sink at once.
 const PIECE: u64 = 4 << 10;
 
-/// The place in a file up to which all is told.
+/// A walk over a file. All bytes up to `place` have been shown.
 pub(super) struct Walk<'s> {
     bytes: Bytes,
     sink: &'s mut dyn Sink,
     place: u64,
     pub(super) selection: Selection,
-    /// The first event's timestamp, from which times are told.
+    /// The first event's timestamp; times are shown relative to it.
     pub(super) start_ns: Option<u64>,
-    /// Whether anything is as it cannot be.
+    /// Whether any damage was found.
     pub(super) is_damaged: bool,
     /// Records whose fields have been described.
     described: BTreeSet<&'static str>,
@@ -50,7 +50,7 @@ impl<'s> Walk<'s> {
         })
     }
 
-    /// Says what is wrong with the file on standard error.
+    /// Writes problems of the file to standard error.
     pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
             complain(problem);
@@ -58,27 +58,27 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Bytes from the start of the file.
+    /// Returns the position in bytes from the start of the file.
     pub(super) fn place(&self) -> u64 {
         self.place
     }
 
-    /// The size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
         self.bytes.size()
     }
 
-    /// Bytes from here on, fewer at the end of the file, without going on.
+    /// Returns the next bytes, fewer at the end of the file, without moving on.
     pub(super) fn peek(&mut self, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(self.place, size)
     }
 
-    /// Bytes elsewhere.
+    /// Returns bytes at any offset, without moving on.
     pub(super) fn peek_at(&mut self, offset: u64, size: u64) -> Result<&[u8], Failure> {
         self.bytes.get(offset, size)
     }
 
-    /// Tells a record, as much of it as stands before `end`.
+    /// Shows the part of a record that is before `end`.
     pub(super) fn record(
         &mut self,
         shape: Shape,
@@ -92,9 +92,10 @@ impl<'s> Walk<'s> {
         }
         let bytes = self.bytes.get(self.place, size)?.to_vec();
         let is_new = self.described.insert(shape.name());
-        let cut = match size < shape.size() {
-            true => format!("cut off: {size} of {} bytes", shape.size()),
-            false => String::new(),
+        let cut = if size < shape.size() {
+            format!("truncated: {size} of {} bytes", shape.size())
+        } else {
+            String::new()
         };
         let doc = if is_new { shape.doc() } else { "" };
         let about = [cut.as_str(), about, doc];
@@ -136,7 +137,7 @@ impl<'s> Walk<'s> {
         Ok(())
     }
 
-    /// Tells that what follows up to `end` has no fields.
+    /// Shows the bytes up to `end` as a stretch without fields.
     pub(super) fn opaque(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
         let end = end.min(self.size());
         let size = end.saturating_sub(self.place);
@@ -147,7 +148,7 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// Tells that what follows up to `end` should not be there.
+    /// Shows the bytes up to `end` as damage.
     pub(super) fn wrong(&mut self, end: u64, name: &str, about: &str) -> Result<(), Failure> {
         let end = end.min(self.size());
         let size = end.saturating_sub(self.place);
@@ -156,7 +157,7 @@ impl<'s> Walk<'s> {
         self.stretch(end, name)
     }
 
-    /// The bytes up to `end`, or the first of them.
+    /// Shows the bytes up to `end`, or the first of them.
     pub(super) fn stretch(&mut self, end: u64, name: &str) -> Result<(), Failure> {
         let start = self.place;
         let told = match self.selection {
@@ -172,7 +173,7 @@ impl<'s> Walk<'s> {
         self.left_out(end, &Counted(end.saturating_sub(told), "byte").to_string())
     }
 
-    /// Goes on to `offset` and says what is passed over.
+    /// Moves on to `offset` and reports what is left out.
     pub(super) fn left_out(&mut self, offset: u64, what: &str) -> Result<(), Failure> {
         let size = offset.saturating_sub(self.place);
         if size == 0 {
@@ -202,7 +203,7 @@ impl<'s> Walk<'s> {
         })
     }
 
-    /// Tells what is left, if anything.
+    /// Shows the remaining bytes, if any, and ends the output.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
         self.opaque(self.size(), "rest", "")?;
         self.sink.finish()

@@ -1,4 +1,4 @@
-//! What an earlier recovery left beside the files of a session, or of a thread.
+//! Finds what an earlier recovery left next to the files of a session or a thread.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use crate::json::U64;
 
-/// A report is far smaller: it names the first places of each kind only.
+/// In bytes. Reports are far smaller: they name only the first places of each kind.
 const LARGEST_REPORT: u64 = 16 << 20;
 
-/// That a trace was recovered, as `recovery.json` says it.
+/// An earlier recovery, as its `recovery.json` describes it.
 #[derive(Debug, Serialize)]
 pub(crate) struct Recovered {
-    /// The reports: one for each recovery that changed something.
+    /// The reports, one per recovery that changed something.
     pub(crate) reports: Vec<String>,
-    /// How many things were lost or changed, of those that say so.
+    /// The number of things lost or changed, from the reports that state it.
     pub(crate) losses: U64,
-    /// Whether files that could not be read stand in `unreadable`.
+    /// Whether there are unreadable files in `unreadable`.
     pub(crate) has_unreadable: bool,
 }
 
@@ -31,12 +31,12 @@ pub(crate) struct SetAside {
     pub(crate) file: String,
     /// `event` or `detail`.
     pub(crate) what: &'static str,
-    /// How many; nothing where the file cannot be read.
+    /// The number of events; `None` if the file is unreadable.
     pub(crate) event_count: Option<U64>,
 }
 
 impl Recovered {
-    /// What stands in a session's folder, or in that of a thread by itself.
+    /// Finds the reports in the folder of a session, or of a thread without a session.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let reports = names(folder, |name| is_numbered(name, "recovery", ".json"));
         let losses = reports.iter().filter_map(|name| losses(&folder.join(name)));
@@ -50,7 +50,7 @@ impl Recovered {
 }
 
 impl SetAside {
-    /// What stands in a thread's folder.
+    /// Finds the files in a thread's folder.
     pub(crate) fn of(folder: &Path) -> Vec<Self> {
         let salvaged = names(folder, |name| is_numbered(name, "salvaged", ".atf"));
         let salvaged = salvaged.into_iter().map(|file| {
@@ -82,7 +82,7 @@ fn losses(report: &Path) -> Option<u64> {
     report.get("losses")?.as_u64()
 }
 
-/// The names of regular files in a folder that are wanted, in their order.
+/// Returns the sorted names of the regular files in a folder that `is_wanted` accepts.
 fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
@@ -92,7 +92,7 @@ fn names(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     names
 }
 
-/// Whether a recovery gives this name: `stem.extension`, `stem-2.extension`, …
+/// Returns whether a recovery uses this name: `stem.extension`, `stem-2.extension`, …
 fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
     let number = name.strip_prefix(stem);
     let number = number.and_then(|name| name.strip_suffix(extension));

@@ -1,4 +1,4 @@
-//! One file: header, events, end.
+//! Describes one file: header, events, end.
 
 use std::path::Path;
 
@@ -11,20 +11,21 @@ use super::verify::{self, Contents};
 use super::{Problem, Times};
 use crate::format::{Decoded, Meaning, Shape};
 use crate::json::{self, U64};
+use crate::text::Counted;
 
-/// What a file holds.
+/// A description of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct FileInfo {
     pub(crate) path: String,
     /// `index` or `detail`.
     pub(crate) kind: &'static str,
-    /// What can be read of it; nothing where its header cannot.
+    /// The readable facts; `None` if the header is unreadable.
     #[serde(flatten)]
     pub(crate) facts: Option<Facts>,
     pub(crate) problems: Vec<Problem>,
 }
 
-/// What can be read of a file.
+/// The readable facts of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Facts {
     pub(crate) file_size: U64,
@@ -35,14 +36,14 @@ pub(crate) struct Facts {
     pub(crate) footer_offset: Option<U64>,
     pub(crate) completeness: Ending,
     pub(crate) event_count: U64,
-    /// Events that a finalized header counts and the file does not have any more.
+    /// Events that a finalized header counts but the file no longer has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) missing_events: Option<U64>,
     pub(crate) count_source: &'static str,
     pub(crate) events_offset: U64,
     pub(crate) time: Option<Times>,
     pub(crate) checksum: ChecksumInfo,
-    /// What reading all shows.
+    /// What reading all events shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contents: Option<Contents>,
 }
@@ -76,32 +77,32 @@ pub(crate) enum Ending {
     },
 }
 
-/// What the footer's checksum says.
+/// The footer's checksum, and whether it matches.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChecksumInfo {
-    /// `not_verified` where nothing was read, `none` without footer, `not_computed` where it is 0,
-    /// `good`, `bad`, or `ieee` where it is that of another polynomial.
+    /// `not_verified` if the events were not read, `none` without a footer, `not_computed` if it is
+    /// 0, `good`, `bad`, or `ieee` if it uses that polynomial instead of CRC-32C.
     pub(crate) state: &'static str,
     pub(crate) stored: Option<u32>,
     pub(crate) computed: Option<u32>,
 }
 
 impl FileInfo {
-    /// What stands in an `index.atf`.
+    /// Describes an `index.atf`.
     pub(crate) fn of_index(path: &Path, verify: bool) -> Self {
         Self::new(path, "index", |problems| {
             Self::index_facts(&IndexReader::open(path)?, verify, problems)
         })
     }
 
-    /// What stands in a `detail.atf`.
+    /// Describes a `detail.atf`.
     pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
         Self::new(path, "detail", |problems| {
             Self::detail_facts(&DetailReader::open(path)?, verify, problems)
         })
     }
 
-    /// A file whose facts, if it has any, come with problems.
+    /// Describes a file with facts and problems from `facts`; an error becomes a problem.
     pub(crate) fn new(
         path: &Path,
         kind: &'static str,
@@ -125,13 +126,12 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        let (checksum, contents) = match verify {
-            true => {
-                let scan = reader.scan()?;
-                let contents = verify::index(reader, &scan, problems);
-                (Some(scan.checksum), Some(contents))
-            }
-            false => (None, None),
+        let (checksum, contents) = if verify {
+            let scan = reader.scan()?;
+            let contents = verify::index(reader, &scan, problems);
+            (Some(scan.checksum), Some(contents))
+        } else {
+            (None, None)
         };
         problems.extend(reader.problems().iter().map(Problem::from));
         problems.extend(reader.disagreements().iter().map(Problem::from));
@@ -173,12 +173,13 @@ impl FileInfo {
             reader.bytes_after_footer(),
         ));
         let stored = reader.footer().map(|footer| footer.checksum);
-        // Opening the file has compared it.
+        // Opening the file already compared it.
         let checksum = Some(reader.checksum()?);
         problems.extend(ieee_problem(checksum, reader.footer_offset()));
-        let contents = match verify {
-            true => Some(verify::detail(reader, problems)?),
-            false => None,
+        let contents = if verify {
+            Some(verify::detail(reader, problems)?)
+        } else {
+            None
         };
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
@@ -204,7 +205,7 @@ fn missing(count: u64) -> Option<U64> {
     (count > 0).then_some(U64(count))
 }
 
-/// The fields of a record; reserved ones only where they are not 0.
+/// Returns the fields of a record; reserved fields only if they are not 0.
 fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
     let told = |decoded: &Decoded<'_>| {
         !decoded.field.reserved || decoded.bytes.iter().any(|byte| *byte != 0)
@@ -223,18 +224,19 @@ fn fields(record: &str, wire: Wire, bytes: &[u8]) -> Vec<FieldInfo> {
 }
 
 fn behind_footer(file_size: u64, bytes: u64) -> Option<Problem> {
-    let what = format!("{bytes} bytes behind the footer, where nothing belongs");
+    let bytes_text = Counted(bytes, "byte");
+    let what = format!("{bytes_text} after the footer, where nothing belongs");
     let offset = file_size.saturating_sub(bytes);
     (bytes > 0).then(|| Problem::new(None, Some(offset), &what))
 }
 
-/// A checksum that proves the events and has the wrong polynomial.
+/// Returns the problem of a checksum that matches the events but uses the wrong polynomial.
 fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Option<Problem> {
     let Checksum::Ieee { stored, .. } = checksum? else {
         return None;
     };
     let what = format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C");
-    // At the same place in both footers.
+    // The field has the same offset in both footers.
     let place = std::mem::offset_of!(atf::wire::IndexFooter, checksum) as u64;
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
     let field = Some("footer.checksum".to_owned());
@@ -277,7 +279,7 @@ impl From<&Completeness> for Ending {
 }
 
 impl ChecksumInfo {
-    /// From what was verified, or else from what the footer has.
+    /// Uses the verified state if there is one, otherwise only the footer's value.
     fn new(verified: Option<Checksum>, footer: Option<u32>) -> Self {
         let (state, computed) = match (verified, footer) {
             (_, None) | (Some(Checksum::NotChecked), _) => ("none", None),

@@ -1,4 +1,4 @@
-//! What a trace holds, how it ends, what is wrong with it: one result for text and for JSON.
+//! The result of `info`: a trace's content, state and problems, for text and for JSON.
 
 mod aside;
 mod file;
@@ -24,7 +24,7 @@ use file::FileInfo;
 use session::SessionInfo;
 use thread::ThreadInfo;
 
-/// What stands at a path.
+/// A description of the file or folder at a path.
 #[derive(Debug, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(crate) enum Info {
@@ -36,13 +36,13 @@ pub(crate) enum Info {
     Session(Box<SessionInfo>),
     /// Sessions below a folder.
     Sessions {
-        /// Each of them.
+        /// The sessions.
         sessions: Vec<SessionInfo>,
     },
 }
 
 impl Info {
-    /// Looks at a path; reads all that is there where it is to be verified.
+    /// Describes what is at a path. With `verify`, reads all events.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = |path: &Path| SessionInfo::of(path, verify, progress);
         Ok(match Target::of(path)? {
@@ -63,7 +63,7 @@ impl Info {
         })
     }
 
-    /// Whether anything is wrong.
+    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         match self {
             Self::File(file) => !file.problems.is_empty(),
@@ -74,7 +74,7 @@ impl Info {
     }
 }
 
-/// Something that is wrong, and where.
+/// A problem and its place.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Problem {
     /// The file or folder.
@@ -84,12 +84,12 @@ pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<U64>,
-    /// All of it in a sentence.
+    /// The problem and its place, in one sentence.
     pub(crate) message: String,
 }
 
 impl Problem {
-    /// Something that no reader says by itself, of a field or a place if it is of one.
+    /// Makes a problem that no reader reports itself, with its field and offset if it has them.
     pub(crate) fn new(field: Option<String>, offset: Option<u64>, what: &str) -> Self {
         let of = field.as_ref().map(|field| format!("{field}: "));
         let at = offset.map(|offset| format!(" (at {offset:#x})"));
@@ -101,7 +101,7 @@ impl Problem {
         }
     }
 
-    /// The same, which names its file or folder.
+    /// Adds its file or folder, unless it already has one.
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         if self.path.is_none() {
             self.message = format!("{}: {}", path.display(), self.message);

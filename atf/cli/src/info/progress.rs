@@ -1,19 +1,20 @@
-//! How far long work has come, drawn on stderr where that is a terminal.
+//! A progress display on stderr, if that is a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Threads that were looked at.
+/// Counts the threads read so far.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Drawn only where the work may take a while.
+    /// Makes a display that is drawn only if `is_long`.
     pub(crate) fn new(is_long: bool) -> Self {
-        let target = match is_long {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
+        let target = if is_long {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
         };
         let bar = ProgressBar::with_draw_target(None, target);
         let style = ProgressStyle::with_template("{spinner} {pos} threads read, {elapsed}");
@@ -24,12 +25,12 @@ impl Progress {
         Self(bar)
     }
 
-    /// One more thread.
+    /// Counts one more thread.
     pub(crate) fn step(&self) {
         self.0.inc(1);
     }
 
-    /// Takes it from the screen.
+    /// Removes it from the screen.
     pub(crate) fn finish(&self) {
         self.0.finish_and_clear();
     }

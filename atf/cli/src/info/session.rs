@@ -1,4 +1,4 @@
-//! A session: its manifest and its threads.
+//! Describes a session: its manifest and its threads.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::format::member;
 use crate::json::{self, U64};
 use crate::output::Failure;
 
-/// What a session holds.
+/// A description of a session.
 #[derive(Debug, Serialize)]
 pub(crate) struct SessionInfo {
     pub(crate) path: String,
@@ -25,16 +25,16 @@ pub(crate) struct SessionInfo {
     pub(crate) time: Option<Times>,
     pub(crate) manifest: Option<ManifestInfo>,
     pub(crate) threads: Vec<ThreadInfo>,
-    /// That it was recovered.
+    /// The recovery that produced it, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
     pub(crate) problems: Vec<Problem>,
 }
 
-/// What a manifest says.
+/// A description of a manifest.
 #[derive(Debug, Serialize)]
 pub(crate) struct ManifestInfo {
-    /// Whether nothing of it could be read.
+    /// Whether no part of it could be read.
     #[serde(skip)]
     pub(crate) is_unreadable: bool,
     pub(crate) format_version: Option<String>,
@@ -46,16 +46,15 @@ pub(crate) struct ManifestInfo {
     pub(crate) threads: usize,
     pub(crate) symbols: usize,
     pub(crate) modules: Vec<ModuleInfo>,
-    /// Threads of which it says that they have details, or none, and that is not so. Tracers in the
-    /// field write it before they know.
+    /// Threads whose `has_detail` is wrong. Tracers in the field write it before they know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) wrong_has_detail: Vec<HasDetail>,
     pub(crate) problem_count: U64,
-    /// The first of them.
+    /// The first problems.
     pub(crate) problems: Vec<Problem>,
 }
 
-/// What a manifest says of a thread.
+/// The `has_detail` of a thread in the manifest.
 #[derive(Debug, Serialize)]
 pub(crate) struct HasDetail {
     pub(crate) thread: u32,
@@ -73,7 +72,7 @@ pub(crate) struct ModuleInfo {
 }
 
 impl SessionInfo {
-    /// Looks at a session, one thread after the other.
+    /// Describes a session, one thread after the other.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let mut this = Self {
@@ -119,7 +118,7 @@ impl SessionInfo {
         self.threads.push(thread);
     }
 
-    /// What reading all index files has shown, added up.
+    /// Returns the totals of all index files, if their events were read.
     pub(crate) fn contents(&self) -> Option<Contents> {
         let files = self
             .threads
@@ -130,7 +129,7 @@ impl SessionInfo {
         contents.cloned().reduce(Contents::plus)
     }
 
-    /// The links of all threads, where they were followed.
+    /// Returns the links of all threads, if they were followed.
     pub(crate) fn links(&self) -> Option<Links> {
         let links = self
             .threads
@@ -141,7 +140,7 @@ impl SessionInfo {
         })
     }
 
-    /// Whether anything is wrong.
+    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         let manifest = self.manifest.as_ref();
         !self.problems.is_empty()
@@ -151,8 +150,8 @@ impl SessionInfo {
 }
 
 fn unrecognized(session: &SessionReader) -> Vec<Problem> {
-    let what = "its name begins as a thread's folder's does, but no id follows; \
-                rename it to thread_N to have it read";
+    let what = "its name begins with thread_, but no thread id follows; \
+                if it is a thread's folder, rename it to thread_N";
     let names = session.unrecognized().iter();
     let problem = |name| Problem::new(None, None, what).in_file(&session.path().join(name));
     names.map(problem).collect()
@@ -179,7 +178,7 @@ impl ManifestInfo {
 }
 
 impl ManifestInfo {
-    /// Holds what it says of details against the threads that can be read.
+    /// Compares `has_detail` with the threads that can be read.
     fn compare(&mut self, manifest: &Manifest, threads: &[ThreadInfo]) {
         let has_detail: BTreeMap<_, _> = threads
             .iter()

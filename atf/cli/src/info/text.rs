@@ -1,4 +1,4 @@
-//! Text: a line for what stands at the path, what it holds below, problems at the end.
+//! Text output: a line for each file or session, its content below, problems at the end.
 
 use std::io::Write;
 
@@ -12,10 +12,10 @@ use crate::format::member;
 use crate::output::{Colours, Failure};
 use crate::text::{Counted, Printable, Seconds, Span};
 
-/// How many problems of one session are written; JSON has all.
+/// The maximum number of problems written per session; JSON has all.
 const PROBLEMS: usize = 50;
 
-/// Writes what is known as text.
+/// Writes an `Info` as text.
 pub(crate) struct Text<W> {
     out: W,
     colours: Colours,
@@ -24,12 +24,12 @@ pub(crate) struct Text<W> {
 type Written = Result<(), Failure>;
 
 impl<W: Write> Text<W> {
-    /// Text that goes to `out`.
+    /// Makes a writer of text to `out`.
     pub(crate) const fn new(out: W, colours: Colours) -> Self {
         Self { out, colours }
     }
 
-    /// Writes all of it.
+    /// Writes an `Info`.
     pub(crate) fn info(&mut self, info: &Info) -> Written {
         match info {
             Info::File(file) => {
@@ -70,21 +70,21 @@ impl<W: Write> Text<W> {
         self.facts(facts, file.kind)
     }
 
-    /// How a file ends, and how many events it had where that is known to be more.
+    /// Writes how a file ends, or how many of its events are left if events are missing.
     fn state(&mut self, facts: &Facts) -> Written {
         let Some(missing) = facts.missing_events else {
             return self.ending(&facts.completeness);
         };
         let (bad, there) = (self.colours.bad, facts.event_count.0);
         let all = Counted(there.saturating_add(missing.0), "event");
-        Ok(write!(self.out, "{bad}cut: {there} of {all}{bad:#}")?)
+        Ok(write!(self.out, "{bad}truncated: {there} of {all}{bad:#}")?)
     }
 
     fn ending(&mut self, ending: &Ending) -> Written {
         let (style, word) = match ending {
             Ending::Finalized => (self.colours.good, "finalized"),
             Ending::FooterUnderPlaceholder => {
-                (self.colours.odd, "footer under a placeholder header")
+                (self.colours.odd, "valid footer, placeholder header")
             }
             Ending::Unfinalized { .. } => (self.colours.odd, "not finalized"),
             Ending::DamagedFooter { .. } => (self.colours.bad, "damaged footer"),
@@ -98,9 +98,9 @@ impl<W: Write> Text<W> {
                 partial_footer_bytes,
             } => {
                 for (bytes, what) in [
-                    (trailing_bytes.0, "of an event that is not whole"),
+                    (trailing_bytes.0, "of a torn event"),
                     (zero_tail_bytes.0, "of zeros at the end"),
-                    (partial_footer_bytes.0, "of a footer that is not whole"),
+                    (partial_footer_bytes.0, "of a torn footer"),
                 ] {
                     if bytes > 0 {
                         write!(self.out, ", {} {what}", Counted(bytes, "byte"))?;
@@ -135,12 +135,12 @@ impl<W: Write> Text<W> {
         self.label("events")?;
         let (count, offset) = (facts.event_count.0, facts.events_offset.0);
         let source = match facts.count_source {
-            "footer" => "says the footer",
-            "footer_position" => "from the place of the footer",
-            "file_size" => "from the size of the file",
+            "footer" => "from the footer",
+            "footer_position" => "from the footer's position",
+            "file_size" => "from the file size",
             _ => "counted",
         };
-        writeln!(self.out, "{count}, {source}, from {offset:#x} on")?;
+        writeln!(self.out, "{count} ({source}), starting at {offset:#x}")?;
         self.times(facts.time)?;
         self.label("checksum")?;
         self.checksum(&facts.checksum)?;
@@ -152,7 +152,7 @@ impl<W: Write> Text<W> {
 
     fn fields(&mut self, fields: &[FieldInfo]) -> Written {
         let told = fields.iter().filter(|field| {
-            // What is the same in every file, and what stands in the first line.
+            // Fields that are the same in every file or are in the first line.
             !matches!(field.name, "magic" | "endian" | "version" | "event_size")
         });
         for (position, field) in told.enumerate() {
@@ -185,10 +185,10 @@ impl<W: Write> Text<W> {
         let stored = checksum.stored.unwrap_or(0);
         match checksum.state {
             "none" => writeln!(self.out, "none: there is no footer")?,
-            "not_computed" => writeln!(self.out, "none: the writer made none")?,
+            "not_computed" => writeln!(self.out, "none: the writer did not compute it")?,
             "good" => writeln!(self.out, "{stored:#010x}, good")?,
             "bad" => writeln!(self.out, "{stored:#010x}, bad")?,
-            "ieee" => writeln!(self.out, "{stored:#010x}, of another polynomial")?,
+            "ieee" => writeln!(self.out, "{stored:#010x}, IEEE CRC-32 instead of CRC-32C")?,
             _ => writeln!(
                 self.out,
                 "{stored:#010x}, not verified (--verify reads all events)"
@@ -227,8 +227,8 @@ impl<W: Write> Text<W> {
         self.label("links")?;
         write!(self.out, "{} good", links.good.0)?;
         for (count, what) in [
-            (links.dangling.0, "to no detail event"),
-            (links.crossed.0, "to one that leads elsewhere"),
+            (links.dangling.0, "to missing detail events"),
+            (links.crossed.0, "to detail events that link elsewhere"),
         ] {
             if count > 0 {
                 write!(self.out, ", {count} {what}")?;
@@ -236,7 +236,7 @@ impl<W: Write> Text<W> {
         }
         if links.orphans.0 > 0 {
             let orphans = Counted(links.orphans.0, "detail event");
-            write!(self.out, "; {orphans} that no link leads to")?;
+            write!(self.out, "; {orphans} without a link")?;
         }
         Ok(writeln!(self.out)?)
     }
@@ -309,7 +309,7 @@ impl<W: Write> Text<W> {
         }
         write!(self.out, ", see {}", recovered.reports.join(", "))?;
         if recovered.has_unreadable {
-            write!(self.out, "; what could not be read is in unreadable/")?;
+            write!(self.out, "; unreadable files are in unreadable/")?;
         }
         Ok(writeln!(self.out)?)
     }
@@ -321,31 +321,31 @@ impl<W: Write> Text<W> {
                 _ => write!(self.out, ", ")?,
             }
             if let Some(id) = thread.id.filter(|_| position == 0) {
-                write!(self.out, "of thread {id}: ")?;
+                write!(self.out, "thread {id}: ")?;
             }
             match file.event_count {
                 Some(count) => {
                     let count = Counted(count.0, file.what);
                     write!(self.out, "{} {count}", file.file)?;
                 }
-                None => write!(self.out, "{}, which cannot be read", file.file)?,
+                None => write!(self.out, "{} (unreadable)", file.file)?,
             }
         }
-        match thread.set_aside.is_empty() {
-            true => Ok(()),
-            false => Ok(writeln!(self.out)?),
+        if !thread.set_aside.is_empty() {
+            writeln!(self.out)?;
         }
+        Ok(())
     }
 
     fn manifest(&mut self, manifest: &ManifestInfo) -> Written {
         if manifest.is_unreadable {
-            return Ok(writeln!(self.out, "none of it can be read")?);
+            return Ok(writeln!(self.out, "unreadable")?);
         }
         if let Some(version) = &manifest.format_version {
             write!(self.out, "format_version {}, ", Printable(version))?;
         }
         if let Some(clock) = manifest.clock_type {
-            let name = manifest.clock.unwrap_or("no known clock");
+            let name = manifest.clock.unwrap_or("unknown clock");
             write!(self.out, "clock_type {clock} ({name}), ")?;
         }
         writeln!(
@@ -356,15 +356,16 @@ impl<W: Write> Text<W> {
             Counted(manifest.symbols as u64, "symbol"),
         )?;
         for module in &manifest.modules {
-            let path = Printable(module.path.as_deref().unwrap_or("of no known path"));
+            let path = Printable(module.path.as_deref().unwrap_or("(path unknown)"));
             self.label("")?;
             writeln!(self.out, "module {:#010x} {path}", module.module_id)?;
         }
         for wrong in &manifest.wrong_has_detail {
             self.label("")?;
-            let (says, is) = match wrong.has_detail {
-                true => ("details", "none"),
-                false => ("no details", "some"),
+            let (says, is) = if wrong.has_detail {
+                ("details", "none")
+            } else {
+                ("no details", "some")
             };
             let id = wrong.thread;
             writeln!(
@@ -408,7 +409,7 @@ impl<W: Write> Text<W> {
                 )?;
             }
             if thread.ring.is_some() {
-                write!(self.out, ", its end in ring.atf")?;
+                write!(self.out, ", tail in ring.atf")?;
             }
             if let Some(Some(detail)) = detail
                 && matches!(detail.checksum.state, "bad" | "ieee")

@@ -1,4 +1,4 @@
-//! A thread's folder: both files, and the links between them.
+//! Describes a thread's folder: both files, and the links between them.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::file::FileInfo;
 use crate::json::{self, U64};
 use crate::text::Counted;
 
-/// What a thread's folder holds.
+/// A description of a thread's folder.
 #[derive(Debug, Serialize)]
 pub(crate) struct ThreadInfo {
     /// The id in the folder's name, in a session.
@@ -22,19 +22,19 @@ pub(crate) struct ThreadInfo {
     pub(crate) path: String,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
-    /// What a writer that was killed left in `ring.atf`; the files' numbers include it.
+    /// What a killed writer left in `ring.atf`; the files' numbers include it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ring: Option<RingInfo>,
-    /// What reading all shows.
+    /// The links, if all events were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<Links>,
-    /// That it was recovered by itself.
+    /// The recovery that produced it, if it was recovered without a session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recovered: Option<Recovered>,
-    /// Files with events that fit nowhere, which a recovery has made.
+    /// Files in which a recovery set aside events that fit nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) set_aside: Vec<SetAside>,
-    /// What is wrong beside what is wrong with its files.
+    /// Problems other than those of its files.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -48,18 +48,18 @@ pub(crate) struct RingInfo {
 /// The links between the two files of a thread.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Links {
-    /// Links that lead to a detail event which leads back.
+    /// Links to a detail event that links back.
     pub(crate) good: U64,
-    /// Links to a detail event that is not there.
+    /// Links to a missing detail event.
     pub(crate) dangling: U64,
-    /// Links to a detail event that leads elsewhere.
+    /// Links to a detail event that links elsewhere.
     pub(crate) crossed: U64,
-    /// Detail events to which no link leads.
+    /// Detail events without a link to them.
     pub(crate) orphans: U64,
 }
 
 impl ThreadInfo {
-    /// Looks at a folder.
+    /// Describes a thread's folder without its session.
     pub(crate) fn of_folder(path: &Path, verify: bool) -> Self {
         Self {
             recovered: Recovered::of(path),
@@ -67,7 +67,7 @@ impl ThreadInfo {
         }
     }
 
-    /// Looks at a thread that was opened, or could not be.
+    /// Describes a thread, given the result of opening it.
     pub(crate) fn of(
         id: Option<u32>,
         path: &Path,
@@ -89,7 +89,7 @@ impl ThreadInfo {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
                 this.problems.push(error.into());
-                // Details may be there all the same.
+                // There may still be details.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
                     this.detail = Some(FileInfo::of_detail(&detail, verify));
@@ -126,12 +126,13 @@ impl ThreadInfo {
         }
     }
 
-    /// Orphans are no problem: a crash leaves them, and what is wrong then is said already.
+    /// Adds links and their problems. Orphans are not a problem: a crash leaves them, and its effects
+    /// are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {
             let found = [
-                (links.crossed.0, "to detail events that lead elsewhere"),
-                (links.dangling.0, "to detail events that are not there"),
+                (links.crossed.0, "to detail events that link elsewhere"),
+                (links.dangling.0, "to missing detail events"),
             ];
             for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
                 let what = format!("{} {what}", Counted(count, "link"));
@@ -142,13 +143,13 @@ impl ThreadInfo {
         self.links = links;
     }
 
-    /// Whether anything is wrong.
+    /// Returns whether there are problems.
     pub(crate) fn has_problems(&self) -> bool {
         let files = [&self.index, &self.detail].into_iter().flatten();
         !self.problems.is_empty() || files.into_iter().any(|file| !file.problems.is_empty())
     }
 
-    /// All that is wrong.
+    /// Returns all problems.
     pub(crate) fn all_problems(&self) -> impl Iterator<Item = &Problem> {
         let files = [&self.index, &self.detail].into_iter().flatten();
         files.flat_map(|file| &file.problems).chain(&self.problems)
@@ -156,7 +157,7 @@ impl ThreadInfo {
 }
 
 impl Links {
-    /// Those of two threads.
+    /// Adds the links of another thread.
     pub(super) fn plus(&self, other: &Self) -> Self {
         Self {
             good: U64(self.good.0 + other.good.0),
@@ -166,7 +167,7 @@ impl Links {
         }
     }
 
-    /// Follows all links; none where there are neither details nor links.
+    /// Follows all links; `None` if there are neither details nor links.
     fn of(thread: &ThreadReader) -> Result<Option<Self>, Error> {
         let mut links = Self::default();
         let mut details = thread.detail().map(|detail| detail.cursor());

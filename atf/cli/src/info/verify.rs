@@ -1,4 +1,4 @@
-//! What only reading all events shows.
+//! Facts that require reading all events.
 
 use std::collections::BTreeMap;
 
@@ -11,37 +11,37 @@ use super::Problem;
 use crate::json::U64;
 use crate::text::Counted;
 
-/// How many types of details are counted apart: a hostile file has as many as events.
+/// The maximum number of detail types counted separately: in a hostile file every event can have its own type.
 const UNKNOWN_TYPES: usize = 16;
 
-/// What all events of a file are.
+/// Statistics of all events of a file.
 #[derive(Debug, Default, Clone, Serialize)]
 pub(crate) struct Contents {
-    /// How many events of each kind, or type, by its number.
+    /// The number of events of each kind or type, by the kind's number.
     pub(crate) kinds: BTreeMap<u32, U64>,
-    /// Events of no kind that the format names, or of types that are not counted apart.
+    /// Events of unknown kinds, or of types that are not counted separately.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) other_kinds: U64,
-    /// Events whose time is before that of the one in front of them.
+    /// Events with an earlier time than the previous event.
     pub(crate) out_of_order: U64,
     /// Index events with a link to a detail event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) links: Option<U64>,
-    /// Index events that are nothing but zeros.
+    /// Index events that are all zeros.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) zero_events: U64,
 }
 
 #[expect(
     clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
+    reason = "serde passes a reference"
 )]
 fn is_zero(number: &U64) -> bool {
     number.0 == 0
 }
 
 impl Contents {
-    /// Those of two files.
+    /// Adds the statistics of another file.
     pub(super) fn plus(mut self, other: Self) -> Self {
         for (kind, count) in other.kinds {
             self.kinds.entry(kind).or_default().0 += count.0;
@@ -57,13 +57,13 @@ impl Contents {
     }
 }
 
-/// Says where time first goes back.
+/// Makes a problem that names where time first goes back.
 fn order_problem(seq: u64, offset: Option<u64>, count: u64) -> Problem {
-    let what = format!("time goes back, at {} in all", Counted(count, "event"));
+    let what = format!("time goes back, at {} in total", Counted(count, "event"));
     Problem::new(Some(format!("events[{seq}]")), offset, &what)
 }
 
-/// What a scan has found in an index file.
+/// Returns the statistics of an index file from its scan.
 pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Problem>) -> Contents {
     let counts = [
         (EventKind::CALL, scan.kinds.calls),
@@ -86,7 +86,7 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     }
 }
 
-/// Reads all events of a detail file.
+/// Reads all events of a detail file and returns their statistics.
 pub(super) fn detail(
     reader: &DetailReader,
     problems: &mut Vec<Problem>,

@@ -124,7 +124,7 @@ fn problems_appear_in_both_forms_and_the_exit_status() {
     say(
         &["--verify"],
         &unordered,
-        Some("i.ati2: events[2]: time goes back, at 1 event in all (at 0x80)"),
+        Some("i.ati2: events[2]: time goes back, at 1 event in total (at 0x80)"),
     );
     let cut = IndexFile::finalized(1, 4).placeholder().without_footer();
     let unfinalized = "i.ati2: footer: no footer: the file was not finalized";
