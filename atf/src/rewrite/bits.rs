@@ -1,13 +1,13 @@
-//! One bit for each detail event.
+//! A bit per detail event.
 
 use crate::error::{Error, Result};
 
-/// Which positions were seen.
+/// The positions seen so far.
 #[derive(Debug)]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// For `count` positions, none of them seen.
+    /// Makes bits for `count` positions, none of them seen.
     pub(super) fn new(count: u64) -> Result<Self> {
         let size = usize::try_from(count.div_ceil(64)).unwrap_or(usize::MAX);
         let mut words = Vec::new();

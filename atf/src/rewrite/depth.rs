@@ -2,18 +2,18 @@
 
 use crate::wire::EventKind;
 
-/// Counts the depth from calls and returns, as tracers count it: 1 for the outermost call, and a
-/// return or an exception repeats its call's.
+/// Counts the depth from calls and returns, as tracers do: 1 for the outermost call; a return or an
+/// exception has the depth of its call.
 ///
-/// A trace that begins in the midst of calls has returns without a call; they get 1 too.
+/// A trace that begins inside calls has returns without a call; they get depth 1 too.
 #[derive(Debug, Default)]
 pub(super) struct Depth {
-    /// Calls that have not returned.
+    /// The number of calls that have not returned.
     open: u32,
 }
 
 impl Depth {
-    /// The depth of the next event.
+    /// Returns the depth of the next event.
     pub(super) fn next(&mut self, kind: EventKind) -> u32 {
         match kind {
             EventKind::CALL => {

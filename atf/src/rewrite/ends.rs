@@ -1,4 +1,4 @@
-//! What of a file is neither header nor event nor footer, and what its ends say.
+//! Reports the bytes of a file that are not header, event or footer, and problems of its header and footer.
 
 use std::ops::Range;
 
@@ -13,15 +13,15 @@ use crate::header::HEADER_SIZE;
 use crate::index::{IndexEvent, IndexReader};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// What a reader says of a file's end.
+/// A file's end, as its reader found it.
 struct End<'a> {
     file: &'static str,
     events_offset: u64,
     events_end: u64,
     event_count: u64,
-    /// Events that the header counts beyond them.
+    /// Further events that the header counts but the file does not have.
     missing_events: u64,
-    /// Where the last event would end, if none were missing.
+    /// Where the last event would end if none were missing.
     header_end: u64,
     file_size: u64,
     footer_offset: Option<u64>,
@@ -134,14 +134,8 @@ impl End<'_> {
         }
     }
 
-    /// The bytes from the last event to `end`, without the details that were found there.
-    fn gap(
-        &self,
-        why: DropReason,
-        end: u64,
-        salvaged: &SalvagedDetails,
-        report: &mut ThreadReport,
-    ) {
+    /// Reports the bytes from the last event to `end` as dropped, except details found there.
+    fn gap(&self, why: DropReason, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
         for Range { start, end } in salvaged.gaps(self.events_end..end) {
             report.drop(self.file, why, start, end.saturating_sub(start));
         }
@@ -171,7 +165,7 @@ impl End<'_> {
         match self.completeness {
             Completeness::Finalized => {}
             Completeness::FooterUnderPlaceholder => notes.add(NoteKind::NotFinalized, || {
-                let found = "a footer, but a placeholder for a header";
+                let found = "a placeholder, but there is a footer";
                 Place::new(self.file, "header", Some(0)).found(found)
             }),
             Completeness::Unfinalized { .. } => {
@@ -188,8 +182,8 @@ impl End<'_> {
         }
     }
 
-    /// A header that was rewritten counts events that are not there. What stands where no event
-    /// can begin is told as dropped bytes instead: the missing ones may be among them.
+    /// Reports events that a rewritten header counts but the file does not have. After a framing
+    /// problem, bytes are reported as dropped instead: the missing events may be among them.
     fn note_missing(&self, notes: &mut Notes) {
         if self.missing_events == 0 || self.framing_problem.is_some() {
             return;
@@ -197,9 +191,10 @@ impl End<'_> {
         notes.add(NoteKind::EventsMissing, || {
             let missing = self.missing_events;
             let count = self.event_count.saturating_add(missing);
-            let how = match self.file_size < self.header_end {
-                true => format!("the file was cut at {:#x}", self.file_size),
-                false => format!("there is none from {:#x} on", self.events_end),
+            let how = if self.file_size < self.header_end {
+                format!("the file was truncated at {:#x}", self.file_size)
+            } else {
+                format!("no event from {:#x} on", self.events_end)
             };
             Place::new(self.file, "", None).found(format!("{missing} of {count}, {how}"))
         });

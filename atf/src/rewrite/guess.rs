@@ -1,4 +1,4 @@
-//! Headers for files whose own cannot be read, made from what the rest tells.
+//! Reconstructs unreadable headers from the rest of the thread's files.
 
 use std::io;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::wire::{
     Arch, Clock, EventKind, INDEX_EVENT_SIZE, IndexFlags, IndexFooter, Os, Wire, v1, v2,
 };
 
-/// How many events must look like those of a wire version, if there are as many.
+/// The number of events, or fewer in a shorter file, that must be valid in a wire version to identify it.
 const SAMPLE: u64 = 64;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 
-/// A file with another header than its own.
+/// A file whose header is replaced.
 struct Patched {
     file: Input,
     header: [u8; IndexHeader::SIZE],
@@ -38,8 +38,8 @@ impl ReadAt for Patched {
     }
 }
 
-/// Opens an index file under a header that its events allow, or says `None` where they allow
-/// none. `id` is the one in the folder's name, `detail` the header of the other file.
+/// Opens an index file with a header reconstructed from its events, or returns `None` if they fit no
+/// wire version. `id` is the id in the folder's name, `detail` the header of the other file.
 pub(super) fn index(
     path: &Path,
     id: Option<u32>,
@@ -81,7 +81,7 @@ pub(super) fn index(
     IndexReader::from_source(Patched { file, header }).map(Some)
 }
 
-/// Opens a detail file under a header that fits its index.
+/// Opens a detail file with a header that matches its index.
 pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
     let file = Input::open_in_session(path, OpenOptions::new())?;
     let header = DetailHeader {
@@ -100,11 +100,11 @@ pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
     DetailReader::from_source(Patched { file, header })
 }
 
-/// What a header was taken for.
+/// Describes a reconstructed header.
 pub(super) fn describe(header: &IndexHeader) -> String {
     let known = |name: Option<&'static str>| name.unwrap_or("unknown");
     format!(
-        "taken for wire version {}, thread_id {}, arch {}, os {}, clock {}",
+        "assumed wire version {}, thread_id {}, arch {}, os {}, clock {}",
         header.wire.version(),
         header.thread_id,
         known(header.arch.name()),
@@ -117,14 +117,14 @@ fn known<T>(value: T, name: Option<&str>) -> Option<T> {
     name.map(|_| value)
 }
 
-/// The damaged header, and what stands where the first events should.
+/// The damaged header and the first events.
 struct Sample {
     header: [u8; IndexHeader::SIZE],
     events: Vec<[u8; IndexEvent::SIZE]>,
 }
 
 impl Sample {
-    /// What the file does not have stays 0.
+    /// Reads the sample. Missing bytes are 0.
     fn read(file: &Input) -> Result<Self> {
         let mut header = [0; IndexHeader::SIZE];
         file.read(0, &mut header)?;
@@ -134,7 +134,7 @@ impl Sample {
             let mut event = [0; IndexEvent::SIZE];
             let offset = HEADER_SIZE.saturating_add(seq.saturating_mul(EVENT_SIZE));
             file.read(offset, &mut event)?;
-            // Behind the last event stands a footer, or nothing that was written.
+            // After the last event comes a footer or unwritten space.
             if event.starts_with(&IndexFooter::MAGIC) || event == [0; IndexEvent::SIZE] {
                 break;
             }
@@ -143,8 +143,8 @@ impl Sample {
         Ok(Self { header, events })
     }
 
-    /// Whether all events are possible ones of this wire version: known kinds, reserved bytes 0,
-    /// and in version 1 all of one thread, which is given.
+    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and in
+    /// version 1 a single thread id, which is returned too.
     fn fits(&self, wire: Wire) -> Option<(Wire, Option<u32>)> {
         let first = self.events.first()?;
         let thread_id = match wire {

@@ -1,4 +1,4 @@
-//! What is to be done: the three kinds of rewriting are one walk with different choices.
+//! The options of a rewrite. Recovery, conversion and scrubbing are the same walk with different options.
 
 use crate::error::Error;
 use crate::manifest::Manifest;
@@ -7,60 +7,59 @@ use crate::write::Durability;
 
 use super::report::Action;
 
-/// How many bytes go by between two calls of a progress callback.
+/// The number of bytes between two calls of a progress callback.
 const STEP: u64 = 0x10_0000;
 
-/// Called now and then with the bytes that are done and those there are in all.
+/// Called from time to time with the number of bytes processed and the total.
 pub type ProgressFn<'a> = &'a dyn Fn(u64, u64);
 
-/// What becomes of details.
+/// How details are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Details {
-    /// They stay as they are.
+    /// Keeps them unchanged.
     Keep,
-    /// Registers become zeros; stacks and payloads of unknown shape are left out.
+    /// Zeroes registers; drops stacks and payloads of unknown shape.
     Scrub,
-    /// They are left out with their links.
+    /// Drops them with their links.
     Drop,
 }
 
-/// The choices.
+/// The options of a rewrite.
 pub(super) struct Job<'a> {
     pub(super) action: Action,
-    /// The new files' wire version; `None` for that of the old ones.
+    /// The new files' wire version; `None` keeps that of the old files.
     pub(super) wire: Option<Wire>,
-    /// Whether to look behind holes and damage. Events from behind a hole are kept in a file of their
-    /// own.
+    /// Whether to search past holes and damage. Events after a hole go to a file of their own.
     pub(super) salvage: bool,
     pub(super) details: Details,
-    /// Whether what fits nowhere is kept in files of its own: orphans, files that cannot be read,
-    /// unknown keys of the manifest, the report.
+    /// Whether to keep what fits nowhere: orphans, unreadable files, unknown keys of the manifest,
+    /// the report.
     pub(super) keeps_rest: bool,
-    /// Where modules and symbols come from, if not from the session's own manifest alone.
+    /// Another manifest for modules and symbols that the session's own lacks.
     pub(super) symbols: Option<&'a Manifest>,
-    /// Whether the paths of modules become names.
+    /// Whether to shorten the paths of modules to file names.
     pub(super) module_names_only: bool,
     pub(super) durability: Durability,
     pub(super) progress: Option<ProgressFn<'a>>,
 }
 
-/// Why a thread's rewriting stopped.
+/// Why the rewrite of a thread stopped.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Its files could not be read: the other threads can go on.
+    /// Its files could not be read. The other threads can still be rewritten.
     Read(Error),
-    /// The new files could not be written: nothing can.
+    /// The new files could not be written. The whole rewrite stops.
     Write(Error),
 }
 
-/// Reading is what `?` means in the walk; errors of writing are named where they arise.
+/// `?` means a read error; write errors are marked explicitly where they occur.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Read(error)
     }
 }
 
-/// Counts bytes that were read, and tells the caller now and then.
+/// Counts the bytes read and calls the callback from time to time.
 pub(super) struct Progress<'a> {
     callback: Option<ProgressFn<'a>>,
     done: u64,
@@ -80,7 +79,7 @@ impl<'a> Progress<'a> {
         this
     }
 
-    /// Some bytes were read.
+    /// Adds bytes that were read.
     pub(super) fn advance(&mut self, bytes: u64) {
         self.done = self.done.saturating_add(bytes);
         if self.done.saturating_sub(self.told) >= STEP {
@@ -89,7 +88,8 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// All bytes up to `done` were read, or need not be. What was read twice does not count back.
+    /// Sets the count to `done`, whether or not all those bytes were read. Progress never goes back,
+    /// even if bytes were read twice.
     pub(super) fn reach(&mut self, done: u64) {
         self.done = self.told.max(done);
         self.told = self.done;

@@ -1,4 +1,4 @@
-//! The new manifest: what the old one says, with the threads as they are.
+//! Writes the new manifest: the old one, updated to the actual threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::manifest::{self, Manifest, ManifestThread, Symbol};
 use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
 
-/// What the threads of the new session say.
+/// Facts about the threads of the new session.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     /// Each thread's id, and whether it has details.
@@ -24,9 +24,9 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// One more thread.
+    /// Adds a thread.
     pub(super) fn add(&mut self, id: u32, thread: &super::thread::Rewritten) {
-        // Two folders can have one id: `thread_1` and `thread_01`.
+        // Two folders can have the same id: `thread_1` and `thread_01`.
         *self.threads.entry(id).or_default() |= thread.has_detail;
         self.clocks.insert(thread.clock.into());
         self.time_range = match (self.time_range, thread.time_range) {
@@ -36,8 +36,8 @@ impl Facts {
     }
 }
 
-/// Writes the new session's manifest. Says also whether the old one holds something that the new
-/// one does not.
+/// Writes the new session's manifest. Also returns whether the old one contains something that the
+/// new one lacks.
 pub(super) fn rewrite(
     job: &Job<'_>,
     session: &Path,
@@ -50,7 +50,7 @@ pub(super) fn rewrite(
         ..ManifestReport::default()
     };
     let path = session.join(MANIFEST_FILE);
-    // Unknown keys are problems too.
+    // Unknown keys count as problems too.
     let faulty = old.filter(|old| old.problem_count != 0);
     let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
     let unknown = unknown.unwrap_or_default();
@@ -77,12 +77,12 @@ pub(super) fn rewrite(
     }
     report.modules = new.modules.len() as u64;
     report.symbols = new.symbols.len() as u64;
-    // An empty name says nothing that the new manifest could lack.
+    // Dropping an empty name loses nothing.
     let problems = old.iter().flat_map(|old| &old.problems);
     let unnamed = problems.filter(|problem| *problem.kind() == ErrorKind::EmptyName);
     let loses = report.problem_count > unnamed.count() as u64;
     let target = out.join(MANIFEST_FILE);
-    // One that was read before and cannot be read any more is written anew as well.
+    // If the old manifest can no longer be read, it is written anew too.
     let is_copied = match old {
         Some(old) if report.problem_count == 0 && job.keeps_rest && says_the_same(old, &new) => {
             stage::copy(&path, &target, job.durability)?.is_empty()
@@ -90,9 +90,10 @@ pub(super) fn rewrite(
         _ => false,
     };
     if !is_copied {
-        let text = match job.keeps_rest {
-            true => with_keys(new.encode()?, unknown)?,
-            false => new.encode()?,
+        let text = if job.keeps_rest {
+            with_keys(new.encode()?, unknown)?
+        } else {
+            new.encode()?
         };
         stage::write(&target, &text, job.durability)?;
     }
@@ -136,13 +137,13 @@ fn manifest(
     for (position, symbol) in new.symbols.iter_mut().enumerate() {
         symbol.position = position;
     }
-    // It tells what is written here, be the old one's what it may.
+    // The version follows from the content, whatever the old manifest stated.
     let version = if new.symbols.is_empty() { "2.0" } else { "2.1" };
     new.format_version = Some(version.to_owned());
     new
 }
 
-/// The threads that are there: those that were listed in their order, then the others.
+/// Returns the existing threads: first the listed ones in their order, then the others.
 fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     let listed = old.iter().flat_map(|old| &old.threads);
     let listed: Vec<u32> = listed.map(|thread| thread.id).collect();
@@ -162,7 +163,7 @@ fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     ids.enumerate().map(thread).collect()
 }
 
-/// Notes what the old manifest says of the threads and is not so.
+/// Notes what the old manifest states wrongly about the threads.
 fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport) {
     let note = &mut |field: &str, found: String| {
         let place = || Place::new(MANIFEST_FILE, field, None).found(found);
@@ -199,8 +200,8 @@ fn note_differences(old: &Manifest, new: &Manifest, report: &mut ManifestReport)
     }
 }
 
-/// Adds modules and names of functions that the manifest does not have. A module of the same id
-/// and another build id is another program: its functions have other names.
+/// Adds modules and function names that the manifest lacks. A module with the same id but another
+/// build id is a different program: its functions have other names.
 fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 {
     let known: HashMap<u32, Option<&str>> = new
         .modules
@@ -254,7 +255,7 @@ fn take_symbols(new: &mut Manifest, other: &Manifest, notes: &mut Notes) -> u64 
     taken.saturating_add(new.symbols.len().saturating_sub(before) as u64)
 }
 
-/// Whether two manifests differ in nothing but their text.
+/// Returns whether two manifests differ only in formatting.
 fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
     old.format_version == new.format_version
         && old.threads == new.threads
@@ -264,13 +265,13 @@ fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
         && old.symbols == new.symbols
 }
 
-/// The text of a manifest with more members behind its own.
+/// Appends members to the text of a manifest.
 fn with_keys(text: Vec<u8>, keys: Map<String, Value>) -> Result<Vec<u8>> {
     if keys.is_empty() {
         return Ok(text);
     }
     let Ok(Value::Object(mut members)) = serde_json::from_slice(&text) else {
-        return Err(Error::internal("a manifest that was encoded is an object"));
+        return Err(Error::internal("an encoded manifest is an object"));
     };
     members.extend(keys);
     manifest::json(&members)

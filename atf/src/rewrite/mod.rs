@@ -1,40 +1,39 @@
-//! Rewrites traces: a crashed one into a finalized one, one wire version into the other, a
-//! private one into one that can be shared.
+//! Rewrites traces: recovers crashed ones, converts between wire versions, and removes private data.
 //!
-//! | function | what the new trace is |
+//! | function | the new trace |
 //! |---|---|
-//! | [`recover`] | the same events, finalized, without a broken structural rule |
+//! | [`recover`] | the same events, finalized, breaking no structural rule |
 //! | [`convert`] | the same in the other wire version |
 //! | [`scrub`] | the same without registers, stacks and payloads of unknown shape |
 //!
-//! Nothing is changed in place. The new trace is written under another name beside its place and
-//! renamed when it is complete; after an error nothing of it is left. Only a process that is killed
-//! leaves that folder, `.atf-PID-N`, which can be deleted; whatever looks for sessions
-//! [passes over it](is_unfinished). Nobody can read the new trace who could not read the old one: files
-//! and folders keep their modes. The path may be a session, a thread's folder, or a folder with sessions
-//! below it.
+//! The original is never modified. The new trace is written under a temporary name next to its final
+//! path and renamed when it is complete. An error leaves nothing behind. Only a killed process leaves
+//! its temporary folder, `.atf-PID-N`, which can be deleted; searches for sessions
+//! [skip it](is_unfinished). Files and folders keep their modes, so the new trace is readable only for
+//! those who can read the original. The path may be a session, a thread's folder, or a folder with
+//! sessions below it.
 //!
 //! # What is kept
 //!
-//! Every whole index event up to the first hole, and each detail whose index event is kept and
-//! whose links agree in both directions. Links count 0, 1, 2 and so on along the new index. Faults
-//! of the content, time that goes back for example, stay: to mend them would be to invent. What
-//! fits nowhere is set aside and never joined:
+//! Recovery keeps every whole index event up to the first hole, and each detail whose index event is
+//! kept and whose links agree in both directions. Links count 0, 1, 2 and so on along the new index.
+//! Faults in the content, such as time that goes back, stay: a fix would be invented. What fits
+//! nowhere is set aside and never merged back:
 //!
-//! | in the new session | what it holds |
+//! | in the new session | content |
 //! |---|---|
 //! | `thread_N/orphans.atf` | details that no event refers to, byte for byte, in detail format |
-//! | `thread_N/salvaged.atf` | index events from behind a hole, byte for byte, in index format, where salvage was asked for |
-//! | `unreadable/` | files that cannot be read, as they were |
-//! | `recovery.json` | the [`Report`], where any file was changed |
+//! | `thread_N/salvaged.atf` | with salvage, index events after a hole, byte for byte, in index format |
+//! | `unreadable/` | unreadable files, unchanged |
+//! | `recovery.json` | the [`Report`], if any file was changed |
 //!
-//! A second recovery changes nothing: its output is the same, byte for byte.
+//! A second recovery changes nothing: its output is identical, byte for byte.
 //!
 //! # Memory
 //!
-//! Threads are rewritten one after the other. Each takes 8 bytes and one bit for each of its
-//! detail events; a payload larger than 64 KiB goes by piece by piece. Salvage takes 56 bytes more
-//! for each detail that it finds behind damage.
+//! Threads are rewritten one after the other. A thread takes 8 bytes and one bit per detail event;
+//! a payload larger than 64 KiB is copied in pieces. Salvage takes another 56 bytes per detail that
+//! it finds after damage.
 //!
 //! ```
 //! use atf::rewrite::{RecoverOptions, recover};
@@ -83,14 +82,14 @@ use job::{Details, Job};
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct RecoverOptions<'a> {
-    /// Whether to look behind holes and damage too. What is found there is marked in the report.
+    /// Whether to also search past holes and damage. The report marks what is found there.
     pub salvage: bool,
-    /// The manifest of another run, for modules and symbols that the session's own does not have.
-    /// Where both name the build ids of a module, they must be equal.
+    /// The manifest of another run, for modules and symbols that the session's own manifest lacks.
+    /// If both state a module's build id, the ids must be equal.
     pub symbols: Option<Manifest>,
-    /// What of the new trace survives a loss of power when the call returns.
+    /// How much of the new trace survives a power loss after the call returns.
     pub durability: Durability,
-    /// Called now and then.
+    /// Called from time to time.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -105,13 +104,13 @@ setters!(RecoverOptions<'a> {
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct ConvertOptions<'a> {
-    /// Whether to look behind holes and damage too, as [`recover`] does.
+    /// Whether to also search past holes and damage, as for [`recover`].
     pub salvage: bool,
-    /// The manifest of another run, as [`recover`] takes it.
+    /// The manifest of another run, as for [`recover`].
     pub symbols: Option<Manifest>,
-    /// What of the new trace survives a loss of power when the call returns.
+    /// How much of the new trace survives a power loss after the call returns.
     pub durability: Durability,
-    /// Called now and then.
+    /// Called from time to time.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -126,13 +125,13 @@ setters!(ConvertOptions<'a> {
 #[derive(Default, Clone)]
 #[non_exhaustive]
 pub struct ScrubOptions<'a> {
-    /// Whether all details are left out, not only what they hold.
+    /// Whether to drop all details instead of only their private content.
     pub drop_details: bool,
-    /// Whether the paths of modules, which may hold the name of a user, are cut to file names.
+    /// Whether to shorten the paths of modules, which may contain a user's name, to file names.
     pub module_names_only: bool,
-    /// What of the new trace survives a loss of power when the call returns.
+    /// How much of the new trace survives a power loss after the call returns.
     pub durability: Durability,
-    /// Called now and then.
+    /// Called from time to time.
     pub progress: Option<ProgressFn<'a>>,
 }
 
@@ -143,19 +142,20 @@ setters!(ScrubOptions<'a> {
     progress: Option<ProgressFn<'a>>,
 });
 
-/// Turns a trace that was cut off or damaged into a finalized one at `out`, which must not exist.
+/// Writes a finalized copy of an unfinalized, truncated or damaged trace to `out`, which must not
+/// exist.
 ///
-/// The [module](self) says what is kept and where the rest goes, the report what that was. A thread
-/// whose index cannot be read does not keep the others from being recovered.
+/// The [module's documentation](self) describes what is kept and where the rest goes; the report
+/// lists it. A thread with an unreadable index does not prevent the recovery of the others.
 ///
 /// # Errors
 ///
 /// [`OutputExists`](crate::ErrorKind::OutputExists) and
 /// [`OutputInside`](crate::ErrorKind::OutputInside) at `out`;
-/// [`NotASession`](crate::ErrorKind::NotASession) where there is nothing to recover at `path`; as
-/// [`ThreadReader::open`](crate::thread::ThreadReader::open) where `path` is the folder of one
-/// thread and its index cannot be read; [`Io`](crate::ErrorKind::Io) where the new trace cannot be
-/// written. Nothing is left at `out` then.
+/// [`NotASession`](crate::ErrorKind::NotASession) if there is nothing to recover at `path`; the errors
+/// of [`ThreadReader::open`](crate::thread::ThreadReader::open) if `path` is the folder of one
+/// thread and its index cannot be read; [`Io`](crate::ErrorKind::Io) if the new trace cannot be
+/// written. After an error there is nothing at `out`.
 pub fn recover(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -175,18 +175,18 @@ pub fn recover(
     engine::run(&job, path.as_ref(), out.as_ref())
 }
 
-/// Writes a trace in another wire version at `out`, which must not exist, and recovers it on the
-/// way.
+/// Writes a trace in another wire version to `out`, which must not exist, and recovers it if
+/// needed.
 ///
-/// Version 2 has no `call_depth` and no `thread_id` of events. Version 1 has a depth, which is
-/// counted from calls and returns. The report names what was lost and what was deduced. Files that
-/// an earlier recovery set aside stay in their own wire version.
+/// Events of version 2 have no `call_depth` and no `thread_id`. For version 1, the depth is counted
+/// from calls and returns. The report lists what was lost and what was deduced. Files that an
+/// earlier recovery set aside keep their own wire version.
 ///
 /// # Errors
 ///
 /// As [`recover`], and [`LimitReached`](crate::ErrorKind::LimitReached) or
-/// [`OutOfRange`](crate::ErrorKind::OutOfRange) where the wire version has no room for the number
-/// of events, or for the number of a kind.
+/// [`OutOfRange`](crate::ErrorKind::OutOfRange) if the number of events, or of an event kind, does
+/// not fit the wire version.
 pub fn convert(
     path: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -207,14 +207,14 @@ pub fn convert(
     engine::run(&job, path.as_ref(), out.as_ref())
 }
 
-/// Writes a trace at `out`, which must not exist, without what its program held in memory:
-/// registers become zeros, stacks and payloads of unknown shape are left out. Recovers it on the
-/// way.
+/// Writes a copy of a trace to `out`, which must not exist, without the memory content of the traced
+/// program: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
+/// needed.
 ///
-/// Functions, times, links and the names in the manifest stay. Left out is also whatever else
-/// could hold such bytes: details that no event refers to, damage, unknown keys of the manifest,
-/// files of an earlier recovery. No report is written into the trace, since it quotes what it found
-/// wrong.
+/// Functions, times, links and the names in the manifest stay. Everything else that could contain
+/// such bytes is dropped too: details that no event refers to, damaged data, unknown keys of the
+/// manifest, files of an earlier recovery. No report is written into the trace, because it would
+/// quote damaged data.
 ///
 /// # Errors
 ///
@@ -228,9 +228,10 @@ pub fn scrub(
         action: Action::Scrub,
         wire: None,
         salvage: false,
-        details: match options.drop_details {
-            true => Details::Drop,
-            false => Details::Scrub,
+        details: if options.drop_details {
+            Details::Drop
+        } else {
+            Details::Scrub
         },
         keeps_rest: false,
         symbols: None,

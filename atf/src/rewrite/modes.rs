@@ -1,4 +1,4 @@
-//! Permissions of a new trace: nobody can read it who could not read the original.
+//! Permissions of a new trace: only those who can read the original can read it.
 
 use std::fs;
 use std::io;
@@ -24,7 +24,7 @@ fn folder(from: &Path, to: &Path) -> Result<Option<Mode>> {
         let what = fs::symlink_metadata(&target).map_err(at(&target))?;
         let mode = match what.is_dir() {
             true if thread_id(&name.to_string_lossy()).is_some() => folder(&source, &target)?,
-            // Copies have their modes already.
+            // Copies already have their modes.
             true => continue,
             false => match Mode::of(&source) {
                 Ok(mode) => {

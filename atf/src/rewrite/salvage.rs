@@ -1,8 +1,8 @@
-//! Details behind the place where hopping from one to the next ended or went astray.
+//! Finds details after the place where walking from one to the next stopped or went astray.
 //!
-//! Each byte there may begin a detail. One is believed only if its `index_seq` names an index
-//! event that links to a detail, to a later one than the last that was believed, and has the
-//! very same timestamp: 64 bits that bytes of another kind do not have by chance.
+//! A detail may begin at any byte there. It is accepted only if its `index_seq` names an index
+//! event with the same timestamp, and that event links to a detail position after the last accepted
+//! one. Other bytes do not match the 64 bits of a timestamp by chance.
 
 use std::iter;
 use std::ops::Range;
@@ -15,16 +15,16 @@ use crate::window::Window;
 
 const HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 
-/// The details that were found, by ascending offset and ascending position: the position that
-/// their index events give them.
+/// The details found, by ascending offset and ascending position. The position is the one that their
+/// index events link to.
 ///
-/// It holds 56 bytes for each; the search is linear in the file's size.
+/// Takes 56 bytes per detail; the search is linear in the file's size.
 #[derive(Debug, Default)]
 pub(super) struct SalvagedDetails(Vec<DetailEvent>);
 
 impl SalvagedDetails {
-    /// Looks behind the last detail that hopping from one to the next reached and an index event
-    /// confirms. Where hopping went well, that is the end of the section, and nothing is read.
+    /// Searches after the last detail that the walk reached and an index event confirms. If the walk
+    /// did not fail, that is the end of the section, and nothing is read.
     pub(super) fn find(index: &IndexReader, detail: &DetailReader) -> Result<Self> {
         let end = match detail.completeness() {
             Completeness::DamagedFooter { offset, .. } => *offset,
@@ -40,9 +40,10 @@ impl SalvagedDetails {
                 DetailEventHeader::decode(detail.wire(), detail.header().thread_id, &bytes);
             let size = u64::from(header.total_length);
             let fits = (HEADER_SIZE..=end.saturating_sub(offset)).contains(&size);
-            let seq = match fits {
-                true => confirmed(&mut events, &header)?.filter(|seq| *seq >= next),
-                false => None,
+            let seq = if fits {
+                confirmed(&mut events, &header)?.filter(|seq| *seq >= next)
+            } else {
+                None
             };
             let Some(seq) = seq else {
                 offset = offset.saturating_add(1);
@@ -57,28 +58,28 @@ impl SalvagedDetails {
             offset = offset.saturating_add(size);
             next = seq.saturating_add(1);
         }
-        // What hopping found as well is no find.
+        // Details that the walk also found do not count.
         found.retain(|event| detail.event_offset(event.seq) != Some(event.offset));
         Ok(Self(found))
     }
 
-    /// The detail that index events call `seq`, with its place among those found.
+    /// Returns the detail that index events call `seq`, with its place among those found.
     pub(super) fn get(&self, seq: u64) -> Option<(u64, DetailEvent)> {
         let place = self.0.binary_search_by_key(&seq, |event| event.seq).ok()?;
         Some((place as u64, *self.0.get(place)?))
     }
 
-    /// How many were found.
+    /// Returns the number of details found.
     pub(super) fn count(&self) -> u64 {
         self.0.len() as u64
     }
 
-    /// All of them.
+    /// Iterates over all details found.
     pub(super) fn iter(&self) -> impl Iterator<Item = &DetailEvent> {
         self.0.iter()
     }
 
-    /// The parts of a range of bytes where none of them stands.
+    /// Returns the parts of a range of bytes that no found detail covers.
     pub(super) fn gaps(&self, range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
         let Range { mut start, end } = range;
         let first = self.0.partition_point(|found| place(found).end <= start);
@@ -94,13 +95,13 @@ impl SalvagedDetails {
     }
 }
 
-/// The bytes of a detail.
+/// Returns the range of a detail's bytes.
 pub(super) fn place(event: &DetailEvent) -> Range<u64> {
     let size = u64::from(event.header.total_length);
     event.offset..event.offset.saturating_add(size)
 }
 
-/// The offset behind the last detail that an index event confirms, and the position that follows.
+/// Returns the end of the last detail that an index event confirms, and the next position.
 fn last_confirmed(detail: &DetailReader, events: &mut IndexCursor<'_>) -> Result<(u64, u64)> {
     for seq in (0..detail.event_count()).rev() {
         let Some(event) = detail.get(seq)? else {
@@ -113,7 +114,7 @@ fn last_confirmed(detail: &DetailReader, events: &mut IndexCursor<'_>) -> Result
     Ok((detail.header().events_offset, 0))
 }
 
-/// The position that the detail's index event gives it, where that has the same timestamp.
+/// Returns the position that the detail's index event links to, if that event has the same timestamp.
 fn confirmed(events: &mut IndexCursor<'_>, header: &DetailEventHeader) -> Result<Option<u64>> {
     let event = events.get(header.index_seq)?;
     let event = event.filter(|event| event.timestamp_ns == header.timestamp);

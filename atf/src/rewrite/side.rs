@@ -1,4 +1,5 @@
-//! The files beside `index.atf` and `detail.atf`: what belongs to a trace and fits neither.
+//! Writes the files for what was set aside: it belongs to a trace but fits neither `index.atf` nor
+//! `detail.atf`.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -13,12 +14,12 @@ use crate::platform::Output;
 use crate::wire::IndexFlags;
 use crate::write::Durability;
 
-/// Bytes of the buffer of a file that is written.
+/// The buffer size in bytes per file.
 const BUFFER_SIZE: usize = 0x1_0000;
 const HEADER_SIZE: u64 = IndexHeader::SIZE as u64;
 
-/// Writes details that no index event refers to, byte for byte as they were, as a finalized file
-/// in detail format.
+/// Writes details that no index event refers to, byte for byte, as a finalized file in detail
+/// format.
 #[derive(Debug)]
 pub(super) struct OrphansWriter {
     section: Section,
@@ -27,7 +28,7 @@ pub(super) struct OrphansWriter {
 }
 
 impl OrphansWriter {
-    /// Makes the file. `source` is the header of the file that the details come from.
+    /// Creates the file. `source` is the header of the file that the details come from.
     pub(super) fn create(path: PathBuf, source: &DetailHeader) -> Result<Self> {
         let header = DetailHeader {
             flags: 0,
@@ -45,7 +46,7 @@ impl OrphansWriter {
         })
     }
 
-    /// Counts a detail in; [`write`](Self::write) brings its bytes.
+    /// Begins a detail; [`write`](Self::write) adds its bytes.
     pub(super) fn begin(&mut self, event: &DetailEvent) {
         let (time, seq) = (event.header.timestamp, event.header.index_seq);
         let header = &mut self.header;
@@ -57,7 +58,7 @@ impl OrphansWriter {
         self.times = Some((self.times.map_or(time, |(first, _)| first), time));
     }
 
-    /// Adds bytes of the detail that was counted in last.
+    /// Adds bytes of the detail that was begun last.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.section.write(bytes)
     }
@@ -76,8 +77,7 @@ impl OrphansWriter {
     }
 }
 
-/// Writes index events from behind a hole, byte for byte as they were, as a finalized file in
-/// index format.
+/// Writes index events after a hole, byte for byte, as a finalized file in index format.
 #[derive(Debug)]
 pub(super) struct SalvagedWriter {
     section: Section,
@@ -87,7 +87,7 @@ pub(super) struct SalvagedWriter {
 }
 
 impl SalvagedWriter {
-    /// Makes the file. `source` is the header of the file that the events come from.
+    /// Creates the file. `source` is the header of the file that the events come from.
     pub(super) fn create(path: PathBuf, source: &IndexHeader) -> Result<Self> {
         Ok(Self {
             section: Section::create(path)?,
@@ -97,7 +97,7 @@ impl SalvagedWriter {
         })
     }
 
-    /// Adds an event; `bytes` is all of it.
+    /// Adds an event; `bytes` is the whole event.
     pub(super) fn write(
         &mut self,
         event: &IndexEvent,
@@ -133,7 +133,7 @@ impl SalvagedWriter {
     }
 }
 
-/// A file while it is written: header, events, checksum.
+/// A file being written: header, events, checksum.
 #[derive(Debug)]
 struct Section {
     path: PathBuf,
@@ -142,7 +142,7 @@ struct Section {
 }
 
 impl Section {
-    /// Makes the file, with zeros for a header.
+    /// Creates the file, with zeros as its header.
     fn create(path: PathBuf) -> Result<Self> {
         let file = File::create_new(&path).map(Output).map_err(at(&path))?;
         let mut file = BufWriter::with_capacity(BUFFER_SIZE, file);
@@ -159,7 +159,7 @@ impl Section {
         self.file.write_all(event).map_err(at(&self.path))
     }
 
-    /// Footer first, header last: the order in which every file is finalized.
+    /// Writes the footer, then the header: the order in which every file is finalized.
     fn finalize(
         mut self,
         footer: &[u8],

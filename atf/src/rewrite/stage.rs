@@ -1,4 +1,4 @@
-//! The new folder while it is made: under another name beside its place, and gone if that fails.
+//! The new folder while it is written: under a temporary name next to its final path, deleted on failure.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -11,18 +11,18 @@ use crate::platform::{self, Mode, Output};
 use crate::session;
 use crate::write::{Disk, Durability, Storage};
 
-/// How many names for the unfinished folder are tried, where others rewrite beside it.
+/// The maximum number of names tried for the unfinished folder, in case other rewrites run next to it.
 const ATTEMPTS: u32 = 1000;
 /// Prefix of the unfinished folder's name; the process id and a number follow.
 const UNFINISHED: &str = ".atf-";
-/// Bytes of each buffer when files are compared.
+/// The size in bytes of each buffer for comparing files.
 const BUFFER_SIZE: usize = 0x4_0000;
-/// Bytes of each piece when files are copied.
+/// The size in bytes of the pieces in which files are copied.
 const PIECE_SIZE: usize = 0x1_0000;
 
-/// Whether a folder has the name of an incomplete new trace: one that is still being written, or was left
-/// by a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub). Its
-/// events are duplicates of the original's, so searches for sessions must skip it.
+/// Returns whether a folder has the name of an incomplete new trace. It is still being written, or was
+/// left by a killed [`recover`](super::recover), [`convert`](super::convert) or [`scrub`](super::scrub).
+/// Its events are duplicates of the original's, so searches for sessions must skip it.
 #[must_use]
 pub fn is_unfinished(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
@@ -32,20 +32,20 @@ pub fn is_unfinished(name: &OsStr) -> bool {
     numbers.is_some_and(|(process, attempt)| is_number(process) && is_number(attempt))
 }
 
-/// A folder that takes its place when it is complete, and never before.
+/// A folder that moves to its final path only when it is complete.
 #[derive(Debug)]
 pub(super) struct Stage {
-    /// Where both of the following are.
+    /// The folder that contains both of the following.
     parent: PathBuf,
     folder: PathBuf,
     out: PathBuf,
-    /// That of the unfinished folder when it was made.
+    /// The unfinished folder's original mode.
     mode: Mode,
     is_published: bool,
 }
 
 impl Stage {
-    /// Makes the unfinished folder, for what is read from `path` and will be at `out`.
+    /// Creates the unfinished folder for the trace at `path` that will be written to `out`.
     pub(super) fn create(path: &Path, out: &Path) -> Result<Self> {
         match fs::symlink_metadata(out) {
             Ok(_) => return Err(Error::new(ErrorKind::OutputExists).with_path(Some(out))),
@@ -64,7 +64,7 @@ impl Stage {
         }
         let process = std::process::id();
         for attempt in 0..ATTEMPTS {
-            // Short, so that it fits wherever the final name does.
+            // The name is short, so it fits wherever the final name does.
             let folder = parent.join(format!("{UNFINISHED}{process}-{attempt}"));
             match fs::create_dir(&folder) {
                 Ok(()) => {
@@ -91,23 +91,23 @@ impl Stage {
         self.mode.closed().set(&self.folder)
     }
 
-    /// The unfinished folder.
+    /// Returns the unfinished folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Puts the folder in its place, with the mode of `path`.
+    /// Moves the folder to its final path, with the mode of `path`.
     pub(super) fn publish(mut self, path: &Path, durability: Durability) -> Result<()> {
         let mode = Mode::of(path).map_err(at(path))?;
         let mode = self.mode.limited_to(mode);
         mode.set(&self.folder).map_err(at(&self.folder))?;
-        // A folder that came there meanwhile must not be replaced, even if it is empty.
+        // A folder created there in the meantime must not be replaced, even if it is empty.
         if fs::symlink_metadata(&self.out).is_ok() {
             return Err(Error::new(ErrorKind::OutputExists).with_path(Some(&self.out)));
         }
         fs::rename(&self.folder, &self.out).map_err(at(&self.out))?;
         let synced = sync_folder(&self.parent, durability);
-        // After an error nothing stands there, unless even that fails.
+        // After an error, move it back, so nothing is at `out` unless this fails too.
         self.is_published = synced.is_ok() || fs::rename(&self.out, &self.folder).is_err();
         synced
     }
@@ -116,30 +116,30 @@ impl Stage {
 impl Drop for Stage {
     fn drop(&mut self) {
         if !self.is_published {
-            // The error that counts is the one that led here.
+            // Only the original error matters.
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
 }
 
-/// Names the path of an error of the operating system.
+/// Adds a path to an operating system error.
 pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> Error + '_ {
     move |error| Error::io(error).with_path(Some(path))
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents.
 pub(super) fn create_folder(path: &Path) -> Result<()> {
     Disk.create_folder(path).map(drop).map_err(at(path))
 }
 
-/// Writes a small file as a whole.
+/// Writes a small file at once.
 pub(super) fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<()> {
     let written = File::create(path).and_then(|file| Output(file).write_all(bytes));
     written.map_err(at(path))?;
     sync(path, durability)
 }
 
-/// A path in `folder` that nothing has yet: `stem.extension`, `stem-2.extension`, …
+/// Returns an unused path in `folder`: `stem.extension`, `stem-2.extension`, …
 pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<PathBuf> {
     let mut path = folder.join(format!("{stem}{extension}"));
     let mut number = 1_u64;
@@ -154,7 +154,7 @@ pub(super) fn free_path(folder: &Path, stem: &str, extension: &str) -> Result<Pa
     }
 }
 
-/// Whether `name` is one that [`free_path`] gives.
+/// Returns whether `name` is one that [`free_path`] uses.
 pub(super) fn is_numbered(name: &str, stem: &str, extension: &str) -> bool {
     let Some(number) = name
         .strip_prefix(stem)
@@ -175,15 +175,15 @@ pub(super) struct Left {
     pub(super) why: String,
 }
 
-/// Copies a regular file, or a folder with the regular files in it and below. What cannot be read is
-/// given back, and so is what is neither: what a symbolic link leads to may lie outside.
+/// Copies a regular file, or a folder with all regular files below it. Returns what cannot be read and
+/// what is neither file nor folder: a symlink may lead outside the trace.
 ///
 /// # Errors
 ///
-/// Where the copy cannot be written.
+/// If the copy cannot be written.
 pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec<Left>> {
     let mut left = Vec::new();
-    // No recursion: folders may be nested deeper than a stack is.
+    // No recursion: deeply nested folders could overflow the stack.
     let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
     while let Some((from, to)) = open.pop() {
         let why = match fs::symlink_metadata(&from).map(|metadata| metadata.file_type()) {
@@ -207,7 +207,7 @@ pub(super) fn copy(from: &Path, to: &Path, durability: Durability) -> Result<Vec
     Ok(left)
 }
 
-/// Why one entry was not copied although the others can be; an error if nothing more can be written.
+/// Returns why one entry was not copied, or an error if nothing more can be written.
 fn reason(failure: Failure) -> Result<String> {
     match failure {
         Failure::Read(error) => Ok(unreadable(&error)),
@@ -221,7 +221,7 @@ fn reason(failure: Failure) -> Result<String> {
     }
 }
 
-/// Makes a folder with the mode of the one at `from`, and returns the names to copy into it.
+/// Creates a folder with the mode of the one at `from`, and returns the names to copy into it.
 fn copy_folder(from: &Path, to: &Path) -> Result<Vec<OsString>, Failure> {
     create_folder(to).map_err(Failure::Write)?;
     keep_mode(from, to).map_err(Failure::Write)?;
@@ -283,14 +283,14 @@ fn keep_mode(from: &Path, to: &Path) -> Result<()> {
     own.limited_to(from).set(to).map_err(at(to))
 }
 
-/// Why something cannot be read, as the report says it.
+/// Describes why something cannot be read, for the report.
 pub(super) fn unreadable(error: &Error) -> String {
     let system = std::error::Error::source(error).map(ToString::to_string);
     let why = system.unwrap_or_else(|| error.kind().to_string());
     format!("cannot be read: {why}")
 }
 
-/// The names in a folder in their order.
+/// Returns the sorted names in a folder.
 pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     let entries = fs::read_dir(folder).map_err(at(folder))?;
     let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
@@ -299,8 +299,8 @@ pub(super) fn names(folder: &Path) -> Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Whether two paths hold the same: regular files of the same bytes, or both nothing. What cannot be
-/// read is never the same.
+/// Returns whether two paths have the same content: both are regular files with equal bytes, or neither
+/// exists. Unreadable files are never the same.
 pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     compare(one, other).unwrap_or(false)
 }
@@ -308,7 +308,7 @@ pub(super) fn is_same(one: &Path, other: &Path) -> bool {
 fn compare(one: &Path, other: &Path) -> io::Result<bool> {
     match [one, other].map(fs::symlink_metadata) {
         [Err(one), Err(other)] => return Ok(one.kind() == other.kind()),
-        // What is not regular is not opened: a FIFO could block for ever.
+        // Only regular files are opened: a FIFO could block forever.
         [Ok(a), Ok(b)] if a.is_file() && b.is_file() => {}
         _ => return Ok(false),
     }
@@ -336,7 +336,7 @@ fn sync(path: &Path, durability: Durability) -> Result<()> {
     file.sync_all().map_err(at(path))
 }
 
-/// Makes the names in a folder survive a loss of power, where folders can be synchronized.
+/// Makes the names in a folder survive a power loss, if folders can be synchronized.
 pub(super) fn sync_folder(path: &Path, durability: Durability) -> Result<()> {
     match durability {
         Durability::None => Ok(()),

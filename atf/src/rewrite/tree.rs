@@ -1,4 +1,4 @@
-//! What stands at the path that is to be rewritten.
+//! Finds the sessions and threads to rewrite at a path.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,18 +10,18 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::session::{MANIFEST_FILE, thread_id};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// How many folders deep sessions are looked for: `traces/session_…/pid_…` is two.
+/// How many folders deep to search for sessions: `traces/session_…/pid_…` is two.
 const DEPTH: usize = 3;
 
-/// A session, or a thread's folder by itself.
+/// A session, or a thread's folder without a session.
 #[derive(Debug)]
 pub(super) struct Item {
-    /// Its place below the path that was given; empty for that path itself.
+    /// Its path relative to the given path; empty for that path itself.
     pub(super) below: PathBuf,
     pub(super) is_thread: bool,
 }
 
-/// All that is at a path: itself, or the sessions below it.
+/// The sessions and threads at a path: the path itself, or those below it.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) items: Vec<Item>,
@@ -32,10 +32,10 @@ impl Tree {
     pub(super) fn find(path: &Path) -> Result<Self> {
         let mut this = Self::default();
         this.visit(path, Path::new(""), DEPTH)?;
-        match this.items.is_empty() {
-            true => Err(Error::new(ErrorKind::NotASession).with_path(Some(path))),
-            false => Ok(this),
+        if this.items.is_empty() {
+            return Err(Error::new(ErrorKind::NotASession).with_path(Some(path)));
         }
+        Ok(this)
     }
 
     fn visit(&mut self, root: &Path, below: &Path, depth: usize) -> Result<()> {
@@ -55,7 +55,7 @@ impl Tree {
         }
         for name in names {
             if is_unfinished(&name) {
-                let why = "the unfinished copy of a run that was killed or still writes: delete it if none does";
+                let why = "an unfinished copy: delete it unless another run is still writing it";
                 let left = left_behind(&below.join(name), why);
                 self.left_behind.push(LeftBehind {
                     is_loss: false,
@@ -76,7 +76,7 @@ impl Tree {
             let file_type = match visited {
                 Ok(file_type) => file_type,
                 Err(error) => {
-                    // There may be sessions in it.
+                    // It may contain sessions.
                     let left = left_behind(&below, &unreadable(&error));
                     self.left_behind.push(left);
                     continue;
@@ -85,9 +85,9 @@ impl Tree {
             let is_lost = inner.left_behind.iter().any(|left| left.is_loss);
             if inner.items.is_empty() && !is_lost {
                 let why = match () {
-                    () if file_type.is_symlink() => "a symbolic link, which is not followed",
-                    () if file_type.is_dir() => "no session, and none below",
-                    () => "no part of a session",
+                    () if file_type.is_symlink() => "a symlink, which is not followed",
+                    () if file_type.is_dir() => "not a session, and contains none",
+                    () => "not part of a session",
                 };
                 self.left_behind.push(LeftBehind {
                     is_loss: false,
@@ -102,7 +102,8 @@ impl Tree {
     }
 }
 
-/// Something that may be a part of the trace and is not taken, at a path below the one that was given.
+/// Makes a report of something that may be part of the trace but is not taken. `path` is relative to
+/// the given path.
 pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
     LeftBehind {
         path: path.to_string_lossy().into_owned(),
@@ -111,7 +112,7 @@ pub(super) fn left_behind(path: &Path, why: &str) -> LeftBehind {
     }
 }
 
-/// Whether a folder with a file of this name is a thread's.
+/// Returns whether a file of this name makes its folder a thread's.
 pub(super) fn is_thread_file(name: &OsStr) -> bool {
     name == INDEX_FILE || name == DETAIL_FILE
 }

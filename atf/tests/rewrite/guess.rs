@@ -1,4 +1,4 @@
-//! Headers that cannot be read, and what is taken for them.
+//! Reconstruction of headers that cannot be read.
 
 use atf::rewrite::{NoteKind, RecoverOptions, Report, recover};
 
@@ -21,7 +21,7 @@ fn recovered(index: &[u8], detail: Option<&[u8]>) -> (Places, Report) {
     (places, report)
 }
 
-/// What was taken for the headers: file, field and words of each.
+/// Returns the notes on reconstructed headers: file, field and text.
 fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
     let thread = report.threads().next().unwrap();
     let notes = thread.notes.iter();
@@ -40,7 +40,7 @@ fn an_index_without_its_magic_has_all_else_of_its_header() {
         let index = patched(&whole, 0, b"\0\0\0\0");
         let (places, report) = recovered(&index, Some(&detail));
         let words = format!(
-            "taken for wire version {version}, thread_id 7, arch x86_64, os linux, clock boottime"
+            "assumed wire version {version}, thread_id 7, arch x86_64, os linux, clock boottime"
         );
         let guesses = guesses(&report);
         assert_eq!(guesses.len(), 1, "{report}");
@@ -61,7 +61,7 @@ fn of_a_header_of_zeros_the_detail_file_and_the_folder_tell_the_rest() {
         let index = patched(&whole, 0, &[0; 64]);
         let (places, report) = recovered(&index, Some(&detail));
         let words = format!(
-            "taken for wire version {version}, thread_id 7, arch x86_64, os linux, clock unknown"
+            "assumed wire version {version}, thread_id 7, arch x86_64, os linux, clock unknown"
         );
         assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
         // The clock is the one thing that nothing tells.
@@ -78,7 +78,7 @@ fn of_a_header_of_zeros_the_detail_file_and_the_folder_tell_the_rest() {
         let alone = IndexFile::of(version, alone.collect()).bytes();
         let (_, report) = recovered(&patched(&alone, 0, &[0; 64]), None);
         let words = format!(
-            "taken for wire version {version}, thread_id 7, arch unknown, os unknown, clock unknown"
+            "assumed wire version {version}, thread_id 7, arch unknown, os unknown, clock unknown"
         );
         assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
         assert_eq!(report.events(), 9);
@@ -95,7 +95,7 @@ fn two_headers_of_zeros_keep_all_events_and_details() {
         assert_eq!((report.events(), report.details()), (9, 3), "{report}");
         let guesses = guesses(&report);
         assert_eq!(guesses.len(), 2);
-        let detail = ("detail.atf", "header", "taken for that of index.atf");
+        let detail = ("detail.atf", "header", "assumed to match index.atf");
         assert_eq!(guesses[1], detail);
         let found = files(&places.path("out"));
         assert!(found["unreadable/thread_7/index.atf"] == broken[0]);

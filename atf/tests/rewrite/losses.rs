@@ -70,20 +70,19 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         assert_eq!(count(&report, NoteKind::EventsMissing), 1);
         assert_eq!(count(&report, NoteKind::HeaderDisagrees), 0);
         assert_eq!(report.losses(), 1, "{report}");
-        let said =
-            "lost: events that the header counts: index.atf: 5 of 9, the file was cut at 0xc7";
+        let said = "lost: events that the header counts: index.atf: 5 of 9, the file was truncated at 0xc7";
         assert!(report.to_string().contains(said), "{report}");
 
         // Zeros where the last events were.
         let zeros = patched(&index, 64 + 7 * 32, &[0; 2 * 32 + 64]);
         let report = thread(&zeros, &whole);
-        let said = "index.atf: 2 of 9, there is none from 0x120 on\n";
+        let said = "index.atf: 2 of 9, no event from 0x120 on\n";
         assert!(report.to_string().contains(said), "{report}");
 
         let last = usize::try_from(detail.places()[2]).unwrap();
         let report = thread(&index, &whole[..last]);
         assert_eq!(report.losses(), 1, "{report}");
-        let said = format!("detail.atf: 1 of 3, the file was cut at {last:#x}\n");
+        let said = format!("detail.atf: 1 of 3, the file was truncated at {last:#x}\n");
         assert!(report.to_string().contains(&said), "{report}");
         // Only the footer and the header's numbers say how many there were.
         let report = thread(&index[..64 + 9 * 32], &whole);
@@ -188,7 +187,8 @@ fn a_threads_folder_of_another_name_is_copied_and_called_by_what_to_do() {
     let found = files(&places.path("out"));
     for name in ["thread_X", "renamed"] {
         assert!(found[&format!("unreadable/{name}/index.atf")] == index);
-        let said = format!("  {name}: not taken: no thread's name: rename it to thread_N to have");
+        let said =
+            format!("  {name}: not taken: not a thread's name: rename it to thread_N to have");
         assert!(report.to_string().contains(&said), "{report}");
     }
     let (path, out) = (places.path("out"), places.path("again"));

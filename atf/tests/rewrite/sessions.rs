@@ -276,7 +276,7 @@ mod links {
         let left = &report.sessions[0].left_behind;
         let left: Vec<_> = left.iter().map(|left| (&*left.path, &*left.why)).collect();
         let expected = [
-            ("thread_8", "a symbolic link, which is not followed"),
+            ("thread_8", "a symlink, which is not followed"),
             ("thread_9/index.atf", "neither a regular file nor a folder"),
         ];
         assert_eq!(left, expected);
@@ -301,7 +301,7 @@ mod links {
         assert_eq!(report.events(), 3, "{report}");
         let left = report.left_behind.iter();
         let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
-        assert_eq!(left, [("link", "a symbolic link, which is not followed")]);
+        assert_eq!(left, [("link", "a symlink, which is not followed")]);
         assert!(!report.left_behind[0].is_loss);
     }
 

@@ -149,7 +149,7 @@ fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
     let left = report.sessions[0].left_behind.iter();
     let left: Vec<_> = left.map(|left| (&*left.path, &*left.why)).collect();
     let advice =
-        "no thread's name: rename it to thread_N to have it read; a copy is in unreadable/";
+        "not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/";
     let expected = [
         (&*format!("{thread}/index.atf"), &*why),
         (&format!("{renamed}/index.atf"), &why),

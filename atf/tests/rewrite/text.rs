@@ -226,16 +226,16 @@ session: recovered, 49 events and 0 details of 14 threads
   thread_6: 4 events, 0 details
     dropped: what stood between the header and the first event: index.atf: 32 bytes (at 0x40)
   thread_7: 4 events, 0 details
-    mended: the file was not finalized: index.atf: header: a footer, but a placeholder for a header (at 0x0)
+    mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0)
   thread_8: 4 events, 0 details
     mended: a header disagreed with the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
   thread_9: 3 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
-    lost: events that the header counts: index.atf: 1 of 4, the file was cut at 0xa0
+    lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0
   thread_10: 3 events, 0 details
     dropped: zeros at the end: index.atf: 32 bytes (at 0xa0)
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
-    lost: events that the header counts: index.atf: 1 of 4, there is none from 0xa0 on
+    lost: events that the header counts: index.atf: 1 of 4, no event from 0xa0 on
   thread_11: 4 events, 0 details
     mended: the events had no checksum: index.atf: footer.checksum: 0 (at 0xc0)
   thread_12: 4 events, 0 details
@@ -333,7 +333,7 @@ session: recovered, 51 events and 14 details of 13 threads
     dropped: the beginning of an event that was cut off: detail.atf: 10 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
     mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
-    lost: events that the header counts: detail.atf: 1 of 2, the file was cut at 0xc6
+    lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6
   thread_13: 3 events, 1 detail
     dropped: the beginning of an event that was cut off: index.atf: 27 bytes (at 0xa0)
     dropped: the beginning of an event that was cut off: detail.atf: 119 bytes (at 0xbc)
@@ -464,14 +464,14 @@ session: recovered, 10 events and 2 details of 7 threads
     let expected = "\
 session: recovered, 16 events and 6 details of 7 threads
   thread_1: 2 events, 0 details
-    mended: the file was not finalized: index.atf: header: a footer, but a placeholder for a header (at 0x0)
-    deduced: a header: index.atf: header.magic: \"????\", expected \"ATI2\"; taken for wire version 1, thread_id 1, arch x86_64, os linux, clock boottime (at 0x0)
+    mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0)
+    deduced: a header: index.atf: header.magic: \"????\", expected \"ATI2\"; assumed wire version 1, thread_id 1, arch x86_64, os linux, clock boottime (at 0x0)
   thread_2: 4 events, 2 details
-    mended: the file was not finalized: 2 times, first index.atf: header: a footer, but a placeholder for a header (at 0x0)
-    deduced: a header: 2 times, first index.atf: header.magic: \"????\", expected \"ATI2\"; taken for wire version 1, thread_id 2, arch x86_64, os linux, clock boottime (at 0x0)
+    mended: the file was not finalized: 2 times, first index.atf: header: a placeholder, but there is a footer (at 0x0)
+    deduced: a header: 2 times, first index.atf: header.magic: \"????\", expected \"ATI2\"; assumed wire version 1, thread_id 2, arch x86_64, os linux, clock boottime (at 0x0)
   thread_3: 4 events, 2 details
-    mended: the file was not finalized: detail.atf: header: a footer, but a placeholder for a header (at 0x0)
-    deduced: a header: detail.atf: header: taken for that of index.atf (at 0x0)
+    mended: the file was not finalized: detail.atf: header: a placeholder, but there is a footer (at 0x0)
+    deduced: a header: detail.atf: header: assumed to match index.atf (at 0x0)
   thread_4: 4 events, 2 details
     mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
   thread_5: 1 event, 0 details
@@ -600,9 +600,9 @@ session: scrubbed, 7 events and 3 details of 1 thread
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
     lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
   manifest.json: 0 modules, 0 symbols; there was none
-  recovery.json: not taken: what an earlier recovery set aside
-  thread_7/orphans.atf: not taken: what an earlier recovery set aside
-  thread_X: not taken: no thread's name: rename it to thread_N to have it read
+  recovery.json: not taken: set aside by an earlier recovery
+  thread_7/orphans.atf: not taken: set aside by an earlier recovery
+  thread_X: not taken: not a thread's name: rename it to thread_N to have it read
 ";
     assert_report(&report, 3, expected);
     let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
@@ -612,9 +612,9 @@ session: scrubbed, 7 events and 0 details of 1 thread
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
     lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   manifest.json: 0 modules, 0 symbols; there was none
-  recovery.json: not taken: what an earlier recovery set aside
-  thread_7/orphans.atf: not taken: what an earlier recovery set aside
-  thread_X: not taken: no thread's name: rename it to thread_N to have it read
+  recovery.json: not taken: set aside by an earlier recovery
+  thread_7/orphans.atf: not taken: set aside by an earlier recovery
+  thread_X: not taken: not a thread's name: rename it to thread_N to have it read
 ";
     assert_report(&report, 3, expected);
 }
@@ -720,15 +720,15 @@ a/pid_1: nothing to change, 1 event and 0 details of 1 thread
 a/pid_2: recovered, 1 event and 0 details of 1 thread
   thread_1: 1 event, 0 details
   manifest.json: 0 modules, 0 symbols; there was none
-  thread_1/core: not taken: no part of a thread
+  thread_1/core: not taken: not part of a thread
   thread_2: not taken: not a folder
-  notes: not taken: no part of a session
-  notes.txt: not taken: no part of a session
-  renamed: not taken: no thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+  notes: not taken: not part of a session
+  notes.txt: not taken: not part of a session
+  renamed: not taken: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
 a/pid_3: nothing to change, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
-README: not taken: no part of a session
-b: not taken: no session, and none below
+README: not taken: not part of a session
+b: not taken: not a session, and contains none
 ";
     assert_report(&recovered(&places, false), 5, expected);
 }
@@ -754,8 +754,8 @@ thread: nothing to change, 1 event and 0 details of 1 thread
     let expected = "\
 thread: recovered, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
-  a\\u{2028}b: not taken: no part of a thread
-  recovery-1.json: not taken: no part of a thread
+  a\\u{2028}b: not taken: not part of a thread
+  recovery-1.json: not taken: not part of a thread
 ";
     assert_report(&report, 2, expected);
 }

@@ -1,4 +1,4 @@
-//! A thread's folder: its files, and what stands beside them.
+//! Rewrites a thread's folder: its files, and other files in it.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,21 +20,21 @@ use crate::ring;
 use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, Ring, ThreadReader};
 
-/// Where a thread comes from and goes to.
+/// The source and the target of a thread.
 pub(super) struct Route<'a> {
-    /// The session's folder, which the paths in its report are below.
+    /// The session's folder; paths in its report are relative to it.
     pub(super) root: &'a Path,
     pub(super) from: &'a Path,
     pub(super) to: &'a Path,
-    /// Where files that cannot be read go: the folder, and the name of this thread's in it.
+    /// The folder for this thread's unreadable files.
     pub(super) unreadable: &'a Path,
     /// The id in the folder's name.
     pub(super) id: Option<u32>,
 }
 
 impl Engine<'_> {
-    /// Rewrites a thread. The outer error ends everything, the inner one this thread if it is one
-    /// of reading.
+    /// Rewrites a thread. The outer error ends the whole rewrite; an inner read error ends only this
+    /// thread.
     pub(super) fn thread(
         &mut self,
         route: &Route<'_>,
@@ -111,7 +111,8 @@ impl Engine<'_> {
         thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
     }
 
-    /// Goes on where the index cannot be opened, if its events tell what its header would.
+    /// Rewrites a thread whose index cannot be opened, if its header can be reconstructed from its
+    /// events.
     fn under_guessed_header(
         &mut self,
         error: Error,
@@ -146,8 +147,8 @@ impl Engine<'_> {
         thread::rewrite(self.job, pair, route.to, report, &mut self.progress)
     }
 
-    /// Puts a detail file aside that cannot be opened, and goes on with it under a header that fits
-    /// its index, where that is asked for.
+    /// Sets aside a detail file that cannot be opened. With salvage, opens it with a header that
+    /// matches its index.
     fn unread_detail(
         &self,
         error: &Error,
@@ -158,10 +159,10 @@ impl Engine<'_> {
     ) -> Result<Option<DetailReader>, Failure> {
         self.put_aside(route, DETAIL_FILE, session)?;
         let guessed = self.guess_detail(route, index, report);
-        // A header that could not be read may be right: the error counts, not the guess.
+        // A header that could not be read may be intact, so report the error, not the guess.
         if guessed.is_none() || matches!(error.kind(), ErrorKind::Io(_)) {
             let what = match error.kind() {
-                // Its writer never came to a detail.
+                // The writer was killed before its first detail.
                 ErrorKind::NothingWritten | ErrorKind::TooShort { .. } => NoteKind::NotFinalized,
                 _ => NoteKind::DetailFileUnreadable,
             };
@@ -170,7 +171,7 @@ impl Engine<'_> {
         Ok(guessed)
     }
 
-    /// A detail file under a header that fits its index.
+    /// Opens a detail file with a header that matches its index.
     fn guess_detail(
         &self,
         route: &Route<'_>,
@@ -184,13 +185,13 @@ impl Engine<'_> {
         let detail = guess::detail(&path, index.header()).ok()?;
         let place = || {
             let place = Place::new(DETAIL_FILE, "header", Some(0));
-            place.found("taken for that of index.atf")
+            place.found("assumed to match index.atf")
         };
         report.notes.add(NoteKind::HeaderGuessed, place);
         Some(detail)
     }
 
-    /// Puts a writer's buffer aside whose events are not read, if there is one.
+    /// Sets aside `ring.atf` if there is one whose events are not read.
     fn keep_ring(
         &self,
         what: NoteKind,
@@ -206,7 +207,7 @@ impl Engine<'_> {
         self.put_aside(route, RING_FILE, session)
     }
 
-    /// Copies a file that cannot be read, as it is.
+    /// Copies an unreadable file unchanged.
     fn put_aside(
         &self,
         route: &Route<'_>,
@@ -226,7 +227,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Copies the files that an earlier rewriting left in a thread's folder, and names what does
+    /// Copies the files that an earlier rewrite left in a thread's folder, and reports files that do
     /// not belong there.
     fn keep_sides(
         &self,
@@ -246,18 +247,18 @@ impl Engine<'_> {
                 let left = stage::copy(&from, &route.to.join(name), self.job.durability)?;
                 session.left_behind.extend(not_copied(route.root, left));
             } else if is_side {
-                let why = "what an earlier recovery set aside";
+                let why = "set aside by an earlier recovery";
                 session.left_behind.push(left_behind(&below, why));
             } else if !is_known(&text, report.folder.is_empty()) {
                 session
                     .left_behind
-                    .push(left_behind(&below, "no part of a thread"));
+                    .push(left_behind(&below, "not part of a thread"));
             }
         }
         Ok(())
     }
 
-    /// Puts all files of a thread aside that cannot be read, and removes what was written of it.
+    /// Sets aside all files of an unreadable thread, and removes the part already written.
     pub(super) fn give_up(&self, route: &Route<'_>, session: &mut SessionReport) -> Result<()> {
         session.changed = true;
         fs::remove_dir_all(route.to).map_err(at(route.to))?;
@@ -273,7 +274,7 @@ impl Engine<'_> {
     }
 }
 
-/// Whether a thread has no index file, or one of no bytes, and no event elsewhere: its writer was killed
+/// Returns whether a thread has no index file, or an empty one, and no event elsewhere. Its writer was killed
 /// before it wrote anything, so nothing is lost with its folder.
 pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     let has_details = || match DetailReader::open(route.from.join(DETAIL_FILE)) {
@@ -295,7 +296,7 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
                 }
         ),
     };
-    // What an earlier rewriting set aside was copied there.
+    // Files that an earlier rewrite set aside were copied there.
     let has_sides = || !names(route.to).is_ok_and(|names| names.is_empty());
     let has_no_index = matches!(
         error.kind(),
@@ -304,8 +305,8 @@ pub(super) fn is_unwritten(route: &Route<'_>, error: &Error) -> bool {
     has_no_index && !has_details() && !has_ring() && !has_sides()
 }
 
-/// Whether a thread's file has this name, or in the folder of a thread by itself what an earlier
-/// rewriting left there.
+/// Returns whether this is the name of a thread's file, or, in the folder of a thread without a
+/// session, of something that an earlier rewrite left there.
 fn is_known(name: &str, is_alone: bool) -> bool {
     [INDEX_FILE, DETAIL_FILE, RING_FILE].contains(&name) || (is_alone && is_earlier(name))
 }

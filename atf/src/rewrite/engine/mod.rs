@@ -1,4 +1,4 @@
-//! From a path to new sessions: one thread after the other.
+//! Rewrites all sessions at a path, one thread after the other.
 
 mod folder;
 mod session;
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::session::thread_id;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// Does the job on what is at `path`, and puts the result at `out`.
+/// Rewrites what is at `path` and writes the result to `out`.
 pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     let tree = Tree::find(path)?;
     let stage = Stage::create(path, out)?;
@@ -49,7 +49,7 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
             }
         }
     }
-    // Where there is nothing else, there is nothing to write.
+    // Without any readable session there is nothing to write.
     if let (Some(error), []) = (unread, report.sessions.as_slice()) {
         return Err(error);
     }
@@ -58,15 +58,15 @@ pub(super) fn run(job: &Job<'_>, path: &Path, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// The job, and how far it is.
+/// The job and its progress.
 struct Engine<'a> {
     job: &'a Job<'a>,
     progress: Progress<'a>,
-    /// Bytes of the threads that are done.
+    /// The size in bytes of the threads that are done.
     done: u64,
 }
 
-/// Bytes of the files of a thread, or of all threads of a session.
+/// Returns the size in bytes of the files of a thread, or of all threads of a session.
 fn size(folder: &Path) -> u64 {
     let size = |path: PathBuf| fs::symlink_metadata(path).map_or(0, |metadata| metadata.len());
     let thread = |folder: &Path| {

@@ -1,4 +1,4 @@
-//! A session's folder: its threads, its manifest, and what stands beside them.
+//! Rewrites a session's folder: its threads, its manifest, and other files in it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -18,14 +18,14 @@ use crate::rewrite::tree::{self, Item, left_behind};
 use crate::session::{self, MANIFEST_FILE, Presence, SessionReader, THREAD_FOLDER};
 use crate::thread::INDEX_FILE;
 
-/// The name of the report in a session that was changed.
+/// The name of the report in a changed session.
 const RECOVERY: (&str, &str) = ("recovery", ".json");
-/// The folder with files that could not be read, as they were.
+/// The folder for unreadable files, which are copied unchanged.
 const UNREADABLE: &str = "unreadable";
 
 impl Engine<'_> {
-    /// Rewrites a session, or a thread by itself. The outer error ends everything, the inner one is
-    /// why such a thread cannot be read.
+    /// Rewrites a session, or a thread without a session. The outer error ends the whole rewrite; the
+    /// inner error is why such a thread cannot be read.
     pub(super) fn session(
         &mut self,
         path: &Path,
@@ -41,9 +41,10 @@ impl Engine<'_> {
             left_behind: Vec::new(),
         };
         self.keep_earlier(path, out, &mut report)?;
-        let read = match item.is_thread {
-            true => self.lone_thread(path, out, &mut report)?,
-            false => self.threads(path, out, &mut report).map(Ok)?,
+        let read = if item.is_thread {
+            self.lone_thread(path, out, &mut report)?
+        } else {
+            self.threads(path, out, &mut report).map(Ok)?
         };
         if let Err(error) = read {
             return Ok(Err(error));
@@ -56,7 +57,7 @@ impl Engine<'_> {
         Ok(Ok(report))
     }
 
-    /// Copies what an earlier rewriting left beside the threads.
+    /// Copies what an earlier rewrite left next to the threads.
     fn keep_earlier(&self, path: &Path, out: &Path, report: &mut SessionReport) -> Result<()> {
         for name in names(path)? {
             let text = name.to_string_lossy();
@@ -70,7 +71,7 @@ impl Engine<'_> {
                     let left = stage::copy(&from, &out.join(&name), self.job.durability)?;
                     report.left_behind.extend(not_copied(path, left));
                 } else {
-                    let why = "what an earlier recovery set aside";
+                    let why = "set aside by an earlier recovery";
                     report.left_behind.push(left_behind(Path::new(&name), why));
                 }
             }
@@ -119,9 +120,9 @@ impl Engine<'_> {
             let name = entry.path().file_name().unwrap_or_default();
             let why = match entry.presence() {
                 Presence::Folder => None,
-                Presence::SymbolicLink => Some("a symbolic link, which is not followed"),
+                Presence::SymbolicLink => Some("a symlink, which is not followed"),
                 Presence::NotAFolder => Some("not a folder"),
-                // The new manifest does not list it; the report says so.
+                // The new manifest does not list it, and the report states that.
                 Presence::Missing => continue,
             };
             if let Some(why) = why {
@@ -158,7 +159,7 @@ impl Engine<'_> {
                         not_recovered: Some(Place::of(INDEX_FILE, &error)),
                         ..ThreadReport::default()
                     };
-                    // All of its files are put aside now.
+                    // All of its files are set aside below.
                     report.left_behind.truncate(before);
                     self.give_up(&route, report)?;
                 }
@@ -180,8 +181,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Names what stands in a session's folder and is no part of it. A folder with thread files, or
-    /// with a name almost like a thread's, may be one that was renamed: it goes to `unreadable`.
+    /// Reports entries of a session's folder that are not part of it. A folder with thread files, or
+    /// with a name similar to a thread's, may be a renamed thread: it is copied to `unreadable`.
     fn others(
         &self,
         path: &Path,
@@ -207,16 +208,16 @@ impl Engine<'_> {
                 }
             };
             let why = match is_thread {
-                false => "no part of a session",
+                false => "not part of a session",
                 true if self.job.keeps_rest => {
                     let folder = out.join(UNREADABLE);
                     stage::create_folder(&folder)?;
                     let to = free_path(&folder, &text, "")?;
                     let left = stage::copy(&from, &to, self.job.durability)?;
                     report.left_behind.extend(not_copied(path, left));
-                    "no thread's name: rename it to thread_N to have it read; a copy is in unreadable/"
+                    "not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/"
                 }
-                true => "no thread's name: rename it to thread_N to have it read",
+                true => "not a thread's name: rename it to thread_N to have it read",
             };
             report.left_behind.push(left_behind(Path::new(&name), why));
         }
@@ -224,7 +225,7 @@ impl Engine<'_> {
     }
 }
 
-/// The report as a file: that of one session, and what was done to it.
+/// The report file of one session: what was done, and the session's report.
 #[derive(Serialize)]
 struct Recovery<'a> {
     action: Action,
@@ -232,7 +233,7 @@ struct Recovery<'a> {
     report: &'a SessionReport,
 }
 
-/// Whether this is the folder of a thread under a name that says nothing of its id.
+/// Returns whether this is a thread's folder whose name does not give its id.
 fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
     if !fs::symlink_metadata(path).map_err(at(path))?.is_dir() {
         return Ok(false);
@@ -241,12 +242,12 @@ fn is_renamed_thread(path: &Path, name: &str) -> Result<bool> {
         || names(path)?.iter().any(|name| tree::is_thread_file(name)))
 }
 
-/// Whether an earlier rewriting left something of this name beside the threads.
+/// Returns whether an earlier rewrite leaves something with this name next to the threads.
 pub(super) fn is_earlier(name: &str) -> bool {
     name == UNREADABLE || is_numbered(name, RECOVERY.0, RECOVERY.1)
 }
 
-/// Names what was not copied, below a session's folder.
+/// Reports what was not copied, with paths relative to a session's folder.
 pub(super) fn not_copied(root: &Path, left: Vec<Left>) -> impl Iterator<Item = LeftBehind> + '_ {
     left.into_iter().map(move |Left { path, why }| {
         let below = path.strip_prefix(root).unwrap_or(&path);
