@@ -1,4 +1,4 @@
-//! The other wire version, and back.
+//! Conversion to the other wire version and back.
 
 use atf::Wire;
 use atf::detail::DetailReader;
@@ -27,7 +27,7 @@ fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
     for version in [2, 1] {
         let found = files(&places.path(&version.to_string()));
         let mut index = IndexFile::finalized(version, 9);
-        // Calls and returns by turns: the depth that is counted is 1.
+        // Calls and returns alternate, so the counted depth is 1.
         index.events.iter_mut().for_each(|event| event.depth = 1);
         let detail = DetailFile::finalized(version, 3).section();
         let section = |name: &str| {
@@ -42,7 +42,7 @@ fn events_and_details_are_those_of_the_other_version_byte_for_byte() {
 }
 
 #[test]
-fn a_thread_that_only_the_event_names_is_named_as_lost() {
+fn a_thread_id_that_only_the_event_has_is_reported_as_lost() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 3).bytes();
     let index = patched(&index, 64 + 2 * 32 + 16, &8_u32.to_le_bytes());
@@ -60,7 +60,7 @@ fn a_thread_that_only_the_event_names_is_named_as_lost() {
 }
 
 #[test]
-fn a_number_without_room_is_refused_and_nothing_is_left() {
+fn a_number_that_does_not_fit_is_refused_and_leaves_nothing() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 3).bytes();
     let index = patched(&index, 64 + 32 + 20, &300_u32.to_le_bytes());
@@ -71,7 +71,7 @@ fn a_number_without_room_is_refused_and_nothing_is_left() {
     assert_eq!(places.names(), ["in"]);
 }
 
-/// Converts there and back, and compares both files with what they were.
+/// Converts there and back, and compares both files with the originals.
 #[track_caller]
 fn assert_comes_back(version: u8, index: &IndexFile, detail: &DetailFile) {
     let places = Places::new();
@@ -99,7 +99,7 @@ fn version_2_comes_back_from_version_1_byte_for_byte() {
 
 #[test]
 fn a_whole_tree_of_calls_comes_back_from_version_2_byte_for_byte() {
-    // Kind and depth: a call in a call, one that throws, and another tree behind.
+    // Kind and depth: a nested call, one that throws, then another tree.
     let tree = [
         (1, 1),
         (1, 2),
@@ -151,7 +151,7 @@ fn a_link_beyond_32_bits_does_not_become_one_to_the_detail_of_its_lower_half() {
     let mut events = reader.index().events_in(..);
     assert!(events.all(|event| event.unwrap().detail_seq.is_none()));
 
-    // Both details are set aside as they were: in version 2, with the number that version 1 lacks.
+    // Both details are set aside unchanged: in version 2, with the number that version 1 lacks.
     assert_eq!(thread.set_aside[0].count, 2);
     let orphans = DetailReader::open(out.join("thread_7/orphans.atf")).unwrap();
     assert_eq!(orphans.wire(), Wire::V2);

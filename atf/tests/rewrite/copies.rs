@@ -1,4 +1,4 @@
-//! Modes, holes and long paths of copies, and the leftovers of a killed run.
+//! Modes, holes and long paths of copies, and the remains of a killed run.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -26,7 +26,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn nobody_may_read_a_copy_who_may_not_read_the_trace() {
+fn only_those_who_can_read_the_trace_can_read_its_copy() {
     let places = Places::new();
     let unfinished = IndexFile::finalized(1, 9).placeholder().without_footer();
     places.put("in/a/thread_7/index.atf", &unfinished);
@@ -60,11 +60,11 @@ fn nobody_may_read_a_copy_who_may_not_read_the_trace() {
     }
     assert_eq!(mode(&out.join("a")), 0o700);
     assert_eq!(mode(&out.join("a/thread_7")) & 0o027, 0);
-    // Files readable by everybody stay so, as far as the umask allows.
+    // Files readable by everybody stay readable, as far as the umask allows.
     assert_eq!(mode(&out), mode(&places.path("in")));
 }
 
-/// A file of 4 GiB with bytes at its beginning and at its end.
+/// Writes a file of 4 GiB with bytes only at its beginning and at its end.
 fn put_sparse(path: &Path, begin: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = fs::File::create(path).unwrap();
@@ -97,14 +97,14 @@ fn holes_are_copied_as_holes() {
     assert_eq!(std::io::read_to_string(end).unwrap(), "\0end");
 }
 
-/// A file that is too large for the process is an error, and no signal that ends it.
+/// A file over the process's size limit is an error, not a fatal signal.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_limit_of_the_size_of_files_is_an_error() {
+fn exceeding_the_file_size_limit_is_an_error() {
     if std::env::var_os("ATF_LIMITED").is_some() {
         let places = Places::new();
         let before = rustix::process::getrlimit(rustix::process::Resource::Fsize);
-        // As large as what is read, but not its copy beside it with its events as well.
+        // Both files are larger than the limit, which is set below.
         places.put(
             "in/thread_7/index.atf",
             IndexFile::finalized(1, 3000).placeholder().without_footer(),
@@ -147,11 +147,11 @@ fn a_limit_of_the_size_of_files_is_an_error() {
         );
         return;
     }
-    // In a process of its own: the limit is the process's.
+    // Runs in a process of its own, because the limit applies to the process.
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
-            "copies::a_limit_of_the_size_of_files_is_an_error",
+            "copies::exceeding_the_file_size_limit_is_an_error",
         ])
         .env("ATF_LIMITED", "1")
         .output()
@@ -165,11 +165,11 @@ fn a_limit_of_the_size_of_files_is_an_error() {
 }
 
 #[test]
-fn a_folder_whose_copy_would_have_too_long_a_path_keeps_nothing_else() {
+fn a_folder_whose_copy_would_have_too_long_a_path_does_not_affect_others() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", without_details(1));
     places.put("in/thread_8/index.atf", "what cannot be read");
-    // As long as a path can be here; its copy has `unreadable` in it as well.
+    // The longest possible path; its copy's path also contains `unreadable`.
     let mut deep = places.path("in/thread_8");
     let longest = 4095 - "/file".len();
     while deep.as_os_str().len() < longest {
@@ -190,7 +190,7 @@ fn a_folder_whose_copy_would_have_too_long_a_path_keeps_nothing_else() {
 }
 
 #[test]
-fn a_copy_that_was_left_unfinished_is_no_session() {
+fn an_unfinished_copy_is_not_a_session() {
     let places = Places::new();
     for folder in ["session", ".atf-123-0", ".atf-123-0/below"] {
         let name = format!("in/{folder}/thread_7/index.atf");
@@ -204,7 +204,7 @@ fn a_copy_that_was_left_unfinished_is_no_session() {
         panic!("{error}");
     };
     assert_eq!(*folders, ["session"]);
-    // Who asks for it by its name gets it.
+    // It can be opened by its own path.
     let session = SessionReader::open(places.path("in/.atf-123-0")).unwrap();
     assert_eq!(session.summary().index_events, 9);
     for name in [".atf-1", ".atf-x-0", "atf-1-2", ".atf-1-2-3", ".atf--"] {
@@ -214,7 +214,7 @@ fn a_copy_that_was_left_unfinished_is_no_session() {
 
 #[test]
 fn a_thread_whose_writer_was_killed_before_it_wrote_has_lost_nothing() {
-    // Nothing; a ring without size, of zeros, and one that is ready.
+    // No further file; an empty ring; a ring of zeros; an empty detail file.
     for (name, bytes) in [
         ("", Vec::new()),
         ("ring.atf", Vec::new()),

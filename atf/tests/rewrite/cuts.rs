@@ -1,4 +1,4 @@
-//! Files that end anywhere.
+//! Files truncated at every offset.
 
 use atf::index::IndexEvent;
 use atf::rewrite::{RecoverOptions, recover};
@@ -10,13 +10,13 @@ use crate::{Places, files};
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
 
-/// How many details of the file are whole in front of `size`.
+/// Returns the number of details that are whole within the first `size` bytes.
 fn whole_details(detail: &DetailFile, size: usize) -> u64 {
     let ends = detail.places();
     ends[1..].iter().filter(|end| **end <= size as u64).count() as u64
 }
 
-/// Recovers, and compares with the prefix of `events` and `details` that was whole.
+/// Recovers a thread and compares the result with the first `events` events and `details` details.
 #[track_caller]
 fn assert_prefix(places: &Places, index: &IndexFile, events: u64, details: u64, orphans: u64) {
     let (out, again) = (places.path("out"), places.path("again"));
@@ -97,7 +97,7 @@ fn a_detail_file_cut_anywhere_keeps_its_whole_details() {
 }
 
 #[test]
-fn an_index_without_a_whole_header_is_kept_as_it_is() {
+fn an_index_with_a_truncated_header_is_kept_unchanged() {
     let detail = DetailFile::finalized(1, DETAILS).bytes();
     let index = IndexFile::finalized(1, EVENTS).bytes();
     for size in 0..64 {

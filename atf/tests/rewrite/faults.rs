@@ -1,4 +1,4 @@
-//! Holes, broken framing, links that disagree and footers that lie.
+//! Holes, broken framing, mismatched links and wrong footers.
 
 use atf::index::IndexReader;
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
@@ -7,7 +7,7 @@ use atf::thread::ThreadReader;
 use crate::Places;
 use crate::support::{DetailFile, IndexFile, patched};
 
-/// Recovers thread 7 of these files.
+/// Recovers thread 7 with these files.
 fn recovered(index: &[u8], detail: &[u8], salvage: bool) -> (Places, Report) {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
@@ -23,14 +23,14 @@ fn links(places: &Places) -> Vec<Option<u64>> {
     events.map(|event| event.unwrap().detail_seq).collect()
 }
 
-/// Offset, bytes and places of what was dropped for a reason.
+/// Returns the offset, the bytes and the number of places dropped for a reason.
 fn dropped(thread: &ThreadReport, why: DropReason) -> Option<(u64, u64, u64)> {
     let found = thread.dropped.iter().find(|dropped| dropped.why == why);
     found.map(|dropped| (dropped.offset, dropped.size, dropped.count))
 }
 
 #[test]
-fn what_stands_behind_a_hole_is_dropped_by_name_or_salvaged_apart() {
+fn events_after_a_hole_are_reported_as_dropped_or_salvaged_separately() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let index = patched(&index, 64 + 4 * 32, &[0; 32]);
@@ -65,7 +65,7 @@ fn what_stands_behind_a_hole_is_dropped_by_name_or_salvaged_apart() {
 }
 
 #[test]
-fn details_behind_a_framing_fault_are_found_by_their_links() {
+fn details_after_a_framing_fault_are_found_by_their_links() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 15).bytes();
         let detail = DetailFile::finalized(version, 5);
@@ -93,7 +93,7 @@ fn details_behind_a_framing_fault_are_found_by_their_links() {
 }
 
 #[test]
-fn a_link_to_the_detail_of_another_event_becomes_none() {
+fn a_link_to_the_detail_of_another_event_is_removed() {
     for version in [1, 2] {
         let mut events = IndexFile::finalized(version, 9).events;
         events[3].detail_seq = Some(0);
@@ -111,7 +111,7 @@ fn a_link_to_the_detail_of_another_event_becomes_none() {
 }
 
 #[test]
-fn a_footer_that_lies_takes_no_event() {
+fn a_wrong_footer_costs_no_event() {
     for version in [1, 2] {
         let true_index = IndexFile::finalized(version, 9);
         let true_detail = DetailFile::finalized(version, 3);

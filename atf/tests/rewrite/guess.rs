@@ -33,7 +33,7 @@ fn guesses(report: &Report) -> Vec<(&str, &str, &str)> {
 }
 
 #[test]
-fn an_index_without_its_magic_has_all_else_of_its_header() {
+fn an_index_without_its_magic_keeps_the_rest_of_its_header() {
     for version in [1, 2] {
         let whole = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -54,7 +54,7 @@ fn an_index_without_its_magic_has_all_else_of_its_header() {
 }
 
 #[test]
-fn of_a_header_of_zeros_the_detail_file_and_the_folder_tell_the_rest() {
+fn a_header_of_zeros_is_reconstructed_from_the_detail_file_and_the_folder() {
     for version in [1, 2] {
         let whole = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -64,7 +64,7 @@ fn of_a_header_of_zeros_the_detail_file_and_the_folder_tell_the_rest() {
             "assumed wire version {version}, thread_id 7, arch x86_64, os linux, clock unknown"
         );
         assert!(guesses(&report)[0].2.ends_with(&words), "{report}");
-        // The clock is the one thing that nothing tells.
+        // Only the clock cannot be reconstructed.
         let found = files(&places.path("out"));
         let expected = patched(&whole, 16, &[0]);
         assert!(found["thread_7/index.atf"] == expected, "{report}");
@@ -104,12 +104,12 @@ fn two_headers_of_zeros_keep_all_events_and_details() {
 }
 
 #[test]
-fn where_the_events_fit_no_version_nothing_is_guessed() {
+fn nothing_is_guessed_if_the_events_fit_no_version() {
     let without_magic = |version| {
         let index = IndexFile::finalized(version, 9).bytes();
         patched(&index, 0, b"\0\0\0\0")
     };
-    // Kinds of 99, wherever a version has its kind.
+    // A kind of 99 at the offsets of both versions.
     let kinds = (0..9).fold(without_magic(1), |index, seq| {
         let event = 64 + seq * 32;
         patched(&patched(&index, event + 20, &[99]), event + 24, &[99])

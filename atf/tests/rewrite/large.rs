@@ -1,4 +1,4 @@
-//! Payloads that are larger than what is held in memory.
+//! Payloads that are not held in memory as a whole.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -26,7 +26,7 @@ fn opaque(index_seq: u64, size: usize) -> DetailRecord {
         event_type: 9,
         index_seq,
         timestamp: 1000 + index_seq,
-        // Never the same for the length of a buffer.
+        // The pattern does not repeat with the buffer's size.
         payload: (0..size).map(|at| at.to_le_bytes()[at % 3]).collect(),
     }
 }
@@ -74,7 +74,7 @@ fn a_large_payload_that_no_event_refers_to_is_set_aside_byte_for_byte() {
     }
 }
 
-/// The most memory that this process has used at a time, in bytes.
+/// Returns the peak memory of this process in bytes.
 #[cfg(target_os = "linux")]
 fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
@@ -84,8 +84,8 @@ fn peak_memory() -> u64 {
     1024 * kib.parse::<u64>().unwrap()
 }
 
-/// A detail file with two payloads of this size, whose bytes are a hole of the file but for the
-/// last one.
+/// Writes a detail file with two payloads of this size. All their bytes except the last are a hole in
+/// the file.
 #[cfg(target_os = "linux")]
 fn put_sparse(path: &Path, size: u32) {
     let mut file = File::create(path).unwrap();
@@ -113,7 +113,7 @@ fn a_payload_of_64_mib_is_never_in_memory() {
     let (path, out) = (places.path("in"), places.path("out"));
     let report = recover(path, &out, &RecoverOptions::default()).unwrap();
     assert_eq!((report.events(), report.details()), (1, 1), "{report}");
-    // All tests of this process together.
+    // The peak covers all tests of this process.
     let peak = peak_memory();
     assert!(peak < u64::from(SIZE), "{peak} bytes");
 

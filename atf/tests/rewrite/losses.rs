@@ -1,4 +1,4 @@
-//! NoteKind counts as a loss, and how the report says it.
+//! What counts as a loss, and how the report states it.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};
@@ -7,13 +7,13 @@ use serde_json::json;
 use crate::support::{DetailFile, IndexFile, crc32c, patched};
 use crate::{Places, files, without_details};
 
-/// Recovers what was put at `in`.
+/// Recovers the trace at `in`.
 fn recovered(places: &Places) -> Report {
     let (path, out) = (places.path("in"), places.path("out"));
     recover(path, out, &RecoverOptions::default()).unwrap()
 }
 
-/// The same of thread 7 with these files; what was recovered is recovered without a loss.
+/// Recovers thread 7 with these files. A second recovery must not lose anything.
 fn thread(index: &[u8], detail: &[u8]) -> Report {
     let places = Places::new();
     places.put("in/thread_7/index.atf", index);
@@ -30,19 +30,19 @@ fn count(report: &Report, what: NoteKind) -> u64 {
 }
 
 #[test]
-fn what_only_a_crash_leaves_is_no_loss() {
+fn the_effects_of_a_crash_alone_are_not_a_loss() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).placeholder();
         let index = index.without_footer();
         let detail = DetailFile::finalized(version, 3).placeholder();
-        // In the middle of the last event.
+        // Truncated in the middle of the last event.
         let report = thread(&index[..index.len() - 5], &detail.without_footer());
         assert_eq!((report.events(), report.losses()), (8, 0), "{report}");
     }
 }
 
 #[test]
-fn events_that_changed_under_their_checksum_are_a_loss() {
+fn events_that_do_not_match_their_checksum_are_a_loss() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -84,7 +84,7 @@ fn events_that_a_finalized_header_counts_and_the_file_lacks_are_a_loss() {
         assert_eq!(report.losses(), 1, "{report}");
         let said = format!("detail.atf: 1 of 3, the file was truncated at {last:#x}\n");
         assert!(report.to_string().contains(&said), "{report}");
-        // Only the footer and the header's numbers say how many there were.
+        // The header counts nine events and all are there; only the footer is missing.
         let report = thread(&index[..64 + 9 * 32], &whole);
         assert_eq!(report.losses(), 0, "{report}");
     }
@@ -109,11 +109,11 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
         let bytes = patched(&bytes, events.start + 4 * 32, &[0; 32]);
         let checksum = crc32c(&bytes[events.clone()]).to_le_bytes();
         let bytes = patched(&bytes, events.end + 4, &checksum);
-        // The header's last time, since what is intact would be copied as it is.
+        // Change the header's last time, because an intact file would be copied unchanged.
         let bytes = patched(&bytes, 56, &[1]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 9, "{report}");
-        // Without the checksum nothing says that they were.
+        // Without a checksum nothing proves that they were written.
         let bytes = patched(&bytes, events.end + 4, &[0; 4]);
         let report = thread(&bytes, &DetailFile::finalized(version, 3).bytes());
         assert_eq!(report.events(), 4, "{report}");
@@ -121,7 +121,7 @@ fn zeros_under_a_good_checksum_were_written_and_are_kept() {
 }
 
 #[test]
-fn details_whose_file_is_gone_and_a_manifest_that_is_no_json_are_losses() {
+fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
     places.put("in/thread_7/index.atf", &index);
@@ -141,7 +141,7 @@ fn details_whose_file_is_gone_and_a_manifest_that_is_no_json_are_losses() {
 }
 
 #[test]
-fn what_is_behind_a_hole_is_counted_in_events() {
+fn data_after_a_hole_is_counted_in_events() {
     let index = IndexFile::finalized(1, 9).bytes();
     let index = patched(&index, 64 + 4 * 32, &[0; 2 * 32]);
     let report = thread(&index, &DetailFile::finalized(1, 3).bytes());
@@ -152,12 +152,12 @@ fn what_is_behind_a_hole_is_counted_in_events() {
     ] {
         assert!(text.contains(said), "{text}");
     }
-    // The hole, what is behind it, and the checksum.
+    // The hole, the events after it, and the checksum.
     assert_eq!(report.losses(), 3);
 }
 
 #[test]
-fn strange_files_beside_sessions_are_named_and_are_no_loss() {
+fn other_files_next_to_sessions_are_reported_but_not_as_a_loss() {
     let places = Places::new();
     let index = without_details(1);
     places.put("in/session_1/pid_1/thread_7/index.atf", &index);
@@ -168,7 +168,7 @@ fn strange_files_beside_sessions_are_named_and_are_no_loss() {
     let left: Vec<_> = report.left_behind.iter().map(|left| &*left.path).collect();
     assert_eq!(left, ["README.md", "session_1/notes"]);
 
-    // In a session's folder it may belong to the session.
+    // In a session's folder, a file may belong to the session.
     places.put("in/session_1/pid_1/notes.txt", "x");
     let (path, out) = (places.path("in"), places.path("again"));
     let report = recover(path, out, &RecoverOptions::default()).unwrap();
@@ -176,7 +176,7 @@ fn strange_files_beside_sessions_are_named_and_are_no_loss() {
 }
 
 #[test]
-fn a_threads_folder_of_another_name_is_copied_and_called_by_what_to_do() {
+fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
     let places = Places::new();
     let index = without_details(1);
     for name in ["thread_7", "thread_X", "renamed"] {
@@ -213,7 +213,7 @@ fn no_name_breaks_a_line_of_the_report() {
 }
 
 #[test]
-fn what_is_wrong_is_counted_and_its_first_eight_places_are_named() {
+fn problems_are_counted_and_their_first_eight_places_named() {
     let events = IndexFile::finalized(1, 20)
         .events
         .into_iter()
@@ -234,13 +234,13 @@ fn what_is_wrong_is_counted_and_its_first_eight_places_are_named() {
     let places: Vec<_> = kinds.first.iter().map(|place| place.offset).collect();
     let expected: Vec<_> = (0..8).map(|seq| Some(64 + 32 * seq + 20)).collect();
     assert_eq!((kinds.count, places), (20, expected));
-    // What is true of every event is named once.
+    // A note that applies to every event names one place.
     let depths = of(NoteKind::CallDepthLost);
     assert_eq!((depths.count, depths.first.len()), (20, 1));
 }
 
 #[test]
-fn numbers_of_nothing_are_left_out_of_the_report_as_json() {
+fn counts_of_zero_are_omitted_from_the_json_report() {
     let index = IndexFile::finalized(1, 9).bytes();
     let detail = DetailFile::finalized(1, 3);
     let json = serde_json::to_value(thread(&index, &detail.bytes())).unwrap();
@@ -252,7 +252,7 @@ fn numbers_of_nothing_are_left_out_of_the_report_as_json() {
     assert_eq!(session["manifest"], manifest);
     assert!(json.get("left_behind").is_none());
 
-    // With one detail behind damage, and an index that was not finalized.
+    // With one detail after damage, and an unfinalized index.
     let second = usize::try_from(detail.places()[1]).unwrap();
     let broken = patched(&detail.without_footer(), second, &5_u32.to_le_bytes());
     let places = Places::new();

@@ -1,10 +1,6 @@
-//! NoteKind rewriting keeps, sets aside and drops, by property.
+//! Tests of what a rewrite keeps, sets aside and drops.
 
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the tests of the readers use the rest"
-)]
+#[allow(dead_code, unused_imports, reason = "the readers' tests use the rest")]
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -36,7 +32,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-/// A folder that is removed in the end, and places in it.
+/// A temporary folder and paths in it.
 struct Places {
     folder: TempDir,
 }
@@ -52,14 +48,14 @@ impl Places {
         self.folder.path().join(name)
     }
 
-    /// Writes a file and makes the folders that it stands in.
+    /// Writes a file and creates its parent folders.
     fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
-    /// The names of all that is there.
+    /// Returns the sorted names of all entries.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
@@ -69,7 +65,7 @@ impl Places {
     }
 }
 
-/// A finalized index of nine events that says that there is no `detail.atf`.
+/// Returns a finalized index of nine events whose flags state that there is no `detail.atf`.
 fn without_details(version: u8) -> Vec<u8> {
     let file = support::IndexFile {
         flags: 0,
@@ -78,7 +74,7 @@ fn without_details(version: u8) -> Vec<u8> {
     file.bytes()
 }
 
-/// All files at a path and below it, by their names from there.
+/// Returns all files below a path, by their relative names.
 fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut open = vec![path.to_path_buf()];

@@ -1,4 +1,4 @@
-//! The manifest of what is recovered.
+//! The manifest of a recovered session.
 
 use atf::Clock;
 use atf::manifest::Manifest;
@@ -44,10 +44,10 @@ fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
 }
 
 #[test]
-fn what_another_tool_wrote_into_it_stays() {
+fn keys_written_by_another_tool_stay() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
-    // The list of threads is wrong, so it is written anew.
+    // The list of threads is wrong, so the manifest is rewritten.
     let own = r#"{"threads": [], "x_tool": {"run": [1, "two"]}}"#;
     places.put("in/manifest.json", own);
     recover(
@@ -64,7 +64,7 @@ fn what_another_tool_wrote_into_it_stays() {
 
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
-/// A thread of one event without details, and what a manifest says of it.
+/// Makes a thread of one event without details, and a manifest.
 fn session(manifest: &str) -> Places {
     let places = Places::new();
     let mut index = IndexFile::finalized(2, 1);
@@ -76,7 +76,7 @@ fn session(manifest: &str) -> Places {
     places
 }
 
-/// The true one, with one of its values replaced.
+/// Returns the correct manifest with one value replaced.
 fn manifest(old: &str, new: &str) -> String {
     let text = format!(
         r#"{{ "format_version": "2.0",
@@ -88,7 +88,7 @@ fn manifest(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn one_that_is_right_stays_as_it_was_written() {
+fn a_correct_manifest_stays_unchanged() {
     for own in [
         manifest("7", "7"),
         manifest(
@@ -106,7 +106,7 @@ fn one_that_is_right_stays_as_it_was_written() {
 }
 
 #[test]
-fn what_is_not_so_is_mended_and_called_a_change() {
+fn wrong_values_are_mended_and_reported_as_a_change() {
     let time = &TIME.to_string();
     let start = format!("\"time_start_ns\": {time}");
     let end = format!("\"time_end_ns\": {time}");
@@ -117,7 +117,7 @@ fn what_is_not_so_is_mended_and_called_a_change() {
         (&*start, r#""time_start_ns": 0"#),
         (&*end, r#""time_end_ns": 0"#),
         (r#""clock_type": 3"#, r#""clock_type": 4"#),
-        // What is said twice, and what is no manifest at all.
+        // A thread listed twice, and text that is not a manifest.
         ("false} ", r#"false}, {"id": 7} "#),
         ("{", "?"),
     ] {
@@ -162,7 +162,7 @@ fn what_another_manifest_adds_is_written() {
 }
 
 #[test]
-fn a_right_one_is_scrubbed_of_what_no_one_knows() {
+fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     let own = manifest(r#""clock_type""#, r#""note": "hunter2!", "clock_type""#);
     let places = session(&own);
     let (path, out) = (places.path("in"), places.path("out"));
@@ -171,7 +171,7 @@ fn a_right_one_is_scrubbed_of_what_no_one_knows() {
     let text = String::from_utf8_lossy(&found["manifest.json"]);
     assert!(!text.contains("hunter2!"), "{text}");
     assert!(report.changed(), "{report}");
-    // And one without such a thing is written anew, so that no spaces or marks of it are left.
+    // Without unknown keys it is rewritten too, so none of its original formatting is left.
     let places = session(&manifest("7", "7"));
     scrub(
         places.path("in"),

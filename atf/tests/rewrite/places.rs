@@ -1,4 +1,4 @@
-//! Where a new trace can stand, and that nothing is left where it cannot.
+//! Where a new trace can be written, and that a refused rewrite leaves nothing.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use atf::rewrite::{RecoverOptions, recover};
 use crate::support::IndexFile;
 use crate::{Places, files};
 
-/// A session at `in`, and a file beside it.
+/// Makes a session at `in`, and a file next to it.
 fn places() -> Places {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
@@ -35,7 +35,7 @@ fn assert_io(error: &atf::Error, kind: io::ErrorKind) {
 }
 
 #[test]
-fn what_stands_there_is_not_replaced() {
+fn an_existing_output_is_not_replaced() {
     let places = places();
     fs::create_dir(places.path("empty")).unwrap();
     for out in ["file", "empty", "in"] {
@@ -44,7 +44,7 @@ fn what_stands_there_is_not_replaced() {
 }
 
 #[test]
-fn what_is_read_does_not_grow() {
+fn an_output_inside_the_input_is_refused() {
     let places = places();
     for out in ["in/out", "in/thread_7/out", "in/../in/out"] {
         assert_eq!(*error(&places, "in", out).kind(), ErrorKind::OutputInside);
@@ -52,7 +52,7 @@ fn what_is_read_does_not_grow() {
 }
 
 #[test]
-fn the_folder_above_must_be_there() {
+fn the_parent_folder_must_exist() {
     let places = places();
     assert_io(&error(&places, "in", "no/out"), io::ErrorKind::NotFound);
     let error = error(&places, "in", "file/out");
@@ -67,7 +67,7 @@ fn a_name_that_is_too_long_leaves_nothing() {
 }
 
 #[test]
-fn where_no_trace_is_nothing_is_made() {
+fn without_a_trace_nothing_is_created() {
     let places = places();
     fs::create_dir(places.path("empty")).unwrap();
     let found = error(&places, "empty", "out");
@@ -77,21 +77,21 @@ fn where_no_trace_is_nothing_is_made() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_folder_that_takes_nothing_is_named() {
+fn a_folder_that_allows_no_new_files_is_named() {
     use std::path::Path;
-    // Nobody can make anything there, not even root.
+    // Nobody can create anything there, not even root.
     let out = Path::new("/proc/recovered");
     let options = RecoverOptions::default();
     let error = recover(places().path("in"), out, &options).unwrap_err();
     let ErrorKind::Io(kind) = error.kind() else {
         panic!("{error}");
     };
-    // Other names are tried only where one is taken.
+    // Other names are tried only if a name is taken.
     assert_ne!(*kind, io::ErrorKind::AlreadyExists);
     assert_eq!(error.path(), Some(Path::new("/proc")));
 }
 
-/// Names that are no text: bytes that are not UTF-8.
+/// Names that are not UTF-8.
 #[cfg(target_os = "linux")]
 mod not_utf_8 {
     use std::ffi::OsStr;
@@ -106,7 +106,7 @@ mod not_utf_8 {
         OsStr::from_bytes(bytes)
     }
 
-    /// A session in a folder of such a name, with a file of such a name beside its thread and one
+    /// Makes a session in a folder with such a name, and files with such names next to its thread and
     /// in it.
     fn put(root: &Path) -> PathBuf {
         let session = root.join(name(b"s\xff"));
@@ -127,14 +127,14 @@ mod not_utf_8 {
     }
 
     #[test]
-    fn in_and_out_are_taken_as_they_are() {
+    fn paths_are_used_unchanged() {
         let places = Places::new();
         let session = put(&places.path("in"));
         let out = places.folder.path().join(name(b"o\xc3"));
         let options = RecoverOptions::default();
         assert_named(&recover(&session, &out, &options).unwrap());
         assert!(out.join("thread_7/index.atf").is_file());
-        // And as the folders on the way to a session.
+        // Also as folders on the way to a session.
         let above = recover(places.path("in"), places.path("out"), &options).unwrap();
         assert_named(&above);
         assert_eq!(above.sessions[0].folder, "s\u{fffd}");
@@ -158,9 +158,9 @@ mod not_utf_8 {
 }
 
 #[test]
-fn a_folder_that_another_left_unfinished_stays() {
+fn an_unfinished_folder_of_another_run_stays() {
     let places = places();
-    // The name that is taken first: one that was killed can have had the same number.
+    // The first name tried: a killed process can have had the same id.
     let left = format!(".atf-{}-0", std::process::id());
     places.put(&format!("{left}/x"), "y");
     let options = RecoverOptions::default();
@@ -170,7 +170,7 @@ fn a_folder_that_another_left_unfinished_stays() {
 }
 
 #[test]
-fn what_comes_there_meanwhile_is_not_replaced() {
+fn an_output_created_meanwhile_is_not_replaced() {
     let places = places();
     let out = places.path("out");
     let make = |_, _| fs::create_dir_all(&out).unwrap();
@@ -183,10 +183,10 @@ fn what_comes_there_meanwhile_is_not_replaced() {
 }
 
 #[test]
-fn a_name_that_cannot_be_is_refused_before_anything_is_read() {
+fn an_invalid_name_is_refused_before_anything_is_read() {
     let places = places();
     let out = places.path(&"n".repeat(300));
-    let begun = |_, _| panic!("it was begun");
+    let begun = |_, _| panic!("the rewrite began");
     let options = RecoverOptions::default().progress(Some(&begun));
     let error = recover(places.path("in"), &out, &options).unwrap_err();
     assert_eq!(error.path(), Some(&*out));

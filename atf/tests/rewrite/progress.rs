@@ -1,4 +1,4 @@
-//! What a caller is told while a trace is rewritten.
+//! The progress callback of a rewrite.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use crate::Places;
 use crate::ring::{Area, ring};
 use crate::support::{DetailFile, EventRecord, IndexFile};
 
-/// Events of more than two steps of 1 MiB.
+/// The number of events, which take more than two steps of 1 MiB.
 const EVENTS: u64 = 80_000;
 
 fn events() -> Vec<EventRecord> {
@@ -25,8 +25,8 @@ fn events() -> Vec<EventRecord> {
     (0..EVENTS).map(event).collect()
 }
 
-/// A thread that came out of a ring for the most part, a large one, one that cannot be read, and
-/// one whose details no event refers to.
+/// Makes a thread with most of its events in a ring, a large one, an unreadable one, and one whose
+/// details no event refers to.
 fn session() -> (Places, u64) {
     let places = Places::new();
     let file = IndexFile::of(1, events()).placeholder().without_footer();
@@ -51,7 +51,7 @@ fn session() -> (Places, u64) {
     put("thread_3/index.atf", b"no index");
     put("thread_4/index.atf", &file[..64 + 32]);
     put("thread_4/detail.atf", &detail);
-    // What the ring holds is not counted in: the new files have it, the old ones do not.
+    // The ring does not count: its bytes are in the new files, not in the old ones.
     places.put("in/thread_1/ring.atf", ring);
     (places, size)
 }
@@ -65,9 +65,9 @@ fn assert_told(rewrite: impl FnOnce(ProgressFn<'_>) -> Report, total: u64) {
     assert_eq!(told.last(), Some(&(total, total)));
     assert!(told.iter().all(|(_, all)| *all == total), "{told:?}");
     assert!(told.is_sorted(), "{told:?}");
-    // Between the threads, and in the midst of the large one.
+    // Called between the threads and within the large one.
     assert!(told.len() > 6, "{told:?}");
-    // Not for each event.
+    // Not called per event.
     assert!(told.len() < 40, "{} times", told.len());
 }
 

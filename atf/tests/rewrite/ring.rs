@@ -1,4 +1,4 @@
-//! What a writer that was killed left in `ring.atf`.
+//! Recovery of events that a killed writer left in `ring.atf`.
 
 use atf::Wire;
 use atf::rewrite::{
@@ -11,10 +11,10 @@ use crate::{Places, files};
 
 const EVENTS: u64 = 9;
 const DETAILS: u64 = 3;
-/// The size of each area, unless it needs more.
+/// The size of each area in bytes, unless it needs more.
 const CAPACITY: usize = 4096;
 
-/// What belongs behind the first `start` bytes of a file.
+/// The content of a file after its first `start` bytes.
 pub(crate) struct Area<'a> {
     pub(crate) file: &'a [u8],
     pub(crate) start: usize,
@@ -34,7 +34,7 @@ impl Area<'_> {
     }
 }
 
-/// `ring.atf`, written from its table in the reference.
+/// Returns a `ring.atf`, laid out by its table in the reference.
 pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> {
     let mut out = Bytes::default();
     out.raw(b"ATR2").u8(1).u8(version).raw(&[0; 2]);
@@ -51,8 +51,8 @@ pub(crate) fn ring(version: u8, index: &Area<'_>, detail: &Area<'_>) -> Vec<u8> 
     out.0
 }
 
-/// A thread whose writer was killed: so many bytes of its events are in each file, and all from
-/// some offset on are in the ring.
+/// A thread whose writer was killed: each file has the first `…_size` bytes, and the ring has the bytes
+/// from `…_start` on.
 struct Killed {
     version: u8,
     index_size: usize,
@@ -62,8 +62,8 @@ struct Killed {
 }
 
 impl Killed {
-    /// Four of nine events are in the file and one of three details; the ring has two of these
-    /// events as well.
+    /// The files have four of nine events and one of three details; the ring has two of these events
+    /// too.
     fn new(version: u8) -> Self {
         let details = DetailFile::finalized(version, DETAILS);
         let first_detail = usize::try_from(details.places()[1]).unwrap();
@@ -149,7 +149,7 @@ fn events_from_a_ring_are_written_and_counted() {
 }
 
 #[test]
-fn an_event_whose_beginning_alone_is_in_the_file_came_from_the_ring() {
+fn an_event_torn_in_the_file_but_whole_in_the_ring_comes_from_the_ring() {
     for version in [1, 2] {
         let places = Places::new();
         let mut killed = Killed::new(version);
@@ -165,7 +165,7 @@ fn an_event_whose_beginning_alone_is_in_the_file_came_from_the_ring() {
 }
 
 #[test]
-fn a_ring_of_other_files_is_kept_aside_and_adds_nothing() {
+fn a_ring_of_other_files_is_set_aside_and_adds_nothing() {
     for version in [1, 2] {
         let other = 3 - version;
         let beyond = 64 + 5 * 32_u64;
@@ -176,7 +176,7 @@ fn a_ring_of_other_files_is_kept_aside_and_adds_nothing() {
             (24, &beyond.to_le_bytes(), "header.index_start"),
             (40, &77_u32.to_le_bytes(), "header.index_checksum"),
             (44, &77_u32.to_le_bytes(), "header.detail_checksum"),
-            // A byte that the file has otherwise.
+            // A byte that differs from the file's.
             (128 + 3, &[0xee], "header.index_start"),
         ] {
             let places = Places::new();
@@ -204,7 +204,7 @@ fn a_ring_of_other_files_is_kept_aside_and_adds_nothing() {
 }
 
 #[test]
-fn a_ring_beside_finalized_files_adds_nothing_and_is_no_loss() {
+fn a_ring_next_to_finalized_files_adds_nothing_and_is_not_a_loss() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 3).bytes());
     let detail = DetailFile::finalized(1, 1).bytes();
@@ -221,7 +221,7 @@ fn a_ring_beside_finalized_files_adds_nothing_and_is_no_loss() {
 }
 
 #[test]
-fn a_ring_whose_index_has_no_header_is_kept_aside() {
+fn a_ring_whose_index_has_no_header_is_set_aside() {
     let places = Places::new();
     let mut ring = Vec::new();
     Killed::new(1).put(&places, |bytes| {
@@ -239,7 +239,7 @@ fn a_ring_whose_index_has_no_header_is_kept_aside() {
 }
 
 #[test]
-fn events_from_a_ring_are_converted_and_scrubbed_as_all_others() {
+fn events_from_a_ring_are_converted_and_scrubbed_like_all_others() {
     let places = Places::new();
     Killed::new(1).put(&places, |ring| ring);
     let (path, options) = (places.path("in"), ConvertOptions::default());
@@ -256,10 +256,10 @@ fn events_from_a_ring_are_converted_and_scrubbed_as_all_others() {
     assert!(found.keys().all(|name| !name.contains("ring")));
 }
 
-/// The last payload of a killed writer ends as a footer does, with numbers that fit or without: nothing of it is
-/// lost, whatever holds it and however it is recovered.
+/// The last payload of a killed writer ends like a footer, with or without plausible numbers. Nothing of it is
+/// lost, wherever it is stored and however it is recovered.
 #[test]
-fn a_payload_that_ends_as_a_footer_survives_in_the_ring_and_in_the_file() {
+fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
     for (wire, survive_kill, fits, salvage) in [Wire::V1, Wire::V2]
         .into_iter()
         .flat_map(|wire| (0..8).map(move |bits| (wire, bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)))
@@ -295,7 +295,7 @@ fn a_payload_that_ends_as_a_footer_survives_in_the_ring_and_in_the_file() {
         if !survive_kill {
             writer.flush().unwrap();
         }
-        // As a process that is killed leaves it.
+        // Leaves the files as a killed process does.
         std::mem::forget(writer);
         let options = RecoverOptions::default().salvage(salvage);
         let report = recover(places.path("in"), places.path("out"), &options).unwrap();

@@ -1,4 +1,4 @@
-//! What is found behind holes and damage: the very bytes, and nothing that only looks like them.
+//! Salvage after holes and damage: finds the exact bytes, and nothing that only looks like them.
 
 use atf::rewrite::{DropReason, NoteKind, RecoverOptions, Report, ThreadReport, recover};
 use atf::thread::ThreadReader;
@@ -6,17 +6,17 @@ use atf::thread::ThreadReader;
 use crate::support::{DetailFile, DetailRecord, IndexFile, crc32c, patched};
 use crate::{Places, files};
 
-/// Where the first detail stands, and how long each of a call is.
+/// The offset of the first detail, and the size in bytes of a call's detail.
 const START: usize = 64;
 const CALL: usize = 124;
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 
-/// Events of version 1, every third of which has a detail.
+/// Returns an index of version 1; every third event has a detail.
 fn index(count: u64) -> Vec<u8> {
     IndexFile::finalized(1, count).bytes()
 }
 
-/// Their details.
+/// Returns the details of these events.
 fn calls(count: u64) -> Vec<DetailRecord> {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     (0..count).map(call).collect()
@@ -39,7 +39,7 @@ fn thread(report: &Report) -> &ThreadReport {
     report.threads().next().unwrap()
 }
 
-/// Where the details were found that hopping did not reach.
+/// Returns the offsets of the salvaged details.
 fn found(report: &Report) -> Vec<u64> {
     let mut notes = thread(report).notes.iter();
     let note = notes.find(|note| note.kind == NoteKind::DetailSalvaged);
@@ -47,7 +47,7 @@ fn found(report: &Report) -> Vec<u64> {
     places.map(|place| place.offset.unwrap()).collect()
 }
 
-/// Which events of the new trace have details.
+/// Returns the positions of the events with details in the new trace.
 fn with_details(places: &Places) -> Vec<u64> {
     let thread = ThreadReader::open(places.path("out/thread_7")).unwrap();
     let events = (0..).zip(thread.index().events_in(..));
@@ -61,8 +61,8 @@ fn number(size: usize) -> [u8; 4] {
 
 #[test]
 fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
-    // The stack of the first holds what the tracer just wrote: the detail of event 9. No event
-    // refers to the first; the third cannot be framed.
+    // The first detail's stack contains a copy of event 9's detail. No event refers to the first; the
+    // third has an impossible length.
     let mut details = calls(4);
     let copied = DetailFile::of(1, vec![details[3].clone()]).section();
     details[0].payload.extend(copied);
@@ -79,9 +79,9 @@ fn a_copy_in_the_payload_of_another_detail_is_not_taken_for_it() {
 }
 
 #[test]
-fn details_that_a_damaged_length_leads_over_are_found() {
-    // The second seems to be as long as three, and to belong to no event. What it leads over is the
-    // third, and the fourth, to which no event refers.
+fn details_skipped_by_a_damaged_length_are_found() {
+    // The second's length is that of three details, and its event does not exist. So the third and the
+    // fourth are skipped; no event refers to the fourth.
     let mut details = calls(6);
     details[3].index_seq = 77;
     let bytes = DetailFile::of(1, details).placeholder().without_footer();
@@ -93,7 +93,7 @@ fn details_that_a_damaged_length_leads_over_are_found() {
     let offsets = [2, 4, 5].map(|seq| (START + seq * CALL) as u64);
     assert_eq!(found(&report), offsets, "{report}");
     assert_eq!(thread(&report).details.salvaged, 3);
-    // The second and the fourth are left, and nothing else is.
+    // Only the second and the fourth are dropped.
     assert!(thread(&report).set_aside.is_empty(), "{report}");
     let said = "    dropped: what overlaps with details that were found by their links: \
                 detail.atf: 248 bytes (at 0xbc and 1 place more)\n";
@@ -102,9 +102,9 @@ fn details_that_a_damaged_length_leads_over_are_found() {
 }
 
 #[test]
-fn what_was_hopped_over_by_chance_takes_nothing_from_what_was_found() {
-    // As above, but the second ends within the fourth, where bytes look like another detail that
-    // ends where the fifth begins.
+fn bytes_that_look_like_a_detail_do_not_displace_found_details() {
+    // As above, but the second ends within the fourth, at bytes that look like a detail and end where
+    // the fifth begins.
     let mut details = calls(5);
     let look_alike = [&number(60)[..], &[9; 56]].concat();
     let payload = &mut details[3].payload;
@@ -137,9 +137,9 @@ fn a_length_that_leads_into_a_damaged_footer_makes_no_detail() {
 }
 
 #[test]
-fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
-    // Both sections begin later than they could. Event 4 never reached the disk, and the third
-    // detail cannot be framed. The headers say more than is so.
+fn details_of_events_after_a_hole_are_set_aside_with_them_byte_for_byte() {
+    // Both sections begin later than they could. Event 4 never reached the disk, and the third detail
+    // has an impossible length. The headers contain wrong values.
     let file = IndexFile {
         events_offset: 96,
         footer_offset: 96 + 15 * 32,
@@ -161,7 +161,7 @@ fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
     let thread = thread(&report);
     assert_eq!((thread.events.kept, thread.events.salvaged), (4, 10));
 
-    // Their links and numbers are those of the file that they come from.
+    // Their links and numbers are those of the original file.
     let mut rest = IndexFile::of(1, file.events[5..].to_vec());
     rest.flags = 0;
     let found = files(&out.path("out"));
@@ -181,12 +181,12 @@ fn what_belongs_to_events_behind_a_hole_is_set_aside_with_them_byte_for_byte() {
 }
 
 #[test]
-fn an_index_without_its_magic_that_was_cut_in_an_event_is_guessed_too() {
+fn the_header_of_a_truncated_index_without_its_magic_is_guessed_too() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).placeholder();
         let index = patched(&index.without_footer(), 0, b"????");
         let detail = DetailFile::finalized(version, 3).bytes();
-        // Only the beginning of the last event is there: its kind is not.
+        // The last event is torn before its kind.
         let (_, report) = recovered(&index[..index.len() - 16], &detail);
         assert_eq!((report.events(), report.details()), (8, 3), "{report}");
     }
@@ -204,7 +204,7 @@ fn without_salvage_nothing_is_guessed() {
 
 #[test]
 fn runs_are_named_up_to_64_and_all_counted() {
-    // Every other detail has an event, so that each orphan is a run; then two in a row.
+    // Every other detail has an event, so each orphan is a run of its own; then two in a row.
     let events = (0..150_u64).map(|seq| {
         let mut event = IndexFile::finalized(1, 1).events[0].clone();
         event.detail_seq = (seq % 2 == 0).then_some(seq);
@@ -230,7 +230,7 @@ fn runs_are_named_up_to_64_and_all_counted() {
 }
 
 #[test]
-fn very_many_details_behind_damage_are_each_taken_once() {
+fn very_many_details_after_damage_are_each_taken_once() {
     let bytes = DetailFile::of(1, calls(200)).placeholder().without_footer();
     let bytes = patched(&bytes, START, &number(5));
     let (out, report) = recovered(&index(600), &bytes);

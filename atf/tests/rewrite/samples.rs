@@ -1,4 +1,4 @@
-//! The sessions that a third party's writer wrote, against what an independent parser found.
+//! Compares the samples, written by a third party's tracer, with the results of an independent parser.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples")
 }
 
-/// SHA-256 of the events section of a file that this crate finalized.
+/// Returns the SHA-256 of the events section of a file that this crate finalized.
 fn sha256(file: &Path) -> String {
     let bytes = fs::read(file).unwrap();
     Sha256::digest(&bytes[64..bytes.len() - 64])
@@ -84,7 +84,7 @@ fn a_second_recovery_of_a_sample_changes_nothing() {
         let (once, twice) = (places.path("once"), places.path("twice"));
         let options = RecoverOptions::default();
         let first = recover(samples().join(sample), &once, &options).unwrap();
-        assert!(first.changed(), "its writer made no checksum");
+        assert!(first.changed(), "the tracer wrote no checksum");
         let second = recover(&once, &twice, &options).unwrap();
         assert!(!second.changed(), "{second}");
         assert_eq!(files(&once), files(&twice));

@@ -1,4 +1,4 @@
-//! A scrubbed trace holds nothing of what its program held in memory.
+//! A scrubbed trace contains nothing of its program's memory.
 
 use atf::detail::FunctionPayload;
 use atf::rewrite::{NoteKind, ScrubOptions, scrub};
@@ -12,7 +12,7 @@ const SECRET: &[u8; 8] = b"hunter2!";
 const T: u64 = 5_000_000;
 const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
 
-/// Registers, stack and reserved bytes full of the secret, and more of it behind.
+/// Makes a detail whose registers, stack and reserved bytes are full of the secret.
 fn call(index_seq: u64, function_id: u64, stack: u16) -> DetailRecord {
     let mut payload = Bytes::default();
     payload.u64(function_id);
@@ -47,7 +47,7 @@ fn event(seq: u64, detail_seq: Option<u64>) -> EventRecord {
     }
 }
 
-/// A thread with the secret wherever bytes can be, in front of `tail` behind its events.
+/// Writes a thread with the secret in every possible place, and `tail` at the end of its files.
 fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bool) {
     let links = [Some(0), None, Some(1), Some(2), Some(4), Some(5), Some(99)];
     let events = links
@@ -62,14 +62,15 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
         // No event refers to these two: an orphan, and one whose event has another link.
         call(1, FUNCTION, 64),
         opaque(4, 500),
-        // The payload of a call, but of the function whose id is the secret.
+        // The payload of a call to the function whose id is the secret.
         call(5, u64::from_le_bytes(*SECRET), 8),
         opaque(0, 40),
     ];
     let detail = DetailFile::of(version, records);
-    let (index_footer, detail_footer) = match has_footer {
-        true => (index.footer(), detail.footer()),
-        false => (Vec::new(), Vec::new()),
+    let (index_footer, detail_footer) = if has_footer {
+        (index.footer(), detail.footer())
+    } else {
+        (Vec::new(), Vec::new())
     };
     let [index_start, detail_start] = match has_footer {
         true => [index.header(), detail.header()],
@@ -100,7 +101,7 @@ fn plant(places: &Places, folder: &str, version: u8, tail: &[u8], has_footer: bo
     }
 }
 
-/// A session of threads that end in different ways.
+/// Makes a session of threads that end in different ways.
 fn session(version: u8) -> Places {
     let places = Places::new();
     let zeros = [0; 4096];
@@ -113,7 +114,7 @@ fn session(version: u8) -> Places {
     for (number, tail) in tails.iter().enumerate() {
         plant(&places, &format!("thread_{number}"), version, tail, true);
         let id = number + 4;
-        // Whole events behind the last one would be events.
+        // Whole events after the last one would be events too.
         if number < 3 {
             plant(&places, &format!("thread_{id}"), version, tail, false);
         }
@@ -146,7 +147,7 @@ fn no_byte_of_a_secret_is_in_any_file() {
             let out = files(&places.path("out"));
             assert!(out.len() >= 8, "{:?}", out.keys());
             for (name, bytes) in &out {
-                // Four bytes in a row from anywhere in a repeated secret.
+                // Any four consecutive bytes of the repeated secret.
                 let twice = SECRET.repeat(2);
                 for part in (0..8).map(|at| &twice[at..at + 4]) {
                     let found = bytes.windows(4).position(|window| window == part);
@@ -216,7 +217,7 @@ fn without_the_option_the_paths_of_modules_stay() {
 }
 
 #[test]
-fn the_report_names_what_was_left_out() {
+fn the_report_names_dropped_content() {
     let places = session(1);
     let (path, out) = (places.path("in"), places.path("out"));
     let report = scrub(path, &out, &ScrubOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Sessions of several processes, links out of them, and sessions of which nothing is left.
+//! Sessions of several processes, symlinks out of them, and sessions without recoverable events.
 
 use std::io;
 
@@ -52,7 +52,7 @@ fn each_process_of_a_session_is_recovered_in_its_place() {
 }
 
 #[test]
-fn a_session_without_events_says_so_and_keeps_its_files() {
+fn a_session_without_events_is_reported_and_keeps_its_files() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", b"nothing");
     places.put("in/thread_7/notes.txt", b"mine");
@@ -73,21 +73,21 @@ fn a_session_without_events_says_so_and_keeps_its_files() {
     );
     let found = files(&places.path("out"));
     assert_eq!(found["unreadable/thread_7/index.atf"], b"nothing");
-    // Nothing of that folder is left behind.
+    // The whole folder was copied.
     assert_eq!(found["unreadable/thread_7/notes.txt"], b"mine");
     assert!(report.sessions[0].left_behind.is_empty(), "{report}");
     assert!(found.contains_key("thread_8/index.atf"));
 }
 
 #[test]
-fn a_thread_whose_writer_wrote_nothing_is_told_and_is_no_loss() {
+fn a_thread_whose_writer_wrote_nothing_is_reported_but_not_as_a_loss() {
     let places = Places::new();
     let whole = without_details(1);
     places.put("in/thread_7/index.atf", &whole);
     places.put("in/thread_8/index.atf", b"");
     places.put("in/thread_9/index.atf", b"");
     places.put("in/thread_9/detail.atf", b"");
-    // Here there are details, which are kept as they are.
+    // This thread has details, which are kept unchanged.
     let details = DetailFile::finalized(1, 3).bytes();
     places.put("in/thread_10/index.atf", b"");
     places.put("in/thread_10/detail.atf", &details);
@@ -114,7 +114,7 @@ fn a_thread_whose_writer_wrote_nothing_is_told_and_is_no_loss() {
 }
 
 #[test]
-fn sessions_are_looked_for_three_folders_deep() {
+fn sessions_are_found_three_folders_deep() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
     places.put("in/a/b/c/thread_7/index.atf", &index);
@@ -128,7 +128,7 @@ fn sessions_are_looked_for_three_folders_deep() {
 }
 
 #[test]
-fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
+fn an_unreadable_thread_without_a_session_does_not_affect_the_others() {
     let places = Places::new();
     let index = without_details(1);
     places.put("in/a/index.atf", b"nothing");
@@ -145,7 +145,7 @@ fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
     assert_eq!(report.left_behind[0].why, why);
     assert!(!places.path("out/a").exists());
 
-    // Where there is nothing else, there is nothing to write.
+    // Without another thread there is nothing to write.
     let index = "index.atf";
     for (path, kind) in [
         (
@@ -166,7 +166,7 @@ fn a_thread_by_itself_that_cannot_be_read_does_not_keep_the_others() {
 }
 
 #[test]
-fn a_file_by_the_name_of_the_folder_for_unreadable_files_is_not_in_its_way() {
+fn a_file_named_unreadable_does_not_block_the_folder_of_that_name() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
     places.put("in/thread_8/index.atf", b"nothing");
@@ -182,7 +182,7 @@ fn a_file_by_the_name_of_the_folder_for_unreadable_files_is_not_in_its_way() {
 }
 
 #[test]
-fn only_names_that_a_recovery_gives_are_kept_as_its_files() {
+fn only_names_that_a_recovery_uses_are_kept_as_its_files() {
     let places = Places::new();
     let index = IndexFile::finalized(1, 9).bytes();
     places.put("in/thread_7/index.atf", &index);
@@ -199,7 +199,7 @@ fn only_names_that_a_recovery_gives_are_kept_as_its_files() {
     for name in kept.iter().chain(&strange) {
         places.put(&format!("in/{name}"), name);
     }
-    // A thread's folder has other ones.
+    // In a thread's folder, other names are used.
     for name in in_thread {
         places.put(&format!("in/thread_7/{name}"), name);
     }
@@ -214,15 +214,15 @@ fn only_names_that_a_recovery_gives_are_kept_as_its_files() {
     for name in kept {
         assert_eq!(found[name], name.as_bytes());
     }
-    // The new report takes the first name that is free.
+    // The new report takes the first free name.
     assert!(found.contains_key("recovery-3.json"), "{:?}", found.keys());
 }
 
 #[test]
-fn what_is_left_out_of_a_file_is_a_change_of_it() {
+fn dropping_part_of_a_file_counts_as_a_change() {
     let index = IndexFile::finalized(1, 1);
     let bytes = index.bytes();
-    // Bytes behind a footer, and a detail file that never came to a detail.
+    // Bytes after a footer, and a detail file without any details.
     let longer = [&bytes[..], b"more"].concat();
     let unlinked = patched(&bytes, 64 + 28, &[0xff; 4]);
     let unlinked = patched(&unlinked, 8, &[0]);
@@ -254,7 +254,7 @@ mod links {
 
     use super::*;
 
-    /// A thread, a link to a thread elsewhere, and a thread whose index is a link to elsewhere.
+    /// A thread, a symlink to a thread outside, and a thread whose index is a symlink to one outside.
     fn session() -> Places {
         let places = Places::new();
         let index = IndexFile::finalized(1, 3).bytes();
@@ -268,7 +268,7 @@ mod links {
     }
 
     #[test]
-    fn links_out_of_a_session_are_named_and_not_followed() {
+    fn symlinks_out_of_a_session_are_reported_and_not_followed() {
         let places = session();
         let (path, out) = (places.path("in"), places.path("out"));
         let report = recover(&path, &out, &RecoverOptions::default()).unwrap();
@@ -291,7 +291,7 @@ mod links {
     }
 
     #[test]
-    fn links_beside_sessions_are_named_and_not_followed() {
+    fn symlinks_next_to_sessions_are_reported_and_not_followed() {
         let places = session();
         std::fs::create_dir(places.path("tree")).unwrap();
         std::fs::rename(places.path("in"), places.path("tree/in")).unwrap();
@@ -306,7 +306,7 @@ mod links {
     }
 
     #[test]
-    fn a_path_that_is_a_link_itself_is_followed() {
+    fn a_path_that_is_a_symlink_is_followed() {
         let places = session();
         symlink(places.path("in"), places.path("link")).unwrap();
         let options = RecoverOptions::default();

@@ -1,4 +1,4 @@
-//! What is no regular file where one should be: it is named, and neither waited for nor followed.
+//! Entries that should be regular files but are not: they are reported, do not block, and are not followed.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,7 +11,7 @@ use atf::rewrite::{NoteKind, RecoverOptions, Report, ScrubOptions, recover, scru
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files, without_details};
 
-/// Threads 7 and 8; only the first is touched.
+/// Makes threads 7 and 8; tests change only the first.
 fn session() -> Places {
     let places = Places::new();
     for id in [7, 8] {
@@ -36,16 +36,16 @@ fn replace_by_fifo(path: &Path) {
     assert!(status.unwrap().success());
 }
 
-/// What this gives, unless it waits for ever.
+/// Returns the result of `run`, or fails if it blocks.
 fn in_time(run: impl FnOnce() -> Report + Send + 'static) -> Report {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(run()));
     let report = receiver.recv_timeout(Duration::from_secs(20));
-    report.expect("it waits, or failed")
+    report.expect("the rewrite blocks or failed")
 }
 
 #[test]
-fn a_fifo_in_the_place_of_a_file_is_named_and_not_waited_for() {
+fn a_fifo_instead_of_a_file_is_reported_and_does_not_block() {
     for file in [
         "manifest.json",
         "recovery.json",
@@ -86,7 +86,7 @@ fn a_fifo_in_the_place_of_a_file_is_named_and_not_waited_for() {
 }
 
 #[test]
-fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
+fn a_symlink_to_details_elsewhere_is_not_followed_for_salvage() {
     let places = session();
     let path = places.path("in/thread_7");
     let index = patched(&IndexFile::finalized(2, 9).bytes(), 0, b"????");
@@ -109,10 +109,10 @@ fn a_link_to_details_elsewhere_is_not_followed_for_salvage() {
     assert!(!places.path("out/thread_7/detail.atf").exists());
 }
 
-/// Paths of more than 4095 bytes: nobody can open them, not even root.
+/// Uses paths of more than 4095 bytes, which nobody can open, not even root.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
+fn unreadable_entries_are_reported_with_the_reason_and_do_not_affect_others() {
     const LONGEST: usize = 4095;
     let places = Places::new();
     let index = without_details(2);
@@ -128,7 +128,7 @@ fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
     ] {
         places.put(&path, &index);
     }
-    // A way that is so long that both folders can be opened, and the files in them cannot.
+    // A path so long that both folders can be opened but the files in them cannot.
     let rest = format!("/pack/in/{thread}").len();
     let mut way = places.path("way");
     loop {
@@ -159,7 +159,7 @@ fn what_cannot_be_read_is_named_with_the_reason_and_keeps_nothing_else() {
     let unread = report.threads().find(|one| one.folder == thread).unwrap();
     let unread = unread.not_recovered.as_ref().unwrap();
     assert_eq!((&*unread.file, &*unread.found), ("index.atf", too_long));
-    // What may hold sessions is named, wherever it is.
+    // Entries that may contain sessions are reported at any depth.
     let beside = report.left_behind.iter();
     let beside: Vec<_> = beside.map(|left| (&*left.path, &*left.why)).collect();
     let below = format!("below/{unseen}");

@@ -8,7 +8,7 @@ use atf::session::SessionReader;
 use crate::support::IndexFile;
 use crate::{Places, files};
 
-/// Modules 1 and 2 with a build id each, and a function of each by a name.
+/// Modules 1 and 2 with build ids, and named functions of both.
 const OTHER: &str = r#"{"format_version": "2.1", "threads": [],
     "modules": [
         {"module_id": 1, "path": "/app", "base_address": "0x1000", "size": 16, "uuid": "AA-01"},
@@ -35,14 +35,14 @@ fn session(manifest: Option<&str>) -> Places {
 fn recovered(places: &Places, other: &str) -> Report {
     let options = RecoverOptions::default().symbols(Some(Manifest::parse(other.as_bytes())));
     let report = recover(places.path("in"), places.path("out"), &options).unwrap();
-    // With the same names at hand the second time changes nothing.
+    // A second recovery with the same names changes nothing.
     let again = recover(places.path("out"), places.path("again"), &options).unwrap();
     assert!(!again.changed(), "{again}");
     assert_eq!(files(&places.path("out")), files(&places.path("again")));
     report
 }
 
-/// The names that a session's functions have.
+/// Returns the names of a session's functions.
 fn names(places: &Places, out: &str) -> Vec<(u64, String)> {
     let session = SessionReader::open(places.path(out)).unwrap();
     let symbols = &session.manifest().unwrap().symbols;
@@ -87,7 +87,7 @@ fn a_function_without_a_name_gets_the_other_one_or_none() {
     assert_eq!((manifest.symbols_taken, manifest.symbols), (3, 4));
     let text = report.to_string();
     assert!(text.contains("mended: 1 problem, first manifest.json: symbols[0].name: is empty"));
-    // Nothing that it said is lost, so nothing is set aside.
+    // Nothing is lost, so nothing is set aside.
     let found = files(&places.path("out"));
     assert!(!found.keys().any(|path| path.contains("unreadable")));
 
@@ -141,7 +141,7 @@ fn names_of_another_build_are_not_taken() {
 }
 
 #[test]
-fn the_version_of_a_manifest_is_that_of_what_is_written() {
+fn the_version_of_a_manifest_follows_from_the_written_content() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}]}"#;
     for (other, version) in [("{}", "2.0"), (OTHER, "2.1")] {
         let places = session(Some(own));

@@ -1,4 +1,4 @@
-//! The report's text, line by line: each line was checked against the files that it tells of.
+//! The report's text, line by line. Each line was checked against the files it describes.
 
 use atf::Wire;
 use atf::manifest::Manifest;
@@ -11,16 +11,16 @@ use crate::support::{
     DetailFile, DetailRecord, EventRecord, IndexFile, RingFile, crc32_ieee, crc32c, padded, patched,
 };
 
-/// Where the first event stands, and how long each is.
+/// The offset of the first event, and the size in bytes of an event.
 const EVENTS: usize = 64;
 const EVENT: usize = 32;
-/// How long each detail of these files is.
+/// The size in bytes of each detail in these files.
 const DETAIL: usize = 124;
-/// The time of the first event, and the function of those with details.
+/// The time of the first event, and the function of the events with details.
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
 const FUNCTION: u64 = 0x0644_4fc1_0000_0001;
 
-/// Events of a thread without details.
+/// Returns the index of a thread without details.
 fn index(id: u32, count: u64) -> IndexFile {
     let mut index = linked(id, count);
     index.flags = 0;
@@ -31,7 +31,7 @@ fn index(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// Events of a thread, every third of which has a detail.
+/// Returns the index of a thread; every third event has a detail.
 fn linked(id: u32, count: u64) -> IndexFile {
     let mut index = IndexFile {
         thread_id: id,
@@ -43,13 +43,13 @@ fn linked(id: u32, count: u64) -> IndexFile {
     rechecked(index)
 }
 
-/// With the checksum that its events have.
+/// Sets the checksum of its events.
 fn rechecked(mut index: IndexFile) -> IndexFile {
     index.checksum = crc32c(&index.section());
     index
 }
 
-/// Their details, each a call of 124 bytes.
+/// Returns the details of these events, each a call of 124 bytes.
 fn detail(id: u32, count: u64) -> DetailFile {
     let call = |seq| DetailRecord::call(3 * seq, TIME + 3000 * seq, 0);
     let mut detail = DetailFile {
@@ -72,14 +72,14 @@ fn recovered(places: &Places, salvage: bool) -> Report {
     recover(places.path("in"), places.path("out"), &options).unwrap()
 }
 
-/// A text with checksums in the places of their names.
+/// Replaces the names of checksums in a text by their values.
 fn with_numbers(text: &str, numbers: &[(&str, u32)]) -> String {
     let number =
         |text: String, (name, number): &(&str, u32)| text.replace(name, &format!("{number:#010x}"));
     numbers.iter().fold(text.to_owned(), number)
 }
 
-/// The text, and how many things were lost or changed.
+/// Compares the report's text and number of losses with the expected ones.
 #[track_caller]
 fn assert_report(report: &Report, losses: u64, expected: &str) {
     let text = report.to_string();
@@ -91,7 +91,7 @@ fn assert_report(report: &Report, losses: u64, expected: &str) {
 }
 
 #[test]
-fn what_is_wrong_with_events_and_details() {
+fn problems_of_events_and_details() {
     let event = |timestamp_ns, kind, detail_seq| EventRecord {
         timestamp_ns,
         function_id: FUNCTION,
@@ -124,9 +124,9 @@ fn what_is_wrong_with_events_and_details() {
         ],
     );
     let places = Places::new();
-    // The thread of event 4.
+    // Another thread id in event 4.
     let bytes = patched(&index.without_footer(), EVENTS + 4 * EVENT + 16, &[8]);
-    // The thread of detail 2, and its function.
+    // Another thread id and another function in detail 2.
     let start = usize::try_from(detail.places()[2]).unwrap();
     let details = patched(&detail.without_footer(), start + 12, &[9]);
     let details = patched(&details, start + 24, &[2]);
@@ -152,14 +152,14 @@ fn how_files_end() {
     let places = Places::new();
     let end = EVENTS + 4 * EVENT;
     let placeholder = |id| index(id, 4).placeholder();
-    // Cut in the last event, in the footer, and zeros behind.
+    // Truncated in the last event and in the footer, and zeros after the events.
     let cut = &placeholder(1).without_footer()[..end - 5];
     put(&places, 1, cut, None);
     let cut = &placeholder(2).bytes()[..end + 20];
     put(&places, 2, cut, None);
     let zeros = padded(&placeholder(3).without_footer(), 4096);
     put(&places, 3, zeros, None);
-    // A footer of other events, and bytes behind a good one.
+    // A footer of other events, and bytes after a good one.
     let other = IndexFile {
         footer_count: 5,
         ..index(4, 4)
@@ -182,7 +182,7 @@ fn how_files_end() {
     .concat();
     put(&places, 6, later, None);
     put(&places, 7, placeholder(7).bytes(), None);
-    // Headers that count other events, and cut files that had them.
+    // Headers that count other events, and truncated files that once had them.
     let lies = IndexFile {
         header_count: 5,
         header_times: (1, 2),
@@ -190,10 +190,10 @@ fn how_files_end() {
     };
     put(&places, 8, lies.bytes(), None);
     put(&places, 9, &index(9, 4).bytes()[..end - EVENT], None);
-    // Zeros where the last event was, and nothing behind.
+    // Zeros where the last event was, and nothing after them.
     let zeros = patched(&index(10, 4).bytes()[..end], end - EVENT, &[0; EVENT]);
     put(&places, 10, zeros, None);
-    // Checksums: none, of the other kind, wrong, and none of no events.
+    // Checksums: none, the other polynomial, wrong, and none for no events.
     for (id, checksum) in [(11, 0), (12, crc32_ieee(&index(12, 4).section())), (13, 77)] {
         let index = IndexFile {
             checksum,
@@ -271,18 +271,18 @@ fn how_detail_files_end() {
     };
     put(4, &[&other(4).bytes()[..], b"more"].concat());
     put(5, &[&detail(5, 2).bytes()[..], b"more"].concat());
-    // A length that no detail has, in front of a good footer, a wrong one, and none.
+    // An impossible length before a good footer, a wrong one, and none.
     let broken = |bytes: &[u8]| patched(bytes, second, &5_u32.to_le_bytes());
     put(6, &broken(&detail(6, 2).bytes()));
     put(7, &broken(&other(7).bytes()));
     put(8, &broken(&detail(8, 2).placeholder().without_footer()));
-    // A header without details, less than that, and none.
+    // Only a header, less than a header, and an empty file.
     put(9, &detail(9, 0).header());
     put(10, &detail(10, 2).bytes()[..63]);
     put(11, &[7; 100]);
-    // Cut, and what the header counts is missing.
+    // Truncated, so details that the header counts are missing.
     put(12, &detail(12, 2).bytes()[..second + 10]);
-    // Both files of a thread were cut.
+    // Both files of a thread are truncated.
     let cut = linked(13, 4).placeholder().without_footer();
     places.put("in/thread_13/index.atf", &cut[..cut.len() - 5]);
     let cut = detail(13, 2).placeholder().without_footer();
@@ -353,7 +353,7 @@ session: recovered, 51 events and 14 details of 13 threads
 }
 
 #[test]
-fn holes_and_what_is_behind_them() {
+fn holes_and_what_follows_them() {
     let zeros = |bytes: Vec<u8>, seq: usize| patched(&bytes, EVENTS + seq * EVENT, &[0; EVENT]);
     let whole = linked(7, 10).placeholder().without_footer();
     let index = [2, 4, 5, 8].into_iter().fold(whole, zeros);
@@ -387,13 +387,13 @@ session: recovered, 2 events and 1 detail of 1 thread
 fn links_and_orphans() {
     let places = Places::new();
     let mut events = linked(7, 9).events;
-    // One to the detail of another event, one to none, and none to detail 1.
+    // A link to the detail of another event, one to a missing detail, and no link to detail 1.
     events[1].detail_seq = Some(0);
     events[2].detail_seq = Some(77);
     events[3].detail_seq = None;
     let index = IndexFile::of(1, events).bytes();
     put(&places, 7, index, Some(&detail(7, 3).bytes()));
-    // The first of them is the orphan: links begin at 1.
+    // The first detail is an orphan: links begin at 1.
     let mut events = linked(8, 6).events;
     events[0].detail_seq = None;
     let index = IndexFile {
@@ -427,7 +427,7 @@ fn headers_that_disagree_or_cannot_be_read() {
     put(&places, 2, bad(linked(2, 4).bytes()), Some(&details));
     let details = bad(detail(3, 2).bytes());
     put(&places, 3, linked(3, 4).bytes(), Some(&details));
-    // Another machine in the detail file, and a flag that is not so.
+    // Another architecture in the detail file, and a wrong flag.
     let other = DetailFile {
         arch: 2,
         ..detail(4, 2)
@@ -438,7 +438,7 @@ fn headers_that_disagree_or_cannot_be_read() {
         ..index(5, 1)
     };
     put(&places, 5, flag.bytes(), None);
-    // Another thread than the folder's.
+    // Another thread id than the folder's.
     put(&places, 6, index(66, 1).bytes(), None);
     put(&places, 7, "x", None);
     let expected = "\
@@ -505,7 +505,7 @@ session: scrubbed, 10 events and 2 details of 7 threads
 }
 
 #[test]
-fn details_behind_damage() {
+fn details_after_damage() {
     let places = Places::new();
     let detail = detail(7, 5).placeholder().without_footer();
     let broken = patched(&detail, EVENTS + DETAIL, &5_u32.to_le_bytes());
@@ -544,7 +544,7 @@ session: recovered, 4 events and 0 details of 2 threads
 }
 
 #[test]
-fn what_the_other_wire_version_lacks() {
+fn fields_that_the_other_wire_version_lacks() {
     let places = Places::new();
     let index = linked(7, 4).placeholder().without_footer();
     let index = patched(&index, EVENTS + EVENT + 16, &[8]);
@@ -578,11 +578,11 @@ session: nothing to change, 4 events and 2 details of 1 thread
 }
 
 #[test]
-fn what_scrubbing_leaves_out() {
+fn content_that_scrubbing_drops() {
     let places = Places::new();
     let mut details = detail(7, 3).events;
     (details[1].event_type, details[1].payload) = (9, vec![1; 5]);
-    // One that no event refers to.
+    // A detail that no event refers to.
     details.push(DetailRecord::call(77, TIME, 9));
     let details = DetailFile::of(1, details).bytes();
     put(&places, 7, linked(7, 7).bytes(), Some(&details));
@@ -667,7 +667,7 @@ session: recovered, 6 events and 2 details of 3 threads
         ("time_end_ns", "\"x\", expected a u64"),
     ];
     assert_eq!(problems, expected);
-    // The old one stays as it was, since not all of it is in the new one.
+    // The old manifest is kept, because the new one lacks some of its content.
     let kept = std::fs::read(places.path("out/unreadable/manifest.json")).unwrap();
     assert_eq!(kept, own.as_bytes());
 
@@ -689,7 +689,7 @@ session: scrubbed, 6 events and 2 details of 3 threads
     assert!(!places.path("scrubbed/unreadable").exists());
 }
 
-/// A field, and what was found there.
+/// Returns a field and the value found there.
 fn said(place: &Place) -> (&str, &str) {
     (&place.field, &place.found)
 }
@@ -734,7 +734,7 @@ b: not taken: not a session, and contains none
 }
 
 #[test]
-fn a_thread_by_itself() {
+fn a_thread_without_a_session() {
     let places = Places::new();
     put(&places, 1, index(1, 1).bytes(), None);
     let options = RecoverOptions::default();
@@ -744,10 +744,10 @@ thread: nothing to change, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
 ";
     assert_report(&report, 0, expected);
-    // The separator of lines is none in the report.
+    // The report escapes line separators.
     places.put("in/thread_1/a\u{2028}b", "x");
     places.put("in/thread_1/recovery-1.json", "x");
-    // What an earlier recovery left.
+    // Files of an earlier recovery.
     places.put("in/thread_1/recovery.json", "x");
     places.put("in/thread_1/orphans-2.atf", "x");
     let report = recover(places.path("in/thread_1"), places.path("b"), &options).unwrap();

@@ -1,4 +1,4 @@
-//! Ids of one thread that disagree: in the folder's name, headers and events.
+//! Threads whose folder name, headers and events have different ids.
 
 use atf::Wire;
 use atf::rewrite::{
@@ -9,11 +9,11 @@ use atf::thread::ThreadReader;
 use crate::support::{DetailFile, IndexFile, patched};
 use crate::{Places, files};
 
-/// Where both headers have the id.
+/// The offset of the id in both headers.
 const INDEX_ID: usize = 12;
 const DETAIL_ID: usize = 12;
 
-/// Recovers a thread from this folder, and gives its report and its new files.
+/// Recovers a thread in a folder of this name; returns its report and its new files.
 fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport, Vec<Vec<u8>>) {
     let places = Places::new();
     places.put(&format!("in/{folder}/index.atf"), index);
@@ -33,7 +33,7 @@ fn recovered(folder: &str, index: &[u8], detail: Option<&[u8]>) -> (ThreadReport
     (thread, found.into_iter().flatten().collect())
 }
 
-/// What was said of the header's id.
+/// Returns the note on the header's id.
 fn said(thread: &ThreadReport, is_it: impl Fn(&&Note) -> bool) -> Option<(&str, Option<u64>)> {
     let mut notes = thread.notes.iter();
     let note = notes.find(is_it)?;
@@ -43,7 +43,7 @@ fn said(thread: &ThreadReport, is_it: impl Fn(&&Note) -> bool) -> Option<(&str, 
 }
 
 #[test]
-fn a_folder_of_another_id_than_all_that_is_in_it_is_named_and_stays() {
+fn a_folder_id_that_contradicts_its_files_is_reported_and_stays() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -75,7 +75,7 @@ fn a_header_that_the_folder_and_a_witness_contradict_is_mended() {
 }
 
 #[test]
-fn a_detail_file_of_another_id_gets_that_of_its_index() {
+fn a_detail_file_with_another_id_gets_the_id_of_its_index() {
     for version in [1, 2] {
         let index = IndexFile::finalized(version, 9).bytes();
         let detail = DetailFile::finalized(version, 3).bytes();
@@ -102,10 +102,10 @@ fn a_version_2_header_that_only_the_folder_contradicts_stays() {
 }
 
 #[test]
-fn an_event_of_another_thread_keeps_its_id_and_is_named() {
+fn an_event_of_another_thread_keeps_its_id_and_is_reported() {
     let index = IndexFile::finalized(1, 9);
     let clean = index.bytes();
-    // Of the third event, in a file without a footer whose checksum it would break.
+    // The third event. There is no footer, whose checksum would no longer match.
     let place = 64 + 2 * 32 + 16;
     let wrong = patched(&index.without_footer(), place, &8_u32.to_le_bytes());
     let detail = DetailFile::finalized(1, 3).bytes();
@@ -123,7 +123,7 @@ fn an_event_of_another_thread_keeps_its_id_and_is_named() {
 }
 
 #[test]
-fn a_header_that_is_mended_gives_its_id_to_events_of_the_other_version() {
+fn a_mended_header_gives_its_id_to_events_of_the_other_version() {
     let index = IndexFile::finalized(2, 9).bytes();
     let places = Places::new();
     let wrong = patched(&index, INDEX_ID, &8_u32.to_le_bytes());
