@@ -79,8 +79,8 @@ const LAYOUTS: &[(&str, &str)] = &[
     ("fuzz/src/follow.rs", "damages a field"),
 ];
 
-/// Files with numbers deliberately typed by hand from the documents; each says so in its first
-/// lines.
+/// Files with numbers deliberately typed by hand from the documents. The first lines of each file
+/// must state that.
 const BY_HAND: &[&str] = &[
     "conformance/src/corpus/layout.rs",
     "conformance/src/corpus/vectors.rs",
@@ -242,7 +242,7 @@ fn hand_typed_files_say_so_in_their_first_lines() {
         let says = ["typed by hand", "hand-typed", "typed in hexadecimal"];
         assert!(
             says.iter().any(|words| head.contains(words)),
-            "{path} does not say so"
+            "{path} does not state that its numbers are typed by hand"
         );
     }
 }

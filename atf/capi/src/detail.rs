@@ -57,7 +57,7 @@ impl Detail {
         }
     }
 
-    /// The problems of the events, all of which were read when the file was opened.
+    /// The problems of the events. All events were read when the file was opened.
     fn ask(&self) -> Vec<Error> {
         let problems = self.get().map(DetailReader::problems);
         let problems = problems.unwrap_or_else(|_| Ok(Vec::new()));

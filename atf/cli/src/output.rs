@@ -52,7 +52,7 @@ impl From<atf::Error> for Failure {
 /// The outcome of a subcommand.
 pub(crate) type Outcome = Result<State, Failure>;
 
-/// What a subcommand found; the exit status reports it.
+/// Whether a subcommand found problems; the exit status reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// No problem: exit status 0.

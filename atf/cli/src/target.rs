@@ -14,7 +14,7 @@ use crate::output::Failure;
 /// How deep sessions are searched below a folder: `NAME/session_…/pid_N`.
 const DEPTH: usize = 3;
 
-/// What a path is.
+/// The kind of file or folder at a path.
 #[derive(Debug)]
 pub(crate) enum Target {
     /// A file with the magic bytes of `index.atf` or `detail.atf`.

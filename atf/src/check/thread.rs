@@ -17,7 +17,7 @@ use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// What a session needs to know about a thread.
+/// Facts about a thread that its session needs.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) has_detail: bool,

@@ -202,7 +202,7 @@ fn a_file_of_another_kind_is_an_error() {
     assert!(matches!(error.kind(), ErrorKind::BadMagic { .. }));
 }
 
-/// What an attacker does to a file between two looks.
+/// An attacker's change to a file between two polls.
 #[derive(Debug, Clone)]
 enum Step {
     Append(Vec<u8>),

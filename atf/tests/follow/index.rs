@@ -120,7 +120,7 @@ fn a_file_that_appears_late_is_awaited() {
     assert_eq!(follower.checksum(), Checksum::Good);
 }
 
-/// What remains of a footer with a damaged magic.
+/// The footer's magic or other fields are damaged.
 #[test]
 fn a_damaged_footer_is_never_an_event() {
     for version in [1, 2] {

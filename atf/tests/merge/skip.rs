@@ -1,4 +1,4 @@
-//! What a merge of a time range reads, and what it does not trust.
+//! Merges of a time range: the parts of files that they read, and the values that they do not trust.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

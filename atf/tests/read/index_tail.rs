@@ -114,7 +114,7 @@ fn a_torn_footer_before_zeros_is_not_an_event() {
     }
 }
 
-/// A footer across two sectors, the first of which never reached the disk.
+/// A footer across two sectors whose first sector never reached the disk.
 #[test]
 fn the_end_of_a_footer_after_zeros_is_not_an_event() {
     for version in [1, 2] {

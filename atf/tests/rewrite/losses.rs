@@ -1,4 +1,4 @@
-//! What counts as a loss, and how the report states it.
+//! Losses: what counts as one, and how the report states it.
 
 use atf::Wire;
 use atf::rewrite::{ConvertOptions, NoteKind, RecoverOptions, Report, convert, recover};

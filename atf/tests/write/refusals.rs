@@ -1,4 +1,4 @@
-//! What a writer refuses, and that refusing changes nothing.
+//! Calls that a writer refuses, and that a refused call changes nothing.
 
 use std::io;
 use std::path::Path;

@@ -221,7 +221,7 @@ proptest! {
         for op in &ops {
             model.carry_out(op, &mut writer);
             if survive_kill {
-                // What a process killed at this point leaves behind.
+                // The files that a process killed at this point leaves.
                 model.hold(copy(folder.path()).path());
             }
         }

@@ -48,7 +48,7 @@ pub(crate) enum Form {
     Json,
 }
 
-/// What to write: events or calls.
+/// The content to write: events or calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Events of all threads, merged.

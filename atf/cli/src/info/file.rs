@@ -43,7 +43,7 @@ pub(crate) struct Facts {
     pub(crate) events_offset: U64,
     pub(crate) time: Option<Times>,
     pub(crate) checksum: ChecksumInfo,
-    /// What reading all events shows.
+    /// Statistics of all events, if they were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) contents: Option<Contents>,
 }

@@ -22,7 +22,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) path: String,
     pub(crate) index: Option<FileInfo>,
     pub(crate) detail: Option<FileInfo>,
-    /// What a killed writer left in `ring.atf`; the files' numbers include it.
+    /// The events that a killed writer left in `ring.atf`; the files' numbers include them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ring: Option<RingInfo>,
     /// The links, if all events were read.
@@ -38,7 +38,7 @@ pub(crate) struct ThreadInfo {
     pub(crate) problems: Vec<Problem>,
 }
 
-/// What `ring.atf` adds to the files.
+/// The number of bytes that `ring.atf` adds to the files.
 #[derive(Debug, Serialize)]
 pub(crate) struct RingInfo {
     pub(crate) index_bytes: U64,

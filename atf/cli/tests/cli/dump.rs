@@ -491,7 +491,7 @@ fn spans_state_how_each_call_ended() {
 fn spans_of_the_samples_pair_all_calls() {
     let arguments = ["dump", "--spans", "--json", SMALL];
     let spans = lines(&clean(&samples(), &arguments));
-    // Half of the 900, 700 and 400 events are calls, all of which returned.
+    // Half of the 900, 700 and 400 events are calls, and every call returned.
     assert_eq!(spans.len(), 1000);
     assert!(spans.iter().all(|span| span["end"] == "return"));
 }

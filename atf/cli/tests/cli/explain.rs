@@ -76,7 +76,7 @@ fn odd_files() -> Vec<(String, Vec<u8>)> {
             add("whole", whole.clone());
             add("zero-tail", padded(&whole[..footer], 100));
             add("zero-tail-of-events", padded(&whole[..footer - 9], 160));
-            add("behind", [&whole[..], b"behind the footer"].concat());
+            add("trailing", [&whole[..], b"after the footer"].concat());
             add("magic", patched(&whole, 0, b"X"));
             add("version", patched(&whole, 5, &[9]));
             add("reserved", patched(&whole, 18, &[9]));

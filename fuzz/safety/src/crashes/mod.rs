@@ -69,7 +69,7 @@ pub struct Library;
 
 impl Reads for Library {}
 
-/// What a reader returns for an index file.
+/// The result of reading an index file.
 #[derive(Debug)]
 pub struct IndexReading {
     /// All events.

@@ -30,7 +30,7 @@ pub struct Event {
     pub rest: Option<u64>,
 }
 
-/// What a reader returns for a file.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// All events.
