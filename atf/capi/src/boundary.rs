@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_panic_threw_is_freed() {
+    fn a_caught_panics_payload_is_freed() {
         let shared = Arc::new(());
         let thrown = Arc::clone(&shared);
         assert_eq!(status(|| std::panic::panic_any(thrown)), AtfStatus::Panic);

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn who_closes_a_spoilt_handle_sees_what_was_done_to_its_object() {
+    fn closing_a_poisoned_handle_sees_all_changes_to_its_object() {
         let count = orders(|word| word, one_spoils);
         assert_eq!(count, 150);
     }

@@ -103,7 +103,7 @@ fn a_result_beyond_64_bits_saturates() {
 }
 
 #[test]
-fn a_clock_without_ticks_is_none() {
+fn a_clock_without_ticks_is_rejected() {
     assert_eq!(Timebase::new(0, 3), None);
     assert_eq!(Timebase::new(125, 0), None);
     assert_eq!(Timebase::from_frequency(0), None);

@@ -138,7 +138,7 @@ fn wrong_values_are_mended_and_reported_as_a_change() {
 }
 
 #[test]
-fn what_another_manifest_adds_is_written() {
+fn additions_from_another_manifest_are_written() {
     for (other, modules, symbols) in [
         (
             r#"{"modules": [{"module_id": 1, "path": "/bin/app"}]}"#,

@@ -76,7 +76,7 @@ fn a_session_without_a_manifest_gets_all_names() {
 }
 
 #[test]
-fn a_function_without_a_name_gets_the_other_one_or_none() {
+fn a_function_without_a_name_gets_the_other_manifests_name_if_any() {
     let own = r#"{"format_version": "2.1", "threads": [{"id": 7, "has_detail": false}],
         "time_start_ns": 1000, "time_end_ns": 1020, "clock_type": 1,
         "symbols": [{"function_id": "0x0000000100000001", "name": ""},

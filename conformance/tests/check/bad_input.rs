@@ -105,7 +105,7 @@ fn an_empty_file_is_recovered_as_never_written() {
 
 /// A thread's files are finalized together, and the other file is finalized.
 #[test]
-fn an_empty_file_beside_a_finalized_one_is_damaged() {
+fn an_empty_file_next_to_a_finalized_one_is_damaged() {
     for (name, rule) in [
         ("index.atf", "ATF-IHDR-001"),
         ("detail.atf", "ATF-DHDR-001"),

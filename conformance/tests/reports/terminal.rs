@@ -286,7 +286,7 @@ fn notes_on_a_passing_writer_are_shown() {
 }
 
 #[test]
-fn with_data_only_labels_do_not_fail_and_the_text_says_so() {
+fn with_data_only_labels_do_not_fail_and_the_text_states_it() {
     let mut results = demo();
     results.grade_data_only();
     let text = plain(&results, Form::Text);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_markdown_would_read_as_its_own_is_escaped() {
+    fn markdown_syntax_in_text_is_escaped() {
         assert_eq!(prose("a | b * c <d> [e]"), "a \\| b \\* c \\<d> \\[e\\]");
         assert_eq!(prose("as `x | y` has it"), "as `x \\| y` has it");
     }
