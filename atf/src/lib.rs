@@ -68,6 +68,7 @@ mod source;
 pub mod spans;
 pub mod symbols;
 mod sys;
+mod text;
 pub mod thread;
 mod window;
 pub mod wire;

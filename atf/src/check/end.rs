@@ -5,6 +5,7 @@ use crate::{Checksum, Completeness, Error};
 use super::{place_of, rule_of};
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::Rule;
+use crate::text::counted;
 
 /// The rules on a file's end, for index files or for detail files.
 pub(super) struct EndRules {
@@ -105,12 +106,7 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
                 report.add(
                     rules.whole_footer,
                     Place::at("footer", partial.offset),
-                    || {
-                        format!(
-                            "torn footer: {} of its bytes at the end of the file",
-                            partial.size
-                        )
-                    },
+                    || format!("{} of a torn footer", counted(partial.size, "byte")),
                 );
             }
         }
@@ -126,7 +122,8 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
             if *trailing_bytes > 0 {
                 let place = Place::at("events", end.events_end);
                 report.add(rules.whole_event, place, || {
-                    format!("{trailing_bytes} bytes between the last event and the footer")
+                    let bytes = counted(*trailing_bytes, "byte");
+                    format!("{bytes} between the last event and the footer")
                 });
             }
         }
@@ -162,9 +159,13 @@ fn unfinalized(
             rules.whole_event,
             Place::at("events", events_end),
             || match end.framing_problem {
-                None => format!("{trailing_bytes} trailing bytes of a torn event"),
+                None => format!(
+                    "{} of a torn event",
+                    counted(trailing_bytes, "trailing byte")
+                ),
                 Some(problem) => format!(
-                    "{trailing_bytes} trailing bytes are not an event: total_length is {}",
+                    "not an event, but {}: total_length is {}",
+                    counted(trailing_bytes, "trailing byte"),
                     problem.kind()
                 ),
             },
@@ -173,7 +174,7 @@ fn unfinalized(
     if zero_tail_bytes > 0 {
         let place = Place::at("events", events_end.saturating_add(trailing_bytes));
         report.add(rules.zero_tail, place, || {
-            format!("{zero_tail_bytes} bytes of zeros at the end")
+            format!("{} of zeros at the end", counted(zero_tail_bytes, "byte"))
         });
     }
 }
@@ -214,7 +215,10 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
     if end.bytes_after_footer > 0 {
         let place = Place::at("footer", footer.offset.saturating_add(footer.size));
         report.add(rules.nothing_behind, place, || {
-            format!("{} bytes after the footer", end.bytes_after_footer)
+            format!(
+                "{} after the footer",
+                counted(end.bytes_after_footer, "byte")
+            )
         });
     }
 }

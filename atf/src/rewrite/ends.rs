@@ -135,7 +135,13 @@ impl End<'_> {
     }
 
     /// Reports the bytes from the last event to `end` as dropped, except details found there.
-    fn gap(&self, why: DropReason, end: u64, salvaged: &SalvagedDetails, report: &mut ThreadReport) {
+    fn gap(
+        &self,
+        why: DropReason,
+        end: u64,
+        salvaged: &SalvagedDetails,
+        report: &mut ThreadReport,
+    ) {
         for Range { start, end } in salvaged.gaps(self.events_end..end) {
             report.drop(self.file, why, start, end.saturating_sub(start));
         }

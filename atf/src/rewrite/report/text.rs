@@ -7,6 +7,7 @@ use super::{
     Report, SessionReport, SetAside, ThreadReport,
 };
 use crate::index::IndexEvent;
+use crate::text::counted;
 use crate::thread::INDEX_FILE;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -216,13 +217,6 @@ impl Display for Line<'_> {
             }
         }
         Ok(())
-    }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
     }
 }
 
