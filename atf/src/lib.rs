@@ -14,6 +14,61 @@
 //! them and strips secrets, [`record`] passes events from a traced thread to a writer thread, and
 //! [`clock`] provides timestamps.
 //!
+//! # Read a trace
+//!
+//! ```
+//! use atf::session::SessionReader;
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path();
+//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+//! # let mut thread = writer.thread(0)?;
+//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+//! #     thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! # }
+//! # thread.finalize()?;
+//! # writer.finalize()?;
+//!
+//! let session = SessionReader::open(path)?;
+//! let symbols = session.symbols();
+//! for merged in session.merge().events() {
+//!     let merged = merged?; // After the last event comes an error for each problem.
+//!     let event = merged.event;
+//!     let kind = event.event_kind.name().unwrap_or("unknown");
+//!     let function = symbols.function(event.function_id);
+//!     println!("{} thread {} {kind} {function}", event.timestamp_ns, merged.thread);
+//! }
+//! # assert_eq!(session.merge().events().count(), 2);
+//! # Ok::<(), atf::Error>(())
+//! ```
+//!
+//! # Write one
+//!
+//! ```
+//! use atf::EventKind;
+//! use atf::clock::now_ns;
+//! use atf::write::{Event, SessionWriter, WriteOptions};
+//! # let root = tempfile::tempdir().unwrap();
+//! # let root = root.path();
+//!
+//! // Creates a folder such as session_20260105_101500/pid_4242.
+//! let session = SessionWriter::create_in(root, &WriteOptions::default())?;
+//! session.write_manifest()?; // Before the threads: their list then survives a crash.
+//! let mut thread = session.thread(0)?; // One per thread; they share nothing.
+//! for event_kind in [EventKind::CALL, EventKind::RETURN] {
+//!     let (timestamp_ns, function_id) = (now_ns(), 0x0000_0001_0000_0007);
+//!     thread.write(&Event { timestamp_ns, function_id, event_kind, call_depth: 1 })?;
+//! }
+//! thread.finalize()?;
+//! let totals = session.finalize()?;
+//! assert_eq!(totals.event_count, 2);
+//! # Ok::<(), atf::Error>(())
+//! ```
+//!
+//! The folder `examples/` of this crate has whole programs: `read`, `hot_functions`, `write_threads`,
+//! `recover`, `follow` and `check`.
+//!
+//! # Two wire versions
+//!
 //! Two incompatible layouts are called ATF v2. The header's `version` byte distinguishes them, and
 //! each reader decodes both into one set of types: see [`Wire`].
 //!

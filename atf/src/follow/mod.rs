@@ -7,6 +7,27 @@
 //! | a `thread_N` folder | [`ThreadFollower`]: each event with its details |
 //! | a session folder | [`SessionFollower`]: its threads as they appear, and its manifest |
 //!
+//! ```
+//! use atf::follow::{IndexFollower, Polled};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path();
+//! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+//! # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
+//! # writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! # writer.finalize()?;
+//!
+//! let mut follower = IndexFollower::in_thread(folder);
+//! loop {
+//!     match follower.poll_event()? {
+//!         Polled::New(event) => println!("{} {:#x}", event.timestamp_ns, event.function_id),
+//!         Polled::NotYet => std::thread::sleep(std::time::Duration::from_millis(100)),
+//!         Polled::Finalized => break,
+//!     }
+//! }
+//! # assert_eq!(follower.next_seq(), 1);
+//! # Ok::<(), atf::Error>(())
+//! ```
+//!
 //! Poll a follower at any pace: `poll` never waits, and returns what has become certain since the
 //! last call ([`Polled`]). Over time it returns the same events, in the same order, as a reader of
 //! the finished file: no others, none twice, none missing. To guarantee this, it holds back

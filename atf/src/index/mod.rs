@@ -1,4 +1,27 @@
 //! `index.atf`: every call and return of one thread, 32 bytes each.
+//!
+//! ```
+//! use atf::index::IndexReader;
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path();
+//! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+//! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+//! #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! # }
+//! # writer.finalize()?;
+//!
+//! let index = IndexReader::open(folder.join("index.atf"))?;
+//! let second = index.get(1)?; // Any event, by its position.
+//! assert_eq!(second.map(|event| event.timestamp_ns), Some(250));
+//! for found in index.time_query(200..300)? {
+//!     let (seq, event) = found?;
+//!     println!("event {seq}: {:#x}", event.function_id);
+//! }
+//! for event in index.events() {
+//!     event?; // After the last event comes an error for each problem.
+//! }
+//! # Ok::<(), atf::Error>(())
+//! ```
 
 mod blocks;
 mod event;

@@ -4,6 +4,29 @@
 //! manifest. Threads' writers share nothing, so each thread of a tracer, or the thread that drains
 //! their rings ([`record`](crate::record)), writes without a lock.
 //!
+//! ```
+//! use atf::EventKind;
+//! use atf::write::{Event, SessionWriter, WriteOptions};
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let folder = folder.path().join("pid_4242");
+//! # let symbols = Vec::new();
+//!
+//! let mut options = WriteOptions::default();
+//! options.buffer_size = 64 << 10;
+//! let session = SessionWriter::create(&folder, &options)?;
+//! session.set_symbols(symbols); // The functions' names, for the manifest.
+//! session.write_manifest()?;
+//!
+//! // Send each thread's writer to its thread.
+//! let mut thread = session.thread(0)?;
+//! for (timestamp_ns, event_kind) in [(100, EventKind::CALL), (250, EventKind::RETURN)] {
+//!     thread.write(&Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! }
+//! thread.finalize()?;
+//! assert_eq!(session.finalize()?.event_count, 2);
+//! # Ok::<(), atf::Error>(())
+//! ```
+//!
 //! # Guarantees after failures
 //!
 //! | failure | what remains |
