@@ -12,12 +12,28 @@ use crate::manifest::{Manifest, Module};
 /// [`repeated`](Self::repeated) lists those functions. Lookups take constant time.
 ///
 /// ```
-/// # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path();
+/// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+/// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
+/// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
+/// #     for (timestamp_ns, event_kind) in times {
+/// #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// #     }
+/// #     thread.finalize()?;
+/// # }
+/// # let (name, module_id, symbol_index) = (Some("main".to_owned()), None, None);
+/// # let (position, function_id) = (0, 7);
+/// # writer.set_symbols(vec![
+/// #     atf::manifest::Symbol { position, function_id, module_id, symbol_index, name },
+/// # ]);
+/// # writer.finalize()?;
 /// let session = atf::session::SessionReader::open(path)?;
 /// let symbols = session.symbols();
 /// for event in session.merge().events().take(3) {
 ///     println!("{}", symbols.function(event?.event.function_id));
 /// }
+/// assert_eq!(symbols.function(7).name, Some("main"));
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

@@ -7,6 +7,17 @@
 //! ```
 //! use atf::check::{FileReport, Output, Verdict, check};
 //!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path();
+//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+//! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
+//! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
+//! #     for (timestamp_ns, event_kind) in times {
+//! #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #     }
+//! #     thread.finalize()?;
+//! # }
+//! # writer.finalize()?;
 //! struct Verdicts(Vec<Verdict>);
 //! impl Output for Verdicts {
 //!     fn file(&mut self, report: FileReport) {
@@ -18,8 +29,9 @@
 //! }
 //!
 //! let mut verdicts = Verdicts(Vec::new());
-//! check("../samples/sample-small".as_ref(), &mut verdicts);
-//! assert_eq!(verdicts.0, [Verdict::Accept; 6]);
+//! check(path, &mut verdicts);
+//! assert_eq!(verdicts.0, [Verdict::Accept; 3]); // two threads and the manifest
+//! # Ok::<(), atf::Error>(())
 //! ```
 
 pub(crate) mod content;

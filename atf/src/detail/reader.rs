@@ -28,12 +28,24 @@ use crate::wire::{self, Wire};
 ///
 /// ```
 /// use atf::detail::DetailReader;
-/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+/// # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
+/// # let call = atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 };
+/// # let (stack, x_regs) = (vec![0; 16], [0; 8]);
+/// # let (function_id, lr, fp, sp, reserved) = (7, 0, 0, 0x7ff0, 0);
+/// # let payload =
+/// #     atf::detail::FunctionPayload { function_id, x_regs, lr, fp, sp, reserved, stack }.encode()?;
+/// # let event_type = atf::DetailEventType::FUNCTION_CALL;
+/// # writer.write_with_detail(&call, &atf::write::Detail { event_type, flags: 0, payload: &payload })?;
+/// # writer.finalize()?;
 ///
-/// let detail = DetailReader::open(format!("{sample}/thread_0/detail.atf"))?;
-/// let event = detail.get(117)?.expect("the file has 118 events");
+/// let detail = DetailReader::open(folder.join("detail.atf"))?;
+/// let event = detail.get(0)?.expect("the file has an event");
 /// let payload = detail.function_payload(&event)?.expect("it records a call or a return");
 /// println!("index_seq {}: sp {:#x}", event.header.index_seq, payload.sp);
+/// # assert_eq!((event.header.index_seq, payload.sp), (0, 0x7ff0));
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug)]

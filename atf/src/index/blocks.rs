@@ -18,15 +18,21 @@ const READ: u64 = 4 * BLOCK;
 ///
 /// ```
 /// use atf::index::IndexReader;
-/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+/// #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// # }
+/// # writer.finalize()?;
 ///
-/// let index = IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+/// let index = IndexReader::open(folder.join("index.atf"))?;
 /// let mut blocks = index.blocks(..);
 /// let mut deepest = None;
 /// while let Some(block) = blocks.next_block()? {
 ///     deepest = deepest.max(block.iter().filter_map(|event| event.call_depth).max());
 /// }
-/// assert!(deepest.is_some());
+/// assert_eq!(deepest, Some(1));
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug)]

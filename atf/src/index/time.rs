@@ -152,11 +152,17 @@ impl IndexReader {
     ///
     /// ```
     /// use atf::index::IndexReader;
-    /// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let folder = folder.path();
+    /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+    /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+    /// #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+    /// # }
+    /// # writer.finalize()?;
     ///
-    /// let index = IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+    /// let index = IndexReader::open(folder.join("index.atf"))?;
     /// let (start, _) = index.time_range()?.expect("it has events");
-    /// for found in index.time_query(start..start + 1_000_000)? {
+    /// for found in index.time_query(start..start + 100)? {
     ///     let (seq, event) = found?;
     ///     assert_eq!(index.get(seq)?, Some(event));
     /// }

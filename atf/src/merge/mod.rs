@@ -5,9 +5,19 @@
 //! several cores.
 //!
 //! ```
-//! # let path = "../samples/sample-small/session_20260105_101500/pid_4242";
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path();
+//! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+//! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
+//! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
+//! #     for (timestamp_ns, event_kind) in times {
+//! #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #     }
+//! #     thread.finalize()?;
+//! # }
+//! # writer.finalize()?;
 //! let session = atf::session::SessionReader::open(path)?;
-//! let merge = session.merge().time_range(1_234_567_890_200_000..);
+//! let merge = session.merge().time_range(200..);
 //! for event in merge.events().take(3) {
 //!     let event = event?;
 //!     println!("{} thread_{} [{}]", event.event.timestamp_ns, event.thread, event.seq);
@@ -132,11 +142,21 @@ impl Merge {
     ///
     /// ```
     /// use atf::{index::IndexReader, merge::Merge};
-    /// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path();
+    /// # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
+    /// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
+    /// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
+    /// #     for (timestamp_ns, event_kind) in times {
+    /// #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+    /// #     }
+    /// #     thread.finalize()?;
+    /// # }
+    /// # writer.finalize()?;
     ///
     /// let files = [
-    ///     (0, IndexReader::from_bytes(std::fs::read(format!("{sample}/thread_0/index.atf"))?)?),
-    ///     (1, IndexReader::from_bytes(std::fs::read(format!("{sample}/thread_1/index.atf"))?)?),
+    ///     (0, IndexReader::from_bytes(std::fs::read(path.join("thread_0/index.atf"))?)?),
+    ///     (1, IndexReader::from_bytes(std::fs::read(path.join("thread_1/index.atf"))?)?),
     /// ];
     /// assert!(Merge::new(files).events().all(|event| event.is_ok()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

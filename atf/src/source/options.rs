@@ -13,12 +13,18 @@ use crate::sys::MapPermit;
 /// ```
 /// use atf::OpenOptions;
 /// use atf::thread::ThreadReader;
-/// # let folder = "../samples/sample-small/session_20260105_101500/pid_4242/thread_0";
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+/// #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// # }
+/// # writer.finalize()?;
 ///
 /// // SAFETY: nobody changes these files while the reader lives.
 /// let mapped = unsafe { OpenOptions::new().mapped() };
 /// let thread = ThreadReader::open_with(folder, mapped)?;
-/// assert_eq!(thread.index().event_count(), 900);
+/// assert_eq!(thread.index().event_count(), 2);
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]

@@ -11,12 +11,18 @@ use crate::index::IndexEvent;
 ///
 /// ```
 /// use atf::spans::Depths;
-/// # let sample = "../samples/sample-small/session_20260105_101500/pid_4242";
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
+/// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
+/// #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// # }
+/// # writer.finalize()?;
 ///
-/// let index = atf::index::IndexReader::open(format!("{sample}/thread_0/index.atf"))?;
+/// let index = atf::index::IndexReader::open(folder.join("index.atf"))?;
 /// let depths = Depths::new(index.events()).map(|item| item.map(|(_, depth)| depth.get()));
 /// let deepest = depths.collect::<atf::Result<Vec<u32>>>()?.into_iter().max();
-/// assert_eq!(deepest, Some(21));
+/// assert_eq!(deepest, Some(1));
 /// # Ok::<(), atf::Error>(())
 /// ```
 #[derive(Debug)]
