@@ -20,13 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1);
     let folder = folder.ok_or("usage: write_threads FOLDER")?;
     let session = SessionWriter::create_in(folder, &WriteOptions::default())?;
-    session.set_symbols(vec![Symbol {
-        position: 0,
-        function_id: FUNCTION,
-        module_id: None,
-        symbol_index: None,
-        name: Some("parse".to_owned()),
-    }]);
+    session.set_symbols(vec![Symbol::new(FUNCTION, "parse")]);
     // A manifest that is written before the threads keeps their list and the names after a crash.
     session.write_manifest()?;
     std::thread::scope(|scope| {
@@ -49,27 +43,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Stands for a traced thread: records calls and returns of one function.
 fn trace(mut writer: ThreadWriter) -> atf::Result<()> {
     // A tracer would read the registers and copy the stack.
-    let registers = FunctionPayload {
-        function_id: FUNCTION,
-        x_regs: [0; 8],
-        lr: 0,
-        fp: 0,
-        sp: 0,
-        reserved: 0,
-        stack: vec![0; 64],
-    };
+    let registers = FunctionPayload::default()
+        .function_id(FUNCTION)
+        .stack(vec![0; 64]);
     let payload = registers.encode()?;
-    let detail = Detail {
-        event_type: DetailEventType::FUNCTION_CALL,
-        flags: 0,
-        payload: &payload,
-    };
-    let event = |event_kind| Event {
-        timestamp_ns: now_ns(),
-        function_id: FUNCTION,
-        event_kind,
-        call_depth: 1,
-    };
+    let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
+    let event = |event_kind| Event::new(now_ns(), FUNCTION, event_kind, 1);
     for call in 0..1000 {
         if call % 100 == 0 {
             writer.write_with_detail(&event(EventKind::CALL), &detail)?;

@@ -15,7 +15,6 @@ use crate::wire;
 /// in both wire versions (S2; S0, S1 and S4 say CRC32 without a polynomial). It covers events only:
 /// no reader can notice a changed `thread_id`, `clock_type`, `arch` or `os` in a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Checksum {
     /// There is no verified footer, so nothing to compare with.
     NotChecked,

@@ -5,7 +5,6 @@ use crate::source::Input;
 
 /// How a file ends, with any bytes there that are neither event nor footer.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub enum Completeness {
     /// A verified footer, and a header updated to match.
     Finalized,
@@ -14,6 +13,7 @@ pub enum Completeness {
     FooterUnderPlaceholder,
     /// No footer: the writer stopped early, or the file was truncated. The header may still claim
     /// otherwise ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
+    #[non_exhaustive]
     Unfinalized {
         /// Bytes of a torn event.
         trailing_bytes: u64,
@@ -24,6 +24,7 @@ pub enum Completeness {
         partial_footer: Option<PartialFooter>,
     },
     /// A footer that contradicts the file. The events before it are valid; its numbers are ignored.
+    #[non_exhaustive]
     DamagedFooter {
         /// The footer's offset in bytes from the start of the file.
         offset: u64,
@@ -85,7 +86,6 @@ pub struct PartialFooter {
 
 /// Where the number of events comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum CountSource {
     /// A verified footer.
     Footer,

@@ -23,7 +23,7 @@
 //! # let writer = atf::write::SessionWriter::create(path, &Default::default())?;
 //! # let mut thread = writer.thread(0)?;
 //! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-//! #     thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #     thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! # }
 //! # thread.finalize()?;
 //! # writer.finalize()?;
@@ -56,7 +56,7 @@
 //! let mut thread = session.thread(0)?; // One per thread; they share nothing.
 //! for event_kind in [EventKind::CALL, EventKind::RETURN] {
 //!     let (timestamp_ns, function_id) = (now_ns(), 0x0000_0001_0000_0007);
-//!     thread.write(&Event { timestamp_ns, function_id, event_kind, call_depth: 1 })?;
+//!     thread.write(&Event::new(timestamp_ns, function_id, event_kind, 1))?;
 //! }
 //! thread.finalize()?;
 //! let totals = session.finalize()?;

@@ -47,7 +47,7 @@ const MOST_NAMED: usize = 100;
 /// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
 /// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
 /// #     for (timestamp_ns, event_kind) in times {
-/// #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 /// #     }
 /// #     thread.finalize()?;
 /// # }
@@ -211,7 +211,6 @@ pub struct ThreadEntry {
 
 /// The kind of file at the path of a thread's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Presence {
     /// A folder.
     Folder,

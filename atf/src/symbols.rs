@@ -18,15 +18,11 @@ use crate::manifest::{Manifest, Module};
 /// # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
 /// # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
 /// #     for (timestamp_ns, event_kind) in times {
-/// #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+/// #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 /// #     }
 /// #     thread.finalize()?;
 /// # }
-/// # let (name, module_id, symbol_index) = (Some("main".to_owned()), None, None);
-/// # let (position, function_id) = (0, 7);
-/// # writer.set_symbols(vec![
-/// #     atf::manifest::Symbol { position, function_id, module_id, symbol_index, name },
-/// # ]);
+/// # writer.set_symbols(vec![atf::manifest::Symbol::new(7, "main")]);
 /// # writer.finalize()?;
 /// let session = atf::session::SessionReader::open(path)?;
 /// let symbols = session.symbols();
@@ -109,6 +105,18 @@ pub struct Function<'s> {
     pub name: Option<&'s str>,
     /// The executable or library, identified by the upper half of the id.
     pub module: Option<&'s Module>,
+}
+
+impl<'s> Function<'s> {
+    /// Creates a function whose module is unknown.
+    #[must_use]
+    pub const fn new(id: u64, name: Option<&'s str>) -> Self {
+        Self {
+            id,
+            name,
+            module: None,
+        }
+    }
 }
 
 impl fmt::Display for Function<'_> {

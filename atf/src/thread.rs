@@ -30,14 +30,11 @@ pub const RING_FILE: &str = "ring.atf";
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let folder = folder.path();
 /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
-/// # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
-/// # let call = atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 };
-/// # let (stack, x_regs) = (vec![0; 16], [0; 8]);
-/// # let (function_id, lr, fp, sp, reserved) = (7, 0, 0, 0x7ff0, 0);
-/// # let payload =
-/// #     atf::detail::FunctionPayload { function_id, x_regs, lr, fp, sp, reserved, stack }.encode()?;
+/// # let call = atf::write::Event::new(100, 7, atf::EventKind::CALL, 1);
+/// # let payload = atf::detail::FunctionPayload::default().function_id(7).sp(0x7ff0);
+/// # let payload = payload.stack(vec![0; 16]).encode()?;
 /// # let event_type = atf::DetailEventType::FUNCTION_CALL;
-/// # writer.write_with_detail(&call, &atf::write::Detail { event_type, flags: 0, payload: &payload })?;
+/// # writer.write_with_detail(&call, &atf::write::Detail::new(event_type, &payload))?;
 /// # writer.finalize()?;
 ///
 /// let thread = ThreadReader::open(folder)?;
@@ -61,7 +58,6 @@ pub struct ThreadReader {
 
 /// The target of a link between the two files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Linked<T> {
     /// To this event.
     To(T),

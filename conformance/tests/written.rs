@@ -37,7 +37,7 @@ fn write(writer: &mut ThreadWriter, count: u64) {
         );
         let payload = FunctionPayload::default()
             .function_id(function_id)
-            .x_regs([seq; 8])
+            .x_regs([seq.encode().unwrap(); 8])
             .lr(1)
             .fp(2)
             .sp(3)
@@ -48,7 +48,7 @@ fn write(writer: &mut ThreadWriter, count: u64) {
                 true => DetailEventType::FUNCTION_CALL,
                 false => DetailEventType::FUNCTION_RETURN,
             },
-            &payload.encode().unwrap(),
+            &payload,
         );
         match seq % 4 {
             1 => drop(writer.write_with_detail(&event, &detail).unwrap()),

@@ -149,7 +149,7 @@ impl Tape {
                     break;
                 }
                 left -= 1;
-                event(&*recorded.timestamp_ns(recorded.timestamp_ns + later_ns))?;
+                event(&recorded.timestamp_ns(recorded.timestamp_ns + later_ns))?;
             }
             later_ns += self.lap_ns;
         }

@@ -34,15 +34,15 @@ impl From<AtfMediaTime> for MediaTime {
             value, timescale, ..
         }: AtfMediaTime,
     ) -> Self {
-        Self { value, timescale }
+        Self::new(value, timescale)
     }
 }
 
 impl From<MediaTime> for AtfMediaTime {
-    fn from(MediaTime::new(value, timescale): MediaTime) -> Self {
+    fn from(time: MediaTime) -> Self {
         Self {
-            value,
-            timescale,
+            value: time.value,
+            timescale: time.timescale,
             reserved: 0,
         }
     }

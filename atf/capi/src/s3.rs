@@ -8,7 +8,7 @@
 use std::ffi::c_char;
 use std::mem::offset_of;
 
-use atf::write::{ThreadWriter, WriteOptions};
+use atf::write::ThreadWriter;
 use atf::{Clock, wire::DetailFunctionPayload};
 
 use crate::handle;

@@ -10,7 +10,6 @@ use crate::check::rules::{ReaderDoes, Rule, Severity};
 /// What a reader must do with a file: the strictest action that any of its findings requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Verdict {
     /// Read it.
     Accept,
@@ -44,7 +43,6 @@ impl From<ReaderDoes> for Verdict {
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Place {
     /// The field's path: `footer.event_count`, `events[12].detail_seq`, `threads[2].id`.
     pub field: String,
@@ -92,7 +90,6 @@ const MORE_PLACES: usize = 7;
 /// The kind of a file or folder in a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Kind {
     /// `index.atf`.
     Index,
@@ -188,7 +185,6 @@ impl FileReport {
 
 /// The totals of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
 pub struct Summary {
     /// Files with a verdict.
     pub files: u64,

@@ -13,7 +13,7 @@
 //! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
 //! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
 //! #     for (timestamp_ns, event_kind) in times {
-//! #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! #     }
 //! #     thread.finalize()?;
 //! # }

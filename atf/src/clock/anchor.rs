@@ -29,12 +29,9 @@ impl MediaTime {
 /// ```
 /// use atf::clock::{MediaTime, TimingAnchor};
 ///
-/// let anchor = TimingAnchor {
-///     host_time_ns: 5_000_000_000,
-///     media_time: MediaTime { value: 1200, timescale: 600 },
-/// };
+/// let anchor = TimingAnchor::new(5_000_000_000, MediaTime::new(1200, 600));
 /// // Half a second later the recording is at 2.5 s.
-/// let media = MediaTime { value: 1500, timescale: 600 };
+/// let media = MediaTime::new(1500, 600);
 /// assert_eq!(anchor.to_media(5_500_000_000), Some(media));
 /// assert_eq!(anchor.to_host_ns(media), Some(5_500_000_000));
 /// ```

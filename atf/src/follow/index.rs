@@ -35,12 +35,7 @@ const READ: u64 = ((MOST + 1) * IndexEvent::SIZE + FOOTER_SIZE + IndexEvent::SIZ
 /// assert_eq!(follower.poll_event()?, Polled::NotYet);
 ///
 /// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
-/// let call = Event {
-///     timestamp_ns: 1000,
-///     function_id: 0x0000_0001_0000_0007,
-///     event_kind: atf::EventKind::CALL,
-///     call_depth: 1,
-/// };
+/// let call = Event::new(1000, 0x0000_0001_0000_0007, atf::EventKind::CALL, 1);
 /// writer.write(&call)?;
 /// writer.flush()?;
 /// while let Polled::New(events) = follower.poll()? {

@@ -13,7 +13,7 @@
 //! # let folder = folder.path();
 //! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
 //! # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
-//! # writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! # writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! # writer.finalize()?;
 //!
 //! let mut follower = IndexFollower::in_thread(folder);
@@ -67,7 +67,6 @@ pub use thread::{ThreadEvent, ThreadFollower};
 
 /// The result of one look at a growing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Polled<T> {
     /// New data that has become certain. More may be available: poll again before waiting.
     New(T),

@@ -32,7 +32,7 @@ use crate::symbols::{Places, Symbols};
 /// # let writer = SessionWriter::create(&folder, &WriteOptions::default())?;
 /// # let mut thread = writer.thread(3)?;
 /// # let event_kind = atf::EventKind::CALL;
-/// # thread.write(&Event { timestamp_ns: 1, function_id: 7, event_kind, call_depth: 1 })?;
+/// # thread.write(&Event::new(1, 7, event_kind, 1))?;
 /// # thread.finalize()?;
 /// # let mut seen = 0;
 /// let mut threads = Vec::new();

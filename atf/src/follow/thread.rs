@@ -24,9 +24,9 @@ use crate::thread::DETAIL_FILE;
 /// let mut follower = ThreadFollower::new(&folder);
 /// # let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
 /// # let event_kind = atf::EventKind::CALL;
-/// # let call = Event { timestamp_ns: 1, function_id: 7, event_kind, call_depth: 1 };
+/// # let call = Event::new(1, 7, event_kind, 1);
 /// # let event_type = atf::DetailEventType::FUNCTION_CALL;
-/// # let detail = Detail { event_type, flags: 0, payload: b"any bytes" };
+/// # let detail = Detail::new(event_type, b"any bytes");
 /// # writer.write_with_detail(&call, &detail)?;
 /// # writer.finalize()?;
 /// loop {
@@ -67,6 +67,18 @@ pub struct ThreadEvent {
     pub event: IndexEvent,
     /// Its detail, if it has one.
     pub detail: Option<DetailEvent>,
+}
+
+impl ThreadEvent {
+    /// Creates an event without a detail.
+    #[must_use]
+    pub const fn new(seq: u64, event: IndexEvent) -> Self {
+        Self {
+            seq,
+            event,
+            detail: None,
+        }
+    }
 }
 
 impl ThreadFollower {

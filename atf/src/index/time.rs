@@ -156,7 +156,7 @@ impl IndexReader {
     /// # let folder = folder.path();
     /// # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
     /// # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-    /// #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+    /// #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
     /// # }
     /// # writer.finalize()?;
     ///

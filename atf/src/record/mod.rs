@@ -33,12 +33,7 @@
 //! let traced = thread::spawn(move || {
 //!     for timestamp_ns in 1..=1000 {
 //!         // What is lost is counted: a tracer has nothing else to do about it.
-//!         let _ = recorder.record(&Event {
-//!             timestamp_ns,
-//!             function_id: 7,
-//!             event_kind: EventKind::CALL,
-//!             call_depth: 1,
-//!         });
+//!         let _ = recorder.record(&Event::new(timestamp_ns, 7, EventKind::CALL, 1));
 //!     }
 //! });
 //!

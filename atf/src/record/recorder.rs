@@ -21,7 +21,6 @@ pub struct Recorder {
 
 /// An event or detail that did not fit into the ring. It is already counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[non_exhaustive]
 pub enum Lost {
     /// The event, and its detail if it has one.
     #[error("the ring is full: the event is lost")]

@@ -43,7 +43,7 @@
 //! # let writer = atf::write::SessionWriter::create(&crashed, &Default::default())?;
 //! # let mut thread = writer.thread(0)?;
 //! # let (timestamp_ns, event_kind) = (100, atf::EventKind::CALL);
-//! # thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! # thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! # drop((thread, writer));
 //!
 //! let report = recover(&crashed, &out, &RecoverOptions::default())?;

@@ -20,7 +20,7 @@
 //! # let folder = folder.path();
 //! # let mut writer = atf::write::ThreadWriter::create(folder, 0, &Default::default())?;
 //! # for (timestamp_ns, event_kind) in [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)] {
-//! #     writer.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #     writer.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! # }
 //! # writer.finalize()?;
 //!
@@ -52,7 +52,7 @@
 //! # let times = [(100, atf::EventKind::CALL), (250, atf::EventKind::RETURN)];
 //! # for mut thread in [writer.thread(0)?, writer.thread(1)?] {
 //! #     for (timestamp_ns, event_kind) in times {
-//! #         thread.write(&atf::write::Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//! #         thread.write(&atf::write::Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! #     }
 //! #     thread.finalize()?;
 //! # }
@@ -97,7 +97,6 @@ pub use stack::CallStack;
 
 /// One call of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Span {
     /// The function.
     pub function_id: u64,
@@ -162,7 +161,6 @@ pub enum SpanEnd {
 
 /// A `RETURN` or an `EXCEPTION` of a function without an open call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Unmatched {
     /// Its position, counted from 0.
     pub seq: u64,
@@ -176,7 +174,6 @@ pub struct Unmatched {
 
 /// The results of pairing: each call once, when it ends, and events that end no call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Paired {
     /// A call that ended.
     Span(Span),
@@ -189,7 +186,6 @@ pub enum Paired {
 /// Tracers in the field count from 1 and repeat a call's depth at its return; derived depths do the
 /// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Depth {
     /// As the tracer recorded it, in wire version 1.
     Recorded(u32),

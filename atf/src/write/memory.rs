@@ -64,7 +64,7 @@ pub enum Fate {
 ///     _ => Fate::Done,
 /// });
 /// let event_kind = EventKind::CALL;
-/// let event = Event { timestamp_ns: 1000, function_id: 7, event_kind, call_depth: 1 };
+/// let event = Event::new(1000, 7, event_kind, 1);
 /// writer.write(&event)?;
 /// let error = writer.flush().unwrap_err();
 /// assert_eq!(error.kind(), &atf::ErrorKind::Io(io::ErrorKind::StorageFull));

@@ -20,7 +20,7 @@
 //! // Send each thread's writer to its thread.
 //! let mut thread = session.thread(0)?;
 //! for (timestamp_ns, event_kind) in [(100, EventKind::CALL), (250, EventKind::RETURN)] {
-//!     thread.write(&Event { timestamp_ns, event_kind, function_id: 7, call_depth: 1 })?;
+//!     thread.write(&Event::new(timestamp_ns, 7, event_kind, 1))?;
 //! }
 //! thread.finalize()?;
 //! assert_eq!(session.finalize()?.event_count, 2);

@@ -68,7 +68,6 @@ impl Default for WriteOptions {
 
 /// Which data survives a power loss; unsynchronized writes may be dropped or reordered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Durability {
     /// Nothing is guaranteed: the system writes whenever it likes. The traced program never waits.
     #[default]

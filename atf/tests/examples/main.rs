@@ -127,12 +127,7 @@ fn follow_prints_events_as_they_are_written() {
     let session = SessionWriter::create(&folder, &WriteOptions::default()).unwrap();
     let mut thread = session.thread(3).unwrap();
     let event_kind = EventKind::CALL;
-    let call = Event {
-        timestamp_ns: 5,
-        function_id: 7,
-        event_kind,
-        call_depth: 1,
-    };
+    let call = Event::new(5, 7, event_kind, 1);
     thread.write(&call).unwrap();
     thread.write(&call).unwrap();
     thread.flush().unwrap();

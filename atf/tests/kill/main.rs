@@ -57,7 +57,8 @@ fn details(count: u64) -> u64 {
 fn write(mut writer: ThreadWriter, said: &File) {
     for seq in 0.. {
         let written = if has_detail(seq) {
-            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload(seq));
+            let payload = payload(seq);
+            let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload);
             writer.write_with_detail(&event(seq), &detail).map(drop)
         } else {
             writer.write(&event(seq)).map(drop)

@@ -31,6 +31,7 @@ fn tail(detail: &DetailReader) -> (u64, u64, Option<PartialFooter>) {
         trailing_bytes,
         zero_tail_bytes,
         partial_footer,
+        ..
     } = detail.completeness()
     else {
         panic!("{:?}", detail.completeness())

@@ -34,7 +34,7 @@ fn flipped_bits_of_an_index_file_never_change_an_event_unnoticed() {
                 12..16 => {
                     let thread_id = match index.wire() {
                         Wire::V1 => file.thread_id,
-                        Wire::V2 => index.header().thread_id,
+                        _ => index.header().thread_id,
                     };
                     let same = |event: IndexEvent| event.thread_id(thread_id);
                     assert_eq!(

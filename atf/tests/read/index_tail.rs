@@ -16,6 +16,7 @@ fn tail(index: &IndexReader) -> (u64, u64, Option<PartialFooter>) {
         trailing_bytes,
         zero_tail_bytes,
         partial_footer,
+        ..
     } = index.completeness()
     else {
         panic!("{:?}", index.completeness())

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use atf::record::{Drained, Lost};
-use atf::write::{Detail, Event, Fate, Memory, Step, ThreadWriter, WriteOptions};
+use atf::write::{Detail, Fate, Memory, Step, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 
 use crate::{event, read, ring, writer};

@@ -129,12 +129,7 @@ fn exceeding_the_file_size_limit_is_an_error() {
                 .buffer_size(8 << 10);
             let thread = places.path(&format!("thread_{survive_kill}"));
             let mut writer = atf::write::ThreadWriter::create(thread, 1, &options).unwrap();
-            let event = atf::write::Event {
-                timestamp_ns: 1,
-                function_id: 2,
-                event_kind: atf::EventKind::CALL,
-                call_depth: 1,
-            };
+            let event = atf::write::Event::new(1, 2, atf::EventKind::CALL, 1);
             let failed = (0..2000).find_map(|_| writer.write(&event).err());
             let kind = failed.unwrap().kind().clone();
             assert_eq!(kind, ErrorKind::Io(std::io::ErrorKind::FileTooLarge));

@@ -279,17 +279,8 @@ fn a_payload_that_ends_like_a_footer_survives_in_the_ring_and_in_the_file() {
         footer.extend([0; 24]);
         payloads[1] = [vec![9; 40], footer].concat();
         for (seq, payload) in (0..).zip(&payloads) {
-            let event = atf::write::Event {
-                timestamp_ns: seq + 1,
-                function_id: 1,
-                event_kind: atf::EventKind::CALL,
-                call_depth: 1,
-            };
-            let detail = atf::write::Detail {
-                event_type: atf::DetailEventType(3),
-                flags: 0,
-                payload,
-            };
+            let event = atf::write::Event::new(seq + 1, 1, atf::EventKind::CALL, 1);
+            let detail = atf::write::Detail::new(atf::DetailEventType(3), payload);
             writer.write_with_detail(&event, &detail).unwrap();
         }
         if !survive_kill {

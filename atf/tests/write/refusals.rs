@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use atf::detail::DetailEventHeader;
 use atf::index::IndexEvent;
-use atf::write::{Event, Memory, SessionWriter, ThreadWriter, WriteOptions};
+use atf::write::{Memory, SessionWriter, ThreadWriter, WriteOptions};
 use atf::{Error, ErrorKind, EventKind, Wire};
 
 use super::{detail, event};

@@ -125,7 +125,7 @@ fn index_header(reader: &IndexReader) -> Value {
     // A 32-bit field in version 1, a 64-bit field in version 2.
     let event_count = match header.wire {
         Wire::V1 => json!(header.event_count),
-        Wire::V2 => text(header.event_count),
+        _ => text(header.event_count),
     };
     fields.insert("event_count".to_owned(), event_count);
     fields.extend(object(json!({
@@ -196,13 +196,11 @@ struct End<'a> {
 impl End<'_> {
     fn derived(&self) -> Value {
         let trailing_bytes = match self.completeness {
-            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
-                self.bytes_after_footer
-            }
             Completeness::Unfinalized {
                 trailing_bytes,
                 zero_tail_bytes,
                 partial_footer,
+                ..
             } => {
                 let partial = partial_footer.map_or(0, |partial| partial.size);
                 trailing_bytes
@@ -210,6 +208,9 @@ impl End<'_> {
                     .saturating_add(partial)
             }
             Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
+            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+                self.bytes_after_footer
+            }
         };
         json!({
             "event_count": text(self.event_count),

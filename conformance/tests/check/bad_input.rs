@@ -96,8 +96,8 @@ fn an_empty_file_is_recovered_as_never_written() {
         let (status, text, _) = texts(&output);
         assert_eq!(status, 0);
         let line = format!(
-            "{name}: recover, 0 {of}\n  should {rule}  footer (at 0x0): 0 bytes: nothing was written \
-             to this file\n"
+            "{name}: recover, 0 {of}\n  should {rule}  footer (at 0x0): the file is empty: \
+             nothing was written to it\n"
         );
         assert!(text.starts_with(&line), "{text}");
     }
@@ -117,7 +117,7 @@ fn an_empty_file_next_to_a_finalized_one_is_damaged() {
         let output = check(folder.path(), &["good"]);
         let (status, text, _) = texts(&output);
         assert_eq!(status, 1, "{text}");
-        let line = format!("{name}: reject\n  must   {rule}  header (at 0x0): 0 bytes: ");
+        let line = format!("{name}: reject\n  must   {rule}  header (at 0x0): the file is empty: ");
         assert!(text.contains(&line), "{text}");
     }
 }

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use assert_cmd::Command;
 use atf::FileKind;
-use atf::index::IndexEvent;
 use atf_safety::crashes::{self, IndexReading, Reads};
 use atf_safety::exhaustive::{self, File, Library, Reading, Scope, Source, Subject, Tally};
 use atf_safety::races;

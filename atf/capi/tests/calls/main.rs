@@ -451,12 +451,7 @@ fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, CString) {
     let options = atf::write::WriteOptions::default();
     let mut writer = atf::write::ThreadWriter::create(&thread, 0, &options).unwrap();
     for timestamp_ns in 0..10 {
-        let event = atf::write::Event {
-            timestamp_ns,
-            function_id: 7,
-            event_kind: atf::EventKind::CALL,
-            call_depth: 1,
-        };
+        let event = atf::write::Event::new(timestamp_ns, 7, atf::EventKind::CALL, 1);
         writer.write(&event).unwrap();
     }
     writer.finalize().unwrap();

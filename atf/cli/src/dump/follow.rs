@@ -189,11 +189,7 @@ impl Source {
         };
         let seq = index.next_seq();
         Ok(match index.poll_event()? {
-            Polled::New(event) => Polled::New(ThreadEvent {
-                seq,
-                event,
-                detail: None,
-            }),
+            Polled::New(event) => Polled::New(ThreadEvent::new(seq, event)),
             Polled::NotYet => Polled::NotYet,
             Polled::Finalized => Polled::Finalized,
         })

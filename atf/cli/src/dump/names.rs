@@ -80,11 +80,7 @@ impl<'t> Names<'t> {
             },
             Self::Other(names) => names.get(&function_id).map(String::as_str),
         };
-        symbols::Function {
-            id: function_id,
-            name,
-            module: None,
-        }
+        symbols::Function::new(function_id, name)
     }
 
     /// The functions that match a pattern. Those without a process apply to all processes.

@@ -89,6 +89,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
             trailing_bytes,
             zero_tail_bytes,
             partial_footer,
+            ..
         } => {
             if let Some(partial) = partial_footer {
                 let end = partial.offset.saturating_add(partial.size);

@@ -261,6 +261,7 @@ impl From<&Completeness> for Ending {
                 trailing_bytes,
                 zero_tail_bytes,
                 partial_footer,
+                ..
             } => Self::Unfinalized {
                 trailing_bytes: U64(*trailing_bytes),
                 zero_tail_bytes: U64(*zero_tail_bytes),

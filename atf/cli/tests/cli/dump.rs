@@ -321,7 +321,7 @@ fn a_damaged_thread_does_not_hide_the_others() {
     assert_eq!(status, 1);
     assert_eq!(lines(text).len(), 1);
     assert!(
-        messages.contains("thread_1/index.atf: header: the file has 4 bytes"),
+        messages.contains("thread_1/index.atf: header: truncated: 4 of 64 bytes"),
         "{messages}"
     );
 }

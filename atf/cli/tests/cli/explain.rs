@@ -207,7 +207,8 @@ fn killed(folder: &Path) {
     let mut writer = ThreadWriter::create(folder.join("thread_5"), 5, &options).unwrap();
     for seq in 0..20_u8 {
         let event = Event::new(1000 * u64::from(seq), 7, atf::EventKind::CALL, 1);
-        let detail = Detail::new(atf::DetailEventType::FUNCTION_CALL, &[seq; 9]);
+        let payload = [seq; 9];
+        let detail = Detail::new(atf::DetailEventType::FUNCTION_CALL, &payload);
         match seq % 2 {
             0 => drop(writer.write_with_detail(&event, &detail).unwrap()),
             _ => drop(writer.write(&event).unwrap()),

@@ -148,7 +148,7 @@ fn the_first_thread_of_two_does_not_hide_the_second() {
     assert!(text.contains("unreadable"), "{text}");
     assert!(text.contains("2 threads, 3 events"), "{text}");
     assert!(
-        text.contains("thread_0/index.atf: header: the file has 4 bytes"),
+        text.contains("thread_0/index.atf: header: truncated: 4 of 64 bytes"),
         "{text}"
     );
 }

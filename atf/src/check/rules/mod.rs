@@ -71,7 +71,6 @@ pub struct Edition {
 /// How strict a rule is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Severity {
     /// Informational; nothing is wrong.
     Advice,
@@ -84,7 +83,6 @@ pub enum Severity {
 /// Who must follow a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Party {
     /// Writes thread files or a session.
     Writer,
@@ -97,7 +95,6 @@ pub enum Party {
 /// The reaction of a reader to a file that breaks a rule, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum ReaderDoes {
     /// Ignores it.
     Ignore,

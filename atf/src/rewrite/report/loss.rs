@@ -1,4 +1,4 @@
-//! NoteKind counts as a loss: something that was written once, and is not among the new events, or is
+//! What counts as a loss: something that was written once, and is not among the new events, or is
 //! not as it was written.
 
 use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};

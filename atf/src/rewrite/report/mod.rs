@@ -55,7 +55,6 @@ impl Report {
 /// What was done to a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Action {
     /// Events were kept as they are, and the files finalized.
     Recover,

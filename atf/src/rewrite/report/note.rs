@@ -166,7 +166,6 @@ pub struct Note {
 /// What a note means for the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Effect {
     /// It was wrong and is right now.
     Mended,

@@ -45,19 +45,10 @@ use whole::whole_events;
 /// # let folder = folder.path().join("thread_0");
 ///
 /// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
-/// let call = Event {
-///     timestamp_ns: 1000,
-///     function_id: 0x0000_0001_0000_0007,
-///     event_kind: EventKind::CALL,
-///     call_depth: 1,
-/// };
-/// let detail = Detail {
-///     event_type: DetailEventType::FUNCTION_CALL,
-///     flags: 0,
-///     payload: b"any bytes",
-/// };
+/// let call = Event::new(1000, 0x0000_0001_0000_0007, EventKind::CALL, 1);
+/// let detail = Detail::new(DetailEventType::FUNCTION_CALL, b"any bytes");
 /// writer.write_with_detail(&call, &detail)?;
-/// writer.write(&Event { timestamp_ns: 1250, event_kind: EventKind::RETURN, ..call })?;
+/// writer.write(&call.timestamp_ns(1250).event_kind(EventKind::RETURN))?;
 /// let summary = writer.finalize()?;
 /// assert_eq!((summary.event_count, summary.detail_count), (2, 1));
 ///

@@ -161,8 +161,8 @@ impl ThreadWriter {
     /// # let folder = folder.path().join("thread_0");
     /// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
     /// let event_kind = EventKind::CALL;
-    /// let call = Event { timestamp_ns: 1000, function_id: 7, event_kind, call_depth: 1 };
-    /// let detail = Detail { event_type: DetailEventType::FUNCTION_CALL, flags: 0, payload: b"x" };
+    /// let call = Event::new(1000, 7, event_kind, 1);
+    /// let detail = Detail::new(DetailEventType::FUNCTION_CALL, b"x");
     /// writer.write_index(&call, Some(0))?;
     /// writer.write_index(&call, Some(1))?;
     /// writer.drop_detail(0)?;

@@ -207,7 +207,7 @@ const fn checksum(checksum: Checksum) -> &'static str {
 fn narrow_in_v1(wire: Wire, count: u64) -> Value {
     match wire {
         Wire::V1 => count.into(),
-        Wire::V2 => count.to_string().into(),
+        _ => count.to_string().into(),
     }
 }
 

@@ -107,11 +107,9 @@ impl Operation<'_> {
     }
 
     fn detail(&self, thread: &mut ThreadWriter) -> Done<()> {
-        let detail = atf::write::Detail {
-            event_type: DetailEventType(self.number("type")?),
-            flags: self.number("flags")?,
-            payload: &unhex(self.text("payload")?)?,
-        };
+        let payload = unhex(self.text("payload")?)?;
+        let event_type = DetailEventType(self.number("type")?);
+        let detail = atf::write::Detail::new(event_type, &payload).flags(self.number("flags")?);
         thread.write_detail(self.number("index")?, self.number("ts")?, &detail)?;
         Ok(())
     }
