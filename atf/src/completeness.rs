@@ -10,7 +10,7 @@ pub enum Completeness {
     Finalized,
     /// A verified footer, but the header was never updated: the writer stopped in between. All
     /// events are there.
-    FooterUnderPlaceholder,
+    HeaderNotUpdated,
     /// No footer: the writer stopped early, or the file was truncated. The header may still claim
     /// otherwise ([`is_placeholder`](crate::index::IndexHeader::is_placeholder)).
     #[non_exhaustive]
@@ -47,7 +47,7 @@ impl Completeness {
         is_cut: bool,
     ) -> Vec<Error> {
         match self {
-            Self::Finalized | Self::FooterUnderPlaceholder => Vec::new(),
+            Self::Finalized | Self::HeaderNotUpdated => Vec::new(),
             Self::DamagedFooter { problems, .. } => {
                 problems.iter().cloned().chain(missing).collect()
             }
@@ -71,7 +71,7 @@ impl Completeness {
     /// Returns whether the file has a verified footer.
     #[must_use]
     pub fn has_verified_footer(&self) -> bool {
-        matches!(self, Self::Finalized | Self::FooterUnderPlaceholder)
+        matches!(self, Self::Finalized | Self::HeaderNotUpdated)
     }
 }
 

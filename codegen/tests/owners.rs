@@ -47,10 +47,6 @@ const LAYOUTS: &[(&str, &str)] = &[
         "atf/src/rewrite/guess.rs",
         "guesses a version from the bytes of a damaged header",
     ),
-    (
-        "atf/src/rewrite/thread/notes.rs",
-        "reports the offset of a lost field",
-    ),
     // They report the byte offset of a finding.
     (
         "atf/src/check/index.rs",
@@ -60,8 +56,7 @@ const LAYOUTS: &[(&str, &str)] = &[
         "atf/src/check/events.rs",
         "offset of a finding; reserved bytes, which readers drop",
     ),
-    ("atf/src/check/detail.rs", "offset of a finding"),
-    ("atf/src/check/link.rs", "offset of a finding"),
+    ("atf/src/check/content.rs", "offset of a finding"),
     ("atf/src/check/thread.rs", "offset of a finding"),
     (
         "conformance/src/protocol/field.rs",

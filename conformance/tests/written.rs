@@ -37,12 +37,14 @@ fn write(writer: &mut ThreadWriter, count: u64) {
         );
         let payload = FunctionPayload::default()
             .function_id(function_id)
-            .x_regs([seq.encode().unwrap(); 8])
+            .x_regs([seq; 8])
             .lr(1)
             .fp(2)
             .sp(3)
             .reserved(0)
-            .stack(vec![9; usize::try_from(seq % 257).unwrap()]);
+            .stack(vec![9; usize::try_from(seq % 257).unwrap()])
+            .encode()
+            .unwrap();
         let detail = Detail::new(
             match is_call {
                 true => DetailEventType::FUNCTION_CALL,

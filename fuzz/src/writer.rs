@@ -69,7 +69,10 @@ impl Ops<'_> {
     pub(crate) fn run(&self, thread_id: u32) -> Written {
         let memory = Memory::new();
         let wire = Wire::ALL[usize::from(self.is_version_2)];
-        let options = WriteOptions::default().wire(wire).verbatim(self.verbatim).buffer_size(if self.small_buffer { 1 } else { 64 << 10 });
+        let options = WriteOptions::default()
+            .wire(wire)
+            .verbatim(self.verbatim)
+            .buffer_size(if self.small_buffer { 1 } else { 64 << 10 });
         let storage = Arc::new(memory.clone());
         let mut writer =
             ThreadWriter::create_on(storage, "t", thread_id, &options).expect("memory never fails");
@@ -82,7 +85,12 @@ impl Ops<'_> {
                     true => now.saturating_sub(made.later_ns.into()),
                     false => now.saturating_add(made.later_ns.into()),
                 };
-                Event::new(now, made.function_id, EventKind(made.kind.into()), made.depth)
+                Event::new(
+                    now,
+                    made.function_id,
+                    EventKind(made.kind.into()),
+                    made.depth,
+                )
             };
             match op {
                 Op::Write(made) => {

@@ -535,7 +535,7 @@ typedef enum AtfCompleteness {
     /** A verified footer, and a header that was updated with it. */
     ATF_FINALIZED = 0,
     /** A verified footer, but the header was not updated. All events are there. */
-    ATF_FOOTER_UNDER_PLACEHOLDER = 1,
+    ATF_HEADER_NOT_UPDATED = 1,
     /** No footer: the writer stopped early, or the file is truncated. */
     ATF_UNFINALIZED = 2,
     /** A footer that contradicts the file. */

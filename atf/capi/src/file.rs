@@ -79,7 +79,7 @@ impl AtfFileInfo {
     pub(crate) fn with_end(mut self, end: &Completeness, count: CountSource) -> Self {
         self.completeness = match end {
             Completeness::Finalized => 0,
-            Completeness::FooterUnderPlaceholder => 1,
+            Completeness::HeaderNotUpdated => 1,
             Completeness::Unfinalized { .. } => 2,
             Completeness::DamagedFooter { .. } => 3,
         };
@@ -95,7 +95,7 @@ impl AtfFileInfo {
             Completeness::DamagedFooter { trailing_bytes, .. } => {
                 self.trailing_bytes = trailing_bytes;
             }
-            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {}
+            Completeness::Finalized | Completeness::HeaderNotUpdated => {}
         }
         self.count_source = match count {
             CountSource::Footer => 0,

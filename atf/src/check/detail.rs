@@ -13,7 +13,6 @@ use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_DFTR_001,
-    count: &rules::ATF_DFTR_002,
     checksum: &rules::ATF_DFTR_004,
     checksum_ieee: &rules::ATF_DFTR_005,
     checksum_absent: &rules::ATF_DFTR_006,
@@ -87,13 +86,13 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
     if header.arch.name().is_none() {
         let place = at("arch", offset_of!(wire::DetailHeader, arch));
         report.add(&rules::ATF_DHDR_006, place, || {
-            format!("{} is no known architecture", header.arch.0)
+            format!("unknown arch {}", header.arch.0)
         });
     }
     if header.os.name().is_none() {
         let place = at("os", offset_of!(wire::DetailHeader, os));
         report.add(&rules::ATF_DHDR_007, place, || {
-            format!("{} is no known operating system", header.os.0)
+            format!("unknown os {}", header.os.0)
         });
     }
     let raw: wire::DetailHeader = zerocopy::transmute!(*detail.header_bytes());

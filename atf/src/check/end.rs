@@ -10,7 +10,6 @@ use crate::text::counted;
 /// The rules on a file's end, for index files or for detail files.
 pub(super) struct EndRules {
     pub(super) finalized: &'static Rule,
-    pub(super) count: &'static Rule,
     pub(super) checksum: &'static Rule,
     pub(super) checksum_ieee: &'static Rule,
     pub(super) checksum_absent: &'static Rule,
@@ -90,7 +89,7 @@ impl Times {
 pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
     match end.completeness {
         Completeness::Finalized => {}
-        Completeness::FooterUnderPlaceholder => {
+        Completeness::HeaderNotUpdated => {
             report.add(rules.placeholder, Place::at("header", 0), || {
                 "a placeholder, but the footer is valid: the writer stopped before it rewrote the header"
                     .to_owned()
@@ -116,8 +115,9 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
             ..
         } => {
             for problem in problems {
-                let rule = rule_of(report.kind, problem).unwrap_or(rules.count);
-                report.add(rule, place_of(problem), || problem.kind().to_string());
+                if let Some(rule) = rule_of(report.kind, problem) {
+                    report.add(rule, place_of(problem), || problem.kind().to_string());
+                }
             }
             if *trailing_bytes > 0 {
                 let place = Place::at("events", end.events_end);

@@ -13,7 +13,6 @@ use crate::check::rules::{Rule, table as rules};
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_IFTR_001,
-    count: &rules::ATF_IFTR_002,
     checksum: &rules::ATF_IFTR_004,
     checksum_ieee: &rules::ATF_IFTR_005,
     checksum_absent: &rules::ATF_IFTR_006,

@@ -20,7 +20,7 @@ const BLOCK: u64 = 64 << 10;
 
 /// The events section: the offset of each event, and what follows the last one.
 #[derive(Debug)]
-pub(super) struct Framing {
+pub(super) struct EventOffsets {
     /// The offset of each event in bytes from the start of the file.
     pub(super) offsets: Vec<u64>,
     /// The offset after the last event.
@@ -35,7 +35,7 @@ pub(super) struct Framing {
     pub(super) crc32c: Option<u32>,
 }
 
-impl Framing {
+impl EventOffsets {
     /// Looks for a footer at every place it may be, and walks the events before it, or without a
     /// footer those up to the end of the file.
     pub(super) fn find(input: &Input, header: &DetailHeader) -> Result<Self> {
@@ -44,7 +44,7 @@ impl Framing {
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
         let damaged = match footer_of(input, header)? {
             Verdict::Verified(footer) => {
-                let hop = Hop::new(input, header, footer.offset, false)?;
+                let hop = EventWalker::new(input, header, footer.offset, false)?;
                 return Ok(hop.with_footer(input, header, footer));
             }
             Verdict::Damaged(damaged) => Some(damaged),
@@ -56,7 +56,7 @@ impl Framing {
         let end = damaged
             .as_ref()
             .map_or(input.size(), |damaged| damaged.offset);
-        let mut hop = Hop::new(input, header, end, true)?;
+        let mut hop = EventWalker::new(input, header, end, true)?;
         match (
             std::mem::replace(&mut hop.footer, Verdict::NoFooter),
             damaged,
@@ -103,7 +103,7 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
 /// match, the events must also reach the end of the file, or zeros up to there; otherwise a length
 /// is damaged and the footer is genuine (silence `footer.framed`).
 fn is_payload(input: &Input, header: &DetailHeader, at: u64, fits: bool) -> Result<bool> {
-    let hop = Hop::new(input, header, input.size(), false)?;
+    let hop = EventWalker::new(input, header, input.size(), false)?;
     let spans = hop.end > at && hop.offsets.binary_search(&at).is_err();
     Ok(spans && (!fits || end_without_zeros(input, hop.end, input.size())? == hop.end))
 }
@@ -150,7 +150,7 @@ fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Op
 }
 
 /// The progress of a walk from event to event.
-struct Hop {
+struct EventWalker {
     offsets: Vec<u64>,
     /// The offset after the last event.
     end: u64,
@@ -162,7 +162,7 @@ struct Hop {
     crc32c: Option<u32>,
 }
 
-impl Hop {
+impl EventWalker {
     /// Walks to `end`, or to the first offset where no event fits before `end`. With
     /// `look_for_footer`, a footer in the place of an event, followed by other bytes, stops the
     /// walk.
@@ -287,7 +287,7 @@ impl Hop {
         input: &Input,
         header: &DetailHeader,
         footer: Placed<DetailFooter>,
-    ) -> Framing {
+    ) -> EventOffsets {
         let offset = footer.offset;
         let found = footer.footer.event_count;
         let expected = self.offsets.len() as u64;
@@ -301,14 +301,14 @@ impl Hop {
             let problems = vec![footer::error(input, offset, problem)];
             return self.with_damaged_footer(Damaged { offset, problems });
         }
-        Framing {
+        EventOffsets {
             count_source: match self.problem {
                 Some(_) => CountSource::Framing,
                 None => CountSource::Footer,
             },
             // Finalizing a file without events leaves the header unchanged.
             completeness: if header.is_placeholder() && found > 0 {
-                Completeness::FooterUnderPlaceholder
+                Completeness::HeaderNotUpdated
             } else {
                 Completeness::Finalized
             },
@@ -320,9 +320,9 @@ impl Hop {
         }
     }
 
-    fn with_damaged_footer(self, damaged: Damaged) -> Framing {
+    fn with_damaged_footer(self, damaged: Damaged) -> EventOffsets {
         let Damaged { offset, problems } = damaged;
-        Framing {
+        EventOffsets {
             count_source: CountSource::Framing,
             completeness: Completeness::DamagedFooter {
                 offset,
@@ -343,7 +343,7 @@ impl Hop {
         input: &Input,
         header: &DetailHeader,
         stated: Option<u64>,
-    ) -> Result<Framing> {
+    ) -> Result<EventOffsets> {
         let rest = input.size().saturating_sub(self.end);
         let mut trailing_bytes = rest;
         let mut zero_tail_bytes = 0;
@@ -367,7 +367,7 @@ impl Hop {
             self.problem.as_ref().map(Error::kind),
             Some(ErrorKind::BadTotalLength { found, min, .. }) if found < min
         );
-        Ok(Framing {
+        Ok(EventOffsets {
             count_source: CountSource::Framing,
             completeness: Completeness::Unfinalized {
                 trailing_bytes,

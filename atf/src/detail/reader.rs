@@ -4,7 +4,7 @@ use std::mem::offset_of;
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
 
-use super::framing::Framing;
+use super::framing::EventOffsets;
 use super::{
     DetailCursor, DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, Events,
     FunctionPayload,
@@ -50,7 +50,7 @@ pub struct DetailReader {
     pub(crate) input: Input,
     header: DetailHeader,
     header_bytes: [u8; DetailHeader::SIZE],
-    framing: Framing,
+    framing: EventOffsets,
 }
 
 impl DetailReader {
@@ -98,7 +98,7 @@ impl DetailReader {
         let open = |input: &Input| {
             let header_bytes = header::read_first(input)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;
-            let framing = Framing::find(input, &header)?;
+            let framing = EventOffsets::find(input, &header)?;
             let offset = offset_of!(wire::DetailHeader, events_offset);
             header::check_proven(header.events_offset, framing.footer.is_some(), offset)?;
             Ok((header_bytes, header, framing))

@@ -55,7 +55,7 @@ impl Section {
             && header.time_start_ns == footer.footer.time_start_ns
             && header.time_end_ns == footer.footer.time_end_ns;
         let completeness = if header.is_placeholder() && !is_same {
-            Completeness::FooterUnderPlaceholder
+            Completeness::HeaderNotUpdated
         } else {
             Completeness::Finalized
         };

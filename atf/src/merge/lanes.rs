@@ -1,8 +1,8 @@
 //! Merges the events of many threads.
 
 use super::feed::{Feed, timestamp_ns};
-use super::pace::Pace;
 use super::tree::{Key, LoserTree};
+use super::turn_predictor::TurnPredictor;
 use super::{MergedEvent, Thread};
 use crate::error::Error;
 use crate::index::{IndexEvent, Record};
@@ -100,7 +100,7 @@ pub(super) struct Lanes<F> {
     in_run: bool,
     run_last: u64,
     repeats: u32,
-    pace: Pace,
+    turns: TurnPredictor,
 }
 
 impl<F: Feed> Lanes<F> {
@@ -128,7 +128,7 @@ impl<F: Feed> Lanes<F> {
         let keys: Vec<_> = lanes.iter_mut().enumerate().map(head).collect();
         let mut this = Self {
             tree: LoserTree::new(&keys),
-            pace: Pace::new(lanes.len()),
+            turns: TurnPredictor::new(lanes.len()),
             lanes,
             rank: 0,
             in_run: false,
@@ -181,7 +181,7 @@ impl<F: Feed> Lanes<F> {
                 return folded;
             }
             let mut event = |folded, event| fold(folded, Ok(event));
-            folded = match self.pace.is_regular() {
+            folded = match self.turns.is_regular() {
                 true => self.take_turns::<true, B>(folded, &mut event),
                 false => self.take_turns::<false, B>(folded, &mut event),
             };
@@ -199,7 +199,7 @@ impl<F: Feed> Lanes<F> {
         let mut matches = self.tree.matches();
         let lanes = self.lanes.as_mut_slice();
         let (mut rank, mut repeats, mut turns) = (self.rank, self.repeats, 0);
-        let most = self.pace.quiet();
+        let most = self.turns.quiet();
         while let Some(lane) = lanes.get_mut(rank) {
             let at_hand = lane.feed.records().get(lane.at..lane.end);
             let Some([record, rest @ ..]) = at_hand else {
@@ -227,10 +227,10 @@ impl<F: Feed> Lanes<F> {
             }
         }
         (self.rank, self.repeats) = (rank, repeats);
-        self.pace.pass(turns);
+        self.turns.pass(turns);
         if repeats >= FORESEEN {
             self.repeats = 0;
-            self.foresee();
+            self.start_run();
         }
         folded
     }
@@ -260,9 +260,9 @@ impl<F: Feed> Lanes<F> {
 
     #[inline(always)]
     fn play(&mut self, key: Key) {
-        let winner = self.tree.replay(self.rank, key, self.pace.is_regular());
+        let winner = self.tree.replay(self.rank, key, self.turns.is_regular());
         let rank = winner.rank();
-        self.pace.note(self.rank, rank);
+        self.turns.note(self.rank, rank);
         self.repeats = if rank == self.rank {
             self.repeats.wrapping_add(1)
         } else {
@@ -271,14 +271,14 @@ impl<F: Feed> Lanes<F> {
         self.rank = rank;
         if self.repeats >= FORESEEN {
             self.repeats = 0;
-            self.foresee();
+            self.start_run();
         }
     }
 
     /// Starts a run: the current thread continues until another's event comes first.
     #[cold]
     #[inline(never)]
-    fn foresee(&mut self) {
+    fn start_run(&mut self) {
         match self.tree.runner_up().last_before(self.rank) {
             Some(last) => (self.in_run, self.run_last) = (true, last),
             None => self.begin(self.tree.winner()),

@@ -28,11 +28,11 @@
 mod events;
 mod feed;
 mod lanes;
-mod pace;
 mod partition;
 mod plan;
 mod thread;
 mod tree;
+mod turn_predictor;
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, OnceLock};

@@ -92,7 +92,7 @@ impl End<'_> {
             gap,
         );
         match self.completeness {
-            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+            Completeness::Finalized | Completeness::HeaderNotUpdated => {
                 let footer = self.footer_offset.unwrap_or(self.events_end);
                 self.gap(DropReason::BehindFramingProblem, footer, salvaged, report);
                 self.behind_footer(footer, report);
@@ -170,7 +170,7 @@ impl End<'_> {
             |found: &str| Place::new(self.file, "footer", Some(self.events_end)).found(found);
         match self.completeness {
             Completeness::Finalized => {}
-            Completeness::FooterUnderPlaceholder => notes.add(NoteKind::NotFinalized, || {
+            Completeness::HeaderNotUpdated => notes.add(NoteKind::NotFinalized, || {
                 let found = "a placeholder, but there is a footer";
                 Place::new(self.file, "header", Some(0)).found(found)
             }),

@@ -62,7 +62,7 @@ mod manifest;
 mod modes;
 mod report;
 mod salvage;
-mod side;
+mod set_aside_writer;
 mod stage;
 mod thread;
 mod tree;

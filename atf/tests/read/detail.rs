@@ -261,7 +261,7 @@ fn a_footer_under_a_placeholder_header_is_not_an_event() {
         assert_eq!(details(&detail, &file), file.events);
         assert!(matches!(
             detail.completeness(),
-            Completeness::FooterUnderPlaceholder
+            Completeness::HeaderNotUpdated
         ));
     }
 }

@@ -177,7 +177,7 @@ fn a_footer_under_a_placeholder_header_is_not_an_event() {
             assert_eq!(events(&index), expected(&file));
             assert!(matches!(
                 index.completeness(),
-                Completeness::FooterUnderPlaceholder
+                Completeness::HeaderNotUpdated
             ));
             assert!(index.disagreements().is_empty());
         }
@@ -302,7 +302,7 @@ fn a_footer_without_events_may_have_a_placeholder_header() {
     for file in [no_place, start, end] {
         assert!(matches!(
             open(&file).completeness(),
-            Completeness::FooterUnderPlaceholder
+            Completeness::HeaderNotUpdated
         ));
     }
 }

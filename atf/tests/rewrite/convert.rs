@@ -55,7 +55,10 @@ fn a_thread_id_that_only_the_event_has_is_reported_as_lost() {
         .iter()
         .find(|n| n.kind == NoteKind::ThreadIdLost);
     let lost = lost.unwrap();
-    assert_eq!((lost.count, lost.first[0].found.as_str()), (1, "8"));
+    assert_eq!(
+        (lost.count, lost.first[0].found.as_str()),
+        (1, "8, the header has 7")
+    );
     assert_eq!(lost.first[0].offset, Some(64 + 2 * 32 + 16));
 }
 

@@ -104,8 +104,8 @@ fn put_sparse(path: &Path, size: u32) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_payload_of_64_mib_is_never_in_memory() {
-    const SIZE: u32 = 64 << 20;
+fn a_payload_of_256_mib_is_never_in_memory() {
+    const SIZE: u32 = 256 << 20;
     let places = Places::new();
     let index = IndexFile::of(1, vec![event(0, Some(0))]);
     places.put("in/thread_7/index.atf", index.without_footer());

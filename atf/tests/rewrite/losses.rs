@@ -136,7 +136,7 @@ fn a_missing_detail_file_and_an_invalid_manifest_are_losses() {
     places.put("in/manifest.json", "{\"symbols\"");
     let report = recovered(&places);
     assert_eq!(report.losses(), 1, "{report}");
-    let said = "lost: all that it said: manifest.json: is not JSON: ";
+    let said = "lost: the whole manifest: manifest.json: is not JSON: ";
     assert!(report.to_string().contains(said), "{report}");
 }
 
@@ -148,7 +148,7 @@ fn data_after_a_hole_is_counted_in_events() {
     let text = report.to_string();
     for said in [
         "dropped: a hole, 2 events of zeros: index.atf: 64 bytes (at 0xc0)\n",
-        "dropped: 3 events behind a hole, which salvage keeps: index.atf: 96 bytes (at 0x100)\n",
+        "dropped: 3 events after a hole, which salvage keeps: index.atf: 96 bytes (at 0x100)\n",
     ] {
         assert!(text.contains(said), "{text}");
     }
@@ -188,7 +188,7 @@ fn a_renamed_thread_folder_is_copied_and_reported_with_advice() {
     for name in ["thread_X", "renamed"] {
         assert!(found[&format!("unreadable/{name}/index.atf")] == index);
         let said =
-            format!("  {name}: not taken: not a thread's name: rename it to thread_N to have");
+            format!("  {name}: not copied: not a thread's name: rename it to thread_N to have");
         assert!(report.to_string().contains(&said), "{report}");
     }
     let (path, out) = (places.path("out"), places.path("again"));
@@ -206,8 +206,8 @@ fn no_name_breaks_a_line_of_the_report() {
     places.put("in/thread_\n2/index.atf", &index);
     places.put("in/manifest.json", r#"{"a\nkey": 1}"#);
     let text = recovered(&places).to_string();
-    assert!(text.contains("\n  thread_7/a\\u{a}b: not taken"), "{text}");
-    assert!(text.contains("\n  thread_\\u{a}2: not taken"), "{text}");
+    assert!(text.contains("\n  thread_7/a\\u{a}b: not copied"), "{text}");
+    assert!(text.contains("\n  thread_\\u{a}2: not copied"), "{text}");
     let indented = |line: &str| line.starts_with("  ") || line.starts_with("session: ");
     assert!(text.lines().all(indented), "{text}");
 }

@@ -95,7 +95,7 @@ fn details_skipped_by_a_damaged_length_are_found() {
     assert_eq!(thread(&report).details.salvaged, 3);
     // Only the second and the fourth are dropped.
     assert!(thread(&report).set_aside.is_empty(), "{report}");
-    let said = "    dropped: what overlaps with details that were found by their links: \
+    let said = "    dropped: bytes that overlap with details found by their links: \
                 detail.atf: 248 bytes (at 0xbc and 1 place more)\n";
     assert!(report.to_string().contains(said), "{report}");
     assert_eq!(thread(&report).dropped.len(), 1, "{report}");

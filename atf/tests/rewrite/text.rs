@@ -135,14 +135,15 @@ fn problems_of_events_and_details() {
 session: recovered, 9 events and 5 details of 1 thread
   thread_7: 9 events, 5 details
     mended: the file was not finalized: 2 times, first index.atf: footer: no footer (at 0x160)
-    stays: time goes back: index.atf: events[1].timestamp_ns: 900 after 1000 (at 0x60)
-    stays: an unknown kind: index.atf: events[3].event_kind: 9 (at 0xb4)
-    stays: an event of another thread_id: 2 times, first index.atf: events[4].thread_id: 8 (at 0xd0)
-    stays: a detail with another timestamp than its event: detail.atf: events[0].timestamp: 1001, 1000 (at 0x50)
-    stays: a detail whose type does not fit its event's kind: detail.atf: events[1].event_type: 3, expected 4 (at 0xc0)
-    stays: a payload with another function_id than its event: detail.atf: events[2].payload.function_id: 0x06444fc100000002, 0x06444fc100000001 (at 0x150)
-    stays: a stack of more than 256 bytes: detail.atf: events[3].payload.stack_size: 257 (at 0x22c)
-  manifest.json: 0 modules, 0 symbols; there was none
+    stays: breaks ATF-DEVT-004: detail.atf: events[2].thread_id: 9, the header has 7 (at 0x144)
+    stays: breaks ATF-DPAY-001: detail.atf: events[3].payload.stack_size: 257, at most 256 (at 0x22c)
+    stays: breaks ATF-IEVT-001: index.atf: events[1].timestamp_ns: 900 is less than the previous 1000 (at 0x60)
+    stays: breaks ATF-IEVT-002: index.atf: events[3].event_kind: unknown kind 9 (at 0xb4)
+    stays: breaks ATF-IEVT-003: index.atf: events[4].thread_id: 8, the header has 7 (at 0xd0)
+    stays: breaks ATF-LINK-006: detail.atf: events[0].timestamp: 1001, index event 0 has 1000 (at 0x50)
+    stays: breaks ATF-LINK-007: detail.atf: events[1].event_type: 3, expected 4: index event 5 has kind 2 (at 0xc0)
+    stays: breaks ATF-LINK-011: detail.atf: events[2].payload.function_id: 0x06444fc100000002, index event 6 has 0x06444fc100000001 (at 0x150)
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 0, expected);
 }
@@ -209,26 +210,26 @@ fn how_files_end() {
     let expected = "\
 session: recovered, 49 events and 0 details of 14 threads
   thread_1: 3 events, 0 details
-    dropped: the beginning of an event that was cut off: index.atf: 27 bytes (at 0xa0)
+    dropped: a torn event: index.atf: 27 bytes (at 0xa0)
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
   thread_2: 4 events, 0 details
-    dropped: the beginning of a footer that was cut off: index.atf: 20 bytes (at 0xc0)
+    dropped: a torn footer: index.atf: 20 bytes (at 0xc0)
     mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
   thread_3: 4 events, 0 details
     dropped: zeros at the end: index.atf: 4096 bytes (at 0xc0)
     mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
   thread_4: 4 events, 0 details
     dropped: a footer that contradicts the file: index.atf: 64 bytes (at 0xc0)
-    dropped: what stood behind the footer: index.atf: 4 bytes (at 0x100)
+    dropped: bytes after the footer: index.atf: 4 bytes (at 0x100)
     mended: the file is damaged: index.atf: footer.event_count: 5 events need 160 bytes, the events section has 128 (at 0xc8)
   thread_5: 4 events, 0 details
-    dropped: what stood behind the footer: index.atf: 4 bytes (at 0x100)
+    dropped: bytes after the footer: index.atf: 4 bytes (at 0x100)
   thread_6: 4 events, 0 details
-    dropped: what stood between the header and the first event: index.atf: 32 bytes (at 0x40)
+    dropped: bytes between the header and the first event: index.atf: 32 bytes (at 0x40)
   thread_7: 4 events, 0 details
     mended: the file was not finalized: index.atf: header: a placeholder, but there is a footer (at 0x0)
   thread_8: 4 events, 0 details
-    mended: a header disagreed with the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
+    mended: a header contradicted the events, the footer or the other file: 3 times, first index.atf: header.event_count: 5, the footer has 4 (at 0x1c)
   thread_9: 3 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0xa0)
     lost: events that the header counts: index.atf: 1 of 4, the file was truncated at 0xa0
@@ -243,7 +244,7 @@ session: recovered, 49 events and 0 details of 14 threads
   thread_13: 4 events, 0 details
     stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: index.atf: footer.checksum: 0x0000004d, the events have [CRC 13] (at 0xc0)
   thread_14: 0 events, 0 details
-  manifest.json: 0 modules, 0 symbols; there was none
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     let expected = with_numbers(
         expected,
@@ -290,55 +291,55 @@ fn how_detail_files_end() {
     let expected = "\
 session: recovered, 51 events and 14 details of 13 threads
   thread_1: 4 events, 1 detail
-    dropped: the beginning of an event that was cut off: detail.atf: 119 bytes (at 0xbc)
+    dropped: a torn event: detail.atf: 119 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_2: 4 events, 2 details
-    dropped: the beginning of a footer that was cut off: detail.atf: 20 bytes (at 0x138)
+    dropped: a torn footer: detail.atf: 20 bytes (at 0x138)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0x138)
   thread_3: 4 events, 2 details
     dropped: zeros at the end: detail.atf: 4096 bytes (at 0x138)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0x138)
   thread_4: 4 events, 2 details
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138)
-    dropped: what stood behind the footer: detail.atf: 4 bytes (at 0x178)
+    dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178)
     mended: the file is damaged: detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148)
   thread_5: 4 events, 2 details
-    dropped: what stood behind the footer: detail.atf: 4 bytes (at 0x178)
+    dropped: bytes after the footer: detail.atf: 4 bytes (at 0x178)
   thread_6: 4 events, 1 detail
-    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
     stays: the events do not match their checksum: they changed since they were written; the new checksum covers them as they are: detail.atf: footer.checksum: [CRC 6], the events have [CRC 6 broken] (at 0x138)
   thread_7: 4 events, 1 detail
-    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
     dropped: a footer that contradicts the file: detail.atf: 64 bytes (at 0x138)
     mended: the file is damaged: 2 times, first detail.atf: footer.bytes_length: 1 bytes, the events section has 248 (at 0x148)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_8: 4 events, 1 detail
-    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 124 (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
   thread_9: 4 events, 0 details
     mended: the file was not finalized: detail.atf: footer: no footer (at 0x40)
-    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   thread_10: 4 events, 0 details
     mended: the file was not finalized: detail.atf: header: truncated: 63 of 64 bytes (at 0x3f)
     lost: a detail that a finalized index links to: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
   thread_11: 4 events, 0 details
-    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
-    lost: all details, since their file cannot be read: detail.atf: header.magic: \"\\x07\\x07\\x07\\x07\", expected \"ATD2\" (at 0x0)
+    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details: their file cannot be read: detail.atf: header.magic: \"\\x07\\x07\\x07\\x07\", expected \"ATD2\" (at 0x0)
   thread_12: 4 events, 1 detail
-    dropped: the beginning of an event that was cut off: detail.atf: 10 bytes (at 0xbc)
+    dropped: a torn event: detail.atf: 10 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
     lost: events that the header counts: detail.atf: 1 of 2, the file was truncated at 0xc6
   thread_13: 3 events, 1 detail
-    dropped: the beginning of an event that was cut off: index.atf: 27 bytes (at 0xa0)
-    dropped: the beginning of an event that was cut off: detail.atf: 119 bytes (at 0xbc)
+    dropped: a torn event: index.atf: 27 bytes (at 0xa0)
+    dropped: a torn event: detail.atf: 119 bytes (at 0xbc)
     mended: the file was not finalized: 2 times, first index.atf: footer: no footer (at 0xa0)
-  manifest.json: 0 modules, 0 symbols; there was none
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     let section = detail(6, 2).section();
     let changed = patched(&section, DETAIL, &5_u32.to_le_bytes());
@@ -364,9 +365,9 @@ session: recovered, 2 events and 1 detail of 1 thread
   thread_7: 2 events, 1 detail
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more)
-    dropped: 4 events behind a hole, which salvage keeps: index.atf: 128 bytes (at 0xa0 and 2 places more)
+    dropped: 4 events after a hole, which salvage keeps: index.atf: 128 bytes (at 0xa0 and 2 places more)
     mended: the file was not finalized: index.atf: footer: no footer (at 0x180)
-  manifest.json: 0 modules, 0 symbols; there was none
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 2, expected);
     let options = RecoverOptions::default().salvage(true);
@@ -374,11 +375,11 @@ session: recovered, 2 events and 1 detail of 1 thread
     let expected = "\
 session: recovered, 2 events and 1 detail of 1 thread
   thread_7: 2 events, 1 detail
-    set aside in salvaged.atf: 4 events from behind a hole, the first was index.atf: events[3] (at 0xa0)
+    set aside in salvaged.atf: 4 events from after a hole, the first was index.atf: events[3] (at 0xa0)
     set aside in orphans.atf: 3 details that no event refers to, the first was detail.atf: events[1] (at 0xbc)
     dropped: a hole, 4 events of zeros: index.atf: 128 bytes (at 0x80 and 2 places more)
     mended: the file was not finalized: index.atf: footer: no footer (at 0x180)
-  manifest.json: 0 modules, 0 symbols; there was none
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&report, 2, expected);
 }
@@ -406,13 +407,13 @@ fn links_and_orphans() {
 session: recovered, 15 events and 3 details of 2 threads
   thread_7: 9 events, 2 details
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[1] (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[2].detail_seq: 77 (at 0x9c)
-    mended: a link to the detail of another event became none: index.atf: events[1].detail_seq: 0 (at 0x7c)
-    mended: links did not count along the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+    mended: a link to a missing detail was removed: index.atf: events[2].detail_seq: 77 (at 0x9c)
+    mended: a link to the detail of another event was removed: index.atf: events[1].detail_seq: 0 (at 0x7c)
+    mended: links did not count through the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
   thread_8: 6 events, 1 detail
     set aside in orphans.atf: 1 detail that no event refers to, the first was detail.atf: events[0] (at 0x40)
-    mended: links did not count along the index: index.atf: events[3].detail_seq: 1 (at 0xbc)
-  manifest.json: 0 modules, 0 symbols; there was none
+    mended: links did not count through the index: index.atf: events[3].detail_seq: 1 (at 0xbc)
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 0, expected);
 }
@@ -443,19 +444,19 @@ fn headers_that_disagree_or_cannot_be_read() {
     put(&places, 7, "x", None);
     let expected = "\
 session: recovered, 10 events and 2 details of 7 threads
-  thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); what can be copied of it is in unreadable/
-  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); what can be copied of it is in unreadable/
+  thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
+  thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0); a copy is in unreadable/
   thread_3: 4 events, 0 details
-    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
-    lost: all details, since their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
+    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
-    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
-  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); what can be copied of it is in unreadable/
-  manifest.json: 0 modules, 0 symbols; there was none
+    stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); a copy is in unreadable/
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 4, expected);
     let path = places.path("in");
@@ -473,13 +474,13 @@ session: recovered, 16 events and 6 details of 7 threads
     mended: the file was not finalized: detail.atf: header: a placeholder, but there is a footer (at 0x0)
     deduced: a header: detail.atf: header: assumed to match index.atf (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
-    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
-  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); what can be copied of it is in unreadable/
-  manifest.json: 0 modules, 0 symbols; there was none
+    stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+  thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); a copy is in unreadable/
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&report, 1, expected);
     let options = ScrubOptions::default();
@@ -489,17 +490,17 @@ session: scrubbed, 10 events and 2 details of 7 threads
   thread_1: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
   thread_2: cannot be read: index.atf: header.magic: \"????\", expected \"ATI2\" (at 0x0)
   thread_3: 4 events, 0 details
-    mended: a link to a detail that is not there became none: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
-    lost: all details, since their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
+    mended: a link to a missing detail was removed: 2 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
+    lost: all details: their file cannot be read: detail.atf: header.magic: \"????\", expected \"ATD2\" (at 0x0)
   thread_4: 4 events, 2 details
-    mended: a header disagreed with the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
+    mended: a header contradicted the events, the footer or the other file: detail.atf: header.arch: 2, index.atf has 1 (at 0x6)
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
   thread_5: 1 event, 0 details
-    mended: a header disagreed with the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
+    mended: a header contradicted the events, the footer or the other file: index.atf: header.flags: has_detail_file is set, but there is no detail.atf (at 0x8)
   thread_6: 1 event, 0 details
-    stays: a thread_id other than the folder's: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
+    stays: breaks ATF-SESS-001: index.atf: header.thread_id: 66, the folder is thread_6 (at 0xc)
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1)
-  manifest.json: 0 modules, 0 symbols; there was none
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&report, 4, expected);
 }
@@ -513,13 +514,13 @@ fn details_after_damage() {
     let expected = "\
 session: recovered, 15 events and 4 details of 1 thread
   thread_7: 15 events, 4 details
-    dropped: what follows where no event can begin; salvage looks there: detail.atf: 124 bytes (at 0xbc)
+    dropped: bytes that start where no event can start; salvage searches them: detail.atf: 124 bytes (at 0xbc)
     mended: the file was not finalized: detail.atf: footer: no footer (at 0xbc)
     mended: the file is damaged: detail.atf: events[1].total_length: 5, expected 24 to 496 (at 0xbc)
-    mended: a link to a detail that is not there became none: index.atf: events[3].detail_seq: 1 (at 0xbc)
-    mended: links did not count along the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
-    deduced: a detail behind damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
-  manifest.json: 0 modules, 0 symbols; there was none
+    mended: a link to a missing detail was removed: index.atf: events[3].detail_seq: 1 (at 0xbc)
+    mended: links did not count through the index: index.atf: events[6].detail_seq: 2 (at 0x11c)
+    deduced: a detail past damage, found by its links: 3 times, first detail.atf: events[2] (at 0x138)
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, true), 1, expected);
 }
@@ -537,8 +538,8 @@ session: recovered, 4 events and 0 details of 2 threads
     mended: a ring.atf whose events the files have already: ring.atf: index.atf is finalized
   thread_2: 2 events, 0 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0x80)
-    lost: what is in a ring.atf that does not belong to the files beside it: ring.atf: header.thread_id: 3, index.atf has 2
-  manifest.json: 0 modules, 0 symbols; there was none
+    lost: the contents of a ring.atf that does not belong to the thread's files: ring.atf: header.thread_id: 3, index.atf has 2
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&recovered(&places, false), 1, expected);
 }
@@ -556,8 +557,8 @@ session: converted, 4 events and 2 details of 1 thread
   thread_7: 4 events, 2 details
     mended: the file was not finalized: index.atf: footer: no footer (at 0xc0)
     lost: wire version 2 has no call_depth: 4 times, first index.atf: events[0].call_depth (at 0x58)
-    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8 (at 0x70)
-  manifest.json: 0 modules, 0 symbols; there was none
+    lost: wire version 2 has no thread_id of events: index.atf: events[1].thread_id: 8, the header has 7 (at 0x70)
+  manifest.json: 0 modules, 0 symbols; the original had none
 ";
     assert_report(&report, 0, expected);
     let report = convert(places.path("2"), places.path("1"), Wire::V1, &options).unwrap();
@@ -596,13 +597,13 @@ fn content_that_scrubbing_drops() {
 session: scrubbed, 7 events and 3 details of 1 thread
   thread_7: 7 events, 3 details
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
-    stays: a detail whose type does not fit its event's kind: detail.atf: events[1].event_type: 9, expected 3 (at 0xc0)
+    stays: breaks ATF-LINK-007: detail.atf: events[1].event_type: 9, expected 3: index event 3 has kind 1 (at 0xc0)
     lost: registers and stack: 2 times, first detail.atf: events[0].payload (at 0x58)
     lost: a payload of unknown shape: detail.atf: events[1].payload (at 0xd4)
-  manifest.json: 0 modules, 0 symbols; there was none
-  recovery.json: not taken: set aside by an earlier recovery
-  thread_7/orphans.atf: not taken: set aside by an earlier recovery
-  thread_X: not taken: not a thread's name: rename it to thread_N to have it read
+  manifest.json: 0 modules, 0 symbols; the original had none
+  recovery.json: not copied: set aside by an earlier recovery
+  thread_7/orphans.atf: not copied: set aside by an earlier recovery
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
 ";
     assert_report(&report, 3, expected);
     let report = scrub(places.path("in"), places.path("two"), &two).unwrap();
@@ -611,10 +612,10 @@ session: scrubbed, 7 events and 0 details of 1 thread
   thread_7: 7 events, 0 details
     dropped: details that no event refers to: detail.atf: 133 bytes (at 0x155)
     lost: a detail: 3 times, first index.atf: events[0].detail_seq: 0 (at 0x5c)
-  manifest.json: 0 modules, 0 symbols; there was none
-  recovery.json: not taken: set aside by an earlier recovery
-  thread_7/orphans.atf: not taken: set aside by an earlier recovery
-  thread_X: not taken: not a thread's name: rename it to thread_N to have it read
+  manifest.json: 0 modules, 0 symbols; the original had none
+  recovery.json: not copied: set aside by an earlier recovery
+  thread_7/orphans.atf: not copied: set aside by an earlier recovery
+  thread_X: not copied: not a thread's name: rename it to thread_N to have it read
 ";
     assert_report(&report, 3, expected);
 }
@@ -646,7 +647,7 @@ session: recovered, 6 events and 2 details of 3 threads
     mended: 2 problems, first manifest.json: threads[1].x: unknown key (at 0x59)
     mended: the manifest was wrong about the threads: 5 times, first manifest.json: threads[0].has_detail: false
     stays: threads with different clocks: manifest.json: clock_type: 1, 3
-    stays: names that are of another build, and were not taken: manifest.json: modules.uuid: AA, the other manifest has BB
+    stays: names of another build, which were not used: manifest.json: modules.uuid: AA, the other manifest has BB
 ";
     assert_report(&report, 0, expected);
     let manifest = report.sessions[0].manifest.as_ref().unwrap();
@@ -719,16 +720,16 @@ a/pid_1: nothing to change, 1 event and 0 details of 1 thread
   manifest.json: 0 modules, 0 symbols
 a/pid_2: recovered, 1 event and 0 details of 1 thread
   thread_1: 1 event, 0 details
-  manifest.json: 0 modules, 0 symbols; there was none
-  thread_1/core: not taken: not part of a thread
-  thread_2: not taken: not a folder
-  notes: not taken: not part of a session
-  notes.txt: not taken: not part of a session
-  renamed: not taken: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
+  manifest.json: 0 modules, 0 symbols; the original had none
+  thread_1/core: not copied: not part of a thread
+  thread_2: not copied: not a folder
+  notes: not copied: not part of a session
+  notes.txt: not copied: not part of a session
+  renamed: not copied: not a thread's name: rename it to thread_N to have it read; a copy is in unreadable/
 a/pid_3: nothing to change, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
-README: not taken: not part of a session
-b: not taken: not a session, and contains none
+README: not copied: not part of a session
+b: not copied: not a session, and contains none
 ";
     assert_report(&recovered(&places, false), 5, expected);
 }
@@ -754,8 +755,8 @@ thread: nothing to change, 1 event and 0 details of 1 thread
     let expected = "\
 thread: recovered, 1 event and 0 details of 1 thread
   the thread: 1 event, 0 details
-  a\\u{2028}b: not taken: not part of a thread
-  recovery-1.json: not taken: not part of a thread
+  a\\u{2028}b: not copied: not part of a thread
+  recovery-1.json: not copied: not part of a thread
 ";
     assert_report(&report, 2, expected);
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::derive::{derive_session, derive_thread};
-use super::layout::{Field, Is, Record, little_endian};
+use super::layout::{Field, FieldKind, Record, little_endian};
 use super::shape::Shape;
 use super::trace::Trace;
 use super::{FileVerdicts, verdicts};
@@ -145,7 +145,7 @@ fn function(payload: &[u8]) -> Value {
 
 fn fields(record: Record, wire: u8, bytes: &[u8]) -> Map<String, Value> {
     let fields = record.fields(wire).iter();
-    let shown = fields.filter(|field| !matches!(field.is, Is::Magic | Is::Reserved));
+    let shown = fields.filter(|field| !matches!(field.is, FieldKind::Magic | FieldKind::Reserved));
     shown
         .map(|field| (field.name.to_owned(), value(field, bytes)))
         .collect()
@@ -155,11 +155,11 @@ fn value(field: &Field, bytes: &[u8]) -> Value {
     let bytes = &bytes[field.offset..field.offset + field.size];
     let number = little_endian(bytes);
     match field.is {
-        Is::Link if bytes.iter().all(|byte| *byte == 0xff) => Value::Null,
-        Is::Registers => (bytes.chunks(8))
+        FieldKind::Link if bytes.iter().all(|byte| *byte == 0xff) => Value::Null,
+        FieldKind::Registers => (bytes.chunks(8))
             .map(|register| little_endian(register).to_string())
             .collect(),
-        Is::Link | Is::Seq => number.to_string().into(),
+        FieldKind::Link | FieldKind::Seq => number.to_string().into(),
         _ if field.size == 8 => number.to_string().into(),
         _ => number.into(),
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::document::hex;
-use super::layout::{Is, Record, little_endian};
+use super::layout::{FieldKind, Record, little_endian};
 use super::shape::Region;
 
 /// Formats one line per field: offset, bytes, name, value.
@@ -61,18 +61,18 @@ pub(super) fn raw(bytes: &[u8]) -> String {
     out
 }
 
-fn value(is: Is, bytes: &[u8]) -> String {
+fn value(is: FieldKind, bytes: &[u8]) -> String {
     let is_ones = bytes.iter().all(|byte| *byte == 0xff);
     match is {
-        Is::Magic => format!("\"{}\"", text(bytes)),
-        Is::Reserved if bytes.iter().all(|byte| *byte == 0) => String::new(),
-        Is::Reserved => "not all zeros".to_owned(),
-        Is::Link if is_ones => "none".to_owned(),
-        Is::Registers => (bytes.chunks(8))
+        FieldKind::Magic => format!("\"{}\"", text(bytes)),
+        FieldKind::Reserved if bytes.iter().all(|byte| *byte == 0) => String::new(),
+        FieldKind::Reserved => "not all zeros".to_owned(),
+        FieldKind::Link if is_ones => "none".to_owned(),
+        FieldKind::Registers => (bytes.chunks(8))
             .map(|register| little_endian(register).to_string())
             .collect::<Vec<_>>()
             .join(" "),
-        Is::Number if bytes.len() == 4 && little_endian(bytes) > 0xffff => {
+        FieldKind::Number if bytes.len() == 4 && little_endian(bytes) > 0xffff => {
             format!("{0} {0:#010x}", little_endian(bytes))
         }
         _ => little_endian(bytes).to_string(),

@@ -25,12 +25,12 @@ pub(crate) struct Field {
     pub(crate) offset: usize,
     /// Bytes.
     pub(crate) size: usize,
-    pub(crate) is: Is,
+    pub(crate) is: FieldKind,
 }
 
 /// The kind of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Is {
+pub(crate) enum FieldKind {
     /// Four ASCII characters.
     Magic,
     /// Without meaning.
@@ -45,7 +45,7 @@ pub(crate) enum Is {
     Registers,
 }
 
-const fn field(name: &'static str, offset: usize, size: usize, is: Is) -> Field {
+const fn field(name: &'static str, offset: usize, size: usize, is: FieldKind) -> Field {
     Field {
         name,
         offset,
@@ -55,16 +55,16 @@ const fn field(name: &'static str, offset: usize, size: usize, is: Is) -> Field 
 }
 
 const fn number(name: &'static str, offset: usize, size: usize) -> Field {
-    field(name, offset, size, Is::Number)
+    field(name, offset, size, FieldKind::Number)
 }
 
 const fn reserved(name: &'static str, offset: usize, size: usize) -> Field {
-    field(name, offset, size, Is::Reserved)
+    field(name, offset, size, FieldKind::Reserved)
 }
 
 /// S0, S1.
 const INDEX_HEADER_1: [Field; 16] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
     number("version", 5, 1),
     number("arch", 6, 1),
@@ -84,7 +84,7 @@ const INDEX_HEADER_1: [Field; 16] = [
 
 /// S2.
 const INDEX_HEADER_2: [Field; 15] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
     number("version", 5, 1),
     number("arch", 6, 1),
@@ -108,21 +108,21 @@ const INDEX_EVENT_1: [Field; 6] = [
     number("thread_id", 16, 4),
     number("event_kind", 20, 4),
     number("call_depth", 24, 4),
-    field("detail_seq", 28, 4, Is::Link),
+    field("detail_seq", 28, 4, FieldKind::Link),
 ];
 
 /// S2.
 const INDEX_EVENT_2: [Field; 5] = [
     number("timestamp_ns", 0, 8),
     number("function_id", 8, 8),
-    field("detail_seq", 16, 8, Is::Link),
+    field("detail_seq", 16, 8, FieldKind::Link),
     number("event_kind", 24, 1),
     reserved("_reserved", 25, 7),
 ];
 
 /// S0, S1, S2. Start, end, bytes: the detail footer has another order.
 const INDEX_FOOTER: [Field; 7] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
     number("event_count", 8, 8),
     number("time_start_ns", 16, 8),
@@ -133,7 +133,7 @@ const INDEX_FOOTER: [Field; 7] = [
 
 /// S1, S2, S4.
 const DETAIL_HEADER: [Field; 14] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
     number("version", 5, 1),
     number("arch", 6, 1),
@@ -144,8 +144,8 @@ const DETAIL_HEADER: [Field; 14] = [
     number("events_offset", 20, 8),
     number("event_count", 28, 8),
     number("bytes_length", 36, 8),
-    field("index_seq_start", 44, 8, Is::Seq),
-    field("index_seq_end", 52, 8, Is::Seq),
+    field("index_seq_start", 44, 8, FieldKind::Seq),
+    field("index_seq_end", 52, 8, FieldKind::Seq),
     reserved("_reserved2", 60, 4),
 ];
 
@@ -154,7 +154,7 @@ const DETAIL_EVENT_HEADER_1: [Field; 6] = [
     number("total_length", 0, 4),
     number("event_type", 4, 2),
     number("flags", 6, 2),
-    field("index_seq", 8, 4, Is::Seq),
+    field("index_seq", 8, 4, FieldKind::Seq),
     number("thread_id", 12, 4),
     number("timestamp", 16, 8),
 ];
@@ -164,14 +164,14 @@ const DETAIL_EVENT_HEADER_2: [Field; 5] = [
     number("total_length", 0, 4),
     number("event_type", 4, 2),
     number("flags", 6, 2),
-    field("index_seq", 8, 8, Is::Seq),
+    field("index_seq", 8, 8, FieldKind::Seq),
     number("timestamp", 16, 8),
 ];
 
 /// S1, S4. The stack follows it.
 const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
     number("function_id", 0, 8),
-    field("x_regs", 8, 64, Is::Registers),
+    field("x_regs", 8, 64, FieldKind::Registers),
     number("lr", 72, 8),
     number("fp", 80, 8),
     number("sp", 88, 8),
@@ -181,7 +181,7 @@ const DETAIL_FUNCTION_PAYLOAD: [Field; 7] = [
 
 /// S1, S2, S4. Bytes, start, end: the index footer has another order.
 const DETAIL_FOOTER: [Field; 7] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("checksum", 4, 4),
     number("event_count", 8, 8),
     number("bytes_length", 16, 8),
@@ -192,7 +192,7 @@ const DETAIL_FOOTER: [Field; 7] = [
 
 /// The page on `ring.atf` in the reference.
 const RING_HEADER: [Field; 15] = [
-    field("magic", 0, 4, Is::Magic),
+    field("magic", 0, 4, FieldKind::Magic),
     number("endian", 4, 1),
     number("version", 5, 1),
     reserved("_reserved1", 6, 2),

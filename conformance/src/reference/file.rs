@@ -208,9 +208,7 @@ impl End<'_> {
                     .saturating_add(partial)
             }
             Completeness::DamagedFooter { trailing_bytes, .. } => *trailing_bytes,
-            Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
-                self.bytes_after_footer
-            }
+            Completeness::Finalized | Completeness::HeaderNotUpdated => self.bytes_after_footer,
         };
         json!({
             "event_count": text(self.event_count),

@@ -25,7 +25,7 @@ use crate::written::Documents;
 
 /// Keeps the sessions of writers that passed until readers have read them.
 #[derive(Debug)]
-pub(super) struct Keep {
+pub(super) struct WrittenStore {
     folder: PathBuf,
     written: Mutex<Vec<Arc<Written>>>,
 }
@@ -40,7 +40,7 @@ struct Written {
     folder: PathBuf,
 }
 
-impl Keep {
+impl WrittenStore {
     /// Creates the folder for kept sessions among the folders of the cases.
     pub(super) fn new(cases: &Path) -> io::Result<Self> {
         let folder = cases.join("written");
@@ -78,7 +78,7 @@ impl Keep {
 
 /// The results of readers on writers' files.
 #[derive(Debug, Default)]
-pub(super) struct Crossed {
+pub(super) struct CrossResults {
     /// A cell for each writer and reader.
     pub(super) matrix: Vec<CrossResult>,
     /// A result for each reader and script, over all writers, so failure lists can name it.
@@ -95,14 +95,14 @@ pub(super) fn cross(
     pool: &Pool<'_>,
     testees: &[(usize, &Manifest)],
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> io::Result<Crossed> {
+) -> io::Result<CrossResults> {
     let written = pool.keep.lock().clone();
     let mut tasks = Vec::new();
     for (reader, manifest) in testees {
         let roles = [Role::Read, Role::Validate].into_iter();
         for role in roles.filter(|role| manifest.command(*role).is_some()) {
             for written in &written {
-                let parts = Crossing::all(role, manifest, written).into_iter();
+                let parts = CrossTask::all(role, manifest, written).into_iter();
                 tasks.extend(parts.map(|task| (*reader, *manifest, task)));
             }
         }
@@ -129,7 +129,7 @@ pub(super) fn cross(
         let found = testees.find(|(testee, _)| *testee == writer);
         found.map_or("", |(_, manifest)| manifest.name.as_str())
     };
-    Ok(Crossed {
+    Ok(CrossResults {
         matrix: matrix(&pairs),
         cases: cases(pairs, name),
     })
@@ -211,7 +211,7 @@ fn is_worse(outcome: &Outcome, than: &Outcome) -> bool {
 }
 
 /// A task: read or validate a part of a written session.
-struct Crossing {
+struct CrossTask {
     role: Role,
     written: Arc<Written>,
     needs: [Feature; 1],
@@ -219,7 +219,7 @@ struct Crossing {
     path: String,
 }
 
-impl Crossing {
+impl CrossTask {
     /// Returns the tasks for a session: each file, and the folder if the reader supports sessions.
     fn all(role: Role, reader: &Manifest, written: &Arc<Written>) -> Vec<Self> {
         let part = |needs, path| Self {
@@ -309,7 +309,7 @@ impl Crossing {
     }
 }
 
-impl Task for Crossing {
+impl Task for CrossTask {
     fn role(&self) -> Role {
         self.role
     }

@@ -33,7 +33,7 @@ pub use smoke::smoke;
 pub use task::{Ended, Smoke, Task};
 pub use writing::{Writing, writings};
 
-use cross::Crossed;
+use cross::CrossResults;
 
 use crate::editions::Editions;
 use crate::protocol::{Manifest, ManifestError};
@@ -189,7 +189,7 @@ pub fn run(
     let cross = if select.takes_role(Role::Read) {
         cross::cross(&pool, &graded.collect::<Vec<_>>(), progress)?
     } else {
-        Crossed::default()
+        CrossResults::default()
     };
     cases.extend(cross.cases);
     Ok(Results {

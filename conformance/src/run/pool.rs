@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::cross::Keep;
+use super::cross::WrittenStore;
 use super::folder::{self, Cases};
 use super::outside::Watch;
 use super::warden::{End, Warden};
@@ -37,7 +37,7 @@ pub struct Pool<'a> {
     idle: Mutex<Vec<Warden>>,
     cases: Cases,
     /// The sessions of writers that passed.
-    pub(super) keep: Keep,
+    pub(super) keep: WrittenStore,
 }
 
 impl<'a> Pool<'a> {
@@ -52,7 +52,7 @@ impl<'a> Pool<'a> {
             options,
             next_folder: AtomicUsize::new(0),
             idle: Mutex::new(Vec::new()),
-            keep: Keep::new(cases.path())?,
+            keep: WrittenStore::new(cases.path())?,
             cases,
         })
     }

@@ -85,7 +85,7 @@ fn end(walk: &mut Walk<'_>, reader: &DetailReader) -> Result<(), Failure> {
         walk.wrong(end, "no event", &problem.to_string())?;
     }
     match reader.completeness() {
-        Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+        Completeness::Finalized | Completeness::HeaderNotUpdated => {
             let about = match reader.completeness() {
                 Completeness::Finalized => "",
                 _ => "verified, but the header was never rewritten",

@@ -63,7 +63,7 @@ fn end(walk: &mut Walk<'_>, reader: &IndexReader) -> Result<(), Failure> {
     let event = Shape::of("index_event", reader.wire());
     let size = walk.size();
     match reader.completeness() {
-        Completeness::Finalized | Completeness::FooterUnderPlaceholder => {
+        Completeness::Finalized | Completeness::HeaderNotUpdated => {
             let about = match reader.completeness() {
                 Completeness::Finalized => "",
                 _ => "verified, but the header was never rewritten",

@@ -65,7 +65,7 @@ pub(crate) struct FieldInfo {
 #[serde(tag = "state", rename_all = "snake_case")]
 pub(crate) enum Ending {
     Finalized,
-    FooterUnderPlaceholder,
+    HeaderNotUpdated,
     Unfinalized {
         trailing_bytes: U64,
         zero_tail_bytes: U64,
@@ -256,7 +256,7 @@ impl From<&Completeness> for Ending {
     fn from(completeness: &Completeness) -> Self {
         match completeness {
             Completeness::Finalized => Self::Finalized,
-            Completeness::FooterUnderPlaceholder => Self::FooterUnderPlaceholder,
+            Completeness::HeaderNotUpdated => Self::HeaderNotUpdated,
             Completeness::Unfinalized {
                 trailing_bytes,
                 zero_tail_bytes,

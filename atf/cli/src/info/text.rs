@@ -83,15 +83,13 @@ impl<W: Write> Text<W> {
     fn ending(&mut self, ending: &Ending) -> Written {
         let (style, word) = match ending {
             Ending::Finalized => (self.colours.good, "finalized"),
-            Ending::FooterUnderPlaceholder => {
-                (self.colours.odd, "valid footer, placeholder header")
-            }
+            Ending::HeaderNotUpdated => (self.colours.odd, "valid footer, placeholder header"),
             Ending::Unfinalized { .. } => (self.colours.odd, "not finalized"),
             Ending::DamagedFooter { .. } => (self.colours.bad, "damaged footer"),
         };
         write!(self.out, "{style}{word}{style:#}")?;
         match ending {
-            Ending::Finalized | Ending::FooterUnderPlaceholder => {}
+            Ending::Finalized | Ending::HeaderNotUpdated => {}
             Ending::Unfinalized {
                 trailing_bytes,
                 zero_tail_bytes,

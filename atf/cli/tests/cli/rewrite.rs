@@ -364,10 +364,10 @@ fn a_session_without_readable_events_is_reported() {
     let (status, text, messages) = texts(&output);
     assert_eq!((status, messages), (1, ""));
     let expected = "\
-session: recovered, but there is no event in it
+session: recovered, but it has no events
   thread_7: cannot be read: index.atf: header: truncated: 1 of 64 bytes (at 0x1); \
-what can be copied of it is in unreadable/
-  manifest.json: 0 modules, 0 symbols; there was none
+a copy is in unreadable/
+  manifest.json: 0 modules, 0 symbols; the original had none
 written to out
 ";
     assert_eq!(text, expected);
@@ -474,13 +474,13 @@ fn unreadable_files_do_not_prevent_recovery_of_others() {
         "session: recovered, 150 events and ".to_owned(),
         format!("  thread_1: cannot be read: index.atf: {denied}"),
         format!("  thread_2: cannot be read: index.atf: {denied}"),
-        format!("    lost: all details, since their file cannot be read: detail.atf: {denied}"),
-        format!("  thread_0/orphans.atf: not taken: cannot be read: {denied}"),
-        format!("  thread_1: not taken: cannot be read: {denied}"),
-        format!("  thread_2/index.atf: not taken: cannot be read: {denied}"),
-        format!("  thread_3/detail.atf: not taken: cannot be read: {denied}"),
-        format!("  manifest.json: not taken: cannot be read: {denied}"),
-        format!("other: not taken: cannot be read: {denied}"),
+        format!("    lost: all details: their file cannot be read: detail.atf: {denied}"),
+        format!("  thread_0/orphans.atf: not copied: cannot be read: {denied}"),
+        format!("  thread_1: not copied: cannot be read: {denied}"),
+        format!("  thread_2/index.atf: not copied: cannot be read: {denied}"),
+        format!("  thread_3/detail.atf: not copied: cannot be read: {denied}"),
+        format!("  manifest.json: not copied: cannot be read: {denied}"),
+        format!("other: not copied: cannot be read: {denied}"),
     ] {
         assert!(
             text.lines().any(|found| found.starts_with(&line)),

@@ -1,31 +1,31 @@
-//! Events that went to files of their own, and bytes that are in none.
+//! Events that were set aside, and bytes that were dropped.
 
 use serde::Serialize;
 
-/// How many runs a [`SetAside`] names; the rest is only counted.
+/// How many ranges a [`SetAside`] names; further events are only counted.
 const RUNS: usize = 64;
 
-/// Events that went to a file of their own.
+/// Events that were written to a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SetAside {
     /// The new file: `orphans.atf` in detail format, or `salvaged.atf` in index format.
     pub file: String,
-    /// The file that they come from.
+    /// The file they come from.
     pub from: &'static str,
     /// How many.
     pub count: u64,
-    /// Where they stood, the first 64 runs.
+    /// Their positions: the first 64 ranges.
     pub runs: Vec<EventRange>,
 }
 
-/// Events in a row.
+/// Consecutive events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct EventRange {
-    /// The position of the first in the file that was read.
+    /// The position of the first in the original file.
     pub seq: u64,
-    /// Where it stood there.
+    /// Its offset in that file, in bytes.
     pub offset: u64,
     /// How many.
     pub count: u64,
@@ -41,7 +41,7 @@ impl SetAside {
         }
     }
 
-    /// One more event.
+    /// Adds an event.
     pub(in crate::rewrite) fn add(&mut self, seq: u64, offset: u64) {
         self.count = self.count.saturating_add(1);
         let has_room = self.runs.len() < RUNS;
@@ -59,47 +59,47 @@ impl SetAside {
     }
 }
 
-/// Bytes of a file that are in no new file, those of one file and reason together.
+/// Bytes that are in no new file, grouped by file and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Dropped {
-    /// The file that they stood in.
+    /// The original file.
     pub file: &'static str,
-    /// Why.
+    /// The reason.
     pub why: DropReason,
-    /// Where the first of them stood.
+    /// The offset of the first.
     pub offset: u64,
-    /// How many bytes in all.
+    /// The total number of bytes.
     pub size: u64,
-    /// In how many places.
+    /// The number of places.
     pub count: u64,
 }
 
-/// Why bytes are in no new file.
+/// Why bytes were dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DropReason {
-    /// They lie between the header and the first event.
+    /// They are between the header and the first event.
     BetweenHeaderAndEvents,
-    /// They are the beginning of an event that was cut off.
+    /// They are a torn event.
     EventCutShort,
-    /// They are the beginning of a footer that was cut off.
+    /// They are a torn footer.
     FooterCutShort,
-    /// They are zeros at the end: space set aside, or blocks that never reached the disk.
+    /// They are zeros at the end: preallocated space, or blocks that never reached the disk.
     ZeroTail,
     /// They are zeros among the events: blocks that never reached the disk.
     Hole,
-    /// They are events behind a hole: what happened in between is unknown.
+    /// They are events after a hole: what happened in between is unknown.
     BehindHole,
-    /// They stand where no event can begin, or behind such a place.
+    /// They start where no event can start.
     BehindFramingProblem,
     /// They are a footer that contradicts the file.
     DamagedFooter,
-    /// They stand behind the footer.
+    /// They follow the footer.
     BehindFooter,
-    /// They are details that no event refers to, in a trace that is to hold no secrets.
+    /// They are details without an event, in a scrubbed trace.
     Orphans,
-    /// They looked like details and overlap with details that were found by their links.
+    /// They looked like details, but overlap with details that were found by their links.
     Overlap,
 }

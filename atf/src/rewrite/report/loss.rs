@@ -1,12 +1,11 @@
-//! What counts as a loss: something that was written once, and is not among the new events, or is
-//! not as it was written.
+//! Counts losses: anything once written that the new files lack or contain changed.
 
 use super::{DropReason, LeftBehind, NoteKind, Report, SessionReport, ThreadReport};
 use crate::thread::INDEX_FILE;
 
 impl Report {
-    /// How many things were lost or changed. What a crash leaves is none of them: an event that
-    /// never was whole, a footer that was never written; nor are strange files beside the sessions.
+    /// Returns how many things were lost or changed. A torn event or a missing footer after a crash is not a loss;
+    /// neither are other files next to the sessions.
     #[must_use]
     pub fn losses(&self) -> u64 {
         let sessions = self.sessions.iter().map(|session| session.losses);
@@ -14,7 +13,7 @@ impl Report {
     }
 }
 
-/// Losses of a session's threads, and what stands in its folder and was not taken.
+/// Counts the losses of a session's threads, and the parts of its folder that were not copied.
 pub(in crate::rewrite) fn of_session(session: &SessionReport) -> u64 {
     let threads = session.threads.iter().map(of_thread);
     let manifest = session.manifest.as_ref().filter(|it| it.is_lost).map(|_| 1);
@@ -43,7 +42,7 @@ fn of_thread(thread: &ThreadReport) -> u64 {
     noted.chain(counts).fold(0, u64::saturating_add)
 }
 
-/// Whether bytes that are in no new file were events once, or may have been.
+/// Whether dropped bytes were events once, or may have been.
 fn is_loss(why: DropReason) -> bool {
     match why {
         DropReason::Hole

@@ -1,4 +1,4 @@
-//! What was wrong, by kind: how often, and where first.
+//! Notes by kind: how often, and where first.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::check::rules::Rule;
 use crate::error::Error;
 
-/// How many places a [`Note`] names; the rest is only counted.
+/// How many places a [`Note`] names; further ones are only counted.
 const PLACES: usize = 8;
 
-/// A place in a file that was read, and what is there.
+/// A place in an original file, and what it contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Place {
@@ -22,7 +22,7 @@ pub struct Place {
     /// Bytes from the start of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// What was found.
+    /// What it contains.
     pub found: String,
 }
 
@@ -45,8 +45,7 @@ impl Place {
         self
     }
 
-    /// The place that an error names; its folder is left out, so that a report says the same
-    /// wherever the trace lies.
+    /// Returns an error's place without its folder, so that a report does not depend on where the trace is.
     pub(in crate::rewrite) fn of(file: &str, error: &Error) -> Self {
         let system = std::error::Error::source(error).map(ToString::to_string);
         Self {
@@ -155,7 +154,7 @@ pub struct Note {
     /// asks for is in [`check::rules`](crate::check::rules).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
-    /// What it means for the new files.
+    /// The effect on the new files.
     pub effect: Effect,
     /// How often.
     pub count: u64,
@@ -163,90 +162,86 @@ pub struct Note {
     pub first: Vec<Place>,
 }
 
-/// What a note means for the new files.
+/// The effect on the new files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// It was wrong and is right now.
+    /// A problem that the new files do not have.
     Mended,
-    /// It is a fault of the content, and stays: changing it would be inventing.
+    /// A fault of the content, which stays: changing it would invent data.
     Stays,
-    /// It cannot be told from the new files any more.
+    /// Information that the new files lack.
     Lost,
-    /// It was not recorded and is deduced.
+    /// Information that was deduced, not recorded.
     Guessed,
 }
 
-/// What can be noted.
+/// The kinds of notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoteKind {
     /// The file was not finalized.
     NotFinalized,
-    /// The file is damaged: its footer contradicts it, or no event can begin where one should.
+    /// The file is damaged: its footer contradicts it, or no event can start where one should.
     Damaged,
-    /// A header says other than what is believed instead: the footer, the events, the other file.
+    /// A header contradicts the trusted place: the footer, the events or the other file.
     HeaderDisagrees,
-    /// A link to a detail that is not there became none.
+    /// A link to a missing detail was removed.
     LinkToNothing,
-    /// A link to a detail that belongs to another event became none.
+    /// A link to a detail of another event was removed.
     LinkNotReturned,
-    /// Links did not count 0, 1, 2 and so on along the index.
+    /// Links did not count 0, 1, 2 and so on through the index.
     LinkOutOfOrder,
-    /// Without a checksum nothing tells whether the events changed; now there is one.
+    /// The file had no checksum that could reveal changed events; the new file has one.
     NoChecksum,
-    /// The manifest says something of the threads that is not so.
+    /// The manifest was wrong about the threads.
     ManifestDisagrees,
-    /// A `ring.atf` beside a finalized index, which has its events already; it is in `unreadable`
-    /// as it was, except where the new trace is to hold no secrets.
+    /// A `ring.atf` next to a finalized index, which already has its events. It is copied to `unreadable`, unless
+    /// the trace is scrubbed.
     RingLeftOver,
 
-    /// The events are not those that the checksum was made of. Which of them changed, nothing
-    /// tells; they have a new checksum.
+    /// The events do not match their checksum. It is unknown which of them changed; they have a new checksum.
     ChecksumBad,
-    /// An event or a detail breaks a rule about its content, as the checker finds it too.
+    /// An event or a detail breaks a rule about its content, which the checker reports as well.
     Content,
     /// The threads have different clocks, so the manifest names none.
     ClocksDiffer,
-    /// A module of the other run's manifest is another build of this one, so its names were not
-    /// taken.
+    /// A module of the other run's manifest is of another build, so its names were not used.
     OtherBuild,
 
     /// Wire version 2 records no `call_depth`.
     CallDepthLost,
     /// Wire version 2 records no `thread_id` of events: this one differs from the header's.
     ThreadIdLost,
-    /// Registers and stack are zeros now, or left out.
+    /// Registers and stack were set to zero or removed.
     PayloadScrubbed,
-    /// A payload of unknown shape was left out.
+    /// A payload of unknown shape was removed.
     PayloadEmptied,
-    /// A detail was left out.
+    /// A detail was removed.
     DetailDropped,
-    /// A key of the manifest that is not known was left out.
+    /// An unknown key of the manifest was removed.
     KeyDropped,
-    /// Events that a finalized header counts and the file does not have any more.
+    /// Events that a finalized header counts, but the file no longer has.
     EventsMissing,
-    /// A link to a detail, where a finalized index says that there is a file of them and there is none.
+    /// A link to a detail whose file is missing, although the finalized index states that it exists.
     DetailMissing,
-    /// A detail file that cannot be read; it is in `unreadable` as it was, except where the new
-    /// trace is to hold no secrets.
+    /// A detail file that cannot be read. It is copied to `unreadable`, unless the trace is scrubbed.
     DetailFileUnreadable,
-    /// A `ring.atf`, the buffer of a writer that was killed, that does not belong to the files
-    /// beside it; it is in `unreadable` as it was, except where the new trace is to hold no
-    /// secrets.
+    /// A `ring.atf`, the buffer of a killed writer, that does not belong to the thread's files. It is copied to
+    /// `unreadable`, unless the trace is scrubbed.
     RingNotRead,
 
-    /// A header was made from what the events, the other file and the folder tell.
+    /// A header was rebuilt from the events, the other file and the folder's name.
     HeaderGuessed,
     /// `call_depth` was counted from calls and returns.
     CallDepthDerived,
-    /// A detail was found behind damage by its links.
+    /// A detail was found past damage by its links.
     DetailSalvaged,
 }
 
 impl NoteKind {
-    /// What it means for the new files.
+    /// Returns the effect on the new files.
     #[must_use]
     pub const fn effect(self) -> Effect {
         match self {

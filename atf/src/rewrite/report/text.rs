@@ -24,7 +24,7 @@ pub(super) fn report(report: &Report, f: &mut Formatter<'_>) -> Result {
 
 fn not_taken(item: &LeftBehind, indent: &str, f: &mut Formatter<'_>) -> Result {
     let (path, why) = (Line(&item.path), Line(&item.why));
-    writeln!(f, "{indent}{path}: not taken: {why}")
+    writeln!(f, "{indent}{path}: not copied: {why}")
 }
 
 fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Result {
@@ -43,7 +43,7 @@ fn session(action: Action, session: &SessionReport, f: &mut Formatter<'_>) -> Re
     };
     write!(f, "{}: {state}, ", Line(name))?;
     match session.events() {
-        0 => writeln!(f, "but there is no event in it")?,
+        0 => writeln!(f, "but it has no events")?,
         events => {
             let (events, details) = (counted(events, "event"), session.details());
             let threads = counted(session.threads.len() as u64, "thread");
@@ -71,7 +71,7 @@ fn thread(action: Action, thread: &ThreadReport, f: &mut Formatter<'_>) -> Resul
     let folder = Line(folder);
     if let Some(why) = &thread.not_recovered {
         let kept = match action {
-            Action::Recover | Action::Convert => "; what can be copied of it is in unreadable/",
+            Action::Recover | Action::Convert => "; a copy is in unreadable/",
             Action::Scrub => "",
         };
         return writeln!(f, "  {folder}: cannot be read: {}{kept}", At(why));
@@ -109,7 +109,7 @@ fn set_aside(item: &SetAside, f: &mut Formatter<'_>) -> Result {
         file, from, count, ..
     } = item;
     let what = match *from {
-        INDEX_FILE => counted(*count, "event") + " from behind a hole",
+        INDEX_FILE => counted(*count, "event") + " from after a hole",
         _ => counted(*count, "detail") + " that no event refers to",
     };
     write!(f, "    set aside in {file}: {what}")?;
@@ -128,7 +128,7 @@ fn dropped(item: &Dropped, f: &mut Formatter<'_>) -> Result {
     let events = counted(item.size / EVENT_SIZE, "event");
     write!(f, "    dropped: ")?;
     match why {
-        DropReason::BehindHole => write!(f, "{events} behind a hole, which salvage keeps")?,
+        DropReason::BehindHole => write!(f, "{events} after a hole, which salvage keeps")?,
         DropReason::Hole => write!(f, "a hole, {events} of zeros")?,
         _ => write!(f, "{why}")?,
     }
@@ -152,7 +152,7 @@ fn notes<'a>(notes: impl Iterator<Item = &'a Note>, f: &mut Formatter<'_>) -> Re
             Effect::Guessed => "deduced",
         };
         match note.rule {
-            Some(rule) => write!(f, "    {effect}: {rule}")?,
+            Some(rule) => write!(f, "    {effect}: breaks {rule}")?,
             None => write!(f, "    {effect}: {}", note.kind)?,
         }
         match (note.count, note.first.first()) {
@@ -173,13 +173,13 @@ fn manifest(manifest: &ManifestReport, f: &mut Formatter<'_>) -> Result {
     }
     match manifest.was_there {
         true => writeln!(f)?,
-        false => writeln!(f, "; there was none")?,
+        false => writeln!(f, "; the original had none")?,
     }
     if let Some(first) = manifest.problems.first() {
         let count = manifest.problem_count;
         let problems = counted(count, "problem");
         match manifest.is_lost {
-            true => writeln!(f, "    lost: all that it said: {}", At(first))?,
+            true => writeln!(f, "    lost: the whole manifest: {}", At(first))?,
             false => writeln!(f, "    mended: {problems}, first {}", At(first))?,
         }
     }
@@ -223,19 +223,19 @@ impl Display for Line<'_> {
 impl Display for DropReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(match self {
-            Self::BetweenHeaderAndEvents => "what stood between the header and the first event",
-            Self::EventCutShort => "the beginning of an event that was cut off",
-            Self::FooterCutShort => "the beginning of a footer that was cut off",
+            Self::BetweenHeaderAndEvents => "bytes between the header and the first event",
+            Self::EventCutShort => "a torn event",
+            Self::FooterCutShort => "a torn footer",
             Self::ZeroTail => "zeros at the end",
             Self::Hole => "a hole, zeros among the events",
-            Self::BehindHole => "events behind a hole, which salvage keeps",
+            Self::BehindHole => "events after a hole, which salvage keeps",
             Self::BehindFramingProblem => {
-                "what follows where no event can begin; salvage looks there"
+                "bytes that start where no event can start; salvage searches them"
             }
             Self::DamagedFooter => "a footer that contradicts the file",
-            Self::BehindFooter => "what stood behind the footer",
+            Self::BehindFooter => "bytes after the footer",
             Self::Orphans => "details that no event refers to",
-            Self::Overlap => "what overlaps with details that were found by their links",
+            Self::Overlap => "bytes that overlap with details found by their links",
         })
     }
 }
@@ -248,19 +248,19 @@ impl Display for NoteKind {
             Self::EventsMissing => "events that the header counts",
             Self::DetailMissing => "a detail that a finalized index links to",
             Self::HeaderDisagrees => {
-                "a header disagreed with the events, the footer or the other file"
+                "a header contradicted the events, the footer or the other file"
             }
-            Self::DetailFileUnreadable => "all details, since their file cannot be read",
-            Self::LinkToNothing => "a link to a detail that is not there became none",
-            Self::LinkNotReturned => "a link to the detail of another event became none",
-            Self::LinkOutOfOrder => "links did not count along the index",
+            Self::DetailFileUnreadable => "all details: their file cannot be read",
+            Self::LinkToNothing => "a link to a missing detail was removed",
+            Self::LinkNotReturned => "a link to the detail of another event was removed",
+            Self::LinkOutOfOrder => "links did not count through the index",
             Self::NoChecksum => "the events had no checksum",
             Self::ManifestDisagrees => "the manifest was wrong about the threads",
             Self::RingNotRead => {
-                "what is in a ring.atf that does not belong to the files beside it"
+                "the contents of a ring.atf that does not belong to the thread's files"
             }
             Self::RingLeftOver => "a ring.atf whose events the files have already",
-            Self::OtherBuild => "names that are of another build, and were not taken",
+            Self::OtherBuild => "names of another build, which were not used",
             Self::ChecksumBad => {
                 "the events do not match their checksum: they changed since they were written; \
                  the new checksum covers them as they are"
@@ -275,7 +275,7 @@ impl Display for NoteKind {
             Self::KeyDropped => "an unknown key",
             Self::HeaderGuessed => "a header",
             Self::CallDepthDerived => "call_depth, counted from calls and returns",
-            Self::DetailSalvaged => "a detail behind damage, found by its links",
+            Self::DetailSalvaged => "a detail past damage, found by its links",
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Writing an event together with its detail.
+//! Writes an event together with its detail.
 
 use super::{Walk, notes};
 use crate::detail::{DetailEvent, DetailEventHeader, DetailReader, FunctionPayload};
@@ -23,7 +23,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A payload that may be one of a call or a return is looked at.
+    /// Writes a detail whose payload may be that of a call or a return, and checks it.
     fn with_small_detail(
         &mut self,
         event: &IndexEvent,
@@ -63,8 +63,8 @@ impl Walk<'_, '_> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// A payload that can be none of a call or a return goes by piece by piece: it may be larger
-    /// than the memory.
+    /// Writes a detail whose payload cannot be that of a call or a return, in pieces: it may be
+    /// larger than the memory.
     fn with_large_detail(
         &mut self,
         event: &IndexEvent,
@@ -101,7 +101,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// Counts a detail if the file alone does not have all of it.
+    /// Counts a detail if part of it comes from `ring.atf`.
     fn count_detail_from_ring(&mut self, detail: &DetailEvent) {
         let size = self.pair.detail.map_or(0, DetailReader::file_size);
         let in_file = size.saturating_sub(self.pair.ring.detail_bytes);
@@ -124,7 +124,7 @@ fn no_file() -> Error {
     Error::internal("a detail that was found is in its file")
 }
 
-/// The payload of a call or return that tells nothing but its function.
+/// Returns the payload of a call or return without anything but its function.
 fn scrub(function_id: u64) -> Result<Vec<u8>> {
     let payload = FunctionPayload {
         function_id,

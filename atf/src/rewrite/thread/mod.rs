@@ -1,8 +1,8 @@
-//! One thread: what is read, event by event, and what becomes of it.
+//! Rewrites one thread, event by event.
 
 mod detail;
 mod notes;
-mod rest;
+mod orphans;
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ use crate::thread::Ring;
 use crate::wire::{Clock, Wire};
 use crate::write::{ThreadWriter, WriteOptions};
 
-/// The name of the file with details that no event refers to.
+/// The name of the file for details that no event refers to.
 pub(super) const ORPHANS: (&str, &str) = ("orphans", ".atf");
-/// The name of the file with index events from behind a hole.
+/// The name of the file for index events after a hole.
 pub(super) const SALVAGED: (&str, &str) = ("salvaged", ".atf");
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
@@ -31,13 +31,13 @@ const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 pub(super) struct Pair<'a> {
     pub(super) index: &'a IndexReader,
     pub(super) detail: Option<&'a DetailReader>,
-    /// What `ring.atf` added to them.
+    /// The bytes that `ring.atf` added to them.
     pub(super) ring: Ring,
     /// The id in the name of the folder.
     pub(super) folder_id: Option<u32>,
 }
 
-/// What the session must know of a thread that was rewritten.
+/// What the session needs to know of a rewritten thread.
 #[derive(Debug)]
 pub(super) struct Rewritten {
     pub(super) has_detail: bool,
@@ -45,7 +45,7 @@ pub(super) struct Rewritten {
     pub(super) clock: Clock,
 }
 
-/// Rewrites a thread into `out`, which must hold none of its files yet.
+/// Rewrites a thread into `out`, which must not contain any of its files.
 pub(super) fn rewrite(
     job: &Job<'_>,
     pair: Pair<'_>,
@@ -61,7 +61,7 @@ pub(super) fn rewrite(
     walk.run()
 }
 
-/// Where one is in a thread, and what has been found there.
+/// The state of a rewrite.
 struct Walk<'a, 'b> {
     job: &'a Job<'a>,
     pair: Pair<'a>,
@@ -76,13 +76,13 @@ struct Walk<'a, 'b> {
     details: Option<DetailCursor<'a>>,
     /// The details that are in the new file.
     used: Bits,
-    /// The same of those that were found behind damage.
+    /// The same for details found past damage.
     used_salvaged: Bits,
-    /// What the next link would be if links counted along the index.
+    /// The next link, if links count through the index.
     next_link: u64,
     /// The previous event.
     before: Option<IndexEvent>,
-    /// The bytes of a small detail: its header and its payload.
+    /// The header and payload of a small detail.
     bytes: Vec<u8>,
 }
 
@@ -161,7 +161,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         })
     }
 
-    /// Counts an event at this offset if the file alone does not have all of it.
+    /// Counts an event at this offset if part of it comes from `ring.atf`.
     fn count_from_ring(&mut self, offset: u64) {
         let end = offset.saturating_add(EVENT_SIZE);
         let in_file = self.pair.index.file_size();
@@ -171,7 +171,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// Writes an event with the detail that belongs to it.
+    /// Writes an event with its detail.
     fn event(&mut self, seq: u64, offset: u64, event: IndexEvent) -> Result<(), Failure> {
         notes::event(self, seq, offset, &event);
         self.before = Some(event);
@@ -192,7 +192,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// The event as the new wire version can hold it.
+    /// Converts an event to the new wire version.
     fn in_target(&mut self, seq: u64, event: IndexEvent) -> IndexEvent {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "call_depth");
@@ -213,7 +213,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
     }
 
-    /// The detail whose links agree with the event's in both directions.
+    /// Returns the detail that the event links to, if it links back.
     fn linked(&mut self, seq: u64, event: &IndexEvent) -> Result<Option<DetailEvent>, Failure> {
         let Some(link) = event.detail_seq else {
             return Ok(None);

@@ -267,9 +267,9 @@ fn a_truncated_file_is_distinguished_from_an_unfinalized_one() {
     };
     for version in [1, 2] {
         let cut = message(|t| t.cut(INDEX, 64 + 5 * 32), version);
-        assert!(cut.contains("of 6 events 5 are left"), "{cut}");
+        assert!(cut.contains("5 of 6 events are left"), "{cut}");
         let footer_only = message(|t| t.cut(INDEX, 256), version);
-        assert!(footer_only.contains("was cut"), "{footer_only}");
+        assert!(footer_only.contains("truncated"), "{footer_only}");
         let crash = |t: &mut Trace| {
             t.index(|file| *file = file.clone().placeholder());
             t.cut(INDEX, 256);
@@ -413,7 +413,7 @@ fn depths_follow_from_the_previous_event() {
             let at = format!("{first} at {from}, {second} at {depth}");
             assert_eq!(finding.is_none(), depth == follows, "{at}");
             if let Some(finding) = finding {
-                let message = format!("{depth}, {follows} would follow from the event in front");
+                let message = format!("{depth}, expected {follows} after the previous event");
                 assert_eq!(finding.message, message, "{at}");
                 assert_eq!(finding.place.field, "events[1].call_depth");
             }

@@ -13,7 +13,7 @@
 
 mod explained;
 mod files;
-mod holds;
+mod invariants;
 mod manifests;
 mod mutation;
 mod recovered;
@@ -28,7 +28,7 @@ use atf::FileKind;
 
 pub use explained::EXPLAINED;
 pub use files::{File, files};
-use holds::{cut, flipped};
+use invariants::{cut, flipped};
 pub use manifests::{Session, run as run_manifests, sessions};
 pub use mutation::Mutation;
 use recovered::Scratch;

@@ -8,7 +8,7 @@ const PAUSE: u32 = 15;
 /// Samples the turns now and then. If each thread is followed by the same thread as before, the
 /// processor predicts the matches, and branches are faster than selects.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct TurnPredictor {
     is_regular: bool,
     is_looking: bool,
     /// Turns until the current sample or pause ends.
@@ -20,7 +20,7 @@ pub(super) struct Pace {
     followers: Vec<usize>,
 }
 
-impl Pace {
+impl TurnPredictor {
     pub(super) fn new(threads: usize) -> Self {
         let size = u32::try_from(threads).unwrap_or(u32::MAX);
         let size = size.saturating_mul(4).max(LEAST);

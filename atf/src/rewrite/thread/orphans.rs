@@ -1,4 +1,4 @@
-//! What fits nowhere: events behind a hole, and details that no event refers to.
+//! Orphans: events after a hole, and details that no event refers to.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,12 +9,12 @@ use crate::index::IndexEvent;
 use crate::rewrite::job::Failure;
 use crate::rewrite::report::{DropReason, SetAside};
 use crate::rewrite::salvage::place;
-use crate::rewrite::side::{OrphansWriter, SalvagedWriter};
+use crate::rewrite::set_aside_writer::{OrphansWriter, SalvagedWriter};
 use crate::rewrite::stage::free_path;
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
 impl Walk<'_, '_> {
-    /// What stands behind the first hole: its events have lost their place in the order.
+    /// Handles the bytes after the first hole, whose events have lost their place in the order.
     pub(super) fn behind_hole(&mut self, first: u64) -> Result<(), Failure> {
         let index = self.pair.index;
         let mut events = index.cursor();
@@ -75,9 +75,9 @@ impl Walk<'_, '_> {
         Ok((writer.map_err(Failure::Write)?, aside))
     }
 
-    /// The details that no event refers to.
+    /// Handles the details that no event refers to.
     pub(super) fn orphans(&mut self) -> Result<(), Failure> {
-        // Without the file there are no details.
+        // Without the file, there are no details.
         let (Some(reader), Some(details)) = (self.pair.detail, &mut self.details) else {
             return Ok(());
         };
