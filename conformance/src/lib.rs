@@ -1,7 +1,7 @@
 //! Grades writers, readers and validators of ATF v2, and reports on captured traces.
 //!
 //! The rules and the judge are in [`atf::check`]. This crate has what an implementation is graded with:
-//! the [`corpus`] of test cases, the [`scripts`] that writers carry out, the [`reference`] answers, the
+//! the [`corpus`] of test cases, the [`scripts`] that writers carry out, the [`mod@reference`] answers, the
 //! runner in [`run`], and the [`report`]s. Without the feature `kit` it has only the reports of checks and
 //! their [`command`], which `atf` shares.
 
