@@ -13,6 +13,9 @@ use rustix::process::{
 /// The time to keep trying to end a process that cannot be ended, such as one waiting for a broken disk.
 const STUBBORN: Duration = Duration::from_secs(10);
 
+/// The number of SIGKILL, as a process's status has it.
+const KILLED: i32 = Signal::KILL.as_raw();
+
 /// Makes this process the parent of its descendants' orphans.
 pub(super) fn adopt_orphans() {
     #[cfg(target_os = "linux")]
@@ -43,6 +46,10 @@ pub(super) fn end_all(leader: Pid) -> usize {
     loop {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
+                // The group's processes may have ended before a search finds them.
+                Ok(Some((process, status))) if status.terminating_signal() == Some(KILLED) => {
+                    left.insert(process);
+                }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => break,
                 // No children are left.
