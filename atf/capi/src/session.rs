@@ -125,7 +125,7 @@ pub struct AtfThreadInfo {
     pub path: *const c_char,
     /// The id in the folder's name.
     pub id: u32,
-    /// What exists at the path: `AtfPresence`.
+    /// An `AtfPresence`: what exists at the path.
     pub presence: u8,
     /// 1 if the manifest lists the thread, else 0.
     pub is_listed: u8,

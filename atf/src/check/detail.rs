@@ -7,8 +7,8 @@ use crate::wire;
 use crate::{Completeness, Error};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
-use super::{content, place_of, rule_of};
-use crate::check::finding::{FileReport, Kind, Place};
+use super::{add_problem, content};
+use crate::check::finding::{FileReport, Place};
 use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
@@ -30,11 +30,11 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
     report.wire = Some(detail.wire().version());
     report.details = Some(detail.event_count());
     identity(detail, report);
-    framing(detail, report);
+    framing(detail, report)?;
     let range = events(detail, report)?;
-    // Behind an impossible length stand events that nothing can be said of.
+    // The events after an impossible length are unknown.
     let is_whole = detail.framing_problem().is_none();
-    finalized_header(detail, is_whole.then_some(range), report);
+    finalized_header(detail, is_whole.then_some(range), report)?;
     let times = match detail.time_range()? {
         _ if !is_whole => Times::Unknown,
         Some((first, last)) => Times::Range(first, last),
@@ -72,7 +72,7 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
         times,
         footer,
     };
-    end::check(&end, &END, report);
+    end::check(&end, &END, report)?;
     Ok(())
 }
 
@@ -123,13 +123,11 @@ fn identity(detail: &DetailReader, report: &mut FileReport) {
 }
 
 /// Lengths that cannot be. In a file without a footer they merely end what survived.
-fn framing(detail: &DetailReader, report: &mut FileReport) {
+fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
     let is_ended = !matches!(detail.completeness(), Completeness::Unfinalized { .. });
-    let Some(problem) = detail.framing_problem().filter(|_| is_ended) else {
-        return;
-    };
-    if let Some(rule) = rule_of(Kind::Detail, problem) {
-        report.add(rule, place_of(problem), || problem.kind().to_string());
+    match detail.framing_problem().filter(|_| is_ended) {
+        Some(problem) => add_problem(report, problem),
+        None => Ok(()),
     }
 }
 
@@ -149,17 +147,19 @@ fn events(detail: &DetailReader, report: &mut FileReport) -> Result<(u64, u64), 
 }
 
 /// What the header of a finalized file repeats. `range` is that of the events' `index_seq`.
-fn finalized_header(detail: &DetailReader, range: Option<(u64, u64)>, report: &mut FileReport) {
+fn finalized_header(
+    detail: &DetailReader,
+    range: Option<(u64, u64)>,
+    report: &mut FileReport,
+) -> Result<(), Error> {
     if !matches!(detail.completeness(), Completeness::Finalized) {
-        return;
+        return Ok(());
     }
     for problem in detail.disagreements() {
-        if let Some(rule) = rule_of(Kind::Detail, &problem) {
-            report.add(rule, place_of(&problem), || problem.kind().to_string());
-        }
+        add_problem(report, &problem)?;
     }
     let Some(range) = range else {
-        return;
+        return Ok(());
     };
     let header = detail.header();
     let found = (header.index_seq_start, header.index_seq_end);
@@ -175,4 +175,5 @@ fn finalized_header(detail: &DetailReader, range: Option<(u64, u64)>, report: &m
     ];
     let places = places.map(|(field, offset)| Place::at(field, offset as u64));
     end::range(found, range, places, &rules::ATF_DHDR_011, report);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::{Checksum, Completeness, Error};
 
-use super::{place_of, rule_of};
+use super::add_problem;
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::Rule;
 use crate::text::counted;
@@ -86,7 +86,7 @@ impl Times {
     }
 }
 
-pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
+pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) -> Result<(), Error> {
     match end.completeness {
         Completeness::Finalized => {}
         Completeness::HeaderNotUpdated => {
@@ -115,9 +115,7 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
             ..
         } => {
             for problem in problems {
-                if let Some(rule) = rule_of(report.kind, problem) {
-                    report.add(rule, place_of(problem), || problem.kind().to_string());
-                }
+                add_problem(report, problem)?;
             }
             if *trailing_bytes > 0 {
                 let place = Place::at("events", end.events_end);
@@ -131,6 +129,7 @@ pub(super) fn check(end: &End<'_>, rules: &EndRules, report: &mut FileReport) {
     if let Some(footer) = &end.footer {
         footer_fields(end, footer, rules, report);
     }
+    Ok(())
 }
 
 fn unfinalized(

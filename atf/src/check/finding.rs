@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::check::rules::{ReaderDoes, Rule, Severity};
 
-/// What a reader must do with a file: the strictest action that any of its findings requires.
+/// The action that a reader must take on a file: the strictest action that any of its findings requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

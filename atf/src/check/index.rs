@@ -7,9 +7,9 @@ use crate::wire::{self, v1, v2};
 use crate::{Clock, Error, IndexFlags, Os, Wire};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
-use super::{events, place_of, rule_of};
-use crate::check::finding::{FileReport, Kind, Place};
-use crate::check::rules::{Rule, table as rules};
+use super::{add_problem, events};
+use crate::check::finding::{FileReport, Place};
+use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
     finalized: &rules::ATF_IFTR_001,
@@ -32,7 +32,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     identity(index, report);
     reserved(index, report);
     let times = events::check(index, report)?;
-    finalized_header(index, times, report);
+    finalized_header(index, times, report)?;
     let footer = index
         .footer()
         .zip(index.footer_offset())
@@ -65,7 +65,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
         times,
         footer,
     };
-    end::check(&end, &END, report);
+    end::check(&end, &END, report)?;
     Ok(times)
 }
 
@@ -148,19 +148,22 @@ fn reserved(index: &IndexReader, report: &mut FileReport) {
 }
 
 /// Checks the header fields that repeat what the events and the footer of a finalized file have.
-fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) {
+fn finalized_header(
+    index: &IndexReader,
+    times: Times,
+    report: &mut FileReport,
+) -> Result<(), Error> {
     if !matches!(index.completeness(), crate::Completeness::Finalized) {
-        return;
+        return Ok(());
     }
     for problem in index.disagreements() {
         // The times are compared with the events themselves, below.
-        let is_time = |rule: &&Rule| rule.id == rules::ATF_IHDR_016.id;
-        if let Some(rule) = rule_of(Kind::Index, &problem).filter(|rule| !is_time(rule)) {
-            report.add(rule, place_of(&problem), || problem.kind().to_string());
+        if !matches!(problem.field(), Some(field) if field.starts_with("header.time_")) {
+            add_problem(report, &problem)?;
         }
     }
     let Some(times) = times.repeated() else {
-        return;
+        return Ok(());
     };
     let header = index.header();
     let found = (header.time_start_ns, header.time_end_ns);
@@ -177,6 +180,7 @@ fn finalized_header(index: &IndexReader, times: Times, report: &mut FileReport) 
     ];
     let places = places.map(|(field, offset)| Place::at(field, offset as u64));
     end::range(found, times, places, &rules::ATF_IHDR_016, report);
+    Ok(())
 }
 
 const _: () = {

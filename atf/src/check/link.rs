@@ -80,7 +80,7 @@ impl<'a> Pair<'a> {
         let (rule, why): (&'static Rule, _) = match (self.may_dangle(), self.detail, problem) {
             (true, _, Some(_)) => (
                 &rules::ATF_LINK_002,
-                "cannot be found behind an impossible total_length",
+                "cannot be found after an impossible total_length",
             ),
             (true, _, None) => (&rules::ATF_LINK_002, "did not reach the disk"),
             (false, None, _) => (

@@ -9,7 +9,7 @@ use crate::session::MANIFEST_FILE;
 
 use super::end::{self, Times};
 use super::thread::{Facts, linked};
-use super::{Output, place_of, rule_of, without_path};
+use super::{Output, add_problem, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
@@ -61,8 +61,7 @@ pub(super) fn file(path: &Path, output: &mut dyn Output) {
         Err(error) => output.unreadable(path, &without_path(&error)),
         Ok(manifest) => {
             super::report(path, Kind::Manifest, output, |report| {
-                alone(&manifest, report);
-                Ok(())
+                alone(&manifest, report)
             });
         }
     }
@@ -87,22 +86,18 @@ pub(super) fn check(
     if manifest.problems.iter().any(is_link) {
         return linked(&path, Kind::Manifest, output);
     }
-    let is_unreadable = |problem: &&crate::Error| rule_of(Kind::Manifest, problem).is_none();
-    if let Some(problem) = manifest.problems.iter().find(is_unreadable) {
-        return output.unreadable(&path, &without_path(problem));
-    }
-    alone(manifest, &mut report);
-    threads(manifest, facts, &mut report);
-    times_and_clock(manifest, facts, &mut report);
-    output.file(report);
+    super::report(&path, Kind::Manifest, output, |report| {
+        alone(manifest, report)?;
+        threads(manifest, facts, report);
+        times_and_clock(manifest, facts, report);
+        Ok(())
+    });
 }
 
 /// Checks everything that needs only the manifest.
-fn alone(manifest: &Manifest, report: &mut FileReport) {
+fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Error> {
     for problem in &manifest.problems {
-        if let Some(rule) = rule_of(Kind::Manifest, problem) {
-            report.add(rule, place_of(problem), || problem.kind().to_string());
-        }
+        add_problem(report, problem)?;
     }
     format_version(manifest, report);
     for symbol in &manifest.symbols {
@@ -121,6 +116,7 @@ fn alone(manifest: &Manifest, report: &mut FileReport) {
             }
         }
     }
+    Ok(())
 }
 
 /// Checks the format version, which depends on whether there are symbols.

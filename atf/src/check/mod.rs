@@ -161,6 +161,17 @@ fn place_of(error: &Error) -> Place {
     }
 }
 
+/// Adds a reader's problem to a report.
+///
+/// # Errors
+///
+/// The problem itself, if it breaks no rule: it must not be lost.
+fn add_problem(report: &mut FileReport, problem: &Error) -> Result<()> {
+    let rule = rule_of(report.kind, problem).ok_or_else(|| problem.clone())?;
+    report.add(rule, place_of(problem), || problem.kind().to_string());
+    Ok(())
+}
+
 /// Reports on a file. If `fill` fails, the path is reported as unreadable.
 fn report(
     path: &Path,

@@ -12,7 +12,9 @@ use crate::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
 use super::link::Pair;
-use super::{Output, detail, detail_file, index, place_of, refused, ring, rule_of, without_path};
+use super::{
+    Output, add_problem, detail, detail_file, index, place_of, refused, ring, without_path,
+};
 use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
@@ -161,10 +163,8 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     if let Some(mut detail) = detail.take() {
         detail.fill(|report| {
             for problem in &disagreements {
-                if let ErrorKind::Disagrees { .. } = problem.kind()
-                    && let Some(rule) = rule_of(Kind::Detail, problem)
-                {
-                    report.add(rule, place_of(problem), || problem.kind().to_string());
+                if let ErrorKind::Disagrees { .. } = problem.kind() {
+                    add_problem(report, problem)?;
                 }
             }
             if is_refused {

@@ -81,7 +81,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// Creates a module of which only the id is known; set the other fields as they are known.
+    /// Creates a module with only an id.
     #[must_use]
     pub const fn new(module_id: u32) -> Self {
         Self {

@@ -173,7 +173,7 @@ impl<'s> Walk<'s> {
         self.left_out(end, &Counted(end.saturating_sub(told), "byte").to_string())
     }
 
-    /// Moves on to `offset` and reports what is left out.
+    /// Skips to `offset` and reports the skipped bytes.
     pub(super) fn left_out(&mut self, offset: u64, what: &str) -> Result<(), Failure> {
         let size = offset.saturating_sub(self.place);
         if size == 0 {

@@ -22,7 +22,7 @@ pub struct Place {
     /// Bytes from the start of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// What it contains.
+    /// The content found there.
     pub found: String,
 }
 
@@ -147,7 +147,7 @@ fn values<S: serde::Serializer>(
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Note {
-    /// What was noted.
+    /// The kind.
     #[serde(rename = "what")]
     pub kind: NoteKind,
     /// The id of the rule that the content breaks, of kind [`NoteKind::Content`]: `ATF-IEVT-001`. What it

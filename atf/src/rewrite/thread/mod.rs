@@ -37,7 +37,7 @@ pub(super) struct Pair<'a> {
     pub(super) folder_id: Option<u32>,
 }
 
-/// What the session needs to know of a rewritten thread.
+/// Facts about a rewritten thread that its session needs.
 #[derive(Debug)]
 pub(super) struct Rewritten {
     pub(super) has_detail: bool,
