@@ -43,8 +43,8 @@
 //! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.
 //! - Put your own derives below the macro: above it they would see an empty struct.
 //! - The layout is the committed `layout.json` of this package; no YAML parser is compiled.
-//! - The folder `expanded/` contains all expansions as a module, for reviewers and for projects
-//!   that do not want a macro.
+//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` of crate `atf`, folder `src/wire`:
+//!   they need only `zerocopy`.
 
 mod errors;
 #[cfg(test)]
@@ -114,11 +114,11 @@ pub fn record(arguments: TokenStream, item: TokenStream) -> TokenStream {
 /// is a method `contains`.
 ///
 /// ```
-/// #[atf_derive::open_enum(index_flag)]
-/// pub struct IndexFlag;
+/// #[atf_derive::open_enum(index_flags)]
+/// pub struct IndexFlags;
 ///
-/// let flags = IndexFlag::from(0x8001_u16);
-/// assert!(flags.contains(IndexFlag::HAS_DETAIL_FILE));
+/// let flags = IndexFlags::from(0x8001_u16);
+/// assert!(flags.contains(IndexFlags::HAS_DETAIL_FILE));
 /// assert_eq!(u32::from(flags), 0x8001, "unknown bits are kept");
 /// ```
 #[proc_macro_attribute]

@@ -43,6 +43,7 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         visibility: item.vis,
         ident: item.ident,
         fields: BTreeMap::new(),
+        c_definition: true,
     };
     let expansion = rust::open_enum(layout, enumeration, &options);
     let mut tokens = errors.into_tokens();

@@ -41,6 +41,7 @@ pub(crate) fn expand(layout: &Layout, arguments: TokenStream, item: TokenStream)
         visibility: item.vis,
         ident: item.ident,
         fields: pinned,
+        c_definition: true,
     };
     let expansion = rust::record(layout, record, fields.wire, &options);
     let mut tokens = errors.into_tokens();

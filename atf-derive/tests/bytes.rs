@@ -1,4 +1,4 @@
-//! Views hand-typed bytes through the macro's structs and through the committed expansions.
+//! Views hand-typed bytes through the macro's structs and through the library's, which are generated as files.
 //!
 //! Bytes and values come from the tables of the source documents, never from the layout: S1 for
 //! wire version 1, S2 for wire version 2. Every byte of a number differs from its neighbours, which
@@ -7,11 +7,6 @@
 use std::mem::{align_of, offset_of, size_of};
 
 use zerocopy::{FromBytes, IntoBytes};
-
-// A module for other projects: unused items and style are not this test's concern.
-#[allow(dead_code, unreachable_pub, clippy::doc_markdown)]
-#[path = "../expanded/mod.rs"]
-mod expanded;
 
 /// The macro's structs of one wire version.
 macro_rules! derive_records {
@@ -45,7 +40,7 @@ mod derived {
 macro_rules! assert_record {
     ($wire:ident::$record:ident, $hex:expr, $($field:ident @ $offset:literal = $value:expr;)*) => {
         assert_record!(@view derived::$wire::$record, $hex, $($field @ $offset = $value;)*);
-        assert_record!(@view expanded::$wire::$record, $hex, $($field @ $offset = $value;)*);
+        assert_record!(@view atf::wire::$wire::$record, $hex, $($field @ $offset = $value;)*);
     };
     (@view $record:ty, $hex:expr, $($field:ident @ $offset:literal = $value:expr;)*) => {{
         let bytes = hex($hex);

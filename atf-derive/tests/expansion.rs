@@ -31,8 +31,8 @@ struct EventKind;
 #[atf_derive::open_enum(arch)]
 struct Arch;
 
-#[atf_derive::open_enum(index_flag)]
-struct IndexFlag;
+#[atf_derive::open_enum(index_flags)]
+struct IndexFlags;
 
 #[test]
 fn constants_come_from_the_spec() {
@@ -83,12 +83,12 @@ fn an_open_enum_names_known_values_and_keeps_unknown_ones() {
 
 #[test]
 fn flags_are_masks() {
-    let flags = IndexFlag::from(5_u32);
-    assert!(flags.contains(IndexFlag::HAS_DETAIL_FILE));
-    assert!(!IndexFlag(4).contains(IndexFlag::HAS_DETAIL_FILE));
-    assert_eq!(format!("{flags:?}"), "IndexFlag(0x5)");
+    let flags = IndexFlags::from(5_u32);
+    assert!(flags.contains(IndexFlags::HAS_DETAIL_FILE));
+    assert!(!IndexFlags(4).contains(IndexFlags::HAS_DETAIL_FILE));
+    assert_eq!(format!("{flags:?}"), "IndexFlags(0x5)");
     assert_eq!(
-        format!("{:?}", IndexFlag::HAS_DETAIL_FILE),
-        "IndexFlag(has_detail_file)"
+        format!("{:?}", IndexFlags::HAS_DETAIL_FILE),
+        "IndexFlags(has_detail_file)"
     );
 }

@@ -19,5 +19,5 @@ pub struct IndexHeader;
 pub struct EventKind;
 
 /// A set of flags.
-#[::atf_derive::open_enum(index_flag)]
+#[::atf_derive::open_enum(index_flags)]
 pub struct IndexFlag;

@@ -2,12 +2,10 @@
 
 use crc_fast::{CrcAlgorithm, Digest};
 
-use std::mem::offset_of;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 use crate::window::Window;
-use crate::wire;
+use crate::wire::offset;
 
 /// The result of checking the footer's checksum against the events.
 ///
@@ -48,8 +46,8 @@ impl Checksum {
     /// Returns the error for a file whose footer is at `footer_offset`, if the checksum is bad.
     pub(crate) fn problem(self, input: &Input, footer_offset: u64) -> Option<Error> {
         // At the same offset in both footers.
-        const OFFSET: u64 = offset_of!(wire::IndexFooter, checksum) as u64;
-        const _: () = assert!(OFFSET == offset_of!(wire::DetailFooter, checksum) as u64);
+        const OFFSET: u64 = offset!(IndexFooter.checksum) as u64;
+        const _: () = assert!(OFFSET == offset!(DetailFooter.checksum) as u64);
         let Self::Bad { stored, computed } = self else {
             return None;
         };

@@ -280,7 +280,7 @@ pub enum ErrorKind {
     #[error("{found}, expected {expected}")]
     BadEventSize {
         /// Bytes per event, from the header.
-        found: u32,
+        found: u64,
         /// Bytes per event.
         expected: u32,
     },

@@ -1,27 +1,30 @@
 //! Finds footers and checks whether they can be trusted.
 
-use std::mem::offset_of;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
-use crate::wire::DetailFooter;
+use crate::wire::{Record, Wire, offset};
 
 /// Bytes of a footer, the same for both files and wire versions.
-pub(crate) const FOOTER_SIZE: usize = DetailFooter::SIZE;
+pub(crate) const FOOTER_SIZE: usize = Record::DetailFooter.size();
 
 /// A footer as the search for it needs it; the footers of both files implement this.
 pub(crate) trait Footer: Sized {
     /// Its first four bytes.
     const MAGIC: [u8; 4];
 
-    fn decode(bytes: &[u8; FOOTER_SIZE]) -> Self;
+    /// The record.
+    const RECORD: Record;
 
-    /// Returns whether the reserved bytes are 0.
-    fn reserved_is_zero(bytes: &[u8; FOOTER_SIZE]) -> bool;
+    fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self;
 
     /// Returns the fields that cannot be true for an events section of `section_bytes` bytes: kind,
     /// field, and the field's offset in the footer.
-    fn problems(&self, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
+    fn problems(&self, wire: Wire, section_bytes: u64) -> Vec<(ErrorKind, &'static str, usize)>;
+}
+
+/// Returns whether the reserved bytes are 0.
+pub(crate) fn reserved_is_zero<F: Footer>(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> bool {
+    F::RECORD.nonzero_reserved(wire, bytes).next().is_none()
 }
 
 /// A footer and its offset.
@@ -64,6 +67,7 @@ pub(crate) struct Damaged {
 /// with numbers that match a nonempty events section is a footer, too. Nothing else is.
 pub(crate) fn judge<F: Footer>(
     input: &Input,
+    wire: Wire,
     events_offset: u64,
     offset: u64,
 ) -> Result<Verdict<F>> {
@@ -72,8 +76,8 @@ pub(crate) fn judge<F: Footer>(
         return Ok(Verdict::NoFooter);
     }
     let bytes = input.record(offset)?;
-    let footer = F::decode(&bytes);
-    let numbers = footer.problems(offset.saturating_sub(events_offset));
+    let footer = F::decode(wire, &bytes);
+    let numbers = footer.problems(wire, offset.saturating_sub(events_offset));
     let magic = magic_problem::<F>(&bytes);
     if magic.is_none() && numbers.is_empty() {
         return Ok(Verdict::Verified(Placed {
@@ -83,7 +87,7 @@ pub(crate) fn judge<F: Footer>(
         }));
     }
     let is_footer = magic.is_none() || (numbers.is_empty() && offset > events_offset);
-    if !is_footer || !F::reserved_is_zero(&bytes) {
+    if !is_footer || !reserved_is_zero::<F>(wire, &bytes) {
         return Ok(Verdict::NoFooter);
     }
     Ok(Verdict::Damaged(damaged(
@@ -96,11 +100,12 @@ pub(crate) fn judge<F: Footer>(
 /// Returns the damaged footer at a place where only a footer can be.
 pub(crate) fn condemn<F: Footer>(
     input: &Input,
+    wire: Wire,
     events_offset: u64,
     offset: u64,
 ) -> Result<Damaged> {
     let bytes = input.record(offset)?;
-    let numbers = F::decode(&bytes).problems(offset.saturating_sub(events_offset));
+    let numbers = F::decode(wire, &bytes).problems(wire, offset.saturating_sub(events_offset));
     Ok(damaged(
         input,
         offset,
@@ -111,12 +116,13 @@ pub(crate) fn condemn<F: Footer>(
 /// Returns the first candidate that verifies, or else the first damaged one.
 pub(crate) fn first<F: Footer>(
     input: &Input,
+    wire: Wire,
     events_offset: u64,
     candidates: impl IntoIterator<Item = u64>,
 ) -> Result<Verdict<F>> {
     let mut best = Verdict::NoFooter;
     for offset in candidates {
-        let verdict = judge(input, events_offset, offset)?;
+        let verdict = judge(input, wire, events_offset, offset)?;
         match (&best, &verdict) {
             (_, Verdict::Verified(_)) => return Ok(verdict),
             (Verdict::NoFooter, Verdict::Damaged(_)) => best = verdict,
@@ -158,5 +164,5 @@ fn magic_problem<F: Footer>(bytes: &[u8; FOOTER_SIZE]) -> Option<(ErrorKind, &'s
         found,
         expected: F::MAGIC,
     };
-    (found != F::MAGIC).then_some((kind, "footer.magic", offset_of!(DetailFooter, magic)))
+    (found != F::MAGIC).then_some((kind, "footer.magic", offset!(DetailFooter.magic)))
 }

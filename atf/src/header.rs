@@ -1,13 +1,11 @@
 //! Code shared by the headers of both files.
 
-use std::mem::offset_of;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
-use crate::wire::{DetailHeader, Wire};
+use crate::wire::{ENDIAN, Record, Wire, offset};
 
 /// Bytes of a header, the same for both files and wire versions.
-pub(crate) const HEADER_SIZE: usize = DetailHeader::SIZE;
+pub(crate) const HEADER_SIZE: usize = Record::DetailHeader.size();
 
 /// Reads the header's bytes; the file must be long enough.
 pub(crate) fn read(input: &Input) -> Result<[u8; HEADER_SIZE]> {
@@ -45,30 +43,25 @@ pub(crate) fn error(kind: ErrorKind, field: &'static str, offset: usize) -> Erro
 
 /// Checks magic, byte order and version, which have the same offsets in every header.
 pub(crate) fn wire(bytes: &[u8; HEADER_SIZE], magic: [u8; 4]) -> Result<Wire> {
-    let identity: DetailHeader = zerocopy::transmute!(*bytes);
-    if identity.magic != magic {
+    let [a, b, c, d, endian, version, ..] = *bytes;
+    let found = [a, b, c, d];
+    if found != magic {
         let kind = ErrorKind::BadMagic {
-            found: identity.magic,
+            found,
             expected: magic,
         };
-        return Err(error(kind, "header.magic", offset_of!(DetailHeader, magic)));
+        return Err(error(kind, "header.magic", offset!(DetailHeader.magic)));
     }
-    if identity.endian != DetailHeader::ENDIAN {
+    if endian != ENDIAN {
         let kind = ErrorKind::BadEndian {
-            found: identity.endian,
-            expected: DetailHeader::ENDIAN,
+            found: endian,
+            expected: ENDIAN,
         };
-        return Err(error(
-            kind,
-            "header.endian",
-            offset_of!(DetailHeader, endian),
-        ));
+        return Err(error(kind, "header.endian", offset!(DetailHeader.endian)));
     }
-    let kind = ErrorKind::UnknownVersion {
-        found: identity.version,
-    };
-    Wire::from_version(identity.version)
-        .ok_or_else(|| error(kind, "header.version", offset_of!(DetailHeader, version)))
+    let kind = ErrorKind::UnknownVersion { found: version };
+    Wire::from_version(version)
+        .ok_or_else(|| error(kind, "header.version", offset!(DetailHeader.version)))
 }
 
 /// Checks that the events begin after the header and within the file.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::source::{Input, OpenOptions};
-use crate::wire::{DetailHeader, INDEX_MAGIC};
+use crate::wire::{DETAIL_MAGIC, INDEX_MAGIC};
 
 /// One of the two files of a thread.
 ///
@@ -24,7 +24,7 @@ impl FileKind {
     pub fn from_magic(magic: [u8; 4]) -> Option<Self> {
         match magic {
             INDEX_MAGIC => Some(Self::Index),
-            DetailHeader::MAGIC => Some(Self::Detail),
+            DETAIL_MAGIC => Some(Self::Detail),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::header::HEADER_SIZE;
 use crate::index::IndexReader;
 use crate::source::{Input, OpenOptions};
 use crate::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE};
-use crate::wire::{DetailHeader, RingHeader, Wire};
+use crate::wire::{RingHeader, Wire};
 
 /// Bytes of the largest area: the file does not decide how much memory a reader takes.
 pub(crate) const MOST_CAPACITY: u64 = RingHeader::INDEX_CAPACITY_MAX;
@@ -123,10 +123,10 @@ fn header(input: &Input) -> Result<RingHeader> {
         };
         return fault(kind, "header.magic", offset_of!(RingHeader, magic));
     }
-    if header.endian != DetailHeader::ENDIAN {
+    if header.endian != RingHeader::ENDIAN {
         let kind = ErrorKind::BadEndian {
             found: header.endian,
-            expected: DetailHeader::ENDIAN,
+            expected: RingHeader::ENDIAN,
         };
         return fault(kind, "header.endian", offset_of!(RingHeader, endian));
     }

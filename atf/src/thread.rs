@@ -1,7 +1,6 @@
 //! A thread's two files and the links between their events.
 
 use std::io;
-use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 
 use crate::detail::{self, DetailEvent, DetailReader};
@@ -10,7 +9,7 @@ use crate::index::{IndexEvent, IndexReader};
 use crate::ring;
 pub use crate::ring::Ring;
 use crate::source::{Input, OpenOptions};
-use crate::wire::{self, offset};
+use crate::wire::offset;
 
 /// The name of the file with all events of a thread.
 pub const INDEX_FILE: &str = "index.atf";
@@ -278,10 +277,10 @@ impl ThreadReader {
         };
         let (index, detail) = (self.index.header(), detail.header());
         let (version, thread_id, arch, os) = (
-            offset_of!(wire::DetailHeader, version),
-            offset_of!(wire::DetailHeader, thread_id),
-            offset_of!(wire::DetailHeader, arch),
-            offset_of!(wire::DetailHeader, os),
+            offset!(DetailHeader.version),
+            offset!(detail.wire, DetailHeader.thread_id),
+            offset!(detail.wire, DetailHeader.arch),
+            offset!(detail.wire, DetailHeader.os),
         );
         let versions = (detail.wire.version().into(), index.wire.version().into());
         let facts: [(_, _, (u64, u64)); 4] = [

@@ -225,11 +225,11 @@ const ENUMS: &[(&str, Members, bool)] = &[
         false,
     ),
     (
-        "detail_event",
+        "detail_event_type",
         &[("function_call", 3), ("function_return", 4)],
         false,
     ),
-    ("index_flag", &[("has_detail_file", 1)], true),
+    ("index_flags", &[("has_detail_file", 1)], true),
 ];
 
 fn layout() -> Layout {
@@ -373,12 +373,12 @@ fn enumerations_belong_to_the_documented_fields() {
         let expected = [
             ("index_header.arch", "arch"),
             ("index_header.os", "os"),
-            ("index_header.flags", "index_flag"),
+            ("index_header.flags", "index_flags"),
             ("index_header.clock_type", "clock"),
             ("index_event.event_kind", "event_kind"),
             ("detail_header.arch", "arch"),
             ("detail_header.os", "os"),
-            ("detail_event_header.event_type", "detail_event"),
+            ("detail_event_header.event_type", "detail_event_type"),
         ];
         let expected = expected.map(|(field, name)| (field.to_owned(), name.to_owned()));
         assert_eq!(found, expected, "wire version {wire}");

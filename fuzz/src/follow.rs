@@ -10,7 +10,7 @@ use atf::Completeness;
 use atf::detail::{DetailEvent, DetailReader};
 use atf::follow::{DetailFollower, IndexFollower, Polled};
 use atf::index::{IndexEvent, IndexReader};
-use atf::wire::{DetailHeader, v1, v2};
+use atf::wire::{DETAIL_MAGIC, Record, Wire};
 
 use crate::scratch::scratch;
 use crate::writer::Ops;
@@ -226,16 +226,15 @@ impl Growth {
 
 /// The start of the events, as the header states it.
 fn events_offset(bytes: &[u8]) -> usize {
-    const AT: usize = std::mem::offset_of!(v1::IndexHeader, events_offset);
-    const {
-        assert!(AT == std::mem::offset_of!(v2::IndexHeader, events_offset));
-    }
-    let detail = std::mem::offset_of!(DetailHeader, events_offset);
-    let at = if bytes.starts_with(&DetailHeader::MAGIC) {
-        detail
+    let record = if bytes.starts_with(&DETAIL_MAGIC) {
+        Record::DetailHeader
     } else {
-        AT
+        Record::IndexHeader
     };
+    // The same in every wire version.
+    let at = record
+        .field(Wire::V1, "events_offset")
+        .map_or(0, |field| field.offset);
     let offset = bytes.get(at..).and_then(|rest| rest.first_chunk());
     let offset = offset.map_or(0, |offset| u64::from_le_bytes(*offset));
     usize::try_from(offset).unwrap_or(usize::MAX)

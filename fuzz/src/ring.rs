@@ -4,7 +4,8 @@ use arbitrary::{Arbitrary, Unstructured};
 use atf::detail::{DetailEvent, DetailReader};
 use atf::index::{IndexEvent, IndexReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
-use atf::wire::{DetailHeader, IndexFooter, RingHeader};
+use atf::wire::RingHeader;
+use atf::wire::v1::{DetailHeader, IndexFooter};
 use zerocopy::IntoBytes;
 
 use crate::packed;
@@ -109,6 +110,7 @@ pub(crate) fn killed(index: &[u8], detail: Option<&[u8]>) -> Vec<u8> {
     packed::of(&[(1, 0, &index.file), (2, 0, &detail), (3, 0, &ring)])
 }
 
+/// The same in every header.
 const VERSION_AT: usize = std::mem::offset_of!(DetailHeader, version);
 const THREAD_ID_AT: usize = std::mem::offset_of!(DetailHeader, thread_id);
 

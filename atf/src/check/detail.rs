@@ -1,14 +1,13 @@
 //! `detail.atf`: header, framing, events, end.
 
-use std::mem::offset_of;
-
 use crate::detail::DetailReader;
-use crate::wire;
+use crate::wire::Record;
 use crate::{Completeness, Error};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{add_problem, content};
-use crate::check::finding::{FileReport, Place};
+use crate::check::finding::FileReport;
+use crate::check::place::At;
 use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
@@ -42,23 +41,13 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
     };
     let footer = detail
         .footer()
-        .zip(detail.footer_offset())
-        .map(|(footer, offset)| {
-            let raw = detail.footer_bytes().map(zerocopy_footer);
-            let at = |field: usize| offset.saturating_add(field as u64);
-            FooterFacts {
-                offset,
-                size: wire::DetailFooter::SIZE as u64,
-                times: (footer.time_start_ns, footer.time_end_ns),
-                reserved_is_zero: raw.is_none_or(|raw| raw.reserved.iter().all(|byte| *byte == 0)),
-                checksum_offset: at(offset_of!(wire::DetailFooter, checksum)),
-                times_offsets: (
-                    at(offset_of!(wire::DetailFooter, time_start_ns)),
-                    at(offset_of!(wire::DetailFooter, time_end_ns)),
-                ),
-                reserved_offset: at(offset_of!(wire::DetailFooter, reserved)),
-            }
-        });
+        .zip(detail.footer_bytes())
+        .zip(detail.footer_offset());
+    let footer = footer.map(|((footer, bytes), offset)| FooterFacts {
+        at: At::footer(Record::DetailFooter, detail.wire(), offset),
+        bytes,
+        times: (footer.time_start_ns, footer.time_end_ns),
+    });
     let header = detail.header();
     let end = End {
         completeness: detail.completeness(),
@@ -76,49 +65,21 @@ pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<()
     Ok(())
 }
 
-fn zerocopy_footer(bytes: &[u8; wire::DetailFooter::SIZE]) -> wire::DetailFooter {
-    zerocopy::transmute!(*bytes)
-}
-
 fn identity(detail: &DetailReader, report: &mut FileReport) {
     let header = detail.header();
-    let at = |field: &str, offset: usize| Place::at(format!("header.{field}"), offset as u64);
+    let at = At::header(Record::DetailHeader, detail.wire());
+    at.reserved(detail.header_bytes(), &rules::ATF_DHDR_008, report);
     if header.arch.name().is_none() {
-        let place = at("arch", offset_of!(wire::DetailHeader, arch));
+        let place = at.field("arch");
         report.add(&rules::ATF_DHDR_006, place, || {
             format!("unknown arch {}", header.arch.0)
         });
     }
     if header.os.name().is_none() {
-        let place = at("os", offset_of!(wire::DetailHeader, os));
+        let place = at.field("os");
         report.add(&rules::ATF_DHDR_007, place, || {
             format!("unknown os {}", header.os.0)
         });
-    }
-    let raw: wire::DetailHeader = zerocopy::transmute!(*detail.header_bytes());
-    let reserved = [
-        (
-            "flags",
-            offset_of!(wire::DetailHeader, flags),
-            raw.flags.get() == 0,
-        ),
-        (
-            "_reserved1",
-            offset_of!(wire::DetailHeader, _reserved1),
-            raw._reserved1.get() == 0,
-        ),
-        (
-            "_reserved2",
-            offset_of!(wire::DetailHeader, _reserved2),
-            raw._reserved2 == [0; 4],
-        ),
-    ];
-    for (field, offset, is_zero) in reserved {
-        if !is_zero {
-            report.add(&rules::ATF_DHDR_008, at(field, offset), || {
-                "not all zeros".to_owned()
-            });
-        }
     }
 }
 
@@ -141,7 +102,8 @@ fn events(detail: &DetailReader, report: &mut FileReport) -> Result<(u64, u64), 
             (least.min(seq), greatest.max(seq))
         }));
         let function = detail.function_payload(&event)?;
-        content::detail(&event, function.as_ref(), detail.header().thread_id, report);
+        let thread_id = detail.header().thread_id;
+        content::detail(detail.wire(), &event, function.as_ref(), thread_id, report);
     }
     Ok(range.unwrap_or((0, 0)))
 }
@@ -163,17 +125,8 @@ fn finalized_header(
     };
     let header = detail.header();
     let found = (header.index_seq_start, header.index_seq_end);
-    let places = [
-        (
-            "header.index_seq_start",
-            offset_of!(wire::DetailHeader, index_seq_start),
-        ),
-        (
-            "header.index_seq_end",
-            offset_of!(wire::DetailHeader, index_seq_end),
-        ),
-    ];
-    let places = places.map(|(field, offset)| Place::at(field, offset as u64));
+    let at = At::header(Record::DetailHeader, detail.wire());
+    let places = [at.field("index_seq_start"), at.field("index_seq_end")];
     end::range(found, range, places, &rules::ATF_DHDR_011, report);
     Ok(())
 }

@@ -4,6 +4,7 @@ use crate::{Checksum, Completeness, Error};
 
 use super::add_problem;
 use crate::check::finding::{FileReport, Place};
+use crate::check::place::At;
 use crate::check::rules::Rule;
 use crate::text::counted;
 
@@ -39,18 +40,14 @@ pub(super) struct End<'a> {
     pub(super) checksum: Checksum,
     pub(super) times: Times,
     /// The verified footer.
-    pub(super) footer: Option<FooterFacts>,
+    pub(super) footer: Option<FooterFacts<'a>>,
 }
 
-/// The values of a verified footer, and their offsets.
-pub(super) struct FooterFacts {
-    pub(super) offset: u64,
-    pub(super) size: u64,
+/// A verified footer.
+pub(super) struct FooterFacts<'a> {
+    pub(super) at: At,
+    pub(super) bytes: &'a [u8],
     pub(super) times: (u64, u64),
-    pub(super) reserved_is_zero: bool,
-    pub(super) checksum_offset: u64,
-    pub(super) times_offsets: (u64, u64),
-    pub(super) reserved_offset: u64,
 }
 
 /// The timestamps of the first and the last event, which several fields repeat.
@@ -178,12 +175,17 @@ fn unfinalized(
     }
 }
 
-fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: &mut FileReport) {
-    let checksum = Place::at("footer.checksum", footer.checksum_offset);
+fn footer_fields(
+    end: &End<'_>,
+    footer: &FooterFacts<'_>,
+    rules: &EndRules,
+    report: &mut FileReport,
+) {
+    let checksum = footer.at.field("checksum");
     match end.checksum {
         Checksum::Good | Checksum::NotChecked => {}
         // The CRC-32C of no bytes is 0.
-        Checksum::Absent if footer.offset == end.events_offset => {}
+        Checksum::Absent if footer.at.offset == end.events_offset => {}
         Checksum::Absent => report.add(rules.checksum_absent, checksum, || {
             "0: no checksum, so damage to the events cannot be detected".to_owned()
         }),
@@ -199,20 +201,14 @@ fn footer_fields(end: &End<'_>, footer: &FooterFacts, rules: &EndRules, report: 
     }
     if let Some(times) = end.times.repeated() {
         let places = [
-            Place::at("footer.time_start_ns", footer.times_offsets.0),
-            Place::at("footer.time_end_ns", footer.times_offsets.1),
+            footer.at.field("time_start_ns"),
+            footer.at.field("time_end_ns"),
         ];
         range(footer.times, times, places, rules.times, report);
     }
-    if !footer.reserved_is_zero {
-        report.add(
-            rules.reserved,
-            Place::at("footer.reserved", footer.reserved_offset),
-            || "not all zeros".to_owned(),
-        );
-    }
+    footer.at.reserved(footer.bytes, rules.reserved, report);
     if end.bytes_after_footer > 0 {
-        let place = Place::at("footer", footer.offset.saturating_add(footer.size));
+        let place = Place::at("footer", footer.at.end());
         report.add(rules.nothing_behind, place, || {
             format!(
                 "{} after the footer",

@@ -1,12 +1,12 @@
 //! Checks the events of `index.atf` one by one, in constant memory.
 
+use crate::Error;
 use crate::index::{IndexEvent, IndexReader};
-use crate::wire::v2;
-use crate::{Error, Wire};
 
-use super::content::{self, EventAt};
+use super::content;
 use super::end::Times;
 use crate::check::finding::{FileReport, Place};
+use crate::check::place::At;
 use crate::check::rules::table as rules;
 
 /// Checks the events and returns the timestamps of the first and the last.
@@ -33,11 +33,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
             continue;
         }
         let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
-        let at = EventAt {
-            wire: index.wire(),
-            seq,
-            offset,
-        };
+        let at = At::event(index.wire(), seq, offset);
         content::event(
             &event,
             before.as_ref(),
@@ -45,13 +41,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
             &at,
             report,
         );
-        if index.wire() == Wire::V2 {
-            let raw: v2::IndexEvent = zerocopy::transmute!(bytes);
-            if raw._reserved != [0; 7] {
-                let place = at.field("_reserved");
-                report.add(&rules::ATF_IEVT_005, place, || "not all zeros".to_owned());
-            }
-        }
+        at.reserved(&bytes, &rules::ATF_IEVT_005, report);
         before = Some(event);
         last = Some(event.timestamp_ns);
         if seq == 0 {

@@ -1,14 +1,13 @@
 //! Checks `index.atf`: header, events, end.
 
-use std::mem::offset_of;
-
 use crate::index::IndexReader;
-use crate::wire::{self, v1, v2};
-use crate::{Clock, Error, IndexFlags, Os, Wire};
+use crate::wire::Record;
+use crate::{Clock, Error, IndexFlags, Os};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
 use super::{add_problem, events};
-use crate::check::finding::{FileReport, Place};
+use crate::check::finding::FileReport;
+use crate::check::place::At;
 use crate::check::rules::table as rules;
 
 const END: EndRules = EndRules {
@@ -30,28 +29,17 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     report.wire = Some(index.wire().version());
     report.events = Some(index.event_count());
     identity(index, report);
-    reserved(index, report);
     let times = events::check(index, report)?;
     finalized_header(index, times, report)?;
     let footer = index
         .footer()
-        .zip(index.footer_offset())
-        .map(|(footer, offset)| {
-            let raw = index.footer_bytes().map(zerocopy_footer);
-            let at = |field: usize| offset.saturating_add(field as u64);
-            FooterFacts {
-                offset,
-                size: wire::IndexFooter::SIZE as u64,
-                times: (footer.time_start_ns, footer.time_end_ns),
-                reserved_is_zero: raw.is_none_or(|raw| raw.reserved.iter().all(|byte| *byte == 0)),
-                checksum_offset: at(offset_of!(wire::IndexFooter, checksum)),
-                times_offsets: (
-                    at(offset_of!(wire::IndexFooter, time_start_ns)),
-                    at(offset_of!(wire::IndexFooter, time_end_ns)),
-                ),
-                reserved_offset: at(offset_of!(wire::IndexFooter, reserved)),
-            }
-        });
+        .zip(index.footer_bytes())
+        .zip(index.footer_offset());
+    let footer = footer.map(|((footer, bytes), offset)| FooterFacts {
+        at: At::footer(Record::IndexFooter, index.wire(), offset),
+        bytes,
+        times: (footer.time_start_ns, footer.time_end_ns),
+    });
     let header = index.header();
     let end = End {
         completeness: index.completeness(),
@@ -69,28 +57,24 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     Ok(times)
 }
 
-fn zerocopy_footer(bytes: &[u8; wire::IndexFooter::SIZE]) -> wire::IndexFooter {
-    zerocopy::transmute!(*bytes)
-}
-
 /// Checks architecture, operating system, clock and flags.
 fn identity(index: &IndexReader, report: &mut FileReport) {
     let header = index.header();
-    // Both wire versions have the same fields up to the clock.
-    let at = |field: &str, offset: usize| Place::at(format!("header.{field}"), offset as u64);
+    let at = At::header(Record::IndexHeader, index.wire());
+    at.reserved(index.header_bytes(), &rules::ATF_IHDR_012, report);
     if header.arch.name().is_none() {
-        let place = at("arch", offset_of!(v1::IndexHeader, arch));
+        let place = at.field("arch");
         report.add(&rules::ATF_IHDR_008, place, || {
             format!("unknown arch {}", header.arch.0)
         });
     }
     if header.os.name().is_none() {
-        let place = at("os", offset_of!(v1::IndexHeader, os));
+        let place = at.field("os");
         report.add(&rules::ATF_IHDR_009, place, || {
             format!("unknown os {}", header.os.0)
         });
     }
-    let clock = at("clock_type", offset_of!(v1::IndexHeader, clock_type));
+    let clock = at.field("clock_type");
     match (header.clock_type.name(), header.os.name()) {
         (None, _) => report.add(&rules::ATF_IHDR_010, clock, || {
             format!("unknown clock_type {}", header.clock_type.0)
@@ -107,7 +91,7 @@ fn identity(index: &IndexReader, report: &mut FileReport) {
     }
     let unknown = header.flags.0 & !IndexFlags::HAS_DETAIL_FILE.0;
     if unknown != 0 {
-        let place = at("flags", offset_of!(v1::IndexHeader, flags));
+        let place = at.field("flags");
         report.add(&rules::ATF_IHDR_013, place, || {
             format!("unknown bits {unknown:#x}")
         });
@@ -120,30 +104,6 @@ fn has_clock(os: Os, clock: Clock) -> bool {
         Os::IOS | Os::MACOS => clock == Clock::MACH_CONTINUOUS,
         Os::WINDOWS => clock == Clock::QPC,
         _ => clock == Clock::BOOTTIME,
-    }
-}
-
-fn reserved(index: &IndexReader, report: &mut FileReport) {
-    let bytes = *index.header_bytes();
-    let mut check = |field: &str, offset: usize, is_zero: bool| {
-        if !is_zero {
-            let place = Place::at(format!("header.{field}"), offset as u64);
-            report.add(&rules::ATF_IHDR_012, place, || "not all zeros".to_owned());
-        }
-    };
-    match index.wire() {
-        Wire::V1 => {
-            let raw: v1::IndexHeader = zerocopy::transmute!(bytes);
-            let offset = offset_of!(v1::IndexHeader, _reserved1);
-            check("_reserved1", offset, raw._reserved1 == [0; 3]);
-            let offset = offset_of!(v1::IndexHeader, _reserved2);
-            check("_reserved2", offset, raw._reserved2.get() == 0);
-        }
-        Wire::V2 => {
-            let raw: v2::IndexHeader = zerocopy::transmute!(bytes);
-            let offset = offset_of!(v2::IndexHeader, _reserved1);
-            check("_reserved1", offset, raw._reserved1 == [0; 3]);
-        }
     }
 }
 
@@ -167,26 +127,8 @@ fn finalized_header(
     };
     let header = index.header();
     let found = (header.time_start_ns, header.time_end_ns);
-    // Both wire versions have the same fields from events_offset on.
-    let places = [
-        (
-            "header.time_start_ns",
-            offset_of!(v1::IndexHeader, time_start_ns),
-        ),
-        (
-            "header.time_end_ns",
-            offset_of!(v1::IndexHeader, time_end_ns),
-        ),
-    ];
-    let places = places.map(|(field, offset)| Place::at(field, offset as u64));
+    let at = At::header(Record::IndexHeader, index.wire());
+    let places = [at.field("time_start_ns"), at.field("time_end_ns")];
     end::range(found, times, places, &rules::ATF_IHDR_016, report);
     Ok(())
 }
-
-const _: () = {
-    assert!(offset_of!(v1::IndexHeader, clock_type) == offset_of!(v2::IndexHeader, clock_type));
-    assert!(
-        offset_of!(v1::IndexHeader, time_start_ns) == offset_of!(v2::IndexHeader, time_start_ns)
-    );
-    assert!(offset_of!(v1::IndexHeader, time_end_ns) == offset_of!(v2::IndexHeader, time_end_ns));
-};

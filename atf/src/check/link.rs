@@ -4,7 +4,8 @@ use crate::Error;
 use crate::detail::DetailReader;
 use crate::index::{IndexCursor, IndexEvent, IndexReader};
 
-use super::content::{self, EventAt};
+use super::content;
+use super::place::At;
 use crate::check::finding::{FileReport, Place};
 use crate::check::rules::{Rule, table as rules};
 
@@ -101,11 +102,11 @@ impl<'a> Pair<'a> {
         for detail in reader.events_in(..) {
             let detail = detail?;
             let from = detail.header.index_seq;
-            let place = || content::detail_field(&detail, "index_seq");
+            let place = || At::detail(reader.wire(), &detail).field("index_seq");
             match self.event(&mut index, from)? {
                 Some(event) if event.detail_seq == Some(detail.seq) => {
                     let function = reader.function_payload(&detail)?;
-                    content::agreement(&event, &detail, function.as_ref(), report);
+                    content::agreement(reader.wire(), &event, &detail, function.as_ref(), report);
                 }
                 Some(event) => {
                     report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
@@ -133,7 +134,7 @@ impl<'a> Pair<'a> {
     fn index_place(&self, seq: u64) -> Place {
         let wire = self.index.wire();
         match self.index.event_offset(seq) {
-            Some(offset) => EventAt { wire, seq, offset }.field("detail_seq"),
+            Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
             None => Place::of(format!("events[{seq}].detail_seq")),
         }
     }

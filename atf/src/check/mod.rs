@@ -43,6 +43,7 @@ mod index;
 mod link;
 mod manifest;
 mod parallel;
+pub(crate) mod place;
 mod problem;
 mod ring;
 pub mod rules;

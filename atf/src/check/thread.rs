@@ -1,13 +1,12 @@
 //! Checks a thread's folder: its two files and their links.
 
 use std::fs;
-use std::mem::offset_of;
 use std::path::Path;
 
 use crate::detail::DetailReader;
 use crate::session::thread_id;
 use crate::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
-use crate::wire::v1::IndexHeader;
+use crate::wire::Record;
 use crate::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::check::Verdict;
 use crate::check::finding::{FileReport, Kind, Place};
+use crate::check::place::At;
 use crate::check::rules::table as rules;
 
 /// Facts about a thread that its session needs.
@@ -115,26 +115,21 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let header = thread.index().header();
     let is_finalized = matches!(thread.index().completeness(), Completeness::Finalized);
     let disagreements = thread.disagreements();
+    let at = At::header(Record::IndexHeader, header.wire);
     let mut times = Times::Unknown;
     let mut index = Draft::of(thread, INDEX_FILE, Kind::Index);
     index.fill(|report| {
         times = index::check(thread.index(), report)?;
         if let Some(id) = expected.id.filter(|id| *id != header.thread_id) {
-            let at = offset_of!(IndexHeader, thread_id) as u64;
-            report.add(
-                &rules::ATF_SESS_001,
-                Place::at("header.thread_id", at),
-                || format!("{}, but the folder is thread_{id}", header.thread_id),
-            );
+            report.add(&rules::ATF_SESS_001, at.field("thread_id"), || {
+                format!("{}, but the folder is thread_{id}", header.thread_id)
+            });
         }
         let clock = header.clock_type.0;
         if let Some((other, first)) = expected.clock.filter(|(other, _)| *other != clock) {
-            let at = offset_of!(IndexHeader, clock_type) as u64;
-            report.add(
-                &rules::ATF_SESS_005,
-                Place::at("header.clock_type", at),
-                || format!("{clock}, but thread {first} has {other}"),
-            );
+            report.add(&rules::ATF_SESS_005, at.field("clock_type"), || {
+                format!("{clock}, but thread {first} has {other}")
+            });
         }
         for problem in &disagreements {
             if let ErrorKind::WrongDetailFlag { .. } = problem.kind()

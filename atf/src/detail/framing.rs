@@ -1,7 +1,6 @@
 //! Finds where each event of `detail.atf` begins, by walking from event to event.
 
 use std::io;
-use std::mem::offset_of;
 use std::path::Path;
 
 use super::{DetailEventHeader, DetailFooter, DetailHeader};
@@ -12,7 +11,7 @@ use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn
 use crate::header;
 use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};
-use crate::wire::{v1, v2};
+use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// Bytes that the checksum processes ahead of the walk, so that the walk finds them in the cache.
@@ -85,14 +84,19 @@ pub(crate) fn footer_of(input: &Input, header: &DetailHeader) -> Result<Verdict<
     let events = header.events_offset;
     let stated = (!header.is_placeholder()).then(|| events.saturating_add(header.bytes_length));
     let last = input.size().checked_sub(FOOTER_SIZE as u64);
-    let verdict = first(input, events, stated.into_iter().chain(last))?;
+    let verdict = first(input, header.wire, events, stated.into_iter().chain(last))?;
     let (at, fits) = match &verdict {
         Verdict::Verified(placed) => (placed.offset, true),
         Verdict::Damaged(damaged) => (damaged.offset, false),
         Verdict::NoFooter => return Ok(verdict),
     };
     if header.stated_end() != Some(at) && is_payload(input, header, at, fits)? {
-        first(input, events, stated.filter(|stated| *stated != at))
+        first(
+            input,
+            header.wire,
+            events,
+            stated.filter(|stated| *stated != at),
+        )
     } else {
         Ok(verdict)
     }
@@ -125,15 +129,12 @@ pub(crate) fn stated_count(path: &Path, options: OpenOptions) -> Result<Option<u
     })
 }
 
-/// An event begins with its length in both wire versions.
-const _: () = assert!(
-    offset_of!(v1::DetailEventHeader, total_length)
-        == offset_of!(v2::DetailEventHeader, total_length)
-);
-
+/// Returns the length of an event of any wire version.
 fn total_length(bytes: &[u8; DetailEventHeader::SIZE]) -> u32 {
-    let raw: &v1::DetailEventHeader = zerocopy::transmute_ref!(bytes);
-    raw.total_length.get()
+    const OFFSET: usize = offset!(DetailEventHeader.total_length);
+    let (_, rest) = bytes.split_at(OFFSET);
+    rest.first_chunk()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Returns the damaged footer at a place that a rewritten header proves. Whatever is there, it is
@@ -146,7 +147,7 @@ fn condemned(input: &Input, header: &DetailHeader, at: Option<u64>) -> Result<Op
     if end_without_zeros(input, at, input.size())? == at {
         return Ok(None);
     }
-    condemn::<DetailFooter>(input, header.events_offset, at).map(Some)
+    condemn::<DetailFooter>(input, header.wire, header.events_offset, at).map(Some)
 }
 
 /// The progress of a walk from event to event.
@@ -206,7 +207,7 @@ impl EventWalker {
             }
             let bytes = window.record(hop.end)?;
             if look_for_footer && bytes.first_chunk() == Some(&DetailFooter::MAGIC) {
-                hop.footer = judge(input, start, hop.end)?;
+                hop.footer = judge(input, header.wire, start, hop.end)?;
                 if !matches!(hop.footer, Verdict::NoFooter) {
                     break;
                 }
@@ -297,7 +298,11 @@ impl EventWalker {
                 expected,
                 by: "the events section",
             };
-            let problem = (kind, "footer.event_count", DetailFooter::COUNT_OFFSET);
+            let problem = (
+                kind,
+                "footer.event_count",
+                offset!(header.wire, DetailFooter.event_count),
+            );
             let problems = vec![footer::error(input, offset, problem)];
             return self.with_damaged_footer(Damaged { offset, problems });
         }

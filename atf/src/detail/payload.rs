@@ -2,7 +2,7 @@
 
 use crate::error::{Result, out_of_range};
 use crate::setters::setters;
-use crate::wire;
+use crate::wire::DetailFunctionPayload;
 
 /// Registers and stack at a call or a return.
 ///
@@ -41,7 +41,7 @@ setters!(FunctionPayload {
 
 impl FunctionPayload {
     /// Bytes before the stack.
-    pub const SIZE: usize = wire::DetailFunctionPayload::SIZE;
+    pub const SIZE: usize = DetailFunctionPayload::SIZE;
 
     /// Bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
@@ -53,12 +53,12 @@ impl FunctionPayload {
     /// [`ErrorKind::OutOfRange`](crate::ErrorKind::OutOfRange) at `stack_size` if the stack is
     /// longer than the sources allow.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        const MAX: u16 = wire::DetailFunctionPayload::STACK_SIZE_MAX;
+        const MAX: u16 = DetailFunctionPayload::STACK_SIZE_MAX;
         let stack_size = u16::try_from(self.stack.len())
             .ok()
             .filter(|size| *size <= MAX)
             .ok_or_else(|| out_of_range("stack_size", self.stack.len() as u64, MAX.into()))?;
-        let fixed: [u8; Self::SIZE] = zerocopy::transmute!(wire::DetailFunctionPayload {
+        let fixed: [u8; Self::SIZE] = zerocopy::transmute!(DetailFunctionPayload {
             function_id: self.function_id.into(),
             x_regs: self.x_regs.map(Into::into),
             lr: self.lr.into(),
@@ -74,7 +74,7 @@ impl FunctionPayload {
     #[must_use]
     pub fn decode(payload: &[u8]) -> Option<Self> {
         let (fixed, stack) = payload.split_first_chunk::<{ Self::SIZE }>()?;
-        let raw: wire::DetailFunctionPayload = zerocopy::transmute!(*fixed);
+        let raw: DetailFunctionPayload = zerocopy::transmute!(*fixed);
         if stack.len() != usize::from(raw.stack_size.get()) {
             return None;
         }

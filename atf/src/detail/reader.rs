@@ -1,6 +1,5 @@
 //! Reads `detail.atf`.
 
-use std::mem::offset_of;
 use std::ops::{Range, RangeBounds};
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
 use crate::index::clamp;
 use crate::source::{Input, OpenOptions, ReadAt};
-use crate::wire::{self, Wire};
+use crate::wire::{Wire, offset};
 
 /// Reads a `detail.atf` of either wire version, finalized or not.
 ///
@@ -99,7 +98,7 @@ impl DetailReader {
             let header_bytes = header::read_first(input)?;
             let header = DetailHeader::decode(&header_bytes, input.size())?;
             let framing = EventOffsets::find(input, &header)?;
-            let offset = offset_of!(wire::DetailHeader, events_offset);
+            let offset = offset!(header.wire, DetailHeader.events_offset);
             header::check_proven(header.events_offset, framing.footer.is_some(), offset)?;
             Ok((header_bytes, header, framing))
         };
@@ -263,7 +262,7 @@ impl DetailReader {
         let missing = self.missing_events();
         let stated = self.event_count().saturating_add(missing);
         let missing = (missing > 0).then(|| {
-            let offset = offset_of!(wire::DetailHeader, event_count);
+            let offset = offset!(self.header.wire, DetailHeader.event_count);
             self.input
                 .events_missing(self.event_count(), stated, offset)
         });
@@ -400,8 +399,8 @@ impl DetailReader {
                 (self.event_count(), bytes, "the file")
             }
         };
-        let count_offset = offset_of!(wire::DetailHeader, event_count);
-        let bytes_offset = offset_of!(wire::DetailHeader, bytes_length);
+        let count_offset = offset!(header.wire, DetailHeader.event_count);
+        let bytes_offset = offset!(header.wire, DetailHeader.bytes_length);
         let facts = [
             (
                 "header.event_count",

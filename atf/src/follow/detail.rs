@@ -1,6 +1,5 @@
 //! Follows `detail.atf`.
 
-use std::mem::offset_of;
 use std::path::Path;
 
 use super::head::Head;
@@ -13,7 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, judge};
 use crate::header::HEADER_SIZE;
 use crate::source::{Growing, Input};
-use crate::wire;
+use crate::wire::offset;
 
 const EVENT_HEADER_SIZE: u64 = DetailEventHeader::SIZE as u64;
 /// How far past an event to look for data written after it.
@@ -227,7 +226,7 @@ impl DetailFollower {
                 expected: end.saturating_sub(header.events_offset),
                 by: "the follower",
             };
-            let offset = offset_of!(wire::DetailFooter, bytes_length);
+            let offset = offset!(header.wire, DetailFooter.bytes_length);
             let problem = (kind, "footer.bytes_length", offset);
             return Err(footer::error(&input, found.offset, problem));
         }
@@ -280,7 +279,11 @@ impl DetailFollower {
                     expected,
                     by: "the events section",
                 };
-                let problem = (kind, "footer.event_count", DetailFooter::COUNT_OFFSET);
+                let problem = (
+                    kind,
+                    "footer.event_count",
+                    offset!(DetailFooter.event_count),
+                );
                 return Err(footer::error(&look.input, footer.offset, problem));
             }
             let (start, end) = (look.header.events_offset, footer.offset);
@@ -373,28 +376,26 @@ impl DetailFollower {
         if left < FOOTER_SIZE as u64 {
             return Ok(true);
         }
-        Ok(match judge::<DetailFooter>(&look.input, events, place)? {
-            Verdict::Verified(_) => {
-                self.has_footer = true;
-                true
-            }
-            Verdict::Damaged(_) if has_magic => true,
-            // Without its magic it is a footer only if nothing follows it.
-            Verdict::Damaged(_) => {
-                let end = place.saturating_add(FOOTER_SIZE as u64);
-                is_proved || !is_written(look.view(end, BEHIND)?)
-            }
-            Verdict::NoFooter => is_proved || (is_stated && left == FOOTER_SIZE as u64),
-        })
+        Ok(
+            match judge::<DetailFooter>(&look.input, look.header.wire, events, place)? {
+                Verdict::Verified(_) => {
+                    self.has_footer = true;
+                    true
+                }
+                Verdict::Damaged(_) if has_magic => true,
+                // Without its magic it is a footer only if nothing follows it.
+                Verdict::Damaged(_) => {
+                    let end = place.saturating_add(FOOTER_SIZE as u64);
+                    is_proved || !is_written(look.view(end, BEHIND)?)
+                }
+                Verdict::NoFooter => is_proved || (is_stated && left == FOOTER_SIZE as u64),
+            },
+        )
     }
 }
 
-/// A footer's `bytes_length` is at the same offset as an event's timestamp in both wire versions.
-const _: () = {
-    let bytes_length = offset_of!(wire::DetailFooter, bytes_length);
-    assert!(offset_of!(wire::v1::DetailEventHeader, timestamp) == bytes_length);
-    assert!(offset_of!(wire::v2::DetailEventHeader, timestamp) == bytes_length);
-};
+/// In every wire version a footer's `bytes_length` is at the offset of an event's timestamp.
+const _: () = assert!(offset!(DetailFooter.bytes_length) == offset!(DetailEventHeader.timestamp));
 
 /// An event's header, and its bytes.
 type Stepped = (DetailEventHeader, [u8; DetailEventHeader::SIZE]);

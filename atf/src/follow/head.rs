@@ -1,13 +1,11 @@
 //! The header of a growing file: missing, a placeholder, or rewritten.
 
-use std::mem::offset_of;
-
 use crate::detail::DetailHeader;
 use crate::error::{ErrorKind, Result};
 use crate::header::{self, HEADER_SIZE};
 use crate::index::IndexHeader;
 use crate::source::Input;
-use crate::wire::{self, offset, v1};
+use crate::wire::{self, offset};
 
 /// A field's name, offset and value.
 type Field = (&'static str, usize, u64);
@@ -82,7 +80,7 @@ fn is_unwritten<H: Header>(bytes: &[u8; HEADER_SIZE]) -> bool {
 
 impl Header for IndexHeader {
     const MAGIC: [u8; 4] = wire::INDEX_MAGIC;
-    const EVENTS_OFFSET: usize = offset_of!(v1::IndexHeader, events_offset);
+    const EVENTS_OFFSET: usize = offset!(IndexHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
         Self::decode(bytes, u64::MAX)
@@ -113,14 +111,9 @@ impl Header for IndexHeader {
     }
 }
 
-/// It has the same offset in both wire versions.
-const _: () = assert!(
-    offset_of!(v1::IndexHeader, events_offset) == offset_of!(wire::v2::IndexHeader, events_offset)
-);
-
 impl Header for DetailHeader {
-    const MAGIC: [u8; 4] = wire::DetailHeader::MAGIC;
-    const EVENTS_OFFSET: usize = offset_of!(wire::DetailHeader, events_offset);
+    const MAGIC: [u8; 4] = wire::DETAIL_MAGIC;
+    const EVENTS_OFFSET: usize = offset!(DetailHeader.events_offset);
 
     fn decode(bytes: &[u8; HEADER_SIZE]) -> Result<Self> {
         Self::decode(bytes, u64::MAX)
@@ -131,15 +124,16 @@ impl Header for DetailHeader {
     }
 
     fn lasting(&self) -> Vec<Field> {
+        let wire = self.wire;
         let (version, arch, os, thread_id, events_offset) = (
-            offset_of!(wire::DetailHeader, version),
-            offset_of!(wire::DetailHeader, arch),
-            offset_of!(wire::DetailHeader, os),
-            offset_of!(wire::DetailHeader, thread_id),
-            offset_of!(wire::DetailHeader, events_offset),
+            offset!(wire, DetailHeader.version),
+            offset!(wire, DetailHeader.arch),
+            offset!(wire, DetailHeader.os),
+            offset!(wire, DetailHeader.thread_id),
+            offset!(wire, DetailHeader.events_offset),
         );
         vec![
-            ("header.version", version, self.wire.version().into()),
+            ("header.version", version, wire.version().into()),
             ("header.arch", arch, self.arch.0.into()),
             ("header.os", os, self.os.0.into()),
             ("header.thread_id", thread_id, self.thread_id.into()),

@@ -1,6 +1,5 @@
 //! Follows `index.atf`.
 
-use std::mem::offset_of;
 use std::path::Path;
 
 use super::head::Head;
@@ -9,10 +8,10 @@ use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
 use crate::header::HEADER_SIZE;
-use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record};
+use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
 use crate::source::{Growing, Input};
 use crate::thread::INDEX_FILE;
-use crate::wire;
+use crate::wire::offset;
 
 const EVENT_SIZE: u64 = IndexEvent::SIZE as u64;
 /// The most events per look: 128 KiB.
@@ -238,7 +237,7 @@ impl IndexFollower {
                 expected: self.count,
                 by: "the follower",
             };
-            let offset = offset_of!(wire::IndexFooter, event_count);
+            let offset = offset!(header.wire, IndexFooter.event_count);
             let problem = (kind, "footer.event_count", offset);
             return Err(footer::error(input, found.offset, problem));
         }
@@ -373,7 +372,7 @@ impl IndexFollower {
         };
         let has_magic = bytes.first_chunk() == Some(&IndexFooter::MAGIC);
         Ok(
-            match judge::<IndexFooter>(input, header.events_offset, place)? {
+            match judge::<IndexFooter>(input, header.wire, header.events_offset, place)? {
                 Verdict::Verified(_) => {
                     self.has_footer = true;
                     true
@@ -386,13 +385,6 @@ impl IndexFollower {
     }
 }
 
-/// Returns the timestamp of an event of either wire version.
-fn timestamp_ns(record: &Record) -> u64 {
-    const TIME: usize = offset_of!(wire::v1::IndexEvent, timestamp_ns);
-    let bytes = record.get(TIME..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
-}
-
 /// Returns the offset after `count` events.
 fn event_end(header: &IndexHeader, count: u64) -> u64 {
     let size = count.saturating_mul(EVENT_SIZE);
@@ -402,8 +394,8 @@ fn event_end(header: &IndexHeader, count: u64) -> u64 {
 /// Returns whether these bytes at the place of event `seq` may begin a footer, good or damaged:
 /// they have its magic, or the count and the first timestamp of the events before it.
 fn may_begin_footer(record: &Record, seq: u64, first_timestamp: Option<u64>) -> bool {
-    const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
-    const TIME: usize = offset_of!(wire::IndexFooter, time_start_ns);
+    const COUNT: usize = offset!(IndexFooter.event_count);
+    const TIME: usize = offset!(IndexFooter.time_start_ns);
     let number = |offset: usize| {
         let bytes = record.get(offset..).and_then(|rest| rest.first_chunk());
         bytes.map(|bytes| u64::from_le_bytes(*bytes))
@@ -428,7 +420,8 @@ fn final_footer(
     let stated = (!is_placeholder).then_some(header.footer_offset);
     let last = input.size().checked_sub(FOOTER_SIZE as u64);
     let candidates = stated.into_iter().chain(last);
-    let Verdict::Verified(found) = first::<IndexFooter>(input, header.events_offset, candidates)?
+    let Verdict::Verified(found) =
+        first::<IndexFooter>(input, header.wire, header.events_offset, candidates)?
     else {
         return Ok(None);
     };

@@ -39,6 +39,7 @@ mod time;
 
 pub use blocks::EventBlocks;
 pub use event::IndexEvent;
+pub(crate) use event::timestamp_ns;
 pub use footer::IndexFooter;
 pub use header::IndexHeader;
 pub use holes::{Hole, Holes};

@@ -9,7 +9,7 @@ use super::sparse::SparseIndex;
 use super::{EventBlocks, EventSlice, IndexEvent, IndexReader, Record};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::Result;
-use crate::wire::{EventKind, Wire, v2};
+use crate::wire::{EventKind, Wire, with_wire};
 
 /// The least events per part of a parallel scan: fewer are not worth a thread.
 const SMALLEST_PART: u64 = 1 << 15;
@@ -222,18 +222,12 @@ impl Part {
             return;
         };
         let before = self.times.map_or(0, |(_, last)| last);
-        // Two loops, so that neither tests the wire version.
-        let counts = match block.wire() {
-            Wire::V1 => walk(
-                events,
-                before,
-                |bytes| event_kind(Wire::V1, bytes),
-                |bytes| link_end(Wire::V1, bytes),
-            ),
-            Wire::V2 => walk(events, before, kind_of_v2, |bytes| {
-                link_end(Wire::V2, bytes)
-            }),
-        };
+        let counts = with_wire!(block.wire(), WIRE => walk(
+            events,
+            before,
+            |bytes| event_kind(WIRE, bytes),
+            |bytes| link_end(WIRE, bytes),
+        ));
         if counts.back > 0 {
             let first = first_back(events, before).unwrap_or_default();
             self.add_disorder(seq.saturating_add(first), counts.back);
@@ -422,16 +416,6 @@ fn first_back(events: &[[u8; IndexEvent::SIZE]], mut before: u64) -> Option<u64>
         std::mem::replace(&mut before, time) > time
     });
     position.map(|position| position as u64)
-}
-
-/// Returns the kind from a four-byte load, which the compiler can vectorize, unlike a load of one
-/// byte.
-#[inline]
-fn kind_of_v2(bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
-    let raw: &v2::IndexEvent = zerocopy::transmute_ref!(bytes);
-    let [a, b, c, ..] = raw._reserved;
-    let [kind, ..] = u32::from_le_bytes([raw.event_kind, a, b, c]).to_le_bytes();
-    EventKind::from(kind)
 }
 
 fn is_zero(bytes: &[u8; IndexEvent::SIZE]) -> bool {

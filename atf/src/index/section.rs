@@ -1,15 +1,15 @@
 //! Finds where the events of `index.atf` end.
 
-use std::mem::offset_of;
-
 use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexFooter, IndexHeader};
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::Result;
-use crate::footer::{Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
+use crate::footer::{
+    Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge, reserved_is_zero,
+};
 use crate::source::Input;
 use crate::window::{Window, end_without_zeros};
-use crate::wire;
+use crate::wire::{Wire, offset};
 
 /// The events section: its length, where that comes from, and what follows.
 #[derive(Debug)]
@@ -27,13 +27,13 @@ impl Section {
         let events = header.events_offset;
         let stated = (!header.is_placeholder()).then_some(header.footer_offset);
         let last = input.size().checked_sub(FOOTER_SIZE as u64);
-        let damaged = match first(input, events, stated.into_iter().chain(last))? {
+        let damaged = match first(input, header.wire, events, stated.into_iter().chain(last))? {
             Verdict::Verified(footer) => return Ok(Self::with_footer(header, footer)),
             Verdict::Damaged(damaged) => Some(damaged),
             Verdict::NoFooter => None,
         };
         let data_end = end_without_zeros(input, events, input.size())?;
-        if let Some(footer) = scan(input, events, data_end)? {
+        if let Some(footer) = scan(input, header, data_end)? {
             return Ok(Self::with_footer(header, footer));
         }
         let footer_end = header.footer_offset.checked_add(FOOTER_SIZE as u64);
@@ -41,7 +41,8 @@ impl Section {
         match damaged {
             Some(damaged) => Ok(Self::with_damaged_footer(header, damaged)),
             None if header.is_bounded() && holds_footer && data_end > header.footer_offset => {
-                let damaged = condemn::<IndexFooter>(input, events, header.footer_offset)?;
+                let damaged =
+                    condemn::<IndexFooter>(input, header.wire, events, header.footer_offset)?;
                 Ok(Self::with_damaged_footer(header, damaged))
             }
             None => Self::without_footer(input, header, data_end),
@@ -154,12 +155,13 @@ fn is_of_no_kind(input: &Input, header: &IndexHeader, seq: u64) -> Result<bool> 
 
 /// Checks each event's offset for a verified footer: one followed by other bytes, which the header
 /// does not mention.
-fn scan(input: &Input, events_offset: u64, end: u64) -> Result<Option<Placed<IndexFooter>>> {
+fn scan(input: &Input, header: &IndexHeader, end: u64) -> Result<Option<Placed<IndexFooter>>> {
     let mut window = Window::new(input);
-    let mut offset = events_offset;
+    let mut offset = header.events_offset;
     while offset < end && input.size().saturating_sub(offset) >= FOOTER_SIZE as u64 {
         if window.record(offset)? == IndexFooter::MAGIC
-            && let Verdict::Verified(footer) = judge(input, events_offset, offset)?
+            && let Verdict::Verified(footer) =
+                judge(input, header.wire, header.events_offset, offset)?
         {
             return Ok(Some(footer));
         }
@@ -195,12 +197,12 @@ fn partial_footer(
 }
 
 /// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic, and
-/// by its count or start time if those are present. If a sector with the footer's beginning never
+/// by its count or start time if those are present, with reserved bytes 0. If a sector with the footer's beginning never
 /// reached the disk, it is zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
-    const COUNT: usize = offset_of!(wire::IndexFooter, event_count);
-    const COUNT_END: usize = offset_of!(wire::IndexFooter, time_start_ns);
-    const TIME_END: usize = offset_of!(wire::IndexFooter, time_end_ns);
+    const COUNT: usize = offset!(IndexFooter.event_count);
+    const COUNT_END: usize = offset!(IndexFooter.time_start_ns);
+    const TIME_END: usize = offset!(IndexFooter.time_end_ns);
     let mut bytes = [0; FOOTER_SIZE];
     let size = usize::try_from(size)
         .unwrap_or(FOOTER_SIZE)
@@ -209,12 +211,15 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     input.read_exact(offset, bytes.get_mut(..size).unwrap_or_default())?;
     if bytes.first_chunk() != Some(&IndexFooter::MAGIC) {
         let is_stated = header.is_bounded() && header.footer_offset == offset;
-        return Ok(is_stated || is_end_of_footer(&bytes, seq));
+        return Ok(is_stated || is_end_of_footer(header.wire, &bytes, seq));
     }
     if seq == 0 {
         return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));
     }
-    let footer = IndexFooter::decode(&bytes);
+    if !reserved_is_zero::<IndexFooter>(header.wire, &bytes) {
+        return Ok(false);
+    }
+    let footer = IndexFooter::decode(header.wire, &bytes);
     if size < COUNT_END || footer.event_count == seq {
         return Ok(true);
     }
@@ -224,11 +229,11 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
 }
 
 /// Returns whether the bytes at the place of event `seq` are a footer without its first half.
-fn is_end_of_footer(bytes: &[u8; FOOTER_SIZE], seq: u64) -> bool {
-    const END: usize = offset_of!(wire::IndexFooter, bytes_written);
+fn is_end_of_footer(wire: Wire, bytes: &[u8; FOOTER_SIZE], seq: u64) -> bool {
+    const END: usize = offset!(IndexFooter.bytes_written);
     let is_zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
-    let bytes_written = IndexFooter::decode(bytes).bytes_written;
+    let bytes_written = IndexFooter::decode(wire, bytes).bytes_written;
     bytes.get(..END).is_some_and(is_zero)
         && seq.checked_mul(EVENT_SIZE) == Some(bytes_written)
-        && IndexFooter::reserved_is_zero(bytes)
+        && reserved_is_zero::<IndexFooter>(wire, bytes)
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
-use crate::index::{IndexEvent, IndexHeader, IndexReader};
+use crate::footer::Footer;
+use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
 use crate::source::{Input, OpenOptions, ReadAt};
-use crate::wire::{
-    Arch, Clock, EventKind, INDEX_EVENT_SIZE, IndexFlags, IndexFooter, Os, Wire, v1, v2,
-};
+use crate::wire::{Arch, Clock, Os, Record, Wire};
 
 /// The number of events, or fewer in a shorter file, that must be valid in a wire version to identify it.
 const SAMPLE: u64 = 64;
@@ -54,28 +53,18 @@ pub(super) fn index(
     let Some((wire, thread_id)) = wires.filter_map(|wire| sample.fits(wire)).next() else {
         return Ok(None);
     };
-    let damaged: v1::IndexHeader = zerocopy::transmute!(sample.header);
-    let (arch, os, clock) = (
-        Arch::from(damaged.arch),
-        Os::from(damaged.os),
-        Clock::from(damaged.clock_type),
-    );
+    let damaged = IndexHeader::from_bytes(wire, &sample.header);
+    let (arch, os, clock) = (damaged.arch, damaged.os, damaged.clock_type);
     let header = IndexHeader {
-        wire,
         arch: known(arch, arch.name()).unwrap_or(detail.map_or(Arch(0), |detail| detail.arch)),
         os: known(os, os.name()).unwrap_or(detail.map_or(Os(0), |detail| detail.os)),
-        flags: IndexFlags(0),
         thread_id: thread_id
             .or(detail.map(|detail| detail.thread_id))
             .or(id)
             .unwrap_or(0),
         clock_type: known(clock, clock.name()).unwrap_or(Clock(0)),
-        event_size: INDEX_EVENT_SIZE,
-        event_count: 0,
-        events_offset: HEADER_SIZE,
         footer_offset: HEADER_SIZE,
-        time_start_ns: 0,
-        time_end_ns: 0,
+        ..IndexHeader::new(wire, 0)
     };
     let header = header.encode()?;
     IndexReader::from_source(Patched { file, header }).map(Some)
@@ -84,19 +73,10 @@ pub(super) fn index(
 /// Opens a detail file with a header that matches its index.
 pub(super) fn detail(path: &Path, index: &IndexHeader) -> Result<DetailReader> {
     let file = Input::open_in_session(path, OpenOptions::new())?;
-    let header = DetailHeader {
-        wire: index.wire,
-        arch: index.arch,
-        os: index.os,
-        flags: 0,
-        thread_id: index.thread_id,
-        events_offset: HEADER_SIZE,
-        event_count: 0,
-        bytes_length: 0,
-        index_seq_start: 0,
-        index_seq_end: 0,
-    };
-    let header = header.encode();
+    let header = DetailHeader::new(index.wire, index.thread_id)
+        .arch(index.arch)
+        .os(index.os)
+        .encode();
     DetailReader::from_source(Patched { file, header })
 }
 
@@ -143,27 +123,18 @@ impl Sample {
         Ok(Self { header, events })
     }
 
-    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and in
-    /// version 1 a single thread id, which is returned too.
+    /// Returns the wire version if all events are valid in it: known kinds, reserved bytes 0, and a
+    /// single thread id if the version records one, which is returned too.
     fn fits(&self, wire: Wire) -> Option<(Wire, Option<u32>)> {
         let first = self.events.first()?;
-        let thread_id = match wire {
-            Wire::V1 => Some(IndexEvent::decode(wire, 0, first).thread_id),
-            Wire::V2 => None,
-        };
+        let thread_id = IndexEvent::decode(wire, 0, first).thread_id;
         let fits = self.events.iter().all(|bytes| {
             let event = IndexEvent::decode(wire, 0, bytes);
-            let is_known =
-                (EventKind::CALL.0..=EventKind::EXCEPTION.0).contains(&event.event_kind.0);
-            let is_whole = match wire {
-                Wire::V1 => Some(event.thread_id) == thread_id,
-                Wire::V2 => {
-                    let raw: v2::IndexEvent = zerocopy::transmute!(*bytes);
-                    raw._reserved == [0; 7]
-                }
-            };
-            is_known && is_whole
+            let mut nonzero = Record::IndexEvent.nonzero_reserved(wire, bytes);
+            event.event_kind.name().is_some()
+                && event.thread_id == thread_id
+                && nonzero.next().is_none()
         });
-        fits.then_some((wire, thread_id))
+        fits.then_some((wire, wire.records_thread_id().then_some(thread_id)))
     }
 }

@@ -1,101 +1,187 @@
-//! The records exactly as in the files: packed structs of little-endian integers.
+//! The records exactly as in the files, and their fields in each wire version.
 //!
-//! The structs are generated from the layout that the spec resolves; offsets and sizes are asserted
-//! at compile time. [`v1`] and [`v2`] hold what differs between the two wire versions, this module
-//! what they share. Most callers do not need them: the readers decode each record into one type for
-//! both versions, for example [`IndexHeader`](crate::index::IndexHeader).
+//! Everything here is generated from the layout that the spec resolves, except [`Field`] and the
+//! functions on it. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
+//! offsets and sizes asserted at compile time; [`Record::fields`] lists the same at run time. Most
+//! callers need neither: the readers decode each record into one type for all wire versions, for
+//! example [`IndexHeader`](crate::index::IndexHeader).
 
 use std::fmt;
 
+// Generated; the generator formats them.
+#[rustfmt::skip]
+pub(crate) mod decoded;
+#[rustfmt::skip]
+mod enums;
+#[rustfmt::skip]
+mod table;
+#[rustfmt::skip]
 pub mod v1;
+#[rustfmt::skip]
 pub mod v2;
 
-/// The footer of `index.atf`, the same in both wire versions.
-#[atf_derive::record(index_footer, wire = 1)]
-pub struct IndexFooter;
+pub use enums::*;
+pub(crate) use table::with_wire;
+pub use table::{Record, Wire};
+/// Every wire version lays them out alike.
+pub use v1::{DetailFunctionPayload, RingHeader};
 
-/// The header of `detail.atf`. Both wire versions lay it out alike and differ only in the value of
-/// `version`, so [`VERSION`](Self::VERSION) is that of version 1.
-#[atf_derive::record(detail_header, wire = 1)]
-pub struct DetailHeader;
-
-/// The payload that follows the header of a detail event for a call or a return, the same in both
-/// wire versions.
-#[atf_derive::record(detail_function_payload, wire = 1)]
-pub struct DetailFunctionPayload;
-
-/// The footer of `detail.atf`, the same in both wire versions.
-#[atf_derive::record(detail_footer, wire = 1)]
-pub struct DetailFooter;
-
-/// The header of `ring.atf`, the same in both wire versions. It begins the buffers that survive
-/// SIGKILL.
-#[atf_derive::record(ring_header, wire = 1)]
-pub struct RingHeader;
-
-/// The processor architecture of the traced program.
-#[atf_derive::open_enum(arch)]
-pub struct Arch;
-
-/// The operating system of the traced program.
-#[atf_derive::open_enum(os)]
-pub struct Os;
-
-/// The clock of the timestamps.
-#[atf_derive::open_enum(clock)]
-pub struct Clock;
-
-/// The kind of an index event.
-#[atf_derive::open_enum(event_kind)]
-pub struct EventKind;
-
-/// The kind of a detail event.
-#[atf_derive::open_enum(detail_event)]
-pub struct DetailEventType;
-
-/// The flags of an index header.
-#[atf_derive::open_enum(index_flag)]
-pub struct IndexFlags;
-
-/// A wire version: one of the two incompatible layouts.
-///
-/// The header's `version` byte distinguishes them. S0, S1, S3 and S4 describe version 1, which
-/// tracers in the field write; S2 describes version 2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A field of a record in one wire version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Wire {
-    /// Version 1.
-    V1,
-    /// Version 2.
-    V2,
+pub struct Field {
+    /// Its name in the spec.
+    pub name: &'static str,
+    /// Bytes from the start of the record.
+    pub offset: usize,
+    /// Bytes.
+    pub size: usize,
+    /// Whether it has no meaning: written 0, ignored when read.
+    pub is_reserved: bool,
 }
 
-impl Wire {
-    /// Both wire versions in ascending order.
-    pub const ALL: [Self; 2] = [Self::V1, Self::V2];
-
-    /// Returns the wire version whose headers have this `version` byte.
+impl Field {
+    /// Returns the field's bytes of a record; empty if the record is too short.
     #[must_use]
-    pub const fn from_version(version: u8) -> Option<Self> {
-        match version {
-            v1::IndexHeader::VERSION => Some(Self::V1),
-            v2::IndexHeader::VERSION => Some(Self::V2),
-            _ => None,
-        }
+    pub fn bytes<'a>(&self, record: &'a [u8]) -> &'a [u8] {
+        let rest = record.get(self.offset..).unwrap_or_default();
+        rest.get(..self.size).unwrap_or_default()
     }
 
-    /// Returns the header's `version` byte.
+    /// Returns the number in a record whose field has at most 8 bytes.
     #[must_use]
-    pub const fn version(self) -> u8 {
-        match self {
-            Self::V1 => v1::IndexHeader::VERSION,
-            Self::V2 => v2::IndexHeader::VERSION,
-        }
+    pub fn number(&self, record: &[u8]) -> u64 {
+        let bytes = self.bytes(record).iter().rev();
+        bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
 }
+
+impl Record {
+    /// Returns the field with this name in a wire version, if it has one.
+    #[must_use]
+    pub const fn field(self, wire: Wire, name: &str) -> Option<Field> {
+        let mut fields = self.fields(wire);
+        while let [field, rest @ ..] = fields {
+            if is_same(field.name.as_bytes(), name.as_bytes()) {
+                return Some(*field);
+            }
+            fields = rest;
+        }
+        None
+    }
+
+    /// Returns the reserved fields that are not 0.
+    pub(crate) fn nonzero_reserved(
+        self,
+        wire: Wire,
+        record: &[u8],
+    ) -> impl Iterator<Item = &'static Field> {
+        let reserved = self.fields(wire).iter().filter(|field| field.is_reserved);
+        reserved.filter(move |field| field.bytes(record).iter().any(|byte| *byte != 0))
+    }
+}
+
+const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([a, left_rest @ ..], [b, right_rest @ ..]) = (left, right) {
+        if *a != *b {
+            return false;
+        }
+        (left, right) = (left_rest, right_rest);
+    }
+    left.is_empty() && right.is_empty()
+}
+
+/// A field that every wire version has, for each version.
+///
+/// # Panics
+///
+/// Panics if a version lacks the field. Evaluate it at compile time.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
+pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::ALL.len()] {
+    let blank = Field {
+        name: "",
+        offset: 0,
+        size: 0,
+        is_reserved: false,
+    };
+    let mut fields = [blank; Wire::ALL.len()];
+    let mut index = 0;
+    while index < fields.len() {
+        match record.field(Wire::ALL[index], name) {
+            Some(field) => fields[index] = field,
+            None => panic!("a wire version lacks the field"),
+        }
+        index += 1;
+    }
+    fields
+}
+
+/// Returns a field's offset if it is the same in every wire version.
+///
+/// # Panics
+///
+/// Panics if it is not. Evaluate it at compile time.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
+pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
+    let fields = in_each(record, name);
+    let mut index = 1;
+    while index < fields.len() {
+        assert!(
+            fields[index].offset == fields[0].offset,
+            "the field has another offset in a wire version"
+        );
+        index += 1;
+    }
+    fields[0].offset
+}
+
+/// Asserts that every wire version lays a record out alike. Evaluate it at compile time.
+const fn assert_common(record: Record) {
+    let mut fields = record.fields(Wire::V1);
+    while let [field, rest @ ..] = fields {
+        common_offset(record, field.name);
+        fields = rest;
+    }
+}
+
+/// The offset of a field in its record, in a wire version or, if it is the same, in all.
+macro_rules! offset {
+    ($record:ident . $field:ident) => {
+        const { $crate::wire::common_offset($crate::wire::Record::$record, stringify!($field)) }
+    };
+    ($wire:expr, $record:ident . $field:ident) => {
+        $wire
+            .pick(
+                const { $crate::wire::in_each($crate::wire::Record::$record, stringify!($field)) },
+            )
+            .offset
+    };
+}
+pub(crate) use offset;
 
 /// The magic bytes of `index.atf` in every wire version.
 pub const INDEX_MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+
+/// The magic bytes of `detail.atf` in every wire version.
+pub const DETAIL_MAGIC: [u8; 4] = v1::DetailHeader::MAGIC;
+
+/// The magic bytes of the footer of `index.atf` in every wire version.
+pub const INDEX_FOOTER_MAGIC: [u8; 4] = v1::IndexFooter::MAGIC;
+
+/// The magic bytes of the footer of `detail.atf` in every wire version.
+pub const DETAIL_FOOTER_MAGIC: [u8; 4] = v1::DetailFooter::MAGIC;
+
+/// The `endian` byte of every header: little-endian.
+pub const ENDIAN: u8 = v1::IndexHeader::ENDIAN;
 
 /// Bytes per index event, as headers state them, in every wire version.
 pub const INDEX_EVENT_SIZE: u32 = v1::IndexHeader::EVENT_SIZE;
@@ -104,10 +190,34 @@ impl Wire {
     /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
     #[must_use]
     pub const fn no_detail_seq(self) -> u64 {
-        match self {
-            Self::V1 => v1::IndexEvent::DETAIL_SEQ_NONE as u64,
-            Self::V2 => v2::IndexEvent::DETAIL_SEQ_NONE,
+        self.greatest(const { in_each(Record::IndexEvent, "detail_seq") })
+    }
+
+    /// Returns the most events that an index header can count.
+    pub(crate) const fn most_events(self) -> u64 {
+        self.greatest(const { in_each(Record::IndexHeader, "event_count") })
+    }
+
+    /// Returns the greatest number that a field can have.
+    const fn greatest(self, fields: [Field; Self::ALL.len()]) -> u64 {
+        match self.pick(fields).size {
+            1 => u8::MAX as u64,
+            2 => u16::MAX as u64,
+            4 => u32::MAX as u64,
+            _ => u64::MAX,
         }
+    }
+
+    /// Returns whether events repeat the header's thread id.
+    #[must_use]
+    pub const fn records_thread_id(self) -> bool {
+        Record::IndexEvent.field(self, "thread_id").is_some()
+    }
+
+    /// Returns whether events record their call depth.
+    #[must_use]
+    pub const fn records_call_depth(self) -> bool {
+        Record::IndexEvent.field(self, "call_depth").is_some()
     }
 }
 
@@ -117,24 +227,21 @@ impl fmt::Display for Wire {
     }
 }
 
-/// The offset of a field in its record in one wire version.
-macro_rules! offset {
-    ($wire:expr, $record:ident . $field:ident) => {
-        match $wire {
-            $crate::wire::Wire::V1 => ::core::mem::offset_of!($crate::wire::v1::$record, $field),
-            $crate::wire::Wire::V2 => ::core::mem::offset_of!($crate::wire::v2::$record, $field),
-        }
-    };
-}
-pub(crate) use offset;
-
-/// The fields at the start of both headers, which a reader must know before anything else.
+/// Facts that readers and writers rely on in every wire version.
 const _: () = {
-    use core::mem::offset_of;
-    assert!(u32::from_le_bytes(INDEX_MAGIC) == u32::from_le_bytes(v2::IndexHeader::MAGIC));
-    assert!(INDEX_EVENT_SIZE == v2::IndexHeader::EVENT_SIZE);
-    assert!(offset_of!(v1::IndexHeader, magic) == offset_of!(DetailHeader, magic));
-    assert!(offset_of!(v1::IndexHeader, endian) == offset_of!(DetailHeader, endian));
-    assert!(offset_of!(v1::IndexHeader, version) == offset_of!(DetailHeader, version));
-    assert!(offset_of!(v1::IndexHeader, version) == offset_of!(v2::IndexHeader, version));
+    // A reader knows these before the wire version.
+    assert!(offset!(IndexHeader.magic) == 0);
+    assert!(offset!(IndexHeader.endian) == 4);
+    assert!(offset!(IndexHeader.version) == 5);
+    assert!(offset!(IndexHeader.magic) == offset!(DetailHeader.magic));
+    assert!(offset!(IndexHeader.endian) == offset!(DetailHeader.endian));
+    assert!(offset!(IndexHeader.version) == offset!(DetailHeader.version));
+    // Footers are searched for in both files.
+    assert!(offset!(IndexFooter.magic) == offset!(DetailFooter.magic));
+    assert!(Record::IndexFooter.size() == Record::DetailFooter.size());
+    assert!(Record::IndexHeader.size() == Record::DetailHeader.size());
+    assert_common(Record::DetailFunctionPayload);
+    assert_common(Record::RingHeader);
+    // The greatest number of its bits means "no detail".
+    assert!(v1::IndexEvent::DETAIL_SEQ_NONE == u32::MAX);
 };

@@ -29,7 +29,7 @@ use crate::header::HEADER_SIZE;
 use crate::ring::MOST_CAPACITY;
 use crate::sys::RingArea;
 use crate::thread::RING_FILE;
-use crate::wire::{DetailHeader, RingHeader};
+use crate::wire::RingHeader;
 
 /// The ring of a thread's writer.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ impl Ring {
         }
         let header = RingHeader {
             magic: RingHeader::MAGIC,
-            endian: DetailHeader::ENDIAN,
+            endian: RingHeader::ENDIAN,
             version: options.wire.version(),
             _reserved1: [0; 2],
             thread_id: thread_id.into(),

@@ -143,6 +143,24 @@ fn a_torn_footer_with_a_wrong_count_is_recognized_by_its_time() {
 }
 
 #[test]
+fn events_that_look_like_a_footer_but_for_its_reserved_bytes_are_events() {
+    for version in [1, 2] {
+        let mut file = IndexFile::finalized(version, 5).placeholder();
+        for event in &mut file.events {
+            event.timestamp_ns = 0;
+        }
+        let mut bytes = file.without_footer();
+        let at = bytes.len() - 64;
+        bytes[at..].fill(0);
+        bytes[at..at + 4].copy_from_slice(b"2ITA");
+        // The start time, 16 bytes in, is that of the first event: 0. Reserved bytes begin 40 bytes in.
+        bytes[at + 43..at + 45].copy_from_slice(&[7, 9]);
+        let index = ways::index(bytes).unwrap();
+        assert_eq!((index.event_count(), tail(&index)), (5, (0, 0, None)));
+    }
+}
+
+#[test]
 fn a_first_timestamp_with_the_magic_of_a_footer_is_an_event() {
     let timestamp_ns = MAGIC | 0x0004_62d5 << 32;
     assert_eq!(timestamp_ns.to_le_bytes()[..4], *b"2ITA");

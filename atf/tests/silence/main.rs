@@ -79,8 +79,13 @@ fn every_value_that_is_put_in_the_place_of_a_missing_one_has_its_reason() {
         if TESTS.contains(&name) {
             continue;
         }
+        let text = fs::read_to_string(&path).unwrap();
+        // Its generator has the reasons.
+        if text.starts_with("// @generated") {
+            continue;
+        }
         looked_at += 1;
-        for line in silent(&fs::read_to_string(&path).unwrap()) {
+        for line in silent(&text) {
             *counts
                 .entry((name.to_owned(), line.to_owned()))
                 .or_default() += 1;

@@ -55,7 +55,7 @@ fn index_records_are_those_of_the_tables() {
         .bytes_written(64);
     let expected = "32495441 01020304 0200000000000000 e803000000000000 d007000000000000
                     4000000000000000 000000000000000000000000000000000000000000000000";
-    assert_eq!(footer.encode().to_vec(), hex(expected));
+    assert_eq!(footer.encode(Wire::V1).to_vec(), hex(expected));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn detail_records_are_those_of_the_tables() {
         .time_end_ns(2000);
     let expected = "32445441 01020304 0200000000000000 4000000000000000 e803000000000000
                     d007000000000000 000000000000000000000000000000000000000000000000";
-    assert_eq!(footer.encode().to_vec(), hex(expected));
+    assert_eq!(footer.encode(Wire::V1).to_vec(), hex(expected));
 
     let payload = FunctionPayload::default()
         .function_id(0x1_0000_0002)

@@ -6,6 +6,7 @@ use atf_spec::model::{Binds, EditionSpec, ReaderDoes, RuleSpec, Severity, Verdic
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use super::rust;
 use crate::{GENERATED, GeneratedFile};
 
 /// Emits `atf/src/check/rules/table.rs`.
@@ -131,19 +132,6 @@ fn name(rule: &RuleSpec) -> syn::Ident {
     format_ident!("{}", rule.id.replace('-', "_"))
 }
 
-/// Returns the text with the format's names marked as code.
-fn marked(text: &str) -> String {
-    let mark = |word: &str| {
-        let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        if name.contains('_') {
-            word.replace(name, &format!("`{name}`"))
-        } else {
-            word.to_owned()
-        }
-    };
-    text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
-}
-
 fn option(text: Option<&str>) -> TokenStream {
     match text {
         Some(text) => quote!(Some(#text)),
@@ -153,7 +141,7 @@ fn option(text: Option<&str>) -> TokenStream {
 
 fn rule(rule: &RuleSpec) -> TokenStream {
     let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
-    let doc = format!(" {}", marked(text));
+    let doc = format!(" {}", rust::marked(text));
     let wires = rule.wire.iter().map(|wire| wire.value);
     let severity = match rule.severity.value {
         Severity::Advice => quote!(Severity::Advice),

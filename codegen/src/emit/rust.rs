@@ -1,18 +1,20 @@
 //! Emits Rust structs: zerocopy views of the records, and newtypes of the open enumerations.
 //!
-//! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`files`] returns the same as
-//! text, for golden tests and for projects that do not want a macro. Every path in the expansions
+//! The macros of `atf-derive` expand to [`record`] and [`open_enum`]; [`library`] returns the
+//! records of crate `atf` as files. Every path in the expansions
 //! is absolute, so they compile wherever `zerocopy` is a dependency.
 //!
 //! Fields appear in the layout's order, and compile-time assertions state the layout's sizes and
 //! offsets. If the two disagree, rustc fails and names record and field.
 
 mod doc;
-mod files;
+mod library;
 mod open_enum;
 mod record;
 
-pub use files::files;
+#[cfg(feature = "command")]
+pub(super) use doc::marked;
+pub use library::library;
 pub use open_enum::open_enum;
 pub use record::record;
 
@@ -33,6 +35,8 @@ pub struct Options {
     pub ident: Ident,
     /// Attributes that precede the generated ones of a record's fields, by field name.
     pub fields: BTreeMap<String, Vec<Attribute>>,
+    /// Whether a record gets the constant `C_DEFINITION`.
+    pub c_definition: bool,
 }
 
 impl Options {
@@ -44,6 +48,7 @@ impl Options {
             visibility: Visibility::Public(<Token![pub]>::default()),
             ident: Ident::new(ident, Span::call_site()),
             fields: BTreeMap::new(),
+            c_definition: true,
         }
     }
 }

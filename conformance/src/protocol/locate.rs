@@ -5,9 +5,10 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::compare::Step;
-use super::field::{self, Record};
 use crate::corpus::{Case, Subject};
 use crate::results::Hexdump;
+use atf::Wire;
+use atf::wire::Record;
 
 /// Returns the bytes that a place of a case's document comes from: those of the field and some around
 /// it.
@@ -35,7 +36,8 @@ pub fn locate_field(case: &Case, file: &str, name: &str, offset: u64) -> Option<
         (_, true) => Record::IndexEvent,
         (_, false) => Record::DetailEventHeader,
     };
-    let size = field::field(record, case.wire, field).map_or(1, |field| field.size);
+    let found = Wire::from_version(case.wire).and_then(|wire| record.field(wire, field));
+    let size = found.map_or(1, |field| field.size);
     let start = usize::try_from(offset).ok()?;
     hexdump(file, bytes, start..start.checked_add(size)?)
 }
@@ -92,7 +94,7 @@ fn file<'a>(case: &'a Case, steps: &'a [Step]) -> Option<(String, &'a Value, &'a
 struct Document<'a> {
     bytes: &'a [u8],
     document: &'a Value,
-    wire: u8,
+    wire: Wire,
     is_index: bool,
     events_offset: usize,
 }
@@ -103,7 +105,7 @@ impl<'a> Document<'a> {
         Some(Self {
             bytes,
             document,
-            wire: u8::try_from(header.get("version")?.as_u64()?).ok()?,
+            wire: Wire::from_version(u8::try_from(header.get("version")?.as_u64()?).ok()?)?,
             is_index: document.get("kind")? == "index",
             events_offset: number(header.get("events_offset")?)?,
         })
@@ -132,7 +134,7 @@ impl<'a> Document<'a> {
     }
 
     fn field(&self, start: usize, record: Record, name: &str) -> Option<Range<usize>> {
-        let field = field::field(record, self.wire, name)?;
+        let field = record.field(self.wire, name)?;
         let start = start.checked_add(field.offset)?;
         Some(start..start.checked_add(field.size)?)
     }
@@ -203,7 +205,7 @@ impl<'a> Document<'a> {
                 if name == "stack" {
                     return Some(stack..event.end);
                 }
-                let field = self.field(payload, Record::FunctionPayload, name)?;
+                let field = self.field(payload, Record::DetailFunctionPayload, name)?;
                 match rest {
                     [Step::Element(seq)] => {
                         let start = field.start.checked_add(seq.checked_mul(8)?)?;

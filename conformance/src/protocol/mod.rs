@@ -6,7 +6,6 @@
 pub mod compare;
 pub mod document;
 pub mod exit;
-mod field;
 mod grade;
 pub(crate) mod lacks;
 mod locate;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use atf::detail::{DetailEvent, DetailReader, FunctionPayload};
 use atf::index::{IndexEvent, IndexReader};
-use atf::wire::{self, v1};
+use atf::wire::{Field, Record};
 use atf::{Checksum, Completeness, CountSource, Wire};
 use serde_json::{Map, Value, json};
 
@@ -36,15 +36,8 @@ pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Va
         .events_in(..)
         .map(|event| event.map(|event| index_event(wire, &event)))
         .collect::<atf::Result<Vec<_>>>()?;
-    let footer = reader.footer().map(|footer| {
-        json!({
-            "checksum": footer.checksum,
-            "event_count": text(footer.event_count),
-            "time_start_ns": text(footer.time_start_ns),
-            "time_end_ns": text(footer.time_end_ns),
-            "bytes_written": text(footer.bytes_written),
-        })
-    });
+    let footer = reader.footer_bytes();
+    let footer = footer.map(|bytes| fields(Record::IndexFooter, wire, bytes));
     let end = End {
         event_count: reader.event_count(),
         count_source: reader.count_source(),
@@ -55,7 +48,7 @@ pub(super) fn of_index(reader: &IndexReader, verdict: Verdict) -> atf::Result<Va
     Ok(json!({
         "kind": "index",
         "verdict": verdict,
-        "header": index_header(reader),
+        "header": fields(Record::IndexHeader, wire, reader.header_bytes()),
         "events": events,
         "footer": footer,
         "derived": end.derived(),
@@ -67,20 +60,13 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     if verdict == Verdict::Reject {
         return Ok(rejected("detail"));
     }
-    let header = reader.header();
+    let wire = reader.wire();
     let events = reader
         .events_in(..)
         .map(|event| detail_event(reader, &event?))
         .collect::<atf::Result<Vec<_>>>()?;
-    let footer = reader.footer().map(|footer| {
-        json!({
-            "checksum": footer.checksum,
-            "event_count": text(footer.event_count),
-            "bytes_length": text(footer.bytes_length),
-            "time_start_ns": text(footer.time_start_ns),
-            "time_end_ns": text(footer.time_end_ns),
-        })
-    });
+    let footer = reader.footer_bytes();
+    let footer = footer.map(|bytes| fields(Record::DetailFooter, wire, bytes));
     let end = End {
         event_count: reader.event_count(),
         count_source: reader.count_source(),
@@ -91,50 +77,28 @@ pub(super) fn of_detail(reader: &DetailReader, verdict: Verdict) -> atf::Result<
     Ok(json!({
         "kind": "detail",
         "verdict": verdict,
-        "header": {
-            "endian": wire::DetailHeader::ENDIAN,
-            "version": header.wire.version(),
-            "arch": header.arch.0,
-            "os": header.os.0,
-            "flags": header.flags,
-            "thread_id": header.thread_id,
-            "events_offset": text(header.events_offset),
-            "event_count": text(header.event_count),
-            "bytes_length": text(header.bytes_length),
-            "index_seq_start": text(header.index_seq_start),
-            "index_seq_end": text(header.index_seq_end),
-        },
+        "header": fields(Record::DetailHeader, wire, reader.header_bytes()),
         "events": events,
         "footer": footer,
         "derived": end.derived(),
     }))
 }
 
-fn index_header(reader: &IndexReader) -> Value {
-    let header = reader.header();
-    let mut fields = object(json!({
-        "endian": v1::IndexHeader::ENDIAN,
-        "version": header.wire.version(),
-        "arch": header.arch.0,
-        "os": header.os.0,
-        "flags": header.flags.0,
-        "thread_id": header.thread_id,
-        "clock_type": header.clock_type.0,
-        "event_size": header.event_size,
-    }));
-    // A 32-bit field in version 1, a 64-bit field in version 2.
-    let event_count = match header.wire {
-        Wire::V1 => json!(header.event_count),
-        _ => text(header.event_count),
+/// Returns a header's or footer's fields with a meaning: 64-bit numbers as text.
+fn fields(record: Record, wire: Wire, bytes: &[u8]) -> Map<String, Value> {
+    let has_meaning = |field: &&Field| match field.name {
+        "magic" => false,
+        "flags" => true,
+        _ => !field.is_reserved,
     };
-    fields.insert("event_count".to_owned(), event_count);
-    fields.extend(object(json!({
-        "events_offset": text(header.events_offset),
-        "footer_offset": text(header.footer_offset),
-        "time_start_ns": text(header.time_start_ns),
-        "time_end_ns": text(header.time_end_ns),
-    })));
-    fields.into()
+    let shown = record.fields(wire).iter().filter(has_meaning);
+    let value = |field: &Field| match (field.size, field.number(bytes)) {
+        (8, number) => text(number),
+        (_, number) => json!(number),
+    };
+    shown
+        .map(|field| (field.name.to_owned(), value(field)))
+        .collect()
 }
 
 fn index_event(wire: Wire, event: &IndexEvent) -> Value {
@@ -142,7 +106,7 @@ fn index_event(wire: Wire, event: &IndexEvent) -> Value {
         "timestamp_ns": text(event.timestamp_ns),
         "function_id": text(event.function_id),
     }));
-    if wire == Wire::V1 {
+    if Record::IndexEvent.field(wire, "thread_id").is_some() {
         fields.insert("thread_id".to_owned(), json!(event.thread_id));
     }
     fields.insert("event_kind".to_owned(), json!(event.event_kind.0));
@@ -173,7 +137,10 @@ fn detail_event(reader: &DetailReader, event: &DetailEvent) -> atf::Result<Value
         "flags": header.flags,
         "index_seq": text(header.index_seq),
     }));
-    if reader.wire() == Wire::V1 {
+    if Record::DetailEventHeader
+        .field(reader.wire(), "thread_id")
+        .is_some()
+    {
         fields.insert("thread_id".to_owned(), json!(header.thread_id));
     }
     fields.extend(object(json!({

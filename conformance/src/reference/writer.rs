@@ -146,10 +146,7 @@ fn kill() -> io::Result<()> {
 
 fn options(open: &Open) -> WriteOptions {
     WriteOptions::default()
-        .wire(match open.wire {
-            1 => Wire::V1,
-            _ => Wire::V2,
-        })
+        .wire(Wire::from_version(open.wire).unwrap_or(Wire::V1))
         .arch(Arch(open.arch))
         .os(Os(open.os))
         .clock_type(Clock(open.clock_type))

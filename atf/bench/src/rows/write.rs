@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use atf::wire::{IndexFooter, v1};
+use atf::wire::v1;
 use atf::write::{Disk, Event, Storage, ThreadWriter, WriteOptions};
 use zerocopy::FromZeros as _;
 
@@ -177,7 +177,7 @@ impl Places {
             let header = v1::IndexHeader::new_zeroed();
             stream.write(&header)?;
             tape.play(count, |event| stream.write(&record(event)))?;
-            stream.write(&IndexFooter::new_zeroed())?;
+            stream.write(&v1::IndexFooter::new_zeroed())?;
             stream.rewind()?;
             stream.write(&header)?;
             Ok(())

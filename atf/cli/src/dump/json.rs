@@ -135,7 +135,7 @@ impl<'a> DetailObject<'a> {
             event_type: header.event_type.0,
             flags: header.flags,
             index_seq: header.index_seq.into(),
-            thread_id: (wire == Wire::V1).then_some(header.thread_id),
+            thread_id: wire.records_thread_id().then_some(header.thread_id),
             timestamp: header.timestamp.into(),
             payload: match detail.function()? {
                 Some(payload) => Payload::Function(payload.into()),
@@ -179,7 +179,7 @@ impl<W: Write> Sink for Json<W> {
             seq: row.seq.into(),
             timestamp_ns: event.timestamp_ns.into(),
             function_id: event.function_id.into(),
-            thread_id: (row.wire == Wire::V1).then_some(event.thread_id),
+            thread_id: row.wire.records_thread_id().then_some(event.thread_id),
             event_kind: event.event_kind.into(),
             call_depth: event.call_depth,
             detail_seq: event.detail_seq.map(U64),

@@ -41,7 +41,7 @@ impl<W: Write> Text<W> {
     fn details(&mut self, detail: &Detail<'_>) -> Result<(), Failure> {
         let header = &detail.event.header;
         write!(self.out, "    detail {}: ", detail.event.seq)?;
-        match member("detail_event", header.event_type.0.into()) {
+        match member("detail_event_type", header.event_type.0.into()) {
             Some(name) => write!(self.out, "{name}")?,
             None => write!(self.out, "type {}", header.event_type.0)?,
         }

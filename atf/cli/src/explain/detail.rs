@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use atf::detail::{DetailReader, FunctionPayload};
+use atf::wire::Record;
 use atf::{Completeness, Wire};
 
 use super::walk::Walk;
@@ -13,7 +14,6 @@ use crate::text::Counted;
 /// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
 /// The offset of the wire version in both headers.
-const VERSION_OFFSET: usize = std::mem::offset_of!(atf::wire::DetailHeader, version);
 
 pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let wire = wire_of(walk)?;
@@ -38,7 +38,9 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
 /// Returns the wire version in a header; 1 if it is unknown.
 pub(super) fn wire_of(walk: &mut Walk<'_>) -> Result<Wire, Failure> {
     let header = walk.peek(64)?;
-    let version = header.get(VERSION_OFFSET).copied();
+    // The same place in every header.
+    let version = Record::DetailHeader.field(Wire::V1, "version");
+    let version = version.and_then(|field| header.get(field.offset).copied());
     Ok(version.and_then(Wire::from_version).unwrap_or(Wire::V1))
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
+use atf::wire::Record;
 use atf::{Checksum, Completeness, CountSource, Error, Wire};
 use serde::Serialize;
 
@@ -236,8 +237,8 @@ fn ieee_problem(checksum: Option<Checksum>, footer_offset: Option<u64>) -> Optio
         return None;
     };
     let what = format!("{stored:#010x} is the IEEE CRC-32 of the events, not CRC-32C");
-    // The field has the same offset in both footers.
-    let place = std::mem::offset_of!(atf::wire::IndexFooter, checksum) as u64;
+    // The field has the same offset in all footers.
+    let place = Record::IndexFooter.field(Wire::V1, "checksum")?.offset as u64;
     let offset = footer_offset.map(|footer| footer.saturating_add(place));
     let field = Some("footer.checksum".to_owned());
     Some(Problem::new(field, offset, &what))

@@ -199,7 +199,7 @@ impl<W: Write> Text<W> {
         let enumeration = if kind == "index" {
             "event_kind"
         } else {
-            "detail_event"
+            "detail_event_type"
         };
         self.label("kinds")?;
         for (position, (kind, count)) in contents.kinds.iter().enumerate() {

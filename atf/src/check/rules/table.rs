@@ -7,12 +7,12 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "e59ce157e9f584bd097909c600878b91e9cef8e83f94c31ec200305c1f251250",
+    digest: "ee2ea4d06baff0d8272be96adf985e9d8a42697d0d6104645b523de6fcb3b564",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "2df1615f13743163ef9e1e1a2d8dd66aec48cfa722efb8fd90e2e06ceb856f82",
+    digest: "df63e724f04d192d61a6be47756a840878f9710582f96332cfd56cffae6a28c2",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
@@ -61,7 +61,7 @@ pub static ATF_DEVT_003: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     because: None,
-    about: &["detail_event_header.event_type", "detail_event"],
+    about: &["detail_event_header.event_type", "detail_event_type"],
     sources: &["S1", "S2", "S3", "S4"],
     settled_by: &["enums.open"],
     note: None,
@@ -1097,7 +1097,7 @@ pub static ATF_IHDR_013: Rule = Rule {
     reader: ReaderDoes::Ignore,
     allows: &[],
     because: None,
-    about: &["index_header.flags", "index_flag"],
+    about: &["index_header.flags", "index_flags"],
     sources: &[],
     settled_by: &["reserved.bytes"],
     note: None,

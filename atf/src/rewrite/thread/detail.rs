@@ -35,15 +35,9 @@ impl Walk<'_, '_> {
         let thread_id = self.expected_thread_id(detail.header.thread_id);
         let payload = self.bytes.get(HEADER..).ok_or_else(no_file)?;
         let function = FunctionPayload::decode(payload);
+        let wires = (self.pair.index.wire(), self.target);
         let notes = &mut self.report.notes;
-        notes::detail(
-            notes,
-            self.target,
-            thread_id,
-            event,
-            detail,
-            function.as_ref(),
-        );
+        notes::detail(notes, wires, thread_id, event, detail, function.as_ref());
         let scrubbed: Vec<u8>;
         let payload: &[u8] = match (self.job.details, &function) {
             (Details::Scrub, Some(_)) => {
@@ -71,8 +65,9 @@ impl Walk<'_, '_> {
         detail: &DetailEvent,
     ) -> Result<(), Failure> {
         let thread_id = self.expected_thread_id(detail.header.thread_id);
+        let wires = (self.pair.index.wire(), self.target);
         let notes = &mut self.report.notes;
-        notes::detail(notes, self.target, thread_id, event, detail, None);
+        notes::detail(notes, wires, thread_id, event, detail, None);
         if self.job.details == Details::Scrub {
             self.progress.advance(detail.header.total_length.into());
             self.note_payload(NoteKind::PayloadEmptied, detail);

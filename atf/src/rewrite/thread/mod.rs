@@ -183,12 +183,13 @@ impl<'a, 'b> Walk<'a, 'b> {
         written.map(drop).map_err(Failure::Write)
     }
 
-    /// Returns the thread id that an event must have to agree with the new header. In wire version 2, events have none
-    /// of their own.
+    /// Returns the thread id that an event must have to agree with the new header: any, where events have none of
+    /// their own.
     fn expected_thread_id(&self, found: u32) -> u32 {
-        match self.pair.index.wire() {
-            Wire::V1 => self.thread_id,
-            Wire::V2 => found,
+        if self.pair.index.wire().records_thread_id() {
+            self.thread_id
+        } else {
+            found
         }
     }
 
@@ -196,8 +197,8 @@ impl<'a, 'b> Walk<'a, 'b> {
     fn in_target(&mut self, seq: u64, event: IndexEvent) -> IndexEvent {
         let index = self.pair.index;
         let at = || notes::event_place(index, seq, "call_depth");
-        match (self.target, event.call_depth) {
-            (Wire::V1, None) => {
+        match (self.target.records_call_depth(), event.call_depth) {
+            (true, None) => {
                 self.report.notes.tally(NoteKind::CallDepthDerived, at);
                 IndexEvent {
                     call_depth: Some(self.depth.next(event.event_kind)),
@@ -205,7 +206,7 @@ impl<'a, 'b> Walk<'a, 'b> {
                     ..event
                 }
             }
-            (Wire::V2, Some(_)) => {
+            (false, Some(_)) => {
                 self.report.notes.tally(NoteKind::CallDepthLost, at);
                 event
             }

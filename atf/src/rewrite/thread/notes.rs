@@ -1,7 +1,8 @@
 //! Notes what is wrong with the contents of events and details, which stay as they are.
 
 use super::{Pair, Walk};
-use crate::check::content::{self, EventAt, Findings};
+use crate::check::content::{self, Findings};
+use crate::check::place::At;
 use crate::check::rules::{Rule, Severity, table as rules};
 use crate::detail::{DetailEvent, FunctionPayload};
 use crate::index::{IndexEvent, IndexReader};
@@ -9,14 +10,17 @@ use crate::rewrite::report::{NoteKind, Notes, Place, ThreadReport};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 use crate::wire::{Wire, offset};
 
-/// Returns the id for the new header. It is the old one's, unless the folder's name and a second witness, an event of
-/// version 1 or the detail file, agree on another: then the old one is damaged.
+/// Returns the id for the new header. It is the old one's, unless the folder's name and a second witness, an event
+/// that records it or the detail file, agree on another: then the old one is damaged.
 pub(super) fn thread_id(pair: Pair<'_>, report: &mut ThreadReport) -> crate::Result<u32> {
     let found = pair.index.header().thread_id;
     let Some(folder_id) = pair.folder_id.filter(|id| *id != found) else {
         return Ok(found);
     };
-    let first = pair.index.get(0)?.filter(|_| pair.index.wire() == Wire::V1);
+    let first = pair
+        .index
+        .get(0)?
+        .filter(|_| pair.index.wire().records_thread_id());
     let witness = match first {
         Some(event) => Some(event.thread_id),
         None => pair.detail.map(|detail| detail.header().thread_id),
@@ -55,7 +59,7 @@ impl Findings for Contents<'_> {
         let file = self.file;
         let place = || Place::new(file, place.field, place.offset).found(message());
         let is_thread_id = [rules::ATF_IEVT_003.id, rules::ATF_DEVT_004.id].contains(&rule.id);
-        if is_thread_id && self.target == Wire::V2 {
+        if is_thread_id && !self.target.records_thread_id() {
             self.notes.add(NoteKind::ThreadIdLost, place);
         } else {
             self.notes.add_broken(rule, place);
@@ -72,14 +76,14 @@ pub(super) fn event(walk: &mut Walk<'_, '_>, seq: u64, offset: u64, event: &Inde
         file: INDEX_FILE,
         target: walk.target,
     };
-    let at = EventAt { wire, seq, offset };
+    let at = At::event(wire, seq, offset);
     content::event(event, walk.before.as_ref(), thread_id, &at, &mut contents);
 }
 
 /// Notes what is wrong with a detail's content, and where it contradicts its event.
 pub(super) fn detail(
     notes: &mut Notes,
-    target: Wire,
+    (wire, target): (Wire, Wire),
     thread_id: u32,
     event: &IndexEvent,
     detail: &DetailEvent,
@@ -90,15 +94,15 @@ pub(super) fn detail(
         file: DETAIL_FILE,
         target,
     };
-    content::detail(detail, function, thread_id, &mut contents);
-    content::agreement(event, detail, function, &mut contents);
+    content::detail(wire, detail, function, thread_id, &mut contents);
+    content::agreement(wire, event, detail, function, &mut contents);
 }
 
 /// The place of an index event's field.
 pub(super) fn event_place(index: &IndexReader, seq: u64, field: &str) -> Place {
     let wire = index.wire();
     let offset = index.event_offset(seq);
-    let offset = offset.and_then(|offset| EventAt { wire, seq, offset }.field(field).offset);
+    let offset = offset.and_then(|offset| At::event(wire, seq, offset).field(field).offset);
     Place::new(INDEX_FILE, format!("events[{seq}].{field}"), offset)
 }
 

@@ -107,14 +107,6 @@ pub(super) const COUNTER: &str = "the writer's counter";
 pub(super) const RESERVATION: &str = "the oldest reservation";
 pub(super) const EVENT: &str = "its index event";
 
-/// Returns how many events an index file can count.
-pub(super) fn most_events(wire: Wire) -> u64 {
-    match wire {
-        Wire::V1 => u32::MAX.into(),
-        Wire::V2 => u64::MAX,
-    }
-}
-
 /// Returns how many details can be linked to: all numbers below the one that means none.
 pub(super) fn most_details(wire: Wire) -> u64 {
     wire.no_detail_seq()

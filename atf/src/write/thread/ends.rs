@@ -12,18 +12,18 @@ impl ThreadWriter {
     /// comes last, as it declares everything else complete.
     pub(super) fn write_ends(&mut self) -> Result<()> {
         self.flush_buffers()?;
+        let wire = self.options.wire;
         let index_footer = self.index_footer();
         if let Some(detail) = &mut self.detail {
-            let footer = DetailFooter {
-                checksum: detail.checksum(),
-                event_count: self.detail_count,
-                bytes_length: detail.events_size(),
-                time_start_ns: self.detail_times.0,
-                time_end_ns: self.detail_times.1,
-            };
-            detail.write_footer(&footer.encode())?;
+            let footer = DetailFooter::default()
+                .checksum(detail.checksum())
+                .event_count(self.detail_count)
+                .bytes_length(detail.events_size())
+                .time_start_ns(self.detail_times.0)
+                .time_end_ns(self.detail_times.1);
+            detail.write_footer(&footer.encode(wire))?;
         }
-        self.index.write_footer(&index_footer.encode())?;
+        self.index.write_footer(&index_footer.encode(wire))?;
         self.sync_files()?;
         if let Some(detail) = &mut self.detail {
             let header = DetailHeader {
@@ -59,13 +59,12 @@ impl ThreadWriter {
     }
 
     pub(super) fn index_footer(&self) -> IndexFooter {
-        IndexFooter {
-            checksum: self.index.checksum(),
-            event_count: self.next_index_seq,
-            time_start_ns: self.first_timestamp.unwrap_or(0),
-            time_end_ns: self.last_timestamp,
-            bytes_written: self.index.events_size(),
-        }
+        IndexFooter::default()
+            .checksum(self.index.checksum())
+            .event_count(self.next_index_seq)
+            .time_start_ns(self.first_timestamp.unwrap_or(0))
+            .time_end_ns(self.last_timestamp)
+            .bytes_written(self.index.events_size())
     }
 
     pub(super) fn sync_files(&mut self) -> Result<()> {

@@ -1,6 +1,5 @@
 //! Moves events through the buffers.
 
-use super::check::most_events;
 use super::ends::detail_header;
 use super::whole::whole_details;
 use super::{State, ThreadWriter};
@@ -163,13 +162,13 @@ impl ThreadWriter {
         if self.room_end > 0 {
             return Ok(());
         }
-        let limit = most_events(self.wire);
+        let limit = self.wire.most_events();
         Err(self.refusal(ErrorKind::LimitReached { limit }, "event_count"))
     }
 
     /// Sets how far the empty index buffer may be filled, within what the wire version can count.
     pub(super) fn set_room(&mut self) {
-        let left = most_events(self.wire).saturating_sub(self.next_index_seq);
+        let left = self.wire.most_events().saturating_sub(self.next_index_seq);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let most = self.index.capacity() / IndexEvent::SIZE;
         self.room_end = most.min(left).saturating_mul(IndexEvent::SIZE);

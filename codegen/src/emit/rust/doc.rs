@@ -13,7 +13,8 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
         .enumerate()
         .flat_map(|(index, paragraph)| {
             let separator = if index == 0 { None } else { Some("") };
-            separator.into_iter().chain(paragraph.trim_end().lines())
+            let lines = paragraph.trim_end().lines().map(marked);
+            separator.into_iter().map(str::to_owned).chain(lines)
         });
     let lines = lines.map(|line| {
         if line.is_empty() {
@@ -23,6 +24,24 @@ pub(super) fn attributes(paragraphs: &[String]) -> TokenStream {
         }
     });
     quote!(#(#[doc = #lines])*)
+}
+
+/// Returns the text with the format's names marked as code.
+pub(in crate::emit) fn marked(text: &str) -> String {
+    let mark = |word: &str| {
+        let name = word.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let is_camel_case = name.starts_with(char::is_uppercase)
+            && name
+                .as_bytes()
+                .windows(2)
+                .any(|pair| matches!(pair, [b'a'..=b'z', b'A'..=b'Z']));
+        if (name.contains('_') || is_camel_case) && !word.contains('`') {
+            word.replace(name, &format!("`{name}`"))
+        } else {
+            word.to_owned()
+        }
+    };
+    text.split(' ').map(mark).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a record's description, file and size.

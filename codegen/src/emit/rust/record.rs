@@ -20,7 +20,7 @@ pub fn record(layout: &Layout, record: &Record, wire: Wire, options: &Options) -
         .layout(wire)
         .expect("the caller chose a wire version of the record");
     let structure = structure(layout, record, fields, options);
-    let constants = constants(layout, record, fields, &options.ident);
+    let constants = constants(layout, record, fields, options);
     let assertions = assertions(record, fields, &options.ident);
     quote!(#structure #constants #assertions)
 }
@@ -81,12 +81,19 @@ fn constants(
     layout: &Layout,
     record: &Record,
     fields: &RecordLayout,
-    ident: &Ident,
+    options: &Options,
 ) -> TokenStream {
+    let ident = &options.ident;
     let name = &record.name;
     let wire = Literal::u8_unsuffixed(fields.wire);
     let size = Literal::u32_unsuffixed(record.size);
-    let definition = raw_string(&record_definition(layout, record, fields.wire));
+    let definition = options.c_definition.then(|| {
+        let definition = raw_string(&record_definition(layout, record, fields.wire));
+        quote! {
+            /// The same layout in C: a packed struct and its assertions.
+            pub const C_DEFINITION: &'static str = #definition;
+        }
+    });
     let of_fields = fields.fields.iter().map(field_constants);
     quote! {
         impl #ident {
@@ -97,8 +104,7 @@ fn constants(
             /// The record's size in bytes.
             pub const SIZE: usize = #size;
             #(#of_fields)*
-            /// The same layout in C: a packed struct and its assertions.
-            pub const C_DEFINITION: &'static str = #definition;
+            #definition
         }
     }
 }

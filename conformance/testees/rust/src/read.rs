@@ -58,7 +58,7 @@ fn index(reader: &IndexReader) -> Result<Option<Value>, Error> {
             "flags": header.flags.0,
             "thread_id": header.thread_id,
             "clock_type": header.clock_type.0,
-            "event_size": header.event_size,
+            "event_size": atf::wire::INDEX_EVENT_SIZE,
             "event_count": narrow_in_v1(wire, header.event_count),
             "events_offset": header.events_offset.to_string(),
             "footer_offset": header.footer_offset.to_string(),

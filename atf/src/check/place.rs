@@ -1,0 +1,108 @@
+//! The places of a record's fields.
+
+use std::fmt;
+
+use super::content::Findings;
+use super::finding::Place;
+use super::rules::Rule;
+use crate::detail::DetailEvent;
+use crate::wire::{Record, Wire};
+
+/// A record in a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At {
+    record: Record,
+    wire: Wire,
+    name: Name,
+    /// Bytes from the start of the file.
+    pub(crate) offset: u64,
+}
+
+/// How messages name a record.
+#[derive(Debug, Clone, Copy)]
+enum Name {
+    Header,
+    Footer,
+    Event(u64),
+    Payload(u64),
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header => f.write_str("header"),
+            Self::Footer => f.write_str("footer"),
+            Self::Event(seq) => write!(f, "events[{seq}]"),
+            Self::Payload(seq) => write!(f, "events[{seq}].payload"),
+        }
+    }
+}
+
+impl At {
+    /// A file's header.
+    pub(crate) const fn header(record: Record, wire: Wire) -> Self {
+        Self::new(record, wire, Name::Header, 0)
+    }
+
+    /// A file's footer.
+    pub(crate) const fn footer(record: Record, wire: Wire, offset: u64) -> Self {
+        Self::new(record, wire, Name::Footer, offset)
+    }
+
+    /// An index event.
+    pub(crate) const fn event(wire: Wire, seq: u64, offset: u64) -> Self {
+        Self::new(Record::IndexEvent, wire, Name::Event(seq), offset)
+    }
+
+    /// The header of a detail event.
+    pub(crate) const fn detail(wire: Wire, event: &DetailEvent) -> Self {
+        Self::new(
+            Record::DetailEventHeader,
+            wire,
+            Name::Event(event.seq),
+            event.offset,
+        )
+    }
+
+    /// The payload of a detail event.
+    pub(crate) fn payload(wire: Wire, event: &DetailEvent) -> Self {
+        let name = Name::Payload(event.seq);
+        Self::new(
+            Record::DetailFunctionPayload,
+            wire,
+            name,
+            event.payload_offset(),
+        )
+    }
+
+    const fn new(record: Record, wire: Wire, name: Name, offset: u64) -> Self {
+        Self {
+            record,
+            wire,
+            name,
+            offset,
+        }
+    }
+
+    /// Returns the offset after the record.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.record.size() as u64)
+    }
+
+    /// Returns the place of a field; of the record, if the wire version lacks the field.
+    pub(crate) fn field(&self, name: &str) -> Place {
+        let field = self.record.field(self.wire, name);
+        let offset = field.map_or(0, |field| field.offset as u64);
+        Place::at(
+            format!("{}.{name}", self.name),
+            self.offset.saturating_add(offset),
+        )
+    }
+
+    /// Notes the reserved fields of the record's bytes that are not 0.
+    pub(crate) fn reserved(&self, bytes: &[u8], rule: &'static Rule, findings: &mut impl Findings) {
+        for field in self.record.nonzero_reserved(self.wire, bytes) {
+            findings.add(rule, self.field(field.name), || "not all zeros".to_owned());
+        }
+    }
+}

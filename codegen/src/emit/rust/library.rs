@@ -1,0 +1,70 @@
+//! Emits the library's own records, `atf/src/wire`: the packed structs of each wire version, the
+//! enumerations, a table of all fields, and one decoded type per record with the conversions.
+
+mod decoded;
+mod table;
+
+use atf_spec::layout::Layout;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Options, open_enum, record};
+use crate::{GENERATED, GeneratedFile};
+
+/// The folder of the library's records.
+const FOLDER: &str = "atf/src/wire";
+
+/// Emits the generated files of `atf/src/wire`. A project without `atf` can copy those of a wire
+/// version and the enumerations: they need only `zerocopy` with the feature `derive`.
+///
+/// # Panics
+///
+/// Panics if a name in the layout is not a Rust identifier.
+#[must_use]
+pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
+    let mut files: Vec<GeneratedFile> = layout
+        .wires
+        .iter()
+        .map(|&wire| {
+            let records = layout.records.iter().filter_map(|item| {
+                item.layout(wire)?;
+                let mut options = Options::new(&item.rust_name());
+                options.c_definition = false;
+                Some(record(layout, item, wire, &options))
+            });
+            let title = format!("The records in wire version {wire}, packed as in the files.");
+            file(&format!("v{wire}"), &title, quote!(#(#records)*))
+        })
+        .collect();
+    let enums = layout
+        .enums
+        .iter()
+        .map(|enumeration| open_enum(layout, enumeration, &Options::new(&enumeration.rust_name())));
+    files.push(file(
+        "enums",
+        "The enumerations and flags.",
+        quote!(#(#enums)*),
+    ));
+    files.push(file(
+        "table",
+        "The wire versions, and each record's fields in them.",
+        table::tokens(layout),
+    ));
+    files.push(file(
+        "decoded",
+        "Each record as one type for all wire versions.",
+        decoded::tokens(layout),
+    ));
+    files
+}
+
+fn file(name: &str, title: &str, tokens: TokenStream) -> GeneratedFile {
+    let tree = syn::parse2(tokens).expect("the emitter writes Rust items");
+    GeneratedFile {
+        path: format!("{FOLDER}/{name}.rs"),
+        text: format!(
+            "// {GENERATED}\n\n//! {title}\n\n{}",
+            prettyplease::unparse(&tree)
+        ),
+    }
+}

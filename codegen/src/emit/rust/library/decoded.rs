@@ -1,0 +1,564 @@
+//! Emits a record as one type for all wire versions, with the conversions.
+//!
+//! The type has a field for each field of any wire version, except fixed values and padding. A
+//! field is as wide as the widest version's. It is an `Option` if a version has a value for "none"
+//! or lacks the field. A field that a version lacks and the file's header has is the header's.
+
+use atf_spec::layout::{Field, Layout, Record, Scalar, Type, Wire};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::{constant_ident, doc, scalar_ident};
+
+/// The records that the library decodes. The others are used in place.
+const DECODED: [&str; 6] = [
+    "index_header",
+    "index_event",
+    "index_footer",
+    "detail_header",
+    "detail_event_header",
+    "detail_footer",
+];
+
+pub(super) fn tokens(layout: &Layout) -> TokenStream {
+    let modules = layout.wires.iter().map(|wire| format_ident!("v{wire}"));
+    let enums = layout
+        .enums
+        .iter()
+        .map(|item| format_ident!("{}", item.rust_name()));
+    let records = layout
+        .records
+        .iter()
+        .filter(|record| DECODED.contains(&record.name.as_str()))
+        .map(|record| Decoded::new(layout, record).tokens());
+    quote! {
+        use super::{#(#enums,)* Wire, #(#modules),*};
+        use crate::error::{Result, out_of_range};
+        use zerocopy::little_endian::{U16, U32, U64};
+        #(#records)*
+    }
+}
+
+/// A record and the fields of its decoded type.
+struct Decoded<'a> {
+    layout: &'a Layout,
+    record: &'a Record,
+    /// The fields, each by its first layout.
+    fields: Vec<Member<'a>>,
+}
+
+/// A field of a decoded type.
+struct Member<'a> {
+    /// Its first layout, for its documentation.
+    field: &'a Field,
+    /// The widest type.
+    ty: Type,
+    /// Where its value comes from in versions that lack it.
+    absent: Absent,
+    /// Whether a version has a value for "none".
+    has_none: bool,
+}
+
+/// The value of a field in a version that lacks it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    /// Every version has it.
+    Never,
+    /// It is the header's; the caller passes it.
+    OfHeader,
+    /// It is unknown.
+    Unknown,
+}
+
+impl Member<'_> {
+    fn ident(&self) -> Ident {
+        format_ident!("{}", self.field.name)
+    }
+
+    fn is_option(&self) -> bool {
+        self.has_none || self.absent == Absent::Unknown
+    }
+
+    /// Returns the type without `Option`.
+    fn inner_type(&self, layout: &Layout) -> TokenStream {
+        let enumeration = self.field.enumeration.as_deref();
+        match enumeration.and_then(|name| layout.enumeration(name)) {
+            Some(item) => {
+                let ident = format_ident!("{}", item.rust_name());
+                quote!(#ident)
+            }
+            None => array(self.ty),
+        }
+    }
+
+    fn rust_type(&self, layout: &Layout) -> TokenStream {
+        let inner = self.inner_type(layout);
+        if self.is_option() {
+            quote!(Option<#inner>)
+        } else {
+            inner
+        }
+    }
+}
+
+impl<'a> Decoded<'a> {
+    fn new(layout: &'a Layout, record: &'a Record) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        let fields = record.layouts.iter().flat_map(|layout| &layout.fields);
+        for field in fields.filter(|field| field.value.is_none() && !is_padding(field)) {
+            if !names.contains(&field.name.as_str()) {
+                names.push(&field.name);
+            }
+        }
+        let header = layout
+            .records
+            .iter()
+            .find(|other| other.file == record.file && other.name.ends_with("_header"));
+        let fields = names.into_iter().filter_map(|name| {
+            let in_each = || {
+                record
+                    .layouts
+                    .iter()
+                    .filter_map(|layout| find(&layout.fields, name))
+            };
+            let of_header = header.is_some_and(|header| {
+                let mut layouts = header.layouts.iter();
+                header.name != record.name
+                    && layouts.all(|layout| find(&layout.fields, name).is_some())
+            });
+            let absent = if in_each().count() == layout.wires.len() {
+                Absent::Never
+            } else if of_header {
+                Absent::OfHeader
+            } else {
+                Absent::Unknown
+            };
+            Some(Member {
+                field: in_each().next()?,
+                ty: in_each().map(|field| field.ty).max_by_key(|ty| ty.scalar)?,
+                absent,
+                has_none: in_each().any(|field| field.none.is_some()),
+            })
+        });
+        Self {
+            layout,
+            record,
+            fields: fields.collect(),
+        }
+    }
+
+    /// Returns whether the record is a file's header, which names the wire version.
+    fn is_header(&self) -> bool {
+        let mut fields = self.record.layouts.iter().flat_map(|layout| &layout.fields);
+        fields.any(|field| field.name == "version")
+    }
+
+    fn tokens(&self) -> TokenStream {
+        let ident = format_ident!("{}", self.record.rust_name());
+        let structure = self.structure(&ident);
+        let conversions = self.conversions(&ident);
+        let setters = self.fields.iter().map(|member| {
+            let (name, ty) = (member.ident(), member.rust_type(self.layout));
+            let doc = doc::attributes(&[format!("Sets `{name}`.")]);
+            quote! {
+                #doc
+                #[must_use]
+                pub fn #name(mut self, #name: #ty) -> Self {
+                    self.#name = #name;
+                    self
+                }
+            }
+        });
+        quote! {
+            #structure
+            #conversions
+            impl #ident { #(#setters)* }
+        }
+    }
+
+    fn structure(&self, ident: &Ident) -> TokenStream {
+        let docs = doc::attributes(&[
+            self.record.doc.clone(),
+            format!(
+                "`{}` of `{}`, decoded from any wire version.",
+                self.record.name, self.record.file
+            ),
+        ]);
+        let wire = self.is_header().then(|| {
+            quote! {
+                /// The file's wire version.
+                pub wire: Wire,
+            }
+        });
+        let copy = (!self.is_header()).then(|| quote!(Copy,));
+        let fields = self.fields.iter().map(|member| {
+            let docs = doc::attributes(&self.documentation(member));
+            let (name, ty) = (member.ident(), member.rust_type(self.layout));
+            quote!(#docs pub #name: #ty)
+        });
+        quote! {
+            #docs
+            #[derive(Debug, Clone, #copy PartialEq, Eq)]
+            #[non_exhaustive]
+            pub struct #ident { #wire #(#fields),* }
+        }
+    }
+
+    fn documentation(&self, member: &Member<'_>) -> Vec<String> {
+        let mut first = member.field.doc.clone();
+        if let Some(units) = member.field.units.as_deref().filter(|units| *units == "ns") {
+            first.push_str(&format!(" In {units}."));
+        }
+        let lacking: Vec<String> = self
+            .record
+            .layouts
+            .iter()
+            .filter(|layout| find(&layout.fields, &member.field.name).is_none())
+            .map(|layout| layout.wire.to_string())
+            .collect();
+        let lacking = lacking.join(" and ");
+        let mut paragraphs = vec![first];
+        match member.absent {
+            Absent::Never => {}
+            Absent::OfHeader => paragraphs.push(format!(
+                "Wire version {lacking} does not record it: there it is the header's."
+            )),
+            Absent::Unknown => paragraphs.push(format!(
+                "`None` in wire version {lacking}, which does not record it."
+            )),
+        }
+        paragraphs
+    }
+
+    fn conversions(&self, ident: &Ident) -> TokenStream {
+        let wires: Vec<_> = self.layout.wires.clone();
+        let size = Literal::u32_unsuffixed(self.record.size);
+        let given: Vec<_> = self
+            .fields
+            .iter()
+            .filter(|member| member.absent == Absent::OfHeader)
+            .map(|member| {
+                let (name, ty) = (member.ident(), member.rust_type(self.layout));
+                quote!(#name: #ty,)
+            })
+            .collect();
+        let from = wires.iter().map(|&wire| self.decoding(wire));
+        let to = wires.iter().map(|&wire| self.encoding(wire));
+        let blank = self.fields.iter().map(|member| {
+            let (name, value) = (member.ident(), self.blank(member));
+            quote!(#name: #value)
+        });
+        let (wire_argument, wire_field) = if self.is_header() {
+            (Some(quote!(wire: Wire)), Some(quote!(wire,)))
+        } else {
+            (None, None)
+        };
+        let fits = self.check_fits();
+        quote! {
+            impl #ident {
+                /// The size in bytes, the same in every wire version.
+                pub const SIZE: usize = #size;
+
+                /// Returns a record with every number 0 and every option `None`.
+                #[must_use]
+                pub(crate) const fn blank(#wire_argument) -> Self {
+                    Self { #wire_field #(#blank),* }
+                }
+
+                /// Decodes a record. Any bytes are valid.
+                #[must_use]
+                #[inline]
+                pub(crate) fn from_bytes(wire: Wire, #(#given)* bytes: &[u8; #size]) -> Self {
+                    match wire { #(#from)* }
+                }
+
+                /// Encodes values that fit; padding is 0.
+                #[must_use]
+                #[inline]
+                pub(crate) fn bytes(&self, wire: Wire) -> [u8; #size] {
+                    match wire { #(#to)* }
+                }
+
+                #fits
+            }
+        }
+    }
+
+    fn blank(&self, member: &Member<'_>) -> TokenStream {
+        if member.is_option() {
+            return quote!(None);
+        }
+        match member.field.enumeration.as_deref() {
+            Some(_) => {
+                let ident = member.inner_type(self.layout);
+                quote!(#ident(0))
+            }
+            None => zero(member.ty, false),
+        }
+    }
+
+    fn module_and_ident(&self, wire: Wire) -> (Ident, Ident, Ident) {
+        (
+            format_ident!("v{wire}"),
+            format_ident!("V{wire}"),
+            format_ident!("{}", self.record.rust_name()),
+        )
+    }
+
+    fn wire_fields(&self, wire: Wire) -> &'a [Field] {
+        self.record
+            .layout(wire)
+            .map_or(&[], |layout| layout.fields.as_slice())
+    }
+
+    fn decoding(&self, wire: Wire) -> TokenStream {
+        let (module, variant, ident) = self.module_and_ident(wire);
+        let fields = self.fields.iter().map(|member| {
+            let name = member.ident();
+            let value = match find(self.wire_fields(wire), &member.field.name) {
+                Some(field) => self.decode(member, field, wire),
+                None if member.absent == Absent::OfHeader => return quote!(#name),
+                None => quote!(None),
+            };
+            quote!(#name: #value)
+        });
+        let wire_field = self.is_header().then(|| quote!(wire,));
+        quote! {
+            Wire::#variant => {
+                let raw: #module::#ident = zerocopy::transmute!(*bytes);
+                Self { #wire_field #(#fields),* }
+            }
+        }
+    }
+
+    fn decode(&self, member: &Member<'_>, field: &Field, wire: Wire) -> TokenStream {
+        let (module, _, ident) = self.module_and_ident(wire);
+        let raw = format_ident!("{}", field.name);
+        let number = match (field.ty.count, field.ty.scalar) {
+            (_, Scalar::U8) => quote!(raw.#raw),
+            (None, _) => quote!(raw.#raw.get()),
+            (Some(_), _) => quote!(raw.#raw.map(|number| number.get())),
+        };
+        let is_same = field.ty == member.ty && field.enumeration.is_none();
+        let value = match (&field.enumeration, is_same) {
+            (Some(_), _) => {
+                let inner = member.inner_type(self.layout);
+                quote!(#inner::from(#number))
+            }
+            (None, true) => number.clone(),
+            (None, false) => {
+                let inner = member.inner_type(self.layout);
+                quote!(#inner::from(#number))
+            }
+        };
+        match field.none {
+            Some(_) => {
+                let none = format_ident!("{}_NONE", constant_ident(&field.name));
+                quote!((#number != #module::#ident::#none).then_some(#value))
+            }
+            None if member.is_option() => quote!(Some(#value)),
+            None => value,
+        }
+    }
+
+    fn encoding(&self, wire: Wire) -> TokenStream {
+        let (module, variant, ident) = self.module_and_ident(wire);
+        let fields = self.wire_fields(wire).iter().map(|field| {
+            let name = format_ident!("{}", field.name);
+            let value = self.encode(field, wire);
+            quote!(#name: #value)
+        });
+        quote! {
+            Wire::#variant => {
+                let raw = #module::#ident { #(#fields),* };
+                zerocopy::transmute!(raw)
+            }
+        }
+    }
+
+    fn encode(&self, field: &Field, wire: Wire) -> TokenStream {
+        let (module, _, ident) = self.module_and_ident(wire);
+        if field.value.is_some() {
+            let constant = constant_ident(&field.name);
+            let value = quote!(#module::#ident::#constant);
+            return inencoding(field.ty, value);
+        }
+        let Some(member) = self
+            .fields
+            .iter()
+            .find(|member| member.field.name == field.name)
+        else {
+            return zero(field.ty, true);
+        };
+        let name = member.ident();
+        let narrow = |value: TokenStream| {
+            let from = if field.enumeration.is_some() {
+                let ty = scalar_ident(self.enum_scalar(field));
+                quote!(#ty::from(#value))
+            } else {
+                value
+            };
+            let widest = if field.enumeration.is_some() {
+                self.enum_scalar(field)
+            } else {
+                member.ty.scalar
+            };
+            if widest == field.ty.scalar {
+                from
+            } else {
+                let ty = scalar_ident(field.ty.scalar);
+                quote!(#ty::try_from(#from).unwrap_or(#ty::MAX))
+            }
+        };
+        let value = match field.none {
+            Some(_) => {
+                let none = format_ident!("{}_NONE", constant_ident(&field.name));
+                let value = narrow(quote!(value));
+                if member.ty == field.ty {
+                    quote!(self.#name.unwrap_or(#module::#ident::#none))
+                } else {
+                    quote!(self.#name.map_or(#module::#ident::#none, |value| #value))
+                }
+            }
+            None if member.is_option() => narrow(quote!(self.#name.unwrap_or(0))),
+            None => narrow(quote!(self.#name)),
+        };
+        inencoding(field.ty, value)
+    }
+
+    /// Returns the scalar in an enumeration's newtype.
+    fn enum_scalar(&self, field: &Field) -> Scalar {
+        let enumeration = field.enumeration.as_ref();
+        let layouts = self
+            .layout
+            .records
+            .iter()
+            .flat_map(|record| &record.layouts);
+        let users = layouts
+            .flat_map(|layout| &layout.fields)
+            .filter(|other| other.enumeration.as_ref() == enumeration);
+        users
+            .map(|field| field.ty.scalar)
+            .max()
+            .unwrap_or(field.ty.scalar)
+    }
+
+    /// Emits the check that all values fit into a wire version, unless they always do.
+    fn check_fits(&self) -> Option<TokenStream> {
+        let arms: Vec<_> = self
+            .layout
+            .wires
+            .iter()
+            .map(|&wire| {
+                let checks = self
+                    .fields
+                    .iter()
+                    .filter_map(|member| self.limit(member, wire));
+                (wire, checks.collect::<Vec<_>>())
+            })
+            .collect();
+        if arms.iter().all(|(_, checks)| checks.is_empty()) {
+            return None;
+        }
+        let arms = arms.into_iter().map(|(wire, checks)| {
+            let variant = format_ident!("V{wire}");
+            quote!(Wire::#variant => { #(#checks)* })
+        });
+        Some(quote! {
+            /// Checks that the wire version has enough bits for each value.
+            pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
+                match wire { #(#arms)* }
+                Ok(())
+            }
+        })
+    }
+
+    /// Emits the check of one value, if the version cannot hold all that the decoded type can.
+    fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
+        let field = find(self.wire_fields(wire), &member.field.name)?;
+        let widest = match field.enumeration {
+            Some(_) => self.enum_scalar(field),
+            None => member.ty.scalar,
+        };
+        if widest == field.ty.scalar && field.none.is_none() {
+            return None;
+        }
+        let max = field
+            .none
+            .map_or(field.ty.scalar.max(), |none| none.saturating_sub(1));
+        let max = Literal::u64_unsuffixed(max);
+        let name = member.ident();
+        let label = if self.is_header() {
+            format!("header.{}", field.name)
+        } else if self.record.name.ends_with("footer") {
+            format!("footer.{}", field.name)
+        } else {
+            field.name.clone()
+        };
+        let convert = |value: TokenStream| {
+            if widest == Scalar::U64 && field.enumeration.is_none() {
+                value
+            } else {
+                quote!(u64::from(#value))
+            }
+        };
+        Some(if member.is_option() {
+            let value = convert(quote!(value));
+            quote! {
+                if let Some(value) = self.#name && #value > #max {
+                    return Err(out_of_range(#label, #value, #max));
+                }
+            }
+        } else {
+            let value = convert(quote!(self.#name));
+            quote! {
+                if #value > #max {
+                    return Err(out_of_range(#label, #value, #max));
+                }
+            }
+        })
+    }
+}
+
+/// Returns whether a field only fills space.
+fn is_padding(field: &Field) -> bool {
+    field.reserved && field.name.trim_start_matches('_').starts_with("reserved")
+}
+
+fn find<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
+    fields.iter().find(|field| field.name == name)
+}
+
+fn array(ty: Type) -> TokenStream {
+    let scalar = scalar_ident(ty.scalar);
+    match ty.count.map(Literal::u32_unsuffixed) {
+        Some(count) => quote!([#scalar; #count]),
+        None => quote!(#scalar),
+    }
+}
+
+/// Converts a number to the packed struct's little-endian type.
+fn inencoding(ty: Type, value: TokenStream) -> TokenStream {
+    match (ty.count, ty.scalar) {
+        (_, Scalar::U8) => value,
+        (None, Scalar::U16) => quote!(U16::new(#value)),
+        (None, Scalar::U32) => quote!(U32::new(#value)),
+        (None, Scalar::U64) => quote!(U64::new(#value)),
+        (Some(_), _) => quote!(#value.map(Into::into)),
+    }
+}
+
+/// Returns zeros of a type, of the decoded one or of the packed struct's.
+fn zero(ty: Type, in_wire: bool) -> TokenStream {
+    let zero = match ty.scalar {
+        _ if !in_wire => quote!(0),
+        Scalar::U8 => quote!(0),
+        Scalar::U16 => quote!(U16::ZERO),
+        Scalar::U32 => quote!(U32::ZERO),
+        Scalar::U64 => quote!(U64::ZERO),
+    };
+    match ty.count.map(Literal::u32_unsuffixed) {
+        Some(count) => quote!([#zero; #count]),
+        None => zero,
+    }
+}

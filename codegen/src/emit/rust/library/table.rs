@@ -1,0 +1,163 @@
+//! Emits the wire versions as an enum, and the fields of every record as tables.
+
+use atf_spec::layout::{Field, Layout, RecordLayout};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::super::doc;
+
+pub(super) fn tokens(layout: &Layout) -> TokenStream {
+    let wire = wire(layout);
+    let records = records(layout);
+    quote! {
+        use super::Field;
+        #wire
+        #records
+    }
+}
+
+/// Emits `Wire`, with one variant per wire version.
+fn wire(layout: &Layout) -> TokenStream {
+    let count = Literal::usize_unsuffixed(layout.wires.len());
+    let versions: Vec<_> = layout
+        .wires
+        .iter()
+        .map(|&wire| Literal::u8_unsuffixed(wire))
+        .collect();
+    let variants: Vec<_> = layout
+        .wires
+        .iter()
+        .map(|wire| format_ident!("V{wire}"))
+        .collect();
+    let bindings: Vec<_> = layout
+        .wires
+        .iter()
+        .map(|wire| format_ident!("v{wire}"))
+        .collect();
+    let documented = layout.wires.iter().zip(&variants).map(|(wire, variant)| {
+        let ids: Vec<&str> = layout
+            .sources
+            .iter()
+            .filter(|source| source.wire == *wire)
+            .map(|source| source.id.as_str())
+            .collect();
+        let doc = doc::attributes(&[format!("Version {wire}: {}.", ids.join(", "))]);
+        quote!(#doc #variant)
+    });
+    quote! {
+        /// A wire version: one of the incompatible layouts.
+        ///
+        /// The header's `version` byte distinguishes them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Wire { #(#documented),* }
+
+        impl Wire {
+            /// All wire versions in ascending order.
+            pub const ALL: [Self; #count] = [#(Self::#variants),*];
+
+            /// Returns the wire version whose headers have this `version` byte.
+            #[must_use]
+            pub const fn from_version(version: u8) -> Option<Self> {
+                match version {
+                    #(#versions => Some(Self::#variants),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the header's `version` byte.
+            #[must_use]
+            pub const fn version(self) -> u8 {
+                match self { #(Self::#variants => #versions),* }
+            }
+
+            /// Returns the element for this version of an array with one per version.
+            pub(crate) const fn pick<T: Copy>(self, of: [T; #count]) -> T {
+                let [#(#bindings),*] = of;
+                match self { #(Self::#variants => #bindings),* }
+            }
+        }
+
+        /// Evaluates an expression in which the wire version is a constant, so that a loop in it
+        /// does not test the version. `Wire` must be in scope.
+        macro_rules! with_wire {
+            ($wire:expr, $constant:ident => $body:expr) => {
+                match $wire {
+                    #(Wire::#variants => {
+                        const $constant: Wire = Wire::#variants;
+                        $body
+                    })*
+                }
+            };
+        }
+        pub(crate) use with_wire;
+    }
+}
+
+fn records(layout: &Layout) -> TokenStream {
+    let names: Vec<_> = layout
+        .records
+        .iter()
+        .map(|record| format_ident!("{}", record.rust_name()))
+        .collect();
+    let documented = layout.records.iter().zip(&names).map(|(record, name)| {
+        let doc = doc::attributes(&[format!("`{}` of `{}`.", record.name, record.file)]);
+        quote!(#doc #name)
+    });
+    let texts = layout.records.iter().map(|record| &record.name);
+    let sizes = layout
+        .records
+        .iter()
+        .map(|record| Literal::u32_unsuffixed(record.size));
+    let lists = layout
+        .records
+        .iter()
+        .zip(&names)
+        .flat_map(|(record, name)| {
+            record.layouts.iter().map(move |fields| {
+                let wire = format_ident!("V{}", fields.wire);
+                let fields = self::fields(fields);
+                quote!((Self::#name, Wire::#wire) => &[#(#fields),*])
+            })
+        });
+    quote! {
+        /// A record of the format.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Record { #(#documented),* }
+
+        impl Record {
+            /// All records.
+            pub const ALL: &[Self] = &[#(Self::#names),*];
+
+            /// Returns the record's name in the spec.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { #(Self::#names => #texts),* }
+            }
+
+            /// Returns the size in bytes, the same in every wire version.
+            #[must_use]
+            pub const fn size(self) -> usize {
+                match self { #(Self::#names => #sizes),* }
+            }
+
+            /// Returns the fields in a wire version, in order and without gaps.
+            #[must_use]
+            pub const fn fields(self, wire: Wire) -> &'static [Field] {
+                match (self, wire) { #(#lists),* }
+            }
+        }
+    }
+}
+
+fn fields(layout: &RecordLayout) -> impl Iterator<Item = TokenStream> {
+    layout.fields.iter().map(field)
+}
+
+fn field(field: &Field) -> TokenStream {
+    let (name, reserved) = (&field.name, field.reserved);
+    let offset = Literal::u32_unsuffixed(field.offset);
+    let size = Literal::u32_unsuffixed(field.ty.size());
+    quote!(Field { name: #name, offset: #offset, size: #size, is_reserved: #reserved })
+}
