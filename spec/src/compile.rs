@@ -26,7 +26,14 @@ pub struct Compiled {
 /// Reads, reconciles and checks the spec in a folder, and reports all faults at once.
 #[must_use]
 pub fn compile(folder: &Path) -> Compiled {
-    let Loaded { files, spec } = load(folder);
+    compile_with(folder, None)
+}
+
+/// Does the same with an overlay, if there is one: a folder of the same form with only what it
+/// changes, laid over the spec file by file.
+#[must_use]
+pub fn compile_with(folder: &Path, overlay: Option<&Path>) -> Compiled {
+    let Loaded { files, spec } = load(folder, overlay);
     match spec {
         Err(faults) => Compiled {
             files,
@@ -64,5 +71,6 @@ impl Compiled {
 
 /// Returns whether the resolved layout depends on a file.
 fn is_input(path: &str) -> bool {
+    let path = path.strip_prefix("overlay/").unwrap_or(path);
     path.starts_with("records/") || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
 }

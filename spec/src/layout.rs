@@ -130,8 +130,11 @@ pub struct RecordLayout {
 /// A field of a record in one wire version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Field {
-    /// Its name, as the sources spell it.
+    /// Its name, as the sources of the wire version spell it.
     pub name: String,
+    /// Its name in the spec, if another: the one in the other wire versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known_as: Option<String>,
     /// Bytes from the start of the record.
     pub offset: u32,
     /// Its type.
@@ -311,6 +314,14 @@ impl Layout {
         self.enums
             .iter()
             .find(|enumeration| enumeration.name == name)
+    }
+}
+
+impl Field {
+    /// Returns the name in the spec, the same in every wire version.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        self.known_as.as_deref().unwrap_or(&self.name)
     }
 }
 

@@ -53,4 +53,4 @@ pub mod yaml;
 #[cfg(feature = "compiler")]
 mod compile;
 #[cfg(feature = "compiler")]
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, compile, compile_with};

@@ -11,7 +11,7 @@ use crate::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
     RecordSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
 };
-use crate::yaml::{FileId, Place, Tree, decode};
+use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
 
 /// The spec as read from its files.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +54,13 @@ pub struct Loaded {
 /// The maximum size of a YAML file; our largest has about 20 KiB.
 const MAX_FILE_SIZE: u64 = 4 << 20;
 
-/// Reads all files of the spec's folder. Reports each file that is unreadable or has the wrong
-/// form, and reads the others anyway.
+/// Reads all files of the spec's folder, with the overlay's laid over them. Reports each file that
+/// is unreadable or has the wrong form, and reads the others anyway.
 #[must_use]
-pub fn load(folder: &Path) -> Loaded {
+pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     let mut loader = Loader {
         folder,
+        overlay,
         files: Files::default(),
         faults: Vec::new(),
     };
@@ -136,6 +137,7 @@ impl Spec {
 
 struct Loader<'a> {
     folder: &'a Path,
+    overlay: Option<&'a Path>,
     files: Files,
     faults: Vec<Diagnostic>,
 }
@@ -150,11 +152,15 @@ impl Loader<'_> {
                 return Vec::new();
             }
         };
+        let added = self.overlay.map(|overlay| overlay.join(name));
+        let added = added.and_then(|folder| std::fs::read_dir(folder).ok());
         let mut names: Vec<String> = entries
+            .chain(added.into_iter().flatten())
             .filter_map(Result::ok)
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
         names.sort();
+        names.dedup();
         for other in names.iter().filter(|file| file.ends_with(".yml")) {
             let path = format!("{name}/{other}");
             self.unreadable(&path, "not read: names of spec files must end in .yaml");
@@ -170,32 +176,55 @@ impl Loader<'_> {
     }
 
     fn file<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
-        let bytes = match read(&self.folder.join(path)) {
+        let over = self.overlay.map(|overlay| overlay.join(path));
+        let over = over.filter(|over| over.exists());
+        let base = self.folder.join(path);
+        let root = match over {
+            None => self.tree(&base, path)?,
+            Some(over) => {
+                let label = format!("overlay/{path}");
+                let changes = self.tree(&over, &label)?;
+                if base.exists() {
+                    let mut root = self.tree(&base, path)?;
+                    lay(&mut root, changes);
+                    root
+                } else {
+                    changes
+                }
+            }
+        };
+        match decode(&root) {
+            Ok(value) => Some(value),
+            Err(faults) => {
+                self.faults.extend(faults);
+                None
+            }
+        }
+    }
+
+    /// Reads one file; `label` names it in diagnostics.
+    fn tree(&mut self, path: &Path, label: &str) -> Option<Node> {
+        let bytes = match read(path) {
             Ok(bytes) => bytes,
             Err(why) => {
-                self.unreadable(path, &why);
+                self.unreadable(label, &why);
                 return None;
             }
         };
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let id = self.files.add(File {
-            path: path.to_owned(),
+            path: label.to_owned(),
             text,
             tree: None,
         });
-        let tree = match Tree::parse(id, &bytes) {
-            Ok(tree) => tree,
+        match Tree::parse(id, &bytes) {
+            Ok(tree) => {
+                let root = tree.root.clone();
+                self.files.set_tree(id, tree);
+                Some(root)
+            }
             Err(fault) => {
                 self.faults.push(fault);
-                return None;
-            }
-        };
-        let decoded = decode(&tree.root);
-        self.files.set_tree(id, tree);
-        match decoded {
-            Ok(value) => Some(value),
-            Err(faults) => {
-                self.faults.extend(faults);
                 None
             }
         }

@@ -63,7 +63,8 @@ fn record(spec: &Spec, record: &RecordSpec) -> Record {
 
 fn field(field: &FieldSpec, wire: Wire, offset: u32, ty: Type) -> Field {
     Field {
-        name: field.name.value.clone(),
+        name: field.name_in(wire).to_owned(),
+        known_as: Some(field.name.value.clone()).filter(|name| name != field.name_in(wire)),
         offset,
         ty,
         doc: field.means.clone(),

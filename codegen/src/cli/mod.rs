@@ -27,6 +27,9 @@ struct Cli {
     /// The spec's folder [default: `spec`, here or in the nearest parent folder]
     #[arg(long, value_name = "DIR", global = true)]
     spec: Option<PathBuf>,
+    /// A folder with YAML files that are laid over the spec's: your own edition
+    #[arg(long, value_name = "DIR", global = true)]
+    overlay: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -74,7 +77,11 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         let why = format!("{}: no such folder", folder.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
-    let compiled = atf_spec::compile(&folder);
+    if let Some(overlay) = cli.overlay.as_ref().filter(|overlay| !overlay.is_dir()) {
+        let why = format!("{}: no such folder", overlay.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    let compiled = atf_spec::compile_with(&folder, cli.overlay.as_deref());
     if let Command::Spec(SpecCommand::Check(options)) = &cli.command
         && let Some(code) = check::bless(options, &compiled, &folder)?
     {

@@ -77,6 +77,8 @@ pub struct FieldSpec {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSpec {
+    /// Its name in this wire version, if another.
+    pub name: Option<At<String>>,
     /// Bytes from the start of the record.
     pub offset: Option<At<u32>>,
     /// Its type.
@@ -111,6 +113,14 @@ impl FieldSpec {
         let offset = own.and_then(|own| own.offset).or(self.offset);
         let ty = own.and_then(|own| own.ty).or(self.ty);
         Some((offset?, ty?))
+    }
+
+    /// Returns the field's name in a wire version.
+    #[must_use]
+    pub fn name_in(&self, wire: Wire) -> &str {
+        let own = self.wire.get(&wire.to_string());
+        let own = own.and_then(|own| own.name.as_ref());
+        own.unwrap_or(&self.name).as_str()
     }
 
     /// Returns the field's only valid value in a wire version.

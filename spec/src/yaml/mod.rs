@@ -5,9 +5,11 @@ mod at;
 mod collections;
 mod de;
 mod node;
+mod overlay;
 mod parse;
 
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
+pub(crate) use overlay::lay;
 pub use node::{FileId, Key, Node, Place, Tree, Value};

@@ -72,7 +72,7 @@ enum Absent {
 
 impl Member<'_> {
     fn ident(&self) -> Ident {
-        format_ident!("{}", self.field.name)
+        format_ident!("{}", self.field.key())
     }
 
     fn is_option(&self) -> bool {
@@ -106,8 +106,8 @@ impl<'a> Decoded<'a> {
         let mut names: Vec<&str> = Vec::new();
         let fields = record.layouts.iter().flat_map(|layout| &layout.fields);
         for field in fields.filter(|field| field.value.is_none() && !is_padding(field)) {
-            if !names.contains(&field.name.as_str()) {
-                names.push(&field.name);
+            if !names.contains(&field.key()) {
+                names.push(field.key());
             }
         }
         let header = layout
@@ -213,7 +213,7 @@ impl<'a> Decoded<'a> {
             .record
             .layouts
             .iter()
-            .filter(|layout| find(&layout.fields, &member.field.name).is_none())
+            .filter(|layout| find(&layout.fields, member.field.key()).is_none())
             .map(|layout| layout.wire.to_string())
             .collect();
         let lacking = lacking.join(" and ");
@@ -315,7 +315,7 @@ impl<'a> Decoded<'a> {
         let (module, variant, ident) = self.module_and_ident(wire);
         let fields = self.fields.iter().map(|member| {
             let name = member.ident();
-            let value = match find(self.wire_fields(wire), &member.field.name) {
+            let value = match find(self.wire_fields(wire), member.field.key()) {
                 Some(field) => self.decode(member, field, wire),
                 None if member.absent == Absent::OfHeader => return quote!(#name),
                 None => quote!(None),
@@ -386,7 +386,7 @@ impl<'a> Decoded<'a> {
         let Some(member) = self
             .fields
             .iter()
-            .find(|member| member.field.name == field.name)
+            .find(|member| member.field.key() == field.key())
         else {
             return zero(field.ty, true);
         };
@@ -475,7 +475,7 @@ impl<'a> Decoded<'a> {
 
     /// Emits the check of one value, if the version cannot hold all that the decoded type can.
     fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
-        let field = find(self.wire_fields(wire), &member.field.name)?;
+        let field = find(self.wire_fields(wire), member.field.key())?;
         let widest = match field.enumeration {
             Some(_) => self.enum_scalar(field),
             None => member.ty.scalar,
@@ -489,11 +489,11 @@ impl<'a> Decoded<'a> {
         let max = Literal::u64_unsuffixed(max);
         let name = member.ident();
         let label = if self.is_header() {
-            format!("header.{}", field.name)
+            format!("header.{}", field.key())
         } else if self.record.name.ends_with("footer") {
-            format!("footer.{}", field.name)
+            format!("footer.{}", field.key())
         } else {
-            field.name.clone()
+            field.key().to_owned()
         };
         let convert = |value: TokenStream| {
             if widest == Scalar::U64 && field.enumeration.is_none() {
@@ -526,7 +526,7 @@ fn is_padding(field: &Field) -> bool {
 }
 
 fn find<'a>(fields: &'a [Field], name: &str) -> Option<&'a Field> {
-    fields.iter().find(|field| field.name == name)
+    fields.iter().find(|field| field.key() == name)
 }
 
 fn array(ty: Type) -> TokenStream {

@@ -156,7 +156,7 @@ fn fields(layout: &RecordLayout) -> impl Iterator<Item = TokenStream> {
 }
 
 fn field(field: &Field) -> TokenStream {
-    let (name, reserved) = (&field.name, field.reserved);
+    let (name, reserved) = (field.key(), field.reserved);
     let offset = Literal::u32_unsuffixed(field.offset);
     let size = Literal::u32_unsuffixed(field.ty.size());
     quote!(Field { name: #name, offset: #offset, size: #size, is_reserved: #reserved })

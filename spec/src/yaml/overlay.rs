@@ -1,0 +1,117 @@
+//! Lays one document over another, so that an edition of the spec needs to state only what it
+//! changes.
+
+use super::node::{Node, Value};
+
+/// Lays `over` over `base`.
+///
+/// Mappings merge key by key, and `null` removes a key. Lists of mappings merge by their items'
+/// first key and its value, such as `name: event_kind`; other items are added at the end, unless
+/// the list has them already. Anything else replaces. Every value keeps the place that it is from.
+pub(crate) fn lay(base: &mut Node, over: Node) {
+    match (&mut base.value, over.value) {
+        (Value::Map(entries), Value::Map(changes)) => {
+            for (key, change) in changes {
+                let known = entries.iter().position(|(known, _)| known.text == key.text);
+                match (known, &change.value) {
+                    (Some(known), Value::Null) => drop(entries.remove(known)),
+                    (Some(known), _) => lay(&mut entries[known].1, change),
+                    (None, _) => entries.push((key, change)),
+                }
+            }
+        }
+        (Value::Seq(items), Value::Seq(changes)) => {
+            for change in changes {
+                let is_same = |item: &Node| match (identity(item), identity(&change)) {
+                    (Some(known), Some(changed)) => known == changed,
+                    _ => item.value == change.value,
+                };
+                match items.iter_mut().find(|item| is_same(item)) {
+                    Some(item) => lay(item, change),
+                    None => items.push(change),
+                }
+            }
+        }
+        (_, value) => {
+            *base = Node {
+                value,
+                place: over.place,
+            };
+        }
+    }
+}
+
+/// Returns a list item's first key and value. A decision has no identity: a list may have two of
+/// the same kind.
+fn identity(item: &Node) -> Option<(&str, &Value)> {
+    let Value::Map(entries) = &item.value else {
+        return None;
+    };
+    let (key, first) = entries.first()?;
+    (key.text != "decision").then_some((key.text.as_str(), &first.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lay;
+    use crate::yaml::{FileId, Node, Tree, Value};
+
+    fn parsed(text: &str) -> Node {
+        Tree::parse(FileId(0), text.as_bytes()).expect("YAML").root
+    }
+
+    /// Returns a node as compact text.
+    fn shown(node: &Node) -> String {
+        match &node.value {
+            Value::Int(number) => number.to_string(),
+            Value::Text(text) => text.clone(),
+            Value::Seq(items) => {
+                let items: Vec<_> = items.iter().map(shown).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Value::Map(entries) => {
+                let entries = entries.iter();
+                let entries: Vec<_> = entries
+                    .map(|(key, value)| format!("{}: {}", key.text, shown(value)))
+                    .collect();
+                format!("{{{}}}", entries.join(", "))
+            }
+            other => other.kind().to_owned(),
+        }
+    }
+
+    fn laid(base: &str, over: &str) -> String {
+        let mut base = parsed(base);
+        lay(&mut base, parsed(over));
+        shown(&base)
+    }
+
+    #[test]
+    fn mappings_merge_by_key_and_null_removes() {
+        assert_eq!(
+            laid("{a: 1, b: {c: 2, d: 3}}", "{b: {c: 4, e: 5}, f: 6}"),
+            "{a: 1, b: {c: 4, d: 3, e: 5}, f: 6}"
+        );
+        assert_eq!(laid("{a: 1, b: 2}", "{a: ~}"), "{b: 2}");
+    }
+
+    #[test]
+    fn list_items_merge_by_their_first_key() {
+        assert_eq!(
+            laid(
+                "[{name: x, size: 1}, {name: y, size: 2}]",
+                "[{name: y, size: 4}, {name: z}]"
+            ),
+            "[{name: x, size: 1}, {name: y, size: 4}, {name: z}]"
+        );
+        assert_eq!(laid("[S0, S1]", "[S1, X]"), "[S0, S1, X]");
+    }
+
+    #[test]
+    fn decisions_are_added() {
+        assert_eq!(
+            laid("[{decision: split, title: a}]", "[{decision: split, title: b}]"),
+            "[{decision: split, title: a}, {decision: split, title: b}]"
+        );
+    }
+}
