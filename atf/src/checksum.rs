@@ -1,9 +1,8 @@
 //! The checksum of an events section.
 
-use crc_fast::{CrcAlgorithm, Digest};
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
+use crate::sys;
 use crate::window::Window;
 use crate::wire::offset;
 
@@ -81,9 +80,9 @@ impl Checksum {
         if stored == computed {
             return Ok(Self::Good);
         }
-        let mut ieee = Digest::new(CrcAlgorithm::Crc32IsoHdlc);
+        let mut ieee = crc32fast::Hasher::new();
         for_each_chunk(input, start, end, |chunk| ieee.update(chunk))?;
-        Ok(if ieee.finalize() == u64::from(stored) {
+        Ok(if ieee.finalize() == stored {
             Self::Ieee { stored, computed }
         } else {
             Self::Bad { stored, computed }
@@ -93,18 +92,18 @@ impl Checksum {
 
 /// A CRC-32C computed piece by piece.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Crc32c(Digest);
+pub(crate) struct Crc32c(u32);
 
 impl Crc32c {
     /// The CRC-32C of no bytes.
-    pub(crate) fn new() -> Self {
-        Self(Digest::new(CrcAlgorithm::Crc32Iscsi))
+    pub(crate) const fn new() -> Self {
+        Self(0)
     }
 
-    /// Adds `bytes`. A call has a fixed cost of about 100 bytes, so pass large blocks.
+    /// Adds `bytes`. Large blocks are faster: 1 KiB at about two thirds of the speed of 64 KiB.
     #[inline]
     pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0 = sys::crc32c(self.0, bytes);
     }
 
     /// Computes the CRC-32C of the bytes from `start` to `end`.
@@ -117,25 +116,22 @@ impl Crc32c {
     /// Returns the CRC-32C of all bytes so far.
     #[inline]
     pub(crate) fn finish(&self) -> u32 {
-        low(self.0.finalize())
+        self.0
     }
 
     /// Combines the CRC-32C `a` of one part with `b` of the next, which is `size_of_b` bytes long.
-    /// It costs about as much as a block of 1 KiB.
+    /// It takes about 30 µs.
     pub(crate) fn combine(a: u32, b: u32, size_of_b: u64) -> u32 {
-        let algorithm = CrcAlgorithm::Crc32Iscsi;
-        low(crc_fast::checksum_combine(
-            algorithm,
-            a.into(),
-            b.into(),
-            size_of_b,
-        ))
+        let mut shifted = a;
+        let mut left = size_of_b;
+        // A single step, except for more than 4 GiB on 32-bit systems.
+        while left > 0 {
+            let step = usize::try_from(left).unwrap_or(usize::MAX);
+            shifted = crc32c::crc32c_combine(shifted, 0, step);
+            left = left.saturating_sub(step as u64);
+        }
+        shifted ^ b
     }
-}
-
-/// The lower half, which holds a 32-bit checksum.
-fn low(checksum: u64) -> u32 {
-    u32::try_from(checksum & u64::from(u32::MAX)).unwrap_or_default()
 }
 
 /// Calls `update` with the bytes from `start` to `end`, in pieces.
@@ -157,6 +153,8 @@ fn for_each_chunk(
 
 #[cfg(test)]
 mod tests {
+    use crc_fast::{CrcAlgorithm, checksum};
+
     use super::Crc32c;
 
     fn crc(bytes: &[u8]) -> u32 {
@@ -173,15 +171,17 @@ mod tests {
 
     #[test]
     fn another_implementation_agrees_at_every_length_and_any_cut() {
-        let bytes: Vec<u8> = (0..1100_u32)
+        // Large enough for each way to compute it, and for a cut between any two of them.
+        let bytes: Vec<u8> = (0..2600_u32)
             .map(|i| ((i * i) >> 3).to_le_bytes()[0])
             .collect();
+        let other = |bytes: &[u8]| checksum(CrcAlgorithm::Crc32Iscsi, bytes);
         for size in 0..=bytes.len() {
             let (front, back) = bytes.split_at(size);
-            let whole = crc32c::crc32c(front);
-            assert_eq!(crc(front), whole);
+            let whole = crc(front);
+            assert_eq!(u64::from(whole), other(front));
             let combined = Crc32c::combine(whole, crc(back), back.len() as u64);
-            assert_eq!(combined, crc32c::crc32c(&bytes));
+            assert_eq!(u64::from(combined), other(&bytes));
             let mut pieces = Crc32c::new();
             pieces.update(front);
             pieces.update(back);

@@ -6,6 +6,7 @@ use atf::index::{IndexEvent, IndexReader};
 use atf::thread::{DETAIL_FILE, INDEX_FILE, RING_FILE, ThreadReader};
 use atf::wire::RingHeader;
 use atf::wire::v1::{DetailHeader, IndexFooter};
+use crc_fast::CrcAlgorithm;
 use zerocopy::IntoBytes;
 
 use crate::packed;
@@ -124,11 +125,16 @@ impl Parted {
         Part {
             file: file(start + written),
             start: (HEADER + start) as u64,
-            checksum: crc32c::crc32c(&section[..start]),
+            checksum: crc32c(&section[..start]),
             area: section[start..start + size].to_vec(),
             whole: file(start + size),
         }
     }
+}
+
+fn crc32c(bytes: &[u8]) -> u32 {
+    let checksum = crc_fast::checksum(CrcAlgorithm::Crc32Iscsi, bytes);
+    checksum.try_into().expect("32 bits")
 }
 
 fn ring_of(version: u8, index: &Part, detail: Option<&Part>) -> Vec<u8> {
