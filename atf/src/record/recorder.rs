@@ -1,5 +1,6 @@
 //! The traced thread's end of the ring.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,15 +21,26 @@ pub struct Recorder {
 }
 
 /// An event or detail that did not fit into the ring. It is already counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lost {
     /// The event, and its detail if it has one.
-    #[error("the ring is full: the event is lost")]
     Event,
     /// The detail; its event is recorded.
-    #[error("the ring has no room for the payload: the detail is lost, the event is recorded")]
     Detail,
 }
+
+impl fmt::Display for Lost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Event => "the ring is full: the event is lost",
+            Self::Detail => {
+                "the ring has no room for the payload: the detail is lost, the event is recorded"
+            }
+        })
+    }
+}
+
+impl std::error::Error for Lost {}
 
 impl Recorder {
     pub(super) fn new(events: Producer<Slot>, payloads: Producer<u8>, losses: Arc<Losses>) -> Self {

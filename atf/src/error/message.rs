@@ -1,0 +1,216 @@
+//! The messages of errors.
+
+use std::fmt;
+
+use super::ErrorKind;
+use crate::wire::{INDEX_EVENT_SIZE, Wire};
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(kind) => kind.fmt(f),
+            Self::NotRegular { found } => write!(f, "not a regular file but a {found}"),
+            Self::SymbolicLink => f.write_str("a symlink, which is not followed inside a session"),
+            Self::Replaced => f.write_str("replaced by another file"),
+            Self::Changed { found, before } => write!(f, "changed from {before} to {found}"),
+            Self::Overwritten => f.write_str("was already read, but its bytes have changed since"),
+            Self::UnexpectedEnd { missing } => write!(
+                f,
+                "the file was truncated after it was opened: {missing} bytes are missing"
+            ),
+            Self::Internal { broken } => write!(f, "a bug in atf: {broken}; please report it"),
+            Self::NothingWritten => f.write_str("the file is empty: nothing was written to it"),
+            Self::TooShort { found, needed } => write!(f, "truncated: {found} of {needed} bytes"),
+            Self::BadMagic { found, expected } => write!(
+                f,
+                "\"{}\", expected \"{}\"",
+                found.escape_ascii(),
+                expected.escape_ascii()
+            ),
+            Self::BadEndian { found, expected } => write!(
+                f,
+                "{found:#04x}, expected {expected:#04x}: ATF is little-endian"
+            ),
+            Self::UnknownVersion { found } => write!(
+                f,
+                "{found}, expected {} or {}",
+                Wire::V1.version(),
+                Wire::V2.version()
+            ),
+            Self::WrongLayoutForVersion { version, layout } => {
+                write!(f, "{version}, but the header has the layout of {layout}")
+            }
+            Self::BadEventSize { found, expected } => write!(f, "{found}, expected {expected}"),
+            Self::BadEventsOffset { found, min, max } => write!(
+                f,
+                "{found}, expected {min} to {max}: after the header and within the file"
+            ),
+            Self::UnprovenEventsOffset { found } => {
+                write!(f, "{found}, but no footer confirms that events begin there")
+            }
+            Self::NotFinalized {
+                is_cut,
+                trailing_bytes,
+                zero_tail_bytes,
+            } => write!(
+                f,
+                "no footer: the file was {}{}",
+                if *is_cut {
+                    "truncated"
+                } else {
+                    "not finalized"
+                },
+                trailing(*trailing_bytes, *zero_tail_bytes)
+            ),
+            Self::EventsMissing { found, stated } => {
+                write!(f, "{stated} events, but the file has only {found}")
+            }
+            Self::ChecksumMismatch { stored, computed } => write!(
+                f,
+                "checksum mismatch: the footer has {stored:#010x}, the CRC-32C of the \
+                 events is {computed:#010x}"
+            ),
+            Self::Gap { count } => write!(
+                f,
+                "a gap: {count} {} all zeros, their contents unknown",
+                if *count == 1 {
+                    "event is"
+                } else {
+                    "events are"
+                }
+            ),
+            Self::DanglingLinks { greatest, count } => write!(
+                f,
+                "links reach detail event {greatest}, but there are only {count}"
+            ),
+            Self::CountDoesNotFit {
+                found,
+                section_bytes,
+            } => write!(
+                f,
+                "{found} events need {} bytes, the events section has {section_bytes}",
+                u128::from(*found).saturating_mul(u128::from(INDEX_EVENT_SIZE))
+            ),
+            Self::LengthDoesNotFit {
+                found,
+                section_bytes,
+            } => write!(f, "{found} bytes, the events section has {section_bytes}"),
+            Self::Disagrees {
+                found,
+                expected,
+                by,
+            } => write!(f, "{found}, {by} has {expected}"),
+            Self::WrongDetailFlag { flag, file } => write!(
+                f,
+                "has_detail_file is {}set, but there is {} detail.atf",
+                if *flag { "" } else { "not " },
+                if *file { "a" } else { "no" }
+            ),
+            Self::BadTotalLength {
+                found,
+                min,
+                available,
+            } => write!(f, "{found}, expected {min} to {available}"),
+            Self::EventCutShort { available, needed } => write!(
+                f,
+                "an event needs {needed} bytes, the events section has {available} left"
+            ),
+            Self::PayloadTooLarge { found, limit } => {
+                write!(f, "{found} bytes, more than the limit of {limit}")
+            }
+            Self::OutOfRange { found, min, max } => write!(f, "{found}, expected {min} to {max}"),
+            Self::TimeGoesBack { found, last } => {
+                write!(f, "{found} ns is before the previous event's {last} ns")
+            }
+            Self::LimitReached { limit } => write!(
+                f,
+                "the file has {limit}, the most its wire version can count"
+            ),
+            Self::DetailsMissing { count } => write!(f, "{count} reserved but not yet written"),
+            Self::NotReserved => f.write_str("no index event reserved a detail"),
+            Self::TooManyReservations { limit } => write!(
+                f,
+                "{limit} are reserved but not yet written, which is the maximum"
+            ),
+            Self::AlreadyFinalized => f.write_str("already finalized"),
+            Self::RingDiffers { file } => {
+                write!(f, "{file} has different bytes at the same position")
+            }
+            Self::Unsteady => f.write_str("changed during every attempt to read it"),
+            Self::Forked { owner } => write!(
+                f,
+                "belongs to process {owner}; this process is a fork of it"
+            ),
+            Self::ThreadHasWriter { id } => write!(f, "thread {id} already has a writer"),
+            Self::ThreadsNotFinalized { count } => write!(
+                f,
+                "{count} {} still being written",
+                if *count == 1 {
+                    "thread is"
+                } else {
+                    "threads are"
+                }
+            ),
+            Self::NotASession => {
+                f.write_str("not a session: it has neither a manifest.json nor a thread_N folder")
+            }
+            Self::SessionsBelow { folders } => write!(
+                f,
+                "not a session, but it contains sessions: {}",
+                few(folders)
+            ),
+            Self::SeveralProcesses { folders } => write!(
+                f,
+                "has several processes; open one of them: {}",
+                folders.join(", ")
+            ),
+            Self::OutputExists => f.write_str("already exists"),
+            Self::OutputInside => {
+                f.write_str("is inside the input, or would be read as part of a trace")
+            }
+            Self::NoThreadId => f.write_str(
+                "not read: the name has no thread id after `thread_`; rename the folder to \
+                 have it read",
+            ),
+            Self::MissingFolder => {
+                f.write_str("listed in the manifest, but the folder does not exist")
+            }
+            Self::ManifestTooLarge { found, limit } => {
+                write!(f, "{found} bytes, more than the manifest limit of {limit}")
+            }
+            Self::ByteOrderMark => f.write_str("begins with a byte-order mark, which JSON forbids"),
+            Self::Empty => f.write_str("is empty"),
+            Self::EmptyName => f.write_str("is empty; omit the key if the function has no name"),
+            Self::NotUtf8 => f.write_str("is not UTF-8"),
+            Self::NotJson(problem) => write!(f, "is not JSON: {problem}"),
+            Self::WrongType { found, expected } => write!(f, "{found}, expected {expected}"),
+            Self::MissingKey => f.write_str("missing"),
+            Self::UnknownKey => f.write_str("unknown key"),
+            Self::DuplicateKey => f.write_str("duplicate key"),
+            Self::DuplicateThread { id } => write!(f, "thread {id} is already listed"),
+        }
+    }
+}
+
+impl std::error::Error for ErrorKind {}
+
+/// Describes what follows the last event of an unfinalized file.
+fn trailing(trailing_bytes: u64, zero_tail_bytes: u64) -> String {
+    let part = |bytes, what| match bytes {
+        0 => String::new(),
+        _ => format!("; {bytes} {what}"),
+    };
+    let torn = part(trailing_bytes, "trailing bytes are not a whole event");
+    torn + &part(zero_tail_bytes, "bytes of zeros at the end")
+}
+
+/// Lists the first few names.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 5;
+    let first = names.iter().take(FEW).map(String::as_str);
+    let first = first.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(FEW) {
+        0 => first,
+        more => format!("{first}, and {more} more"),
+    }
+}
