@@ -110,6 +110,7 @@ pub mod follow;
 mod footer;
 mod header;
 pub mod index;
+mod json;
 mod kind;
 pub mod manifest;
 pub mod merge;

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use crate::check::rules::{ReaderDoes, Rule, Severity};
 
 /// The action that a reader must take on a file: the strictest action that any of its findings requires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// Read it.
     Accept,
@@ -42,7 +39,7 @@ impl From<ReaderDoes> for Verdict {
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The field's path: `footer.event_count`, `events[12].detail_seq`, `threads[2].id`.
     pub field: String,
@@ -88,8 +85,7 @@ pub struct Finding {
 const MORE_PLACES: usize = 7;
 
 /// The kind of a file or folder in a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `index.atf`.
     Index,
@@ -184,7 +180,7 @@ impl FileReport {
 }
 
 /// The totals of a check.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Files with a verdict.
     pub files: u64,

@@ -40,6 +40,7 @@ mod end;
 mod events;
 mod finding;
 mod index;
+mod json;
 mod link;
 mod manifest;
 mod parallel;

@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, TryReserveError};
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde_core::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde_core::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::error::{Error, ErrorKind, push};
@@ -264,7 +264,7 @@ impl<'a> Reader<'a> {
 pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct All;
         impl<'de> Visitor<'de> for All {
             type Value = Members<'de>;
@@ -289,7 +289,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 struct List<'a>(Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for List<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct All;
         impl<'de> Visitor<'de> for All {
             type Value = List<'de>;
@@ -311,9 +311,29 @@ impl<'de> Deserialize<'de> for List<'de> {
 }
 
 /// A string, borrowed unless it contains escapes.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+        impl<'de> Visitor<'de> for Whole {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Whole)
+    }
+}
 
 /// The beginning of a value.
 fn shown(raw: &RawValue) -> String {

@@ -9,7 +9,6 @@ mod read;
 mod write;
 
 pub(crate) use read::unknown_keys;
-pub(crate) use write::json;
 
 use crate::error::Error;
 use crate::wire::Clock;

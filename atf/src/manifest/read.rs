@@ -1,12 +1,12 @@
 //! Parses the text of a manifest.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::json::{Members, Place, Reader};
 use super::{Manifest, ManifestThread, Module, Symbol};
@@ -149,21 +149,25 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     }
 }
 
-/// Returns the members that this crate does not know; `None` if the file cannot be read or is not
-/// JSON.
-pub(crate) fn unknown_keys(path: &Path) -> Option<Map<String, Value>> {
+/// Returns the members that this crate does not know, in order, with the last value of each; `None`
+/// if the file cannot be read or is not JSON.
+pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> {
     let options = OpenOptions::new();
     let file = Input::open_in_session(path, options).ok()?;
     let bytes = whole(&file, options.manifest_limit).ok()?;
     let text = str::from_utf8(&bytes).ok()?;
     let Members(members) = serde_json::from_str(without_mark(text)).ok()?;
-    let unknown = members.into_iter();
-    let unknown = unknown.filter(|(key, _)| !KEYS.contains(&&**key));
-    let value = |(key, raw): (Cow<'_, str>, &RawValue)| {
-        let value = serde_json::from_str(raw.get()).ok()?;
-        Some((key.into_owned(), value))
+    let mut last = HashMap::new();
+    for (key, raw) in members.iter().filter(|(key, _)| !KEYS.contains(&&**key)) {
+        last.insert(key, raw);
+    }
+    let once = members.iter().filter_map(|(key, _)| last.remove_entry(key));
+    let valid = |(key, raw): (&Cow<'_, str>, &&RawValue)| {
+        // A value that is only well-formed, as 1e999, would make strict parsers refuse the new file.
+        serde_json::from_str::<Value>(raw.get()).ok()?;
+        Some((key.to_string(), (*raw).to_owned()))
     };
-    unknown.map(value).collect()
+    once.map(valid).collect()
 }
 
 fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {

@@ -1,9 +1,12 @@
 //! Encodes a manifest.
 
-use serde::Serialize;
+use serde_core::ser::SerializeMap as _;
+use serde_core::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use super::{Manifest, ManifestThread, Module, Symbol};
 use crate::error::{Error, Result};
+use crate::json::objects;
 
 impl Manifest {
     /// Encodes the manifest with the same keys, in the same order, as tracers in the field write;
@@ -15,47 +18,74 @@ impl Manifest {
     /// Only [`ErrorKind::Internal`](crate::ErrorKind::Internal): strings, numbers and lists can
     /// always be encoded as JSON.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        json(&Text {
-            format_version: self.format_version.as_deref(),
-            threads: self.threads.iter().map(Thread::from).collect(),
-            time_start_ns: self.time_start_ns,
-            time_end_ns: self.time_end_ns,
-            clock_type: self.clock_type.map(Into::into),
-            modules: self.modules.iter().map(ModuleText::from).collect(),
-            symbols: self.symbols.iter().map(SymbolText::from).collect(),
-        })
+        self.encode_with(&[])
+    }
+
+    /// Encodes the manifest with further members at its end, whose values are copied as they are.
+    pub(crate) fn encode_with(&self, unknown: &[(String, Box<RawValue>)]) -> Result<Vec<u8>> {
+        let text = serde_json::to_vec_pretty(&All {
+            known: Text {
+                format_version: self.format_version.as_deref(),
+                threads: self.threads.iter().map(Thread::from).collect(),
+                time_start_ns: self.time_start_ns,
+                time_end_ns: self.time_end_ns,
+                clock_type: self.clock_type.map(Into::into),
+                modules: self.modules.iter().map(ModuleText::from).collect(),
+                symbols: self.symbols.iter().map(SymbolText::from).collect(),
+            },
+            unknown,
+        });
+        let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
+        text.push(b'\n');
+        Ok(text)
     }
 }
 
-/// Encodes a value that JSON can always represent.
-pub(crate) fn json(value: &impl Serialize) -> Result<Vec<u8>> {
-    let text = serde_json::to_vec_pretty(value);
-    let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
-    text.push(b'\n');
-    Ok(text)
+struct All<'a> {
+    known: Text<'a>,
+    unknown: &'a [(String, Box<RawValue>)],
 }
 
-#[derive(Serialize)]
+impl Serialize for All<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        self.known.serialize_members(&mut object)?;
+        for (key, value) in self.unknown {
+            object.serialize_entry(key, value)?;
+        }
+        object.end()
+    }
+}
+
+objects! {
+    Text<'_> {
+        format_version unless Option::is_none, threads, time_start_ns unless Option::is_none,
+        time_end_ns unless Option::is_none, clock_type unless Option::is_none,
+        modules unless Vec::is_empty, symbols unless Vec::is_empty,
+    }
+    Thread { id, has_detail unless Option::is_none }
+    ModuleText<'_> {
+        module_id, path unless Option::is_none, base_address unless Option::is_none,
+        size unless Option::is_none, uuid unless Option::is_none,
+    }
+    SymbolText<'_> {
+        function_id, module_id unless Option::is_none, symbol_index unless Option::is_none,
+        name unless Option::is_none,
+    }
+}
+
 struct Text<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
     format_version: Option<&'a str>,
     threads: Vec<Thread>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     time_start_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     time_end_ns: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     clock_type: Option<u8>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     modules: Vec<ModuleText<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     symbols: Vec<SymbolText<'a>>,
 }
 
-#[derive(Serialize)]
 struct Thread {
     id: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     has_detail: Option<bool>,
 }
 
@@ -68,16 +98,11 @@ impl From<&ManifestThread> for Thread {
     }
 }
 
-#[derive(Serialize)]
 struct ModuleText<'a> {
     module_id: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     base_address: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     uuid: Option<&'a str>,
 }
 
@@ -93,14 +118,10 @@ impl<'a> From<&'a Module> for ModuleText<'a> {
     }
 }
 
-#[derive(Serialize)]
 struct SymbolText<'a> {
     function_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     module_id: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     symbol_index: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
 }
 

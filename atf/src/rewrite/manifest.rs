@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
 use super::job::Job;
 use super::report::{ManifestReport, NoteKind, Notes, Place};
 use super::stage;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::manifest::{self, Manifest, ManifestThread, Symbol};
 use crate::session::MANIFEST_FILE;
 use crate::wire::Clock;
@@ -55,7 +53,7 @@ pub(super) fn rewrite(
     let unknown = faulty.and_then(|_| manifest::unknown_keys(&path));
     let unknown = unknown.unwrap_or_default();
     if !job.keeps_rest {
-        for key in unknown.keys() {
+        for (key, _) in &unknown {
             let place = || Place::new(MANIFEST_FILE, key.as_str(), None);
             report.notes.add(NoteKind::KeyDropped, place);
         }
@@ -63,9 +61,10 @@ pub(super) fn rewrite(
     if let Some(old) = old {
         report.is_lost = old.is_unreadable();
         report.problem_count = old.problem_count.saturating_sub(unknown.len() as u64);
+        let keys: HashSet<&str> = unknown.iter().map(|(key, _)| key.as_str()).collect();
         let problems = old.problems.iter().filter(|problem| {
             let key = problem.field().unwrap_or_default();
-            *problem.kind() != ErrorKind::UnknownKey || !unknown.contains_key(key)
+            *problem.kind() != ErrorKind::UnknownKey || !keys.contains(key)
         });
         report.problems = problems
             .map(|problem| Place::of(MANIFEST_FILE, problem))
@@ -91,7 +90,7 @@ pub(super) fn rewrite(
     };
     if !is_copied {
         let text = if job.keeps_rest {
-            with_keys(new.encode()?, unknown)?
+            new.encode_with(&unknown)?
         } else {
             new.encode()?
         };
@@ -263,16 +262,4 @@ fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
         && old.clock_type == new.clock_type
         && old.modules == new.modules
         && old.symbols == new.symbols
-}
-
-/// Appends members to the text of a manifest.
-fn with_keys(text: Vec<u8>, keys: Map<String, Value>) -> Result<Vec<u8>> {
-    if keys.is_empty() {
-        return Ok(text);
-    }
-    let Ok(Value::Object(mut members)) = serde_json::from_slice(&text) else {
-        return Err(Error::internal("an encoded manifest is an object"));
-    };
-    members.extend(keys);
-    manifest::json(&members)
 }

@@ -6,8 +6,6 @@ pub mod table;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
-
 use crate::check::Verdict;
 
 /// A rule of the format.
@@ -69,8 +67,7 @@ pub struct Edition {
 }
 
 /// How strict a rule is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Informational; nothing is wrong.
     Advice,
@@ -81,8 +78,7 @@ pub enum Severity {
 }
 
 /// Who must follow a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Party {
     /// Writes thread files or a session.
     Writer,
@@ -93,8 +89,7 @@ pub enum Party {
 }
 
 /// The reaction of a reader to a file that breaks a rule, the strictest last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReaderDoes {
     /// Ignores it.
     Ignore,

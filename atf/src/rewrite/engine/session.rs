@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use serde::Serialize;
+use serde_core::ser::SerializeMap as _;
+use serde_core::{Serialize, Serializer};
 
 use super::Engine;
 use super::folder::{Route, is_unwritten};
@@ -226,11 +227,18 @@ impl Engine<'_> {
 }
 
 /// The report file of one session: what was done, and the session's report.
-#[derive(Serialize)]
 struct Recovery<'a> {
     action: Action,
-    #[serde(flatten)]
     report: &'a SessionReport,
+}
+
+impl Serialize for Recovery<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("action", &self.action)?;
+        self.report.serialize_members(&mut object)?;
+        object.end()
+    }
 }
 
 /// Returns whether this is a thread's folder whose name does not give its id.

@@ -1,12 +1,10 @@
 //! Events that were set aside, and bytes that were dropped.
 
-use serde::Serialize;
-
 /// How many ranges a [`SetAside`] names; further events are only counted.
 const RUNS: usize = 64;
 
 /// Events that were written to a separate file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetAside {
     /// The new file: `orphans.atf` in detail format, or `salvaged.atf` in index format.
@@ -20,7 +18,7 @@ pub struct SetAside {
 }
 
 /// Consecutive events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventRange {
     /// The position of the first in the original file.
@@ -60,7 +58,7 @@ impl SetAside {
 }
 
 /// Bytes that are in no new file, grouped by file and reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
     /// The original file.
@@ -76,8 +74,7 @@ pub struct Dropped {
 }
 
 /// Why bytes were dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DropReason {
     /// They are between the header and the first event.

@@ -1,11 +1,10 @@
 //! The report of a rewrite: what was kept, set aside and dropped, and what was wrong.
 
 mod aside;
+mod json;
 pub(super) mod loss;
 mod note;
 mod text;
-
-use serde::Serialize;
 
 pub use aside::{DropReason, Dropped, EventRange, SetAside};
 pub use note::{Effect, Note, NoteKind, Notes, Place};
@@ -14,7 +13,7 @@ pub use note::{Effect, Note, NoteKind, Notes, Place};
 ///
 /// [`Display`](std::fmt::Display) formats it as text, serde as JSON. `offset` is in bytes from the start of the
 /// file, `size` in bytes, `count` in elements, and `seq` is a position counted from 0, all in the original file.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Report {
     /// The operation.
@@ -22,7 +21,6 @@ pub struct Report {
     /// The sessions, ordered by folder; a lone thread folder counts as one.
     pub sessions: Vec<SessionReport>,
     /// Files and folders next to the sessions that were not copied.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<LeftBehind>,
 }
 
@@ -52,8 +50,7 @@ impl Report {
 }
 
 /// An operation on a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Finalize the files and keep the events as they are.
     Recover,
@@ -64,7 +61,7 @@ pub enum Action {
 }
 
 /// The report on a session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionReport {
     /// Its folder, relative to the original path; empty for that path itself.
@@ -76,10 +73,8 @@ pub struct SessionReport {
     /// Its threads, ordered by id.
     pub threads: Vec<ThreadReport>,
     /// Its manifest; `None` for a lone thread folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<ManifestReport>,
     /// Files and folders in its folder that were not copied.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_behind: Vec<LeftBehind>,
 }
 
@@ -98,30 +93,25 @@ impl SessionReport {
 }
 
 /// The report on a thread.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ThreadReport {
     /// The name of its folder.
     pub folder: String,
     /// Why nothing could be recovered; its files are in `unreadable`, unchanged.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_recovered: Option<Place>,
     /// Whether its writer ended before it wrote anything: `index.atf` is empty, and no other file has an
     /// event. The thread is not in the new session; nothing is lost.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nothing_written: bool,
     /// Its index events.
     pub events: Kept,
     /// Its detail events.
     pub details: Kept,
     /// Events in files other than `index.atf` and `detail.atf`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
     /// Bytes that are in no new file.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<Dropped>,
     /// Problems and additions, by kind.
-    #[serde(skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
 }
 
@@ -149,21 +139,19 @@ impl ThreadReport {
 }
 
 /// The number of events in the new file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kept {
     /// All of them.
     pub kept: u64,
     /// Those from `ring.atf`, the buffer of a killed writer.
-    #[serde(skip_serializing_if = "is_zero")]
     pub from_ring: u64,
     /// Those found past damage.
-    #[serde(skip_serializing_if = "is_zero")]
     pub salvaged: u64,
 }
 
 /// A file or folder that was not copied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftBehind {
     /// Its path, relative to the session's folder or to the original path.
@@ -175,7 +163,7 @@ pub struct LeftBehind {
 }
 
 /// The report on the manifest.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ManifestReport {
     /// Whether the original exists.
@@ -185,19 +173,14 @@ pub struct ManifestReport {
     /// The number of symbols in the new manifest.
     pub symbols: u64,
     /// The number of symbols from another run's manifest.
-    #[serde(skip_serializing_if = "is_zero")]
     pub symbols_taken: u64,
     /// Whether nothing in the original could be read, so its names are lost.
-    #[serde(skip_serializing_if = "is_false")]
     pub is_lost: bool,
     /// Problems of the original, which the new manifest does not have.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Place>,
     /// The total number of problems.
-    #[serde(skip_serializing_if = "is_zero")]
     pub problem_count: u64,
     /// Problems that remain, and removals.
-    #[serde(skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,
 }
 
@@ -209,16 +192,4 @@ impl std::fmt::Display for Report {
 
 fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
-}
-
-// serde passes a reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_false(value: &bool) -> bool {
-    !*value
-}
-
-// As above.
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use crate::check::rules::Rule;
 use crate::error::Error;
 
@@ -11,16 +9,14 @@ use crate::error::Error;
 const PLACES: usize = 8;
 
 /// A place in an original file, and what it contains.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
     /// The file's name.
     pub file: String,
     /// The field's path: `footer.event_count`, `events[12].detail_seq`.
-    #[serde(skip_serializing_if = "String::is_empty")]
     pub field: String,
     /// Bytes from the start of the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
     /// The content found there.
     pub found: String,
@@ -58,11 +54,8 @@ impl Place {
 }
 
 /// The notes of a thread or a manifest, grouped by kind and rule: a count and the first places for each.
-#[derive(Debug, Clone, Default, Serialize)]
-#[serde(transparent)]
-pub struct Notes(
-    #[serde(serialize_with = "values")] BTreeMap<(NoteKind, Option<&'static str>), Note>,
-);
+#[derive(Debug, Clone, Default)]
+pub struct Notes(BTreeMap<(NoteKind, Option<&'static str>), Note>);
 
 impl Notes {
     /// Returns whether there are no notes.
@@ -136,23 +129,14 @@ impl Notes {
     }
 }
 
-fn values<S: serde::Serializer>(
-    notes: &BTreeMap<(NoteKind, Option<&'static str>), Note>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(notes.values())
-}
-
 /// One kind of note: how often, and where first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
     /// The kind.
-    #[serde(rename = "what")]
     pub kind: NoteKind,
     /// The id of the rule that the content breaks, of kind [`NoteKind::Content`]: `ATF-IEVT-001`. What it
     /// asks for is in [`check::rules`](crate::check::rules).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<&'static str>,
     /// The effect on the new files.
     pub effect: Effect,
@@ -163,8 +147,7 @@ pub struct Note {
 }
 
 /// The effect on the new files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// A problem that the new files do not have.
     Mended,
@@ -177,8 +160,7 @@ pub enum Effect {
 }
 
 /// The kinds of notes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoteKind {
     /// The file was not finalized.

@@ -1,0 +1,45 @@
+//! JSON objects and names of this crate's types, without a macro crate for all users to build.
+
+/// Implements `Serialize` for structs: all fields in this order, under their own names or the names after
+/// `as`, without those for which the function after `unless` returns true.
+macro_rules! objects {
+    ($($type:ty { $($field:ident $(as $name:literal)? $(unless $is_absent:path)?),* $(,)? })*) => {$(
+        impl $type {
+            /// Adds the members of its object.
+            pub(crate) fn serialize_members<M: serde_core::ser::SerializeMap>(
+                &self,
+                object: &mut M,
+            ) -> Result<(), M::Error> {
+                let Self { $($field),* } = self;
+                $($(if !$is_absent($field))? {
+                    let [name, ..] = [$($name,)? stringify!($field)];
+                    object.serialize_entry(name, $field)?;
+                })*
+                Ok(())
+            }
+        }
+
+        impl serde_core::Serialize for $type {
+            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut object = serializer.serialize_map(None)?;
+                self.serialize_members(&mut object)?;
+                serde_core::ser::SerializeMap::end(object)
+            }
+        }
+    )*};
+}
+
+/// Implements `Serialize` for enums: each variant's name.
+macro_rules! names {
+    ($($type:ty { $($variant:ident = $name:literal),* $(,)? })*) => {$(
+        impl serde_core::Serialize for $type {
+            fn serialize<S: serde_core::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(match self {
+                    $(Self::$variant => $name),*
+                })
+            }
+        }
+    )*};
+}
+
+pub(crate) use {names, objects};

@@ -1,0 +1,97 @@
+//! Reports as JSON.
+
+use serde_core::{Serialize, Serializer};
+
+use super::{
+    Action, DropReason, Dropped, Effect, EventRange, Kept, LeftBehind, ManifestReport, Note,
+    NoteKind, Notes, Place, Report, SessionReport, SetAside, ThreadReport,
+};
+use crate::json::{names, objects};
+
+objects! {
+    Report { action, sessions, left_behind unless Vec::is_empty }
+    SessionReport {
+        folder, changed, losses, threads, manifest unless Option::is_none,
+        left_behind unless Vec::is_empty,
+    }
+    ThreadReport {
+        folder, not_recovered unless Option::is_none, nothing_written unless is_false, events,
+        details, set_aside unless Vec::is_empty, dropped unless Vec::is_empty,
+        notes unless Notes::is_empty,
+    }
+    Kept { kept, from_ring unless is_zero, salvaged unless is_zero }
+    LeftBehind { path, why, is_loss }
+    ManifestReport {
+        was_there, modules, symbols, symbols_taken unless is_zero, is_lost unless is_false,
+        problems unless Vec::is_empty, problem_count unless is_zero, notes unless Notes::is_empty,
+    }
+    SetAside { file, from, count, runs }
+    EventRange { seq, offset, count }
+    Dropped { file, why, offset, size, count }
+    Note { kind as "what", rule unless Option::is_none, effect, count, first }
+    Place { file, field unless String::is_empty, offset unless Option::is_none, found }
+}
+
+impl Serialize for Notes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+names! {
+    Action { Recover = "recover", Convert = "convert", Scrub = "scrub" }
+    DropReason {
+        BetweenHeaderAndEvents = "between_header_and_events",
+        EventCutShort = "event_cut_short",
+        FooterCutShort = "footer_cut_short",
+        ZeroTail = "zero_tail",
+        Hole = "hole",
+        BehindHole = "behind_hole",
+        BehindFramingProblem = "behind_framing_problem",
+        DamagedFooter = "damaged_footer",
+        BehindFooter = "behind_footer",
+        Orphans = "orphans",
+        Overlap = "overlap",
+    }
+    Effect { Mended = "mended", Stays = "stays", Lost = "lost", Guessed = "guessed" }
+    NoteKind {
+        NotFinalized = "not_finalized",
+        Damaged = "damaged",
+        HeaderDisagrees = "header_disagrees",
+        LinkToNothing = "link_to_nothing",
+        LinkNotReturned = "link_not_returned",
+        LinkOutOfOrder = "link_out_of_order",
+        NoChecksum = "no_checksum",
+        ManifestDisagrees = "manifest_disagrees",
+        RingLeftOver = "ring_left_over",
+        ChecksumBad = "checksum_bad",
+        Content = "content",
+        ClocksDiffer = "clocks_differ",
+        OtherBuild = "other_build",
+        CallDepthLost = "call_depth_lost",
+        ThreadIdLost = "thread_id_lost",
+        PayloadScrubbed = "payload_scrubbed",
+        PayloadEmptied = "payload_emptied",
+        DetailDropped = "detail_dropped",
+        KeyDropped = "key_dropped",
+        EventsMissing = "events_missing",
+        DetailMissing = "detail_missing",
+        DetailFileUnreadable = "detail_file_unreadable",
+        RingNotRead = "ring_not_read",
+        HeaderGuessed = "header_guessed",
+        CallDepthDerived = "call_depth_derived",
+        DetailSalvaged = "detail_salvaged",
+    }
+}
+
+// References, as the macro passes them.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+// As above.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
