@@ -4,16 +4,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
-
 use super::{FileSource, Followed, OpenOptions, ReadAt, Reopened};
 use crate::error::{Error, ErrorKind, Result};
-use crate::sys;
+use crate::sys::{self, Memory};
 
 /// Where the bytes are. Bytes in memory are a separate case, so that lookups there need no call
 /// through a pointer.
 enum Source {
-    InMemory(Bytes),
+    InMemory(Memory),
     Other(Box<dyn ReadAt>),
 }
 
@@ -38,7 +36,7 @@ impl Input {
     }
 
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
-        Self::of(bytes.len() as u64, Source::InMemory(bytes.into()))
+        Self::of(bytes.len() as u64, Source::InMemory(Memory::Owned(bytes)))
     }
 
     fn of(size: u64, source: Source) -> Self {

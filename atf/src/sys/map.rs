@@ -1,9 +1,9 @@
 //! Memory-mapped files.
 
 use std::io;
+use std::ops::Deref;
 
-use bytes::Bytes;
-use memmap2::MmapOptions;
+use memmap2::{Mmap, MmapOptions};
 
 use crate::source::{FileSource, OpenOptions, ReadAt};
 
@@ -36,12 +36,30 @@ impl OpenOptions {
     }
 }
 
+/// Bytes in memory.
+pub(crate) enum Memory {
+    Owned(Vec<u8>),
+    Mapped(Mmap),
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Owned(bytes) => bytes,
+            Self::Mapped(bytes) => bytes,
+        }
+    }
+}
+
 /// Maps a regular file, with its size as of opening.
-pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Bytes> {
+pub(crate) fn map(file: &FileSource, _: MapPermit) -> io::Result<Memory> {
     let size = usize::try_from(file.size()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     // SAFETY: only `OpenOptions::mapped` creates a permit, and its caller promises that nothing
     // changes or shortens the file while a reader is alive. The mapping is read-only and lives in
     // the reader's input, no longer. `FileSource` holds regular files.
     let mapped = unsafe { MmapOptions::new().len(size).map(&file.file) }?;
-    Ok(Bytes::from_owner(mapped))
+    Ok(Memory::Mapped(mapped))
 }

@@ -17,7 +17,7 @@ mod prefetch;
 mod ring;
 
 pub(crate) use crc32c::crc32c;
-pub(crate) use map::{MapPermit, map};
+pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;
 #[cfg(test)]
