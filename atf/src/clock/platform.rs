@@ -15,8 +15,7 @@ pub(super) use ticks::{CLOCK, init, now_ns};
 /// `CLOCK_BOOTTIME`, which already counts nanoseconds.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod boottime {
-    use rustix::time::{ClockId, clock_gettime};
-
+    use crate::sys;
     use crate::wire::Clock;
 
     pub(crate) const CLOCK: Clock = Clock::BOOTTIME;
@@ -26,7 +25,7 @@ mod boottime {
 
     #[inline]
     pub(crate) fn now_ns() -> u64 {
-        let time = clock_gettime(ClockId::Boottime);
+        let time = sys::boottime();
         let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
         let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);
         // A u64 of nanoseconds lasts for 584 years.

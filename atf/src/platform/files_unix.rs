@@ -5,8 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
+use crate::sys;
 
 /// Reads at an offset, ignoring the cursor.
 pub(crate) fn read_at(file: &File, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -21,11 +20,9 @@ pub(crate) fn write_at(file: &File, offset: u64, bytes: &[u8]) -> io::Result<usi
 /// Returns as many of the bytes as may be written at `offset`. A process that writes beyond its
 /// file-size limit (`ulimit -f`) is killed by SIGXFSZ; this returns an error instead.
 pub(crate) fn within_limit(offset: u64, bytes: &[u8]) -> io::Result<&[u8]> {
-    let Some(limit) = getrlimit(Resource::Fsize).current else {
-        return Ok(bytes);
-    };
+    let limit = sys::file_size_limit()?;
     match usize::try_from(limit.saturating_sub(offset)) {
-        Ok(0) if !bytes.is_empty() => Err(Errno::FBIG.into()),
+        Ok(0) if !bytes.is_empty() => Err(io::Error::from_raw_os_error(libc::EFBIG)),
         Ok(room) if room < bytes.len() => Ok(bytes.split_at(room).0),
         _ => Ok(bytes),
     }

@@ -15,6 +15,8 @@ mod crc32c;
 mod map;
 mod prefetch;
 mod ring;
+#[cfg(unix)]
+mod unix;
 
 pub(crate) use crc32c::crc32c;
 pub(crate) use map::{MapPermit, Memory, map};
@@ -22,3 +24,7 @@ pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;
 #[cfg(test)]
 pub(crate) use ring::watch;
+#[cfg(unix)]
+pub(crate) use unix::file_size_limit;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use unix::{allocate, boottime, seek_data};
