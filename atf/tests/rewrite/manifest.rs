@@ -44,11 +44,12 @@ fn it_lists_each_thread_with_its_details_and_spans_the_times_of_all() {
 }
 
 #[test]
-fn keys_written_by_another_tool_stay() {
+fn keys_written_by_another_tool_stay_as_they_are_and_in_order() {
     let places = Places::new();
     places.put("in/thread_7/index.atf", IndexFile::finalized(1, 9).bytes());
     // The list of threads is wrong, so the manifest is rewritten.
-    let own = r#"{"threads": [], "x_tool": {"run": [1, "two"]}}"#;
+    let own =
+        r#"{"x_tool": 1, "x_b": 1.50, "threads": [], "x_a": 2, "x_tool": {"run": [1, "two"]}}"#;
     places.put("in/manifest.json", own);
     recover(
         places.path("in"),
@@ -58,8 +59,11 @@ fn keys_written_by_another_tool_stay() {
     .unwrap();
     let text = std::fs::read(places.path("out/manifest.json")).unwrap();
     let found: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    assert_eq!(found["x_tool"], serde_json::json!({"run": [1, "two"]}));
     assert_eq!(found["threads"][0]["id"], 7);
+    // The last of two members counts, at the place of the first.
+    let text = String::from_utf8(text).unwrap();
+    let end = "  \"x_tool\": {\"run\": [1, \"two\"]},\n  \"x_b\": 1.50,\n  \"x_a\": 2\n}\n";
+    assert!(text.ends_with(end), "{text}");
 }
 
 const TIME: u64 = 0x0004_62d5_3c8a_0000;
