@@ -53,8 +53,8 @@ pub fn follow(data: &[u8]) {
 
 /// A follower of either kind, with all events that it returned.
 enum Follower {
-    Index(IndexFollower, Vec<IndexEvent>),
-    Detail(DetailFollower, Vec<DetailEvent>),
+    Index(Box<IndexFollower>, Vec<IndexEvent>),
+    Detail(Box<DetailFollower>, Vec<DetailEvent>),
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -66,8 +66,8 @@ enum End {
 impl Follower {
     fn new(path: &Path, is_detail: bool) -> Self {
         match is_detail {
-            false => Self::Index(IndexFollower::new(path), Vec::new()),
-            true => Self::Detail(DetailFollower::new(path), Vec::new()),
+            false => Self::Index(Box::new(IndexFollower::new(path)), Vec::new()),
+            true => Self::Detail(Box::new(DetailFollower::new(path)), Vec::new()),
         }
     }
 
