@@ -4,7 +4,7 @@ use std::io;
 
 use crate::wire::Wire;
 
-/// The kind of an [`Error`].
+/// The kind of an [`Error`](super::Error).
 ///
 /// Its message follows the field's path: `footer.event_count: 3 events need …`.
 #[derive(Debug, Clone, PartialEq, Eq)]
