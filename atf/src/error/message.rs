@@ -31,12 +31,10 @@ impl fmt::Display for ErrorKind {
                 f,
                 "{found:#04x}, expected {expected:#04x}: ATF is little-endian"
             ),
-            Self::UnknownVersion { found } => write!(
-                f,
-                "{found}, expected {} or {}",
-                Wire::V1.version(),
-                Wire::V2.version()
-            ),
+            Self::UnknownVersion { found } => {
+                let known = Wire::ALL.map(|wire| wire.version().to_string());
+                write!(f, "{found}, expected {}", known.join(" or "))
+            }
             Self::WrongLayoutForVersion { version, layout } => {
                 write!(f, "{version}, but the header has the layout of {layout}")
             }

@@ -85,14 +85,18 @@ impl IndexHeader {
     }
 
     /// Detects the layout of one wire version with the `version` byte of another: the bytes do not
-    /// fit the stated one where the two differ, and fit the other.
+    /// fit the stated one, and the fields that tell the two apart fit the other.
     fn check_layout(&self, bytes: &[u8; Self::SIZE]) -> Result<()> {
-        let stated = Layout::of(self.wire);
-        let other = Wire::ALL.into_iter().find(|wire| {
-            let other = Layout::of(*wire);
-            !stated.fits(&other, bytes) && other.fits(&stated, bytes)
-        });
-        match other {
+        let is_other = |other: Wire| {
+            let (stated, other) = (Layout::of(self.wire), Layout::of(other));
+            let fits =
+                stated.has_event_size(bytes) && stated.has_zeros(&other, bytes) != Some(false);
+            !fits
+                && other
+                    .has_zeros(&stated, bytes)
+                    .unwrap_or_else(|| other.has_event_size(bytes))
+        };
+        match Wire::ALL.into_iter().find(|wire| is_other(*wire)) {
             None => Ok(()),
             Some(layout) => {
                 let version = self.wire;
@@ -103,7 +107,7 @@ impl IndexHeader {
     }
 }
 
-/// What tells the layouts of the wire versions apart.
+/// The fields that tell the layouts of the wire versions apart.
 struct Layout {
     event_size: Field,
     fields: &'static [Field],
@@ -117,15 +121,18 @@ impl Layout {
         }
     }
 
-    /// Returns whether the event size is right, and the reserved fields that only this layout has
-    /// are 0.
-    fn fits(&self, other: &Self, bytes: &[u8; IndexHeader::SIZE]) -> bool {
+    fn has_event_size(&self, bytes: &[u8; IndexHeader::SIZE]) -> bool {
+        self.event_size.number(bytes) == u64::from(INDEX_EVENT_SIZE)
+    }
+
+    /// Returns whether the reserved fields that the other layout lacks are 0; `None` if there are
+    /// none.
+    fn has_zeros(&self, other: &Self, bytes: &[u8; IndexHeader::SIZE]) -> Option<bool> {
         let own = self
             .fields
             .iter()
-            .filter(|field| !other.fields.contains(field));
-        let mut reserved = own.filter(|field| field.is_reserved);
-        self.event_size.number(bytes) == u64::from(INDEX_EVENT_SIZE)
-            && reserved.all(|field| field.number(bytes) == 0)
+            .filter(|field| field.is_reserved && !other.fields.contains(field));
+        own.map(|field| field.number(bytes) == 0)
+            .reduce(|zeros, more| zeros && more)
     }
 }

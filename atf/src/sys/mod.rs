@@ -11,14 +11,12 @@
 pub(crate) mod clock_apple;
 #[cfg(windows)]
 pub(crate) mod clock_windows;
-mod crc32c;
 mod map;
 mod prefetch;
 mod ring;
 #[cfg(unix)]
 mod unix;
 
-pub(crate) use crc32c::crc32c;
 pub(crate) use map::{MapPermit, Memory, map};
 pub(crate) use prefetch::prefetch;
 pub(crate) use ring::RingArea;

@@ -1,28 +1,19 @@
 //! The records exactly as in the files, and their fields in each wire version.
 //!
-//! Everything here is generated from the layout that the spec resolves, except [`Field`] and the
-//! functions on it. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
+//! The folder `generated` comes from the layout that the spec resolves; [`Field`] and the functions
+//! on it are written by hand. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
 //! offsets and sizes asserted at compile time; [`Record::fields`] lists the same at run time. Most
 //! callers need neither: the readers decode each record into one type for all wire versions, for
 //! example [`IndexHeader`](crate::index::IndexHeader).
 
 use std::fmt;
 
-// Generated; the generator formats them.
+// Generated; its generator formats it.
 #[rustfmt::skip]
-pub(crate) mod decoded;
-#[rustfmt::skip]
-mod enums;
-#[rustfmt::skip]
-mod table;
-#[rustfmt::skip]
-pub mod v1;
-#[rustfmt::skip]
-pub mod v2;
+mod generated;
 
-pub use enums::*;
-pub(crate) use table::with_wire;
-pub use table::{Record, Wire};
+pub use generated::*;
+pub(crate) use generated::{decoded, with_wire};
 /// Every wire version lays them out alike.
 pub use v1::{DetailFunctionPayload, RingHeader};
 

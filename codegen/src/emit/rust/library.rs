@@ -1,4 +1,4 @@
-//! Emits the library's own records, `atf/src/wire`: the packed structs of each wire version, the
+//! Emits the library's own records, `atf/src/wire/generated`: the packed structs of each wire version, the
 //! enumerations, a table of all fields, and one decoded type per record with the conversions.
 
 mod decoded;
@@ -6,15 +6,15 @@ mod table;
 
 use atf_spec::layout::Layout;
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 
 use super::{Options, open_enum, record};
 use crate::{GENERATED, GeneratedFile};
 
 /// The folder of the library's records.
-const FOLDER: &str = "atf/src/wire";
+const FOLDER: &str = "atf/src/wire/generated";
 
-/// Emits the generated files of `atf/src/wire`. A project without `atf` can copy those of a wire
+/// Emits the folder `atf/src/wire/generated`. A project without `atf` can copy those of a wire
 /// version and the enumerations: they need only `zerocopy` with the feature `derive`.
 ///
 /// # Panics
@@ -55,7 +55,26 @@ pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
         "Each record as one type for all wire versions.",
         decoded::tokens(layout),
     ));
+    files.push(file(
+        "mod",
+        "Everything that the spec's layout says.",
+        module(layout),
+    ));
     files
+}
+
+fn module(layout: &Layout) -> TokenStream {
+    let wires = layout.wires.iter().map(|wire| format_ident!("v{wire}"));
+    quote! {
+        pub(crate) mod decoded;
+        mod enums;
+        mod table;
+        #(pub mod #wires;)*
+
+        pub use enums::*;
+        pub use table::{Record, Wire};
+        pub(crate) use table::with_wire;
+    }
 }
 
 fn file(name: &str, title: &str, tokens: TokenStream) -> GeneratedFile {

@@ -10,7 +10,7 @@ pub(super) fn tokens(layout: &Layout) -> TokenStream {
     let wire = wire(layout);
     let records = records(layout);
     quote! {
-        use super::Field;
+        use crate::wire::Field;
         #wire
         #records
     }
@@ -55,6 +55,9 @@ fn wire(layout: &Layout) -> TokenStream {
         impl Wire {
             /// All wire versions in ascending order.
             pub const ALL: [Self; #count] = [#(Self::#variants),*];
+
+            /// The header's `version` byte of each.
+            pub const VERSIONS: [u8; #count] = [#(#versions),*];
 
             /// Returns the wire version whose headers have this `version` byte.
             #[must_use]

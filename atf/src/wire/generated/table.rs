@@ -2,7 +2,7 @@
 
 //! The wire versions, and each record's fields in them.
 
-use super::Field;
+use crate::wire::Field;
 /// A wire version: one of the incompatible layouts.
 ///
 /// The header's `version` byte distinguishes them.
@@ -17,6 +17,8 @@ pub enum Wire {
 impl Wire {
     /// All wire versions in ascending order.
     pub const ALL: [Self; 2] = [Self::V1, Self::V2];
+    /// The header's `version` byte of each.
+    pub const VERSIONS: [u8; 2] = [1, 2];
     /// Returns the wire version whose headers have this `version` byte.
     #[must_use]
     pub const fn from_version(version: u8) -> Option<Self> {
