@@ -43,7 +43,8 @@
 //! - A crate that uses [`macro@record`] must depend on `zerocopy` 0.8 with feature `derive`.
 //! - Put your own derives below the macro: above it they would see an empty struct.
 //! - The layout is the committed `layout.json` of this package; no YAML parser is compiled.
-//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` of crate `atf`, folder `src/wire`:
+//! - To avoid the macro, copy `v1.rs`, `v2.rs` and `enums.rs` of crate `atf`, folder
+//!   `src/wire/generated`:
 //!   they need only `zerocopy`.
 
 mod errors;

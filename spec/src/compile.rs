@@ -71,6 +71,5 @@ impl Compiled {
 
 /// Returns whether the resolved layout depends on a file.
 fn is_input(path: &str) -> bool {
-    let path = path.strip_prefix("overlay/").unwrap_or(path);
     path.starts_with("records/") || matches!(path, "format.yaml" | "enums.yaml" | "constants.yaml")
 }

@@ -400,6 +400,7 @@ mod tests {
     fn record(versions: [(u32, u64); 2]) -> Record {
         let field = |(offset, value)| Field {
             name: "version".into(),
+            known_as: None,
             offset,
             ty: Type {
                 scalar: Scalar::U8,

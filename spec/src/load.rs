@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, File, Files};
 use crate::layout::Wire;
 use crate::model::{
     ConstantsFile, DecisionsFile, DigestsFile, EditionsFile, EnumsFile, FormatFile, ManifestFile,
-    RecordSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
+    RecordSpec, RuleSpec, RulesFile, SessionFile, SourceFile, Topic, TopicsFile,
 };
 use crate::yaml::{FileId, Node, Place, Tree, decode, lay};
 
@@ -113,6 +113,15 @@ impl Spec {
             .filter_map(|(wire, _)| wire.parse().ok())
     }
 
+    /// Returns the wire versions that a rule applies to, ascending.
+    #[must_use]
+    pub fn wires_of(&self, rule: &RuleSpec) -> Vec<Wire> {
+        let named = |wire: &Wire| rule.wire.iter().any(|named| named.value == *wire);
+        let mut wires: Vec<Wire> = self.wires().collect();
+        wires.retain(|wire| rule.wire.is_empty() || named(wire));
+        wires
+    }
+
     /// Returns the record with that name.
     #[must_use]
     pub fn record(&self, name: &str) -> Option<&RecordSpec> {
@@ -128,7 +137,7 @@ impl Spec {
     }
 
     /// Returns all rules, each with its file.
-    pub fn all_rules(&self) -> impl Iterator<Item = (&RulesFile, &crate::model::RuleSpec)> {
+    pub fn all_rules(&self) -> impl Iterator<Item = (&RulesFile, &RuleSpec)> {
         self.rules
             .iter()
             .flat_map(|file| file.rules.iter().map(move |rule| (file, rule)))

@@ -3,6 +3,7 @@
 mod check;
 mod conflicts;
 mod diff;
+mod edition;
 mod generate;
 mod text;
 mod why;
@@ -53,6 +54,8 @@ enum SpecCommand {
     Diff(diff::Options),
     /// List all conflicts and splits with their decisions
     Conflicts,
+    /// Show what an overlay changes, and which cases of the corpus still apply
+    Edition(edition::Options),
 }
 
 /// Reads the command line and runs the command.
@@ -95,6 +98,7 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         return refuse(&compiled.files, &compiled.faults);
     };
     let context = Context {
+        folder: &folder,
         root: root_of(&folder),
         compiled: &compiled,
         spec,
@@ -106,11 +110,14 @@ fn dispatch(cli: &Cli) -> io::Result<ExitCode> {
         Command::Spec(SpecCommand::Why(options)) => why::run(options, &context),
         Command::Spec(SpecCommand::Diff(options)) => diff::run(options, &context),
         Command::Spec(SpecCommand::Conflicts) => conflicts::run(&context),
+        Command::Spec(SpecCommand::Edition(options)) => edition::run(options, &context),
     }
 }
 
 /// The input of every subcommand that needs a spec without faults.
 struct Context<'a> {
+    /// The spec's folder.
+    folder: &'a Path,
     /// The parent of the spec's folder, where generated files go.
     root: PathBuf,
     compiled: &'a atf_spec::Compiled,

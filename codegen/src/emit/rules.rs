@@ -17,7 +17,7 @@ use crate::{GENERATED, GeneratedFile};
 #[must_use]
 pub fn table(spec: &Spec) -> GeneratedFile {
     let names: Vec<_> = spec.all_rules().map(|(_, rule)| name(rule)).collect();
-    let rules = spec.all_rules().map(|(_, rule)| self::rule(rule));
+    let rules = spec.all_rules().map(|(_, rule)| self::rule(spec, rule));
     let doc = " The rules of the spec, in its order.";
     let groups_doc = " The id prefixes and their rules' subjects.";
     let groups = spec.rules.iter().map(|file| {
@@ -139,10 +139,10 @@ fn option(text: Option<&str>) -> TokenStream {
     }
 }
 
-fn rule(rule: &RuleSpec) -> TokenStream {
+fn rule(spec: &Spec, rule: &RuleSpec) -> TokenStream {
     let (name, id, text) = (name(rule), rule.id.as_str(), rule.rule.as_str());
     let doc = format!(" {}", rust::marked(text));
-    let wires = rule.wire.iter().map(|wire| wire.value);
+    let wires = spec.wires_of(rule);
     let severity = match rule.severity.value {
         Severity::Advice => quote!(Severity::Advice),
         Severity::Should => quote!(Severity::Should),

@@ -13,7 +13,7 @@ fn a_second_generate_writes_nothing() {
     let expected = [
         "atf/include/atf_v1.h",
         "atf-derive/layout.json",
-        "atf/src/wire/v2.rs",
+        "atf/src/wire/generated/v2.rs",
         "atf/src/check/rules/table.rs",
         "docs/reference/index_event.md",
         "spec/schema/manifest.schema.json",
@@ -79,17 +79,17 @@ fn a_check_lists_stale_files_and_the_fix_and_writes_nothing() {
 fn generate_removes_leftovers_and_keeps_other_files() {
     let out = generated();
     let below = |path: &str| out.path().join(path);
-    let leftover = below("atf/src/wire/v9.rs");
-    fs::copy(below("atf/src/wire/v1.rs"), &leftover).expect("a copy");
-    let own = below("atf/src/wire/notes.txt");
+    let leftover = below("atf/src/wire/generated/v9.rs");
+    fs::copy(below("atf/src/wire/generated/v1.rs"), &leftover).expect("a copy");
+    let own = below("atf/src/wire/generated/notes.txt");
     fs::write(&own, "written by hand").expect("a temporary file");
     let checked = generate(&out, &["--check"]);
-    let expected = "stale: atf/src/wire/v9.rs (no longer generated)\n\
+    let expected = "stale: atf/src/wire/generated/v9.rs (no longer generated)\n\
                     fix with: cargo run -p atf-codegen -- generate rust\n";
     assert_eq!((checked.status, checked.stdout.as_str()), (1, expected));
     assert!(leftover.exists());
     let fixed = generate(&out, &[]);
-    let expected = "removed atf/src/wire/v9.rs\n";
+    let expected = "removed atf/src/wire/generated/v9.rs\n";
     assert_eq!((fixed.status, fixed.stdout.as_str()), (0, expected));
     assert!(!leftover.exists() && own.exists());
 }

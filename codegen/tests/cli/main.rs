@@ -1,6 +1,7 @@
 //! The command `atf-codegen` as a user runs it: its output, files and exit status.
 
 mod generate;
+mod overlay;
 mod spec;
 
 use std::fs;

@@ -214,16 +214,18 @@ impl Record {
     pub(crate) const fn fields(self, wire: u8) -> &'static [Field] {
         match (self, wire) {
             (Self::IndexHeader, 1) => &INDEX_HEADER_1,
-            (Self::IndexHeader, _) => &INDEX_HEADER_2,
+            (Self::IndexHeader, 2) => &INDEX_HEADER_2,
             (Self::IndexEvent, 1) => &INDEX_EVENT_1,
-            (Self::IndexEvent, _) => &INDEX_EVENT_2,
-            (Self::IndexFooter, _) => &INDEX_FOOTER,
-            (Self::DetailHeader, _) => &DETAIL_HEADER,
+            (Self::IndexEvent, 2) => &INDEX_EVENT_2,
+            (Self::IndexFooter, 1 | 2) => &INDEX_FOOTER,
+            (Self::DetailHeader, 1 | 2) => &DETAIL_HEADER,
             (Self::DetailEventHeader, 1) => &DETAIL_EVENT_HEADER_1,
-            (Self::DetailEventHeader, _) => &DETAIL_EVENT_HEADER_2,
-            (Self::DetailFunctionPayload, _) => &DETAIL_FUNCTION_PAYLOAD,
-            (Self::DetailFooter, _) => &DETAIL_FOOTER,
-            (Self::RingHeader, _) => &RING_HEADER,
+            (Self::DetailEventHeader, 2) => &DETAIL_EVENT_HEADER_2,
+            (Self::DetailFunctionPayload, 1 | 2) => &DETAIL_FUNCTION_PAYLOAD,
+            (Self::DetailFooter, 1 | 2) => &DETAIL_FOOTER,
+            (Self::RingHeader, 1 | 2) => &RING_HEADER,
+            // A test fails for a wire version without tables.
+            _ => &[],
         }
     }
 
@@ -264,7 +266,7 @@ mod tests {
         ];
         for (record, wire) in records
             .into_iter()
-            .flat_map(|record| [(record, 1), (record, 2)])
+            .flat_map(|record| atf::Wire::VERSIONS.map(|wire| (record, wire)))
         {
             let end = record.fields(wire).iter().fold(0, |end, field| {
                 assert_eq!(field.offset, end, "{record:?} {}", field.name);

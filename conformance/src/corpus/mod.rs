@@ -55,7 +55,7 @@ pub fn cases() -> Vec<Case> {
         }
         cases
     };
-    [1, 2].into_iter().flat_map(of_wire).collect()
+    atf::Wire::VERSIONS.into_iter().flat_map(of_wire).collect()
 }
 
 /// Adds a case. If another case has the same trace, merges the two.

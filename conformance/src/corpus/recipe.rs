@@ -56,8 +56,10 @@ pub struct Found {
 #[derive(Debug, Clone)]
 enum Offset {
     None,
-    /// In wire versions 1 and 2.
-    Bytes([u64; 2]),
+    /// The same in every wire version.
+    Bytes(u64),
+    /// That of the field, in an index file.
+    Field,
     /// The offset of this text, which occurs once in the file.
     Text(&'static str),
 }
@@ -66,7 +68,7 @@ enum Offset {
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
-        wires: &[1, 2],
+        wires: &atf::Wire::VERSIONS,
         name,
         found: None,
         also: Vec::new(),
@@ -139,18 +141,17 @@ impl Breaking {
         offset: u64,
         verdict: Verdict,
     ) -> Recipe {
-        self.at_each(file, field, [offset, offset], verdict)
+        self.expect(file, field, Offset::Bytes(offset), verdict)
     }
 
-    /// Expects a finding whose offset depends on the wire version.
-    pub(super) fn at_each(
+    /// Expects a finding at a field of an index file, whose offset depends on the wire version.
+    pub(super) fn at_field(
         self,
         file: &'static str,
         field: &'static str,
-        offsets: [u64; 2],
         verdict: Verdict,
     ) -> Recipe {
-        self.expect(file, field, Offset::Bytes(offsets), verdict)
+        self.expect(file, field, Offset::Field, verdict)
     }
 
     /// Expects a finding at this text of a text file.
@@ -463,8 +464,8 @@ impl Found {
     pub fn place(&self, trace: &Trace) -> Place {
         let offset = match &self.offset {
             Offset::None => None,
-            Offset::Bytes([first, _]) if trace.version == 1 => Some(*first),
-            Offset::Bytes([_, second]) => Some(*second),
+            Offset::Bytes(offset) => Some(*offset),
+            Offset::Field => Some(trace.offset_of(self.field) as u64),
             Offset::Text(text) => {
                 let all = String::from_utf8_lossy(trace.file(self.file));
                 assert_eq!(all.matches(text).count(), 1, "{text} in {}", self.file);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::files::{DetailFile, DetailRecord, EventRecord, IndexFile, crc32c, padded, patched};
+use super::layout::Record;
 use super::shape::{Region, Shape};
 
 /// The index file of thread 7 in the clean session.
@@ -303,6 +304,28 @@ impl Trace {
     pub fn patch(&mut self, path: &str, offset: usize, bytes: &[u8]) {
         let patched = patched(&self.files[path], offset, bytes);
         self.change(path, patched);
+    }
+
+    /// Overwrites the first bytes of a field of thread 7's index file.
+    pub fn patch_field(&mut self, field: &str, bytes: &[u8]) {
+        self.patch(INDEX, self.offset_of(field), bytes);
+    }
+
+    /// Returns the offset of a field of an index file, such as `header.event_size` or
+    /// `events[2].detail_seq`.
+    pub(super) fn offset_of(&self, field: &str) -> usize {
+        let (record, name) = field.split_once('.').expect("RECORD.FIELD");
+        let seq = record.strip_prefix("events[");
+        let (record, start) = match seq.and_then(|rest| rest.strip_suffix(']')) {
+            None => (Record::IndexHeader, 0),
+            Some(seq) => {
+                let seq: usize = seq.parse().expect("a position");
+                (Record::IndexEvent, 64 + 32 * seq)
+            }
+        };
+        let mut fields = record.fields(self.version).iter();
+        let found = fields.find(|field| field.name == name);
+        start + found.expect("a field of the record").offset
     }
 
     /// Overwrites bytes of the index events and updates the footer's checksum.

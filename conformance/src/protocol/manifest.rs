@@ -178,7 +178,7 @@ impl Manifest {
             name: "atf".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             url: None,
-            wire: vec![1, 2],
+            wire: atf::Wire::VERSIONS.to_vec(),
             features: Feature::ALL.to_vec(),
             lacks: Vec::new(),
             failures: None,
@@ -225,8 +225,9 @@ impl Raw {
             return Err((self.name.span(), "name is empty".to_owned()));
         }
         let wire = self.wire.get_ref();
-        if wire.is_empty() || wire.iter().any(|wire| ![1, 2].contains(wire)) {
-            let message = "wire must contain 1, 2 or both".to_owned();
+        if wire.is_empty() || wire.iter().any(|wire| !atf::Wire::VERSIONS.contains(wire)) {
+            let known = atf::Wire::VERSIONS.map(|wire| wire.to_string());
+            let message = format!("wire must list one or more of {}", known.join(", "));
             return Err((self.wire.span(), message));
         }
         let features = self.features.get_ref();

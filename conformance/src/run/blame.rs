@@ -121,9 +121,12 @@ fn of_field(
     let about = |id: &str| rules::find(id).map_or(&[][..], |rule| rule.about);
     let names = |id: &str| about(id).contains(&name.as_str());
     let is_about = |id: &&'static str| names(id) || about(id).contains(&record);
-    // Version 2 does not have this field.
-    let is_derived = case.wire == 2 && ["thread_id", "call_depth"].contains(&field);
-    if is_derived && record.contains("event") {
+    let is_recorded = atf::Wire::from_version(case.wire).is_none_or(|wire| match field {
+        "thread_id" => wire.records_thread_id(),
+        "call_depth" => wire.records_call_depth(),
+        _ => true,
+    });
+    if !is_recorded && record.contains("event") {
         return Some(table::ATF_RDER_012.id);
     }
     let here = case.broken.iter().filter(|(path, _)| is_own(path));

@@ -60,7 +60,7 @@ fn operation(mut line: Line<'_>) -> Result<Operation, ScriptError> {
     let operation = match word {
         "open" => Operation::Open(Open {
             thread_id: line.number("thread", 0..=u32::MAX.into())?,
-            wire: line.number("wire", 1..=2)?,
+            wire: line.number("wire", 1..=atf::Wire::VERSIONS.len() as u64)?,
             clock_type: line.number("clock", 0..=u8::MAX.into())?,
             arch: line.number("arch", 0..=u8::MAX.into())?,
             os: line.number("os", 0..=u8::MAX.into())?,

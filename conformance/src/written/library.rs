@@ -126,7 +126,9 @@ fn asked_facts(event: &Index, wire: u8) -> Facts {
         detail_seq,
         ..
     } = *event;
-    let depth = (wire == 1).then_some(call_depth);
+    let wire = atf::Wire::from_version(wire);
+    let depth = wire.filter(|wire| wire.records_call_depth());
+    let depth = depth.map(|_| call_depth);
     let kind = event_kind.into();
     (timestamp_ns, function_id, kind, depth, detail_seq)
 }

@@ -66,6 +66,16 @@ pub(crate) const BLOCKS: &[(&str, &str, How)] = &[
         Elsewhere("minutes", ".ci/run", "step cargo test --locked --workspace"),
     ),
     (
+        "docs/editions.md",
+        "atf-codegen --overlay spec/experiments/vendor generate c markdown --out acme",
+        RUNS,
+    ),
+    (
+        "docs/editions.md",
+        "$ atf-codegen --overlay spec/experiments/vendor spec edition",
+        RUNS,
+    ),
+    (
         "README.md",
         "use atf::{EventKind, write::{Event, SessionWriter, WriteOptions}};",
         Rust,

@@ -26,7 +26,8 @@ pub struct RuleSpec {
     pub id: At<String>,
     /// The requirement, one sentence.
     pub rule: String,
-    /// The wire versions that it applies to.
+    /// The wire versions that it applies to, if not to all.
+    #[serde(default)]
     pub wire: List<At<Wire>>,
     /// The severity.
     pub severity: At<Severity>,

@@ -11,5 +11,5 @@ mod parse;
 pub use at::At;
 pub use collections::{List, Pairs};
 pub use de::decode;
-pub(crate) use overlay::lay;
 pub use node::{FileId, Key, Node, Place, Tree, Value};
+pub(crate) use overlay::lay;

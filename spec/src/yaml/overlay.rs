@@ -110,7 +110,10 @@ mod tests {
     #[test]
     fn decisions_are_added() {
         assert_eq!(
-            laid("[{decision: split, title: a}]", "[{decision: split, title: b}]"),
+            laid(
+                "[{decision: split, title: a}]",
+                "[{decision: split, title: b}]"
+            ),
             "[{decision: split, title: a}, {decision: split, title: b}]"
         );
     }

@@ -482,12 +482,12 @@ fn damaged(error: &Error) -> State {
     State::Damaged
 }
 
-/// The wire version of an event's file: only version 1 records a depth.
+/// The wire version of an event's file, by whether it records a depth.
 fn wire_of(event: &IndexEvent) -> Wire {
-    match event.call_depth {
-        Some(_) => Wire::V1,
-        None => Wire::V2,
-    }
+    let has_depth = event.call_depth.is_some();
+    let mut wires = Wire::ALL.into_iter();
+    let wire = wires.find(|wire| wire.records_call_depth() == has_depth);
+    wire.unwrap_or(Wire::V1)
 }
 
 fn several(path: &Path, sessions: &[std::path::PathBuf]) -> Failure {

@@ -13,8 +13,6 @@ use crate::text::Counted;
 
 /// The size in bytes of the longest payload that has fields.
 const LARGEST: u64 = FunctionPayload::SIZE as u64 + u16::MAX as u64;
-/// The offset of the wire version in both headers.
-
 pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     let wire = wire_of(walk)?;
     let reader = DetailReader::open(path);

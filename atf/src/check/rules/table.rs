@@ -12,7 +12,7 @@ pub static SPEC_EDITION: Edition = Edition {
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
     version: "2.0.0",
-    digest: "df63e724f04d192d61a6be47756a840878f9710582f96332cfd56cffae6a28c2",
+    digest: "f4ae9c2d305ea69e21397821cb2c1d5cc5b4150f9bba463c754db77ec2353408",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {

@@ -63,7 +63,7 @@ pub(super) fn about(spec: &Spec, is_it: impl Fn(&str) -> bool) -> Vec<Summary> {
             text: text(rule),
             severity: rule.severity.value,
             reader: rule.reader.value,
-            wires: wires(rule),
+            wires: spec.wires_of(rule),
         })
         .collect()
 }
@@ -76,10 +76,6 @@ fn text(rule: &RuleSpec) -> String {
         .filter_map(|name| Some(name.split_once('.')?.1))
         .collect();
     sentence(&rule.rule, &fields)
-}
-
-fn wires(rule: &RuleSpec) -> Vec<Wire> {
-    rule.wire.iter().map(|wire| wire.value).collect()
 }
 
 /// Returns the page's data.
@@ -116,7 +112,7 @@ fn rule<'a>(spec: &'a Spec, rule: &'a RuleSpec) -> Rule<'a> {
         reader: rule.reader.value,
         allows: rule.allows.iter().map(|verdict| verdict.value).collect(),
         because: rule.because.as_ref().map(|because| because.as_str()),
-        wires: wires(rule),
+        wires: spec.wires_of(rule),
         about: rule
             .about
             .iter()

@@ -37,11 +37,11 @@ pub(super) fn recipes() -> Vec<Recipe> {
         breaks("ATF-IEVT-002", "0", |t| {
             t.events(|events| events[4].kind = 0);
         })
-        .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
+        .at_field(INDEX, "events[4].event_kind", Accept),
         breaks("ATF-IEVT-002", "4", |t| {
             t.events(|events| events[4].kind = 4);
         })
-        .at_each(INDEX, "events[4].event_kind", [192 + 20, 192 + 24], Accept),
+        .at_field(INDEX, "events[4].event_kind", Accept),
         breaks("ATF-IEVT-002", "a call in the lowest byte only", |t| {
             t.patch_event(192 + 21, &[1]);
         })

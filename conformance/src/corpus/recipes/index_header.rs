@@ -16,8 +16,6 @@ use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
 
 /// Offsets of `event_size` and `event_count` in versions 1 and 2.
-const EVENT_SIZE: [u64; 2] = [24, 20];
-const EVENT_COUNT: [u64; 2] = [28, 24];
 
 pub(super) fn recipes() -> Vec<Recipe> {
     [start(), layout(), platform(), repeated()]
@@ -117,18 +115,14 @@ fn layout() -> Vec<Recipe> {
         .at(INDEX, "header.version", 5, Reject)
         .only(&[2]),
         holds("ATF-IHDR-006", "32"),
-        breaks("ATF-IHDR-006", "31", |t| patch_each(t, EVENT_SIZE, 31)).at_each(
-            INDEX,
-            "header.event_size",
-            EVENT_SIZE,
-            Reject,
-        ),
-        breaks("ATF-IHDR-006", "33", |t| patch_each(t, EVENT_SIZE, 33)).at_each(
-            INDEX,
-            "header.event_size",
-            EVENT_SIZE,
-            Reject,
-        ),
+        breaks("ATF-IHDR-006", "31", |t| {
+            t.patch_field("header.event_size", &[31])
+        })
+        .at_field(INDEX, "header.event_size", Reject),
+        breaks("ATF-IHDR-006", "33", |t| {
+            t.patch_field("header.event_size", &[33])
+        })
+        .at_field(INDEX, "header.event_size", Reject),
         meets("ATF-IHDR-007", "65, and the footer proves it", |t| {
             t.index(|file| {
                 file.events_offset = 65;
@@ -234,12 +228,12 @@ fn repeated() -> Vec<Recipe> {
         breaks("ATF-IHDR-014", "5", |t| {
             t.index(|file| file.header_count = 5);
         })
-        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept)
+        .at_field(INDEX, "header.event_count", Accept)
         .asks("ATF-RDER-002"),
         breaks("ATF-IHDR-014", "the greatest u32", |t| {
             t.index(|file| file.header_count = u32::MAX.into());
         })
-        .at_each(INDEX, "header.event_count", EVENT_COUNT, Accept),
+        .at_field(INDEX, "header.event_count", Accept),
         holds("ATF-IHDR-015", "256"),
         breaks("ATF-IHDR-015", "255", |t| {
             t.index(|file| file.footer_offset = 255);
@@ -321,9 +315,4 @@ fn repeated() -> Vec<Recipe> {
 fn empty(trace: &mut Trace) {
     trace.without_details();
     trace.events(Vec::clear);
-}
-
-fn patch_each(trace: &mut Trace, offsets: [u64; 2], value: u8) {
-    let offset = offsets[usize::from(trace.version) - 1];
-    trace.patch(INDEX, usize::try_from(offset).unwrap(), &[value]);
 }

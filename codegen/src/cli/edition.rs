@@ -1,0 +1,167 @@
+//! `spec edition`: shows what an overlay changes, and which cases of the corpus still apply.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use atf_spec::layout::{Field, Layout};
+use atf_spec::load::Spec;
+use serde::Deserialize;
+
+use super::Context;
+use super::text::print;
+
+/// Options of `spec edition`.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  $ atf-codegen --overlay spec/experiments/vendor spec edition")]
+pub(super) struct Options {
+    /// The corpus's folder [default: `conformance/corpus` beside the spec]
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+}
+
+/// A corpus's list of cases.
+#[derive(Deserialize)]
+struct Corpus {
+    cases: Vec<String>,
+}
+
+/// The rules that a case tests or breaks.
+#[derive(Deserialize)]
+struct Case {
+    rules: Vec<String>,
+    broken: Vec<Broken>,
+}
+
+#[derive(Deserialize)]
+struct Broken {
+    rule: String,
+}
+
+pub(super) fn run(options: &Options, context: &Context<'_>) -> io::Result<ExitCode> {
+    let base = atf_spec::compile(context.folder);
+    let base_layout = base.layout();
+    let (Some(spec), Some(before)) = (&base.spec, &base_layout) else {
+        return super::refuse(&base.files, &base.faults);
+    };
+    let after = atf_spec::resolve::resolve(context.spec);
+    let changed = changed_subjects(before, &after);
+    let mut out = String::new();
+    for subject in changed.iter().chain(&new_keys(spec, context.spec)) {
+        let _ = writeln!(out, "changed: {subject}");
+    }
+    let rules: BTreeSet<&str> = context
+        .spec
+        .all_rules()
+        .filter(|(_, rule)| {
+            rule.about
+                .iter()
+                .any(|about| changed.contains(about.as_str()))
+        })
+        .map(|(_, rule)| rule.id.as_str())
+        .collect();
+    let folder = options.corpus.clone();
+    let folder = folder.unwrap_or_else(|| context.root.join("conformance/corpus"));
+    let corpus: Corpus = json(&folder.join("corpus.json"))?;
+    let mut affected = Vec::new();
+    for name in &corpus.cases {
+        let case: Case = json(&folder.join(name).join("case.json"))?;
+        let broken = case.broken.iter().map(|broken| &broken.rule);
+        if case
+            .rules
+            .iter()
+            .chain(broken)
+            .any(|rule| rules.contains(rule.as_str()))
+        {
+            affected.push(name);
+        }
+    }
+    let (all, applying) = (corpus.cases.len(), corpus.cases.len() - affected.len());
+    let version = context.spec.editions.corpus.version.as_str();
+    let _ = writeln!(
+        out,
+        "{applying} of {all} cases of corpus {version} apply as they are"
+    );
+    if !affected.is_empty() {
+        let _ = writeln!(out, "these test what the overlay changes; check each:");
+    }
+    for name in affected {
+        let _ = writeln!(out, "  {name}");
+    }
+    print(io::stdout(), &out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the fields and enumerations that differ in a wire version that both layouts have.
+fn changed_subjects(before: &Layout, after: &Layout) -> BTreeSet<String> {
+    let mut changed = BTreeSet::new();
+    for record in &after.records {
+        let Some(old) = before.record(&record.name) else {
+            changed.insert(record.name.clone());
+            continue;
+        };
+        for layout in &record.layouts {
+            let Some(old) = old.layout(layout.wire) else {
+                continue;
+            };
+            let gone = old
+                .fields
+                .iter()
+                .filter(|field| !layout.fields.iter().any(|new| same(field, new)));
+            let new = layout
+                .fields
+                .iter()
+                .filter(|field| !old.fields.iter().any(|old| same(field, old)));
+            changed.extend(
+                gone.chain(new)
+                    .map(|field| format!("{}.{}", record.name, field.key())),
+            );
+        }
+    }
+    for enumeration in &after.enums {
+        let values = |layout: &Layout| -> Option<Vec<u64>> {
+            let members = &layout.enumeration(&enumeration.name)?.members;
+            Some(members.iter().map(|member| member.value).collect())
+        };
+        if values(before) != values(after) {
+            changed.insert(enumeration.name.clone());
+        }
+    }
+    changed
+}
+
+/// Returns whether two fields are the same on the wire.
+fn same(a: &Field, b: &Field) -> bool {
+    let facts = |field: &Field| {
+        (
+            field.offset,
+            field.ty,
+            field.value.clone(),
+            field.none,
+            field.max,
+        )
+    };
+    a.key() == b.key() && facts(a) == facts(b)
+}
+
+/// Returns the manifest's new keys. Readers ignore unknown keys, so they change no case.
+fn new_keys(before: &Spec, after: &Spec) -> BTreeSet<String> {
+    let keys = |spec: &Spec| -> BTreeSet<String> {
+        let objects = spec.manifest.objects.iter();
+        let keys = objects.flat_map(|object| {
+            let fields = object.fields.iter();
+            fields.map(move |field| format!("manifest.json: {}.{}", object.object, field.name))
+        });
+        keys.collect()
+    };
+    &keys(after) - &keys(before)
+}
+
+fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<T> {
+    let at =
+        |error: &dyn std::fmt::Display| io::Error::other(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| at(&error))?;
+    serde_json::from_str(&text).map_err(|error| at(&error))
+}

@@ -1,0 +1,99 @@
+//! Tests of `--overlay`.
+
+use std::fs;
+
+use crate::{real_spec, run};
+
+fn experiment(name: &str) -> String {
+    let folder = real_spec().join("experiments").join(name);
+    folder.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+fn a_vendors_edition_has_its_headers_and_names_the_cases_that_still_apply() {
+    let overlay = experiment("vendor");
+    let out = tempfile::tempdir().expect("a temporary folder");
+    let out_path = out.path().to_str().expect("a path in UTF-8");
+    let ran = run(
+        &real_spec(),
+        &["--overlay", &overlay, "generate", "c", "--out", out_path],
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let header = fs::read_to_string(out.path().join("atf/include/atf_v1.h")).expect("a header");
+    assert!(header.contains("#define ATF_OS_FREEBSD 6u"), "{header}");
+    assert!(header.contains("uint64_t dropped_count;"), "{header}");
+
+    let ran = run(&real_spec(), &["--overlay", &overlay, "spec", "edition"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let (changes, cases) = ran
+        .stdout
+        .split_once(" cases of corpus ")
+        .expect("the cases");
+    assert_eq!(
+        changes
+            .lines()
+            .collect::<Vec<_>>()
+            .split_last()
+            .expect("lines")
+            .1,
+        [
+            "changed: index_footer.dropped_count",
+            "changed: index_footer.reserved",
+            "changed: os",
+            "changed: manifest.json: thread.acme_name",
+        ]
+    );
+    for case in [
+        "v1/ihdr-009-6",
+        "v1/iftr-008-the-last-byte",
+        "v2/dhdr-007-6",
+    ] {
+        assert!(cases.contains(&format!("\n  {case}\n")), "{case}: {cases}");
+    }
+    assert!(!cases.contains("ihdr-010"), "{cases}");
+}
+
+#[test]
+fn a_third_wire_version_is_an_overlay() {
+    let overlay = experiment("wire3");
+    let ran = run(
+        &real_spec(),
+        &["--overlay", &overlay, "spec", "diff", "2", "3"],
+    );
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for change in [
+        "~ event_count",
+        "- clock_type",
+        "+ clock ",
+        "+ dropped_count",
+    ] {
+        assert!(ran.stdout.contains(change), "{change}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_fault_names_the_overlays_file() {
+    let overlay = tempfile::tempdir().expect("a temporary folder");
+    let text = "enums:\n  - enum: os\n    members:\n      - { name: plan9, value: 6, means: Plan 9., claims: [] }\n";
+    fs::write(overlay.path().join("enums.yaml"), text).expect("a temporary file");
+    let path = overlay.path().to_str().expect("a path in UTF-8");
+    let ran = run(&real_spec(), &["--overlay", path, "spec", "check"]);
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.stderr.contains("--> overlay/enums.yaml:4:31\n"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("the sources say absent"),
+        "{}",
+        ran.stderr
+    );
+    let ran = run(&real_spec(), &["--overlay", "nowhere", "spec", "check"]);
+    assert_eq!(ran.status, 2);
+    assert!(
+        ran.stderr.contains("nowhere: no such folder"),
+        "{}",
+        ran.stderr
+    );
+}
