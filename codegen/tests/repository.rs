@@ -248,3 +248,38 @@ fn users_of_the_library_build_no_yaml_parser_or_command_line() {
         assert!(!has(name), "{name} in\n{tree}");
     }
 }
+
+/// Returns the paths that a text such as `src/{a,b}.rs` stands for.
+fn expanded(path: &str) -> Vec<String> {
+    let parts = path
+        .split_once('{')
+        .and_then(|(start, rest)| Some((start, rest.split_once('}')?)));
+    match parts {
+        None => vec![path.to_owned()],
+        Some((start, (names, end))) => {
+            let names = names.split(',');
+            names.map(|name| format!("{start}{name}{end}")).collect()
+        }
+    }
+}
+
+/// Capitals, as in `spec/sources/ID.yaml`, stand for any name.
+#[test]
+fn every_path_in_the_architecture_exists() {
+    let text = text(&root().join("ARCHITECTURE.md"));
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_path = |quoted: &&str| quoted.contains('/') && !quoted.contains(' ');
+    let mut count = 0;
+    for path in quoted.filter(is_path).flat_map(expanded) {
+        let is_name = |part: &str| {
+            part.bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_uppercase())
+        };
+        let known = path.split('/').take_while(|part| !is_name(part));
+        let known: PathBuf = known.collect();
+        assert!(root().join(&known).exists(), "ARCHITECTURE.md: {path}");
+        count += 1;
+    }
+    assert!(count > 100, "only {count} paths");
+}

@@ -8,12 +8,14 @@
 //! offsets. If the two disagree, rustc fails and names record and field.
 
 mod doc;
+#[cfg(feature = "command")]
 mod library;
 mod open_enum;
 mod record;
 
 #[cfg(feature = "command")]
 pub(super) use doc::marked;
+#[cfg(feature = "command")]
 pub use library::library;
 pub use open_enum::open_enum;
 pub use record::record;

@@ -65,8 +65,8 @@ fn each_mistake_is_reported_at_its_line_and_column() {
     #[rustfmt::skip]
     let mistakes = [
         ("wire = [2, 1]", "wier = [1]", "6:1:", "wier"),
-        ("wire = [2, 1]", "wire = [1, 3]", "6:8:", "1, 2 or both"),
-        ("wire = [2, 1]", "wire = []", "6:8:", "1, 2 or both"),
+        ("wire = [2, 1]", "wire = [1, 3]", "6:8:", "one or more of 1, 2"),
+        ("wire = [2, 1]", "wire = []", "6:8:", "one or more of 1, 2"),
         ("wire = [2, 1]", "wire = 'one'", "6:8:", "sequence"),
         ("protocol = 1", "protocol = 2", "1:12:", "protocol is 2"),
         ("name = 'ada'", "name = ' '", "2:8:", "empty"),

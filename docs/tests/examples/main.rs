@@ -17,12 +17,13 @@ use sandbox::{Sandbox, root};
 use table::{BLOCKS, HELP, How, SPANS};
 
 /// The documents whose examples are run.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 11] = [
     "README.md",
     "CONTRIBUTING.md",
     "ARCHITECTURE.md",
     "samples/README.md",
     "conformance/testees/README.md",
+    "docs/editions.md",
     "docs/safety.md",
     "docs/speed.md",
     "docs/conformance/README.md",

@@ -252,6 +252,20 @@ pub(crate) const SPANS: &[(&str, How)] = &[
     ),
     ("cargo run -p atf-codegen -- spec check", RUNS),
     (
+        "atf-codegen --overlay DIR spec edition",
+        Runs(
+            0,
+            Some("atf-codegen --overlay spec/experiments/vendor spec edition"),
+        ),
+    ),
+    (
+        "atf-codegen --overlay DIR generate rust",
+        Runs(
+            0,
+            Some("atf-codegen --overlay spec/experiments/vendor generate rust --out acme"),
+        ),
+    ),
+    (
         "cargo run -p atf-codegen -- spec check --sources DIR --bless",
         Elsewhere(
             "the documents are not in the repository",
@@ -381,6 +395,10 @@ pub(crate) const HELP: &[(&str, How)] = &[
         ),
     ),
     ("atf-codegen spec check", RUNS),
+    (
+        "atf-codegen --overlay spec/experiments/vendor spec edition",
+        RUNS,
+    ),
     ("atf-codegen spec why index_footer.reserved", RUNS),
     ("atf-codegen spec diff 1 2", RUNS),
 ];
