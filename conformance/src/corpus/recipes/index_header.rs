@@ -15,8 +15,6 @@ use crate::Verdict::{Accept, Recover, Reject};
 use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{DETAIL, INDEX, MANIFEST, OTHER, T, Trace};
 
-/// Offsets of `event_size` and `event_count` in versions 1 and 2.
-
 pub(super) fn recipes() -> Vec<Recipe> {
     [start(), layout(), platform(), repeated()]
         .into_iter()
@@ -116,11 +114,11 @@ fn layout() -> Vec<Recipe> {
         .only(&[2]),
         holds("ATF-IHDR-006", "32"),
         breaks("ATF-IHDR-006", "31", |t| {
-            t.patch_field("header.event_size", &[31])
+            t.patch_field("header.event_size", &[31]);
         })
         .at_field(INDEX, "header.event_size", Reject),
         breaks("ATF-IHDR-006", "33", |t| {
-            t.patch_field("header.event_size", &[33])
+            t.patch_field("header.event_size", &[33]);
         })
         .at_field(INDEX, "header.event_size", Reject),
         meets("ATF-IHDR-007", "65, and the footer proves it", |t| {
