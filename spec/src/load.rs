@@ -93,6 +93,7 @@ pub fn load(folder: &Path, overlay: Option<&Path>) -> Loaded {
     };
     spec.records
         .sort_by_key(|record| order(&record.record).unwrap_or(usize::MAX));
+    loader.refuse_unread();
     let Loader { files, faults, .. } = loader;
     Loaded {
         files,
@@ -235,6 +236,35 @@ impl Loader<'_> {
             Err(fault) => {
                 self.faults.push(fault);
                 None
+            }
+        }
+    }
+
+    /// Refuses files of the overlay that nothing reads: a misspelled name must not pass for a change
+    /// without effect.
+    fn refuse_unread(&mut self) {
+        let Some(overlay) = self.overlay else {
+            return;
+        };
+        let names = |folder: &Path| {
+            let entries = std::fs::read_dir(folder).into_iter().flatten();
+            let entries = entries.filter_map(Result::ok);
+            entries
+                .filter_map(|entry| entry.file_name().into_string().ok())
+                .collect::<Vec<_>>()
+        };
+        let mut paths = Vec::new();
+        for name in names(overlay) {
+            let below = names(&overlay.join(&name)).into_iter();
+            paths.extend(below.map(|file| format!("{name}/{file}")));
+            paths.push(name);
+        }
+        paths.retain(|path| path.ends_with(".yaml") || path.ends_with(".yml"));
+        paths.sort();
+        for path in paths {
+            let label = format!("overlay/{path}");
+            if !self.files.iter().any(|file| file.path == label) {
+                self.unreadable(&label, "the spec has no such file or folder");
             }
         }
     }

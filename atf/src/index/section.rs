@@ -197,7 +197,7 @@ fn partial_footer(
 }
 
 /// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic, and
-/// by its count or start time if those are present, with reserved bytes 0. If a sector with the footer's beginning never
+/// by its count, or by its start time and reserved bytes of 0, if those are present. If a sector with the footer's beginning never
 /// reached the disk, it is zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
@@ -216,16 +216,17 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     if seq == 0 {
         return Ok(bytes.iter().skip(COUNT).all(|byte| *byte == 0));
     }
-    if !reserved_is_zero::<IndexFooter>(header.wire, &bytes) {
-        return Ok(false);
-    }
     let footer = IndexFooter::decode(header.wire, &bytes);
     if size < COUNT_END || footer.event_count == seq {
         return Ok(true);
     }
+    // The start time alone is weak evidence: with a count of its own, an event may begin like this.
+    if size < TIME_END || !reserved_is_zero::<IndexFooter>(header.wire, &bytes) {
+        return Ok(false);
+    }
     let first = input.record(header.events_offset)?;
     let first = IndexEvent::decode(header.wire, header.thread_id, &first);
-    Ok(size >= TIME_END && footer.time_start_ns == first.timestamp_ns)
+    Ok(footer.time_start_ns == first.timestamp_ns)
 }
 
 /// Returns whether the bytes at the place of event `seq` are a footer without its first half.

@@ -1,7 +1,7 @@
 //! The records exactly as in the files, and their fields in each wire version.
 //!
-//! The folder `generated` comes from the layout that the spec resolves; [`Field`] and the functions
-//! on it are written by hand. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
+//! The folder `generated` comes from the resolved layout; [`Field`] and the functions on it are
+//! written by hand. [`v1`] and [`v2`] have the packed structs of little-endian integers, with
 //! offsets and sizes asserted at compile time; [`Record::fields`] lists the same at run time. Most
 //! callers need neither: the readers decode each record into one type for all wire versions, for
 //! example [`IndexHeader`](crate::index::IndexHeader).
@@ -82,7 +82,7 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// A field that every wire version has, for each version.
+/// Returns a field's layout in each wire version, all of which have it.
 ///
 /// # Panics
 ///

@@ -89,6 +89,17 @@ fn a_fault_names_the_overlays_file() {
         "{}",
         ran.stderr
     );
+    let misspelled = overlay.path().join("enum.yaml");
+    fs::rename(overlay.path().join("enums.yaml"), misspelled).expect("a temporary file");
+    let ran = run(&real_spec(), &["--overlay", path, "spec", "check"]);
+    assert_eq!(ran.status, 1);
+    let says = "overlay/enum.yaml";
+    assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the spec has no such file"),
+        "{}",
+        ran.stderr
+    );
     let ran = run(&real_spec(), &["--overlay", "nowhere", "spec", "check"]);
     assert_eq!(ran.status, 2);
     assert!(

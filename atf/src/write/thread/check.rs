@@ -18,7 +18,7 @@ impl ThreadWriter {
     /// Checks what the format demands of tracers, and that the wire version can represent it.
     #[inline]
     pub(super) fn check(&self, timestamp_ns: u64, event_kind: EventKind) -> Result<()> {
-        let is_known = (EventKind::CALL..=EventKind::EXCEPTION).contains(&event_kind);
+        let is_known = event_kind.name().is_some();
         if timestamp_ns >= self.last_timestamp && is_known {
             Ok(())
         } else {

@@ -57,7 +57,7 @@ pub fn library(layout: &Layout) -> Vec<GeneratedFile> {
     ));
     files.push(file(
         "mod",
-        "Everything that the spec's layout says.",
+        "The generated records, enumerations and tables.",
         module(layout),
     ));
     files

@@ -55,7 +55,7 @@ pub fn open_enum(layout: &Layout, enumeration: &Enum, options: &Options) -> Toke
 }
 
 /// Returns the widest scalar of the fields that use the enumeration, or `u64` if none does.
-fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
+pub(super) fn widest_scalar(layout: &Layout, enumeration: &Enum) -> Scalar {
     let layouts = layout.records.iter().flat_map(|record| &record.layouts);
     let users = layouts
         .flat_map(|layout| &layout.fields)

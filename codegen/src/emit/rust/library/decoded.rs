@@ -4,10 +4,11 @@
 //! field is as wide as the widest version's. It is an `Option` if a version has a value for "none"
 //! or lacks the field. A field that a version lacks and the file's header has is the header's.
 
-use atf_spec::layout::{Field, Layout, Record, Scalar, Type, Wire};
+use atf_spec::layout::{Field, Layout, Record, RecordLayout, Scalar, Type, Wire};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::super::open_enum::widest_scalar;
 use super::super::{constant_ident, doc, scalar_ident};
 
 /// The records that the library decodes. The others are used in place.
@@ -209,29 +210,28 @@ impl<'a> Decoded<'a> {
         if let Some(units) = member.field.units.as_deref().filter(|units| *units == "ns") {
             first.push_str(&format!(" In {units}."));
         }
-        let lacking: Vec<String> = self
-            .record
-            .layouts
-            .iter()
-            .filter(|layout| find(&layout.fields, member.field.key()).is_none())
-            .map(|layout| layout.wire.to_string())
-            .collect();
-        let lacking = lacking.join(" and ");
         let mut paragraphs = vec![first];
+        let lacks = |layout: &&RecordLayout| find(&layout.fields, member.field.key()).is_none();
+        let lacking = self.record.layouts.iter().filter(lacks);
+        let lacking: Vec<String> = lacking.map(|layout| layout.wire.to_string()).collect();
+        let (versions, do_not) = match lacking.as_slice() {
+            [version] => (format!("version {version}"), "does not"),
+            versions => (format!("versions {}", versions.join(" and ")), "do not"),
+        };
         match member.absent {
             Absent::Never => {}
             Absent::OfHeader => paragraphs.push(format!(
-                "Wire version {lacking} does not record it: there it is the header's."
+                "Wire {versions} {do_not} record it: there it is the header's."
             )),
             Absent::Unknown => paragraphs.push(format!(
-                "`None` in wire version {lacking}, which does not record it."
+                "`None` in wire {versions}, which {do_not} record it."
             )),
         }
         paragraphs
     }
 
     fn conversions(&self, ident: &Ident) -> TokenStream {
-        let wires: Vec<_> = self.layout.wires.clone();
+        let wires = &self.layout.wires;
         let size = Literal::u32_unsuffixed(self.record.size);
         let given: Vec<_> = self
             .fields
@@ -245,7 +245,12 @@ impl<'a> Decoded<'a> {
         let from = wires.iter().map(|&wire| self.decoding(wire));
         let to = wires.iter().map(|&wire| self.encoding(wire));
         let blank = self.fields.iter().map(|member| {
-            let (name, value) = (member.ident(), self.blank(member));
+            let name = member.ident();
+            let value = if member.is_option() {
+                quote!(None)
+            } else {
+                self.zero(member)
+            };
             quote!(#name: #value)
         });
         let (wire_argument, wire_field) = if self.is_header() {
@@ -284,10 +289,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    fn blank(&self, member: &Member<'_>) -> TokenStream {
-        if member.is_option() {
-            return quote!(None);
-        }
+    /// Returns 0 in the type without `Option`.
+    fn zero(&self, member: &Member<'_>) -> TokenStream {
         match member.field.enumeration.as_deref() {
             Some(_) => {
                 let ident = member.inner_type(self.layout);
@@ -339,17 +342,11 @@ impl<'a> Decoded<'a> {
             (None, _) => quote!(raw.#raw.get()),
             (Some(_), _) => quote!(raw.#raw.map(|number| number.get())),
         };
-        let is_same = field.ty == member.ty && field.enumeration.is_none();
-        let value = match (&field.enumeration, is_same) {
-            (Some(_), _) => {
-                let inner = member.inner_type(self.layout);
-                quote!(#inner::from(#number))
-            }
-            (None, true) => number.clone(),
-            (None, false) => {
-                let inner = member.inner_type(self.layout);
-                quote!(#inner::from(#number))
-            }
+        let value = if field.ty == member.ty && field.enumeration.is_none() {
+            number.clone()
+        } else {
+            let inner = member.inner_type(self.layout);
+            quote!(#inner::from(#number))
         };
         match field.none {
             Some(_) => {
@@ -381,7 +378,7 @@ impl<'a> Decoded<'a> {
         if field.value.is_some() {
             let constant = constant_ident(&field.name);
             let value = quote!(#module::#ident::#constant);
-            return inencoding(field.ty, value);
+            return to_packed(field.ty, value);
         }
         let Some(member) = self
             .fields
@@ -391,23 +388,20 @@ impl<'a> Decoded<'a> {
             return zero(field.ty, true);
         };
         let name = member.ident();
+        let widest = self.widest(member);
         let narrow = |value: TokenStream| {
-            let from = if field.enumeration.is_some() {
-                let ty = scalar_ident(self.enum_scalar(field));
-                quote!(#ty::from(#value))
-            } else {
-                value
-            };
-            let widest = if field.enumeration.is_some() {
-                self.enum_scalar(field)
-            } else {
-                member.ty.scalar
+            let value = match field.enumeration {
+                Some(_) => {
+                    let ty = scalar_ident(widest);
+                    quote!(#ty::from(#value))
+                }
+                None => value,
             };
             if widest == field.ty.scalar {
-                from
+                value
             } else {
                 let ty = scalar_ident(field.ty.scalar);
-                quote!(#ty::try_from(#from).unwrap_or(#ty::MAX))
+                quote!(#ty::try_from(#value).unwrap_or(#ty::MAX))
             }
         };
         let value = match field.none {
@@ -420,27 +414,21 @@ impl<'a> Decoded<'a> {
                     quote!(self.#name.map_or(#module::#ident::#none, |value| #value))
                 }
             }
-            None if member.is_option() => narrow(quote!(self.#name.unwrap_or(0))),
+            None if member.is_option() => {
+                let zero = self.zero(member);
+                narrow(quote!(self.#name.unwrap_or(#zero)))
+            }
             None => narrow(quote!(self.#name)),
         };
-        inencoding(field.ty, value)
+        to_packed(field.ty, value)
     }
 
-    /// Returns the scalar in an enumeration's newtype.
-    fn enum_scalar(&self, field: &Field) -> Scalar {
-        let enumeration = field.enumeration.as_ref();
-        let layouts = self
-            .layout
-            .records
-            .iter()
-            .flat_map(|record| &record.layouts);
-        let users = layouts
-            .flat_map(|layout| &layout.fields)
-            .filter(|other| other.enumeration.as_ref() == enumeration);
-        users
-            .map(|field| field.ty.scalar)
-            .max()
-            .unwrap_or(field.ty.scalar)
+    /// Returns the scalar that holds a field's value in every version: for an enumeration, its
+    /// newtype's.
+    fn widest(&self, member: &Member<'_>) -> Scalar {
+        let name = member.field.enumeration.as_deref();
+        let enumeration = name.and_then(|name| self.layout.enumeration(name));
+        enumeration.map_or(member.ty.scalar, |item| widest_scalar(self.layout, item))
     }
 
     /// Emits the check that all values fit into a wire version, unless they always do.
@@ -476,10 +464,7 @@ impl<'a> Decoded<'a> {
     /// Emits the check of one value, if the version cannot hold all that the decoded type can.
     fn limit(&self, member: &Member<'_>, wire: Wire) -> Option<TokenStream> {
         let field = find(self.wire_fields(wire), member.field.key())?;
-        let widest = match field.enumeration {
-            Some(_) => self.enum_scalar(field),
-            None => member.ty.scalar,
-        };
+        let widest = self.widest(member);
         if widest == field.ty.scalar && field.none.is_none() {
             return None;
         }
@@ -538,7 +523,7 @@ fn array(ty: Type) -> TokenStream {
 }
 
 /// Converts a number to the packed struct's little-endian type.
-fn inencoding(ty: Type, value: TokenStream) -> TokenStream {
+fn to_packed(ty: Type, value: TokenStream) -> TokenStream {
     match (ty.count, ty.scalar) {
         (_, Scalar::U8) => value,
         (None, Scalar::U16) => quote!(U16::new(#value)),
