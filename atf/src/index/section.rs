@@ -196,9 +196,10 @@ fn partial_footer(
     Ok(None)
 }
 
-/// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic, and
-/// by its count, or by its start time and reserved bytes of 0, if those are present. If a sector with the footer's beginning never
-/// reached the disk, it is zeros, followed by the length of the preceding events.
+/// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic and, if
+/// those are present, by its count, or by its start time and reserved bytes of 0. If a sector with
+/// the footer's beginning never reached the disk, it is zeros, followed by the length of the
+/// preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const COUNT_END: usize = offset!(IndexFooter.time_start_ns);
