@@ -197,9 +197,8 @@ fn partial_footer(
 }
 
 /// Returns whether the `size` bytes at the place of event `seq` begin a footer: by its magic and, if
-/// those are present, by its count, or by its start time and reserved bytes of 0. If a sector with
-/// the footer's beginning never reached the disk, it is zeros, followed by the length of the
-/// preceding events.
+/// those are present, by its count or start time. If a sector with the footer's beginning never
+/// reached the disk, it is zeros, followed by the length of the preceding events.
 fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Result<bool> {
     const COUNT: usize = offset!(IndexFooter.event_count);
     const COUNT_END: usize = offset!(IndexFooter.time_start_ns);
@@ -221,13 +220,14 @@ fn begins_footer(input: &Input, header: &IndexHeader, seq: u64, size: u64) -> Re
     if size < COUNT_END || footer.event_count == seq {
         return Ok(true);
     }
-    // The start time alone is weak evidence: with a count of its own, an event may begin like this.
-    if size < TIME_END || !reserved_is_zero::<IndexFooter>(header.wire, &bytes) {
+    if size < TIME_END {
         return Ok(false);
     }
     let first = input.record(header.events_offset)?;
     let first = IndexEvent::decode(header.wire, header.thread_id, &first);
-    Ok(footer.time_start_ns == first.timestamp_ns)
+    // A time of 0 proves nothing: an event of small numbers may look like this.
+    let is_proof = first.timestamp_ns > 0 || reserved_is_zero::<IndexFooter>(header.wire, &bytes);
+    Ok(is_proof && footer.time_start_ns == first.timestamp_ns)
 }
 
 /// Returns whether the bytes at the place of event `seq` are a footer without its first half.
