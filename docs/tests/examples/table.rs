@@ -259,6 +259,13 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         ),
     ),
     (
+        "atf-codegen --overlay DIR spec check",
+        Runs(
+            0,
+            Some("atf-codegen --overlay spec/experiments/vendor spec check"),
+        ),
+    ),
+    (
         "atf-codegen --overlay DIR generate rust",
         Runs(
             0,
