@@ -363,20 +363,19 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint64_t function_id;
 
     /**
-     * Thread id, the same in every event and in the header. Version 2 has it only in the
-     * header.
+     * Thread id, the same in every event and in the header.
      * Offset 16. [S0 S1 S3]
      */
     uint32_t thread_id;
 
     /**
-     * What happened.
+     * Kind of the event.
      * Offset 20. Values: ATF_EVENT_KIND_*. [S0 S1 S2 S3]
      */
     uint32_t event_kind;
 
     /**
-     * Depth of the call stack; a return repeats its call's depth. Not in version 2.
+     * Depth of the call stack; a return repeats its call's depth.
      * Offset 24. Unit: frames. Starts at 1. [S0 S1 S3]
      */
     uint32_t call_depth;

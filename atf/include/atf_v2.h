@@ -362,7 +362,7 @@ typedef struct ATF_LAYOUT_PACKED IndexEvent {
     uint64_t detail_seq;
 
     /**
-     * What happened.
+     * Kind of the event.
      * Offset 24. Values: ATF_EVENT_KIND_*. [S0 S1 S2 S3]
      */
     uint8_t event_kind;

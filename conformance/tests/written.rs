@@ -87,7 +87,7 @@ fn assert_no_finding(path: &Path) {
 
 #[test]
 fn a_written_session_gives_no_finding() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         for with_symbols in [false, true] {
             let root = tempfile::tempdir().unwrap();
             let options = WriteOptions::default()
@@ -124,7 +124,7 @@ fn a_written_session_gives_no_finding() {
 
 #[test]
 fn events_from_a_kill_journal_are_checked() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let options = WriteOptions::default().wire(wire).survive_kill(true);
         let session = SessionWriter::create(root.path(), &options).unwrap();

@@ -91,7 +91,12 @@ impl At {
 
     /// Returns the place of a field; of the record, if the wire version lacks the field.
     pub(crate) fn field(&self, name: &str) -> Place {
-        let field = self.record.field(self.wire, name);
+        let field_in = |wire: Wire| self.record.field(wire, name);
+        debug_assert!(
+            Wire::ALL.iter().any(|wire| field_in(*wire).is_some()),
+            "{self:?} has no field {name}"
+        );
+        let field = field_in(self.wire);
         let offset = field.map_or(0, |field| field.offset as u64);
         Place::at(
             format!("{}.{name}", self.name),

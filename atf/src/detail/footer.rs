@@ -2,7 +2,7 @@
 
 use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
-use crate::wire::{DETAIL_FOOTER_MAGIC, Record, Wire, offset};
+use crate::wire::{Record, Wire, offset};
 
 pub use crate::wire::decoded::DetailFooter;
 
@@ -21,7 +21,7 @@ impl DetailFooter {
 }
 
 impl Footer for DetailFooter {
-    const MAGIC: [u8; 4] = DETAIL_FOOTER_MAGIC;
+    const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::DetailFooter;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {

@@ -7,7 +7,7 @@ use super::{DetailEventHeader, DetailFooter, DetailHeader};
 use crate::checksum::Crc32c;
 use crate::completeness::{Completeness, CountSource, PartialFooter};
 use crate::error::{Error, ErrorKind, Result, push};
-use crate::footer::{self, Damaged, FOOTER_SIZE, Footer, Placed, Verdict, condemn, first, judge};
+use crate::footer::{self, Damaged, FOOTER_SIZE, Placed, Verdict, condemn, first, judge};
 use crate::header;
 use crate::source::{Input, OpenOptions};
 use crate::window::{Window, end_without_zeros};

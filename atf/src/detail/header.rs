@@ -34,7 +34,7 @@ impl DetailHeader {
     /// Encodes the header with reserved bytes 0: the inverse of [`decode`](Self::decode).
     #[must_use]
     pub fn encode(&self) -> [u8; Self::SIZE] {
-        self.bytes(self.wire)
+        self.bytes()
     }
 
     /// Returns whether the header looks like a placeholder: count, length and range 0. A finalized

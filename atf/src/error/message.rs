@@ -32,7 +32,7 @@ impl fmt::Display for ErrorKind {
                 "{found:#04x}, expected {expected:#04x}: ATF is little-endian"
             ),
             Self::UnknownVersion { found } => {
-                let known = Wire::ALL.map(|wire| wire.version().to_string());
+                let known: Vec<_> = Wire::VERSIONS.iter().map(u8::to_string).collect();
                 write!(f, "{found}, expected {}", known.join(" or "))
             }
             Self::WrongLayoutForVersion { version, layout } => {

@@ -9,7 +9,7 @@ use crate::detail::{
     DetailEvent, DetailEventHeader, DetailFooter, DetailHeader, FunctionPayload, footer_of,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, judge};
+use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, judge};
 use crate::header::HEADER_SIZE;
 use crate::source::{Growing, Input};
 use crate::wire::offset;

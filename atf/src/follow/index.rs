@@ -6,7 +6,7 @@ use super::head::Head;
 use super::{Polled, is_written};
 use crate::checksum::{Checksum, Crc32c};
 use crate::error::{Error, ErrorKind, Result};
-use crate::footer::{self, FOOTER_SIZE, Footer, Placed, Verdict, first, judge};
+use crate::footer::{self, FOOTER_SIZE, Placed, Verdict, first, judge};
 use crate::header::HEADER_SIZE;
 use crate::index::{EventSlice, IndexEvent, IndexFooter, IndexHeader, Record, timestamp_ns};
 use crate::source::{Growing, Input};

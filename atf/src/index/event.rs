@@ -22,7 +22,8 @@ pub(crate) fn timestamp_ns(bytes: &[u8; IndexEvent::SIZE]) -> u64 {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits")]
 pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKind {
-    const FIELDS: [Field; Wire::ALL.len()] = in_each(Record::IndexEvent, "event_kind");
+    const FIELDS: [Field; Wire::COUNT] = in_each(Record::IndexEvent, "event_kind");
+    const { assert_in_one_word(&FIELDS) };
     let Field { offset, size, .. } = wire.pick(FIELDS);
     let (words, _) = bytes.as_chunks::<4>();
     let word = words
@@ -32,6 +33,15 @@ pub(super) fn event_kind(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> EventKin
     let above = 8_usize.wrapping_mul(4_usize.wrapping_sub(size).wrapping_sub(offset % 4)) as u32;
     let below = 8_usize.wrapping_mul(4_usize.wrapping_sub(size)) as u32;
     EventKind(word.wrapping_shl(above).wrapping_shr(below))
+}
+
+/// Asserts that no field crosses the end of four aligned bytes. Evaluate it at compile time.
+#[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
+const fn assert_in_one_word(mut fields: &[Field]) {
+    while let [field, rest @ ..] = fields {
+        assert!(field.offset % 4 + field.size <= 4);
+        fields = rest;
+    }
 }
 
 /// Returns one more than the event's `detail_seq`, or 0 if it has no link.

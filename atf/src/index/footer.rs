@@ -3,7 +3,7 @@
 use super::event::EVENT_SIZE;
 use crate::error::ErrorKind;
 use crate::footer::{FOOTER_SIZE, Footer};
-use crate::wire::{INDEX_FOOTER_MAGIC, Record, Wire, offset};
+use crate::wire::{Record, Wire, offset};
 
 pub use crate::wire::decoded::IndexFooter;
 
@@ -22,7 +22,7 @@ impl IndexFooter {
 }
 
 impl Footer for IndexFooter {
-    const MAGIC: [u8; 4] = INDEX_FOOTER_MAGIC;
+    const MAGIC: [u8; 4] = Self::MAGIC;
     const RECORD: Record = Record::IndexFooter;
 
     fn decode(wire: Wire, bytes: &[u8; FOOTER_SIZE]) -> Self {

@@ -52,8 +52,8 @@ impl IndexHeader {
     ///
     /// [`OutOfRange`](ErrorKind::OutOfRange) at `header.event_count`: version 1 has 32 bits for it.
     pub fn encode(&self) -> Result<[u8; Self::SIZE]> {
-        self.check_fits(self.wire)?;
-        Ok(self.bytes(self.wire))
+        self.check_fits()?;
+        Ok(self.bytes())
     }
 
     /// Returns whether the header looks like a placeholder: flags, count and times 0,
@@ -96,7 +96,7 @@ impl IndexHeader {
                     .has_zeros(&stated, bytes)
                     .unwrap_or_else(|| other.has_event_size(bytes))
         };
-        match Wire::ALL.into_iter().find(|wire| is_other(*wire)) {
+        match Wire::ALL.iter().copied().find(|wire| is_other(*wire)) {
             None => Ok(()),
             Some(layout) => {
                 let version = self.wire;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::detail::{DetailHeader, DetailReader};
 use crate::error::Result;
-use crate::footer::Footer;
 use crate::index::{IndexEvent, IndexFooter, IndexHeader, IndexReader};
 use crate::source::{Input, OpenOptions, ReadAt};
 use crate::wire::{Arch, Clock, Os, Record, Wire};
@@ -49,7 +48,7 @@ pub(super) fn index(
     let wires = detail
         .map(|detail| detail.wire)
         .into_iter()
-        .chain(Wire::ALL);
+        .chain(Wire::ALL.iter().copied());
     let Some((wire, thread_id)) = wires.filter_map(|wire| sample.fits(wire)).next() else {
         return Ok(None);
     };

@@ -82,7 +82,7 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
     left.is_empty() && right.is_empty()
 }
 
-/// Returns a field's layout in each wire version, all of which have it.
+/// Returns a field's layout in each wire version.
 ///
 /// # Panics
 ///
@@ -93,14 +93,14 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
     clippy::arithmetic_side_effects,
     reason = "evaluated at compile time"
 )]
-pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::ALL.len()] {
+pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::COUNT] {
     let blank = Field {
         name: "",
         offset: 0,
         size: 0,
         is_reserved: false,
     };
-    let mut fields = [blank; Wire::ALL.len()];
+    let mut fields = [blank; Wire::COUNT];
     let mut index = 0;
     while index < fields.len() {
         match record.field(Wire::ALL[index], name) {
@@ -136,8 +136,20 @@ pub(crate) const fn common_offset(record: Record, name: &str) -> usize {
 }
 
 /// Asserts that every wire version lays a record out alike. Evaluate it at compile time.
+///
+/// Fields have no gaps, so equal offsets and an equal number of fields leave no other layout.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
 const fn assert_common(record: Record) {
     let mut fields = record.fields(Wire::V1);
+    let mut index = 0;
+    while index < Wire::COUNT {
+        assert!(record.fields(Wire::ALL[index]).len() == fields.len());
+        index += 1;
+    }
     while let [field, rest @ ..] = fields {
         common_offset(record, field.name);
         fields = rest;
@@ -160,40 +172,30 @@ macro_rules! offset {
 pub(crate) use offset;
 
 /// The magic bytes of `index.atf` in every wire version.
-pub const INDEX_MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+pub const INDEX_MAGIC: [u8; 4] = decoded::IndexHeader::MAGIC;
 
 /// The magic bytes of `detail.atf` in every wire version.
-pub const DETAIL_MAGIC: [u8; 4] = v1::DetailHeader::MAGIC;
-
-/// The magic bytes of the footer of `index.atf` in every wire version.
-pub const INDEX_FOOTER_MAGIC: [u8; 4] = v1::IndexFooter::MAGIC;
-
-/// The magic bytes of the footer of `detail.atf` in every wire version.
-pub const DETAIL_FOOTER_MAGIC: [u8; 4] = v1::DetailFooter::MAGIC;
+pub const DETAIL_MAGIC: [u8; 4] = decoded::DetailHeader::MAGIC;
 
 /// The `endian` byte of every header: little-endian.
-pub const ENDIAN: u8 = v1::IndexHeader::ENDIAN;
+pub const ENDIAN: u8 = decoded::IndexHeader::ENDIAN;
 
 /// Bytes per index event, as headers state them, in every wire version.
-pub const INDEX_EVENT_SIZE: u32 = v1::IndexHeader::EVENT_SIZE;
+pub const INDEX_EVENT_SIZE: u32 = decoded::IndexHeader::EVENT_SIZE;
 
 impl Wire {
     /// Returns the `detail_seq` of an index event without a detail: `ATF_NO_DETAIL_SEQ`.
     #[must_use]
     pub const fn no_detail_seq(self) -> u64 {
-        self.greatest(const { in_each(Record::IndexEvent, "detail_seq") })
+        self.pick(decoded::IndexEvent::DETAIL_SEQ_NONE)
     }
 
     /// Returns the most events that an index header can count.
     pub(crate) const fn most_events(self) -> u64 {
-        self.greatest(const { in_each(Record::IndexHeader, "event_count") })
-    }
-
-    /// Returns the greatest number that a field can have.
-    const fn greatest(self, fields: [Field; Self::ALL.len()]) -> u64 {
-        match self.pick(fields).size {
-            1 => u8::MAX as u64,
-            2 => u16::MAX as u64,
+        match self
+            .pick(const { in_each(Record::IndexHeader, "event_count") })
+            .size
+        {
             4 => u32::MAX as u64,
             _ => u64::MAX,
         }
@@ -233,6 +235,5 @@ const _: () = {
     assert!(Record::IndexHeader.size() == Record::DetailHeader.size());
     assert_common(Record::DetailFunctionPayload);
     assert_common(Record::RingHeader);
-    // The greatest number of its bits means "no detail".
-    assert!(v1::IndexEvent::DETAIL_SEQ_NONE == u32::MAX);
+    assert!(decoded::DetailHeader::ENDIAN == ENDIAN && RingHeader::ENDIAN == ENDIAN);
 };

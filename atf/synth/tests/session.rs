@@ -45,7 +45,7 @@ fn the_validator_finds_no_problem() {
         Shape::FewActive(2),
         Shape::Interleave,
     ];
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         for shape in shapes {
             let folder = tempfile::tempdir().unwrap();
             synth(shape, wire)
@@ -64,7 +64,7 @@ fn the_validator_finds_no_problem() {
 
 #[test]
 fn the_generated_events_are_read_back() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("session");
         let synth = synth(Shape::Independent, wire);

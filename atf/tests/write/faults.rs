@@ -125,7 +125,7 @@ fn run(
 
 #[test]
 fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         for durability in [
             Durability::None,
             Durability::Finalize,
@@ -158,7 +158,7 @@ fn whichever_call_fails_the_files_hold_what_the_writer_flushed() {
 
 #[test]
 fn a_write_torn_anywhere_leaves_whole_events() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = options(wire, Durability::None);
         let steps = run(&options, "no fault", |_, _| Fate::Done);
         for fault in 0..steps {
@@ -183,7 +183,7 @@ fn a_write_torn_anywhere_leaves_whole_events() {
 
 #[test]
 fn short_and_interrupted_writes_are_continued() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = options(wire, Durability::EachFlush);
         let mut step = 0;
         let steps = run(&options, "short and interrupted", move |what, _| {

@@ -35,7 +35,7 @@ fn assert_refused<T: std::fmt::Debug>(result: Result<T, Error>, field: &str, kin
 
 #[test]
 fn an_event_earlier_than_the_last_one_is_refused() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire);
         let plain = written(&options, |writer| {
             writer.write(&event(1)).unwrap();
@@ -60,7 +60,7 @@ fn an_event_earlier_than_the_last_one_is_refused() {
 
 #[test]
 fn an_unknown_kind_is_refused() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire);
         written(&options, |writer| {
             for kind in [0, 4, 257, u32::MAX] {
@@ -121,7 +121,7 @@ fn a_kind_that_does_not_fit_version_2_is_refused_even_in_a_copy() {
 
 #[test]
 fn the_split_form_writes_the_same_as_the_joined_form() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
         let joined = written(&options, |writer| {
             for seq in 0..1000 {

@@ -212,7 +212,7 @@ proptest! {
     #[test]
     fn whatever_is_dropped_the_files_are_finalized_and_every_link_holds(
         ops in vec(op(), 0..60),
-        wire in prop::sample::select(&Wire::ALL[..]),
+        wire in prop::sample::select(Wire::ALL),
         survive_kill in any::<bool>(),
     ) {
         let folder = TempDir::new().unwrap();
@@ -296,7 +296,7 @@ fn a_dropped_detail_leaves_no_link_and_those_after_it_move_up() {
 
 #[test]
 fn a_dropped_detail_whose_event_is_in_the_file_has_no_payload() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let (folder, dropped) = drop_one_of_four(wire, false, true);
         assert_eq!(dropped, 1);
         let links = vec![Some(0), Some(1), Some(2), Some(3)];

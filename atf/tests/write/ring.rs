@@ -112,7 +112,7 @@ fn assert_whole(thread: &ThreadReader, count: u64) {
 
 #[test]
 fn a_finalized_thread_has_no_ring_and_the_same_files() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let files = [true, false].map(|survive_kill| {
             let folder = tempfile::tempdir().unwrap();
             let options = options(wire).survive_kill(survive_kill);
@@ -130,7 +130,7 @@ fn a_finalized_thread_has_no_ring_and_the_same_files() {
 
 #[test]
 fn events_in_the_buffers_are_read_after_those_in_the_files() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
         for count in (1..700).step_by(13) {
@@ -171,7 +171,7 @@ fn a_detail_larger_than_its_area_bypasses_it() {
 
 #[test]
 fn a_kill_between_any_two_steps_of_a_flush_loses_nothing() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let folder = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(folder.path(), 7, &options(wire)).unwrap();
         // The files already have events, so starts and checksums are not the initial ones.

@@ -69,7 +69,7 @@ fn bytes(folder: &Path, name: &str) -> Vec<u8> {
 
 #[test]
 fn a_finalized_thread_has_the_layout_of_the_sources() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         for (count, buffer_size) in [(1, 0), (2000, 0), (2000, 64 << 10)] {
             let root = tempfile::tempdir().unwrap();
             let folder = root.path().join("thread_7");
@@ -92,7 +92,7 @@ fn a_finalized_thread_has_the_layout_of_the_sources() {
 
 #[test]
 fn a_thread_without_details_has_no_detail_file() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
         (0..10).for_each(|seq| {
@@ -111,7 +111,7 @@ fn a_thread_without_details_has_no_detail_file() {
 
 #[test]
 fn a_thread_without_events_can_be_finalized() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
         assert_eq!(writer.finalize().unwrap().time_range, None);
@@ -123,7 +123,7 @@ fn a_thread_without_events_can_be_finalized() {
 
 #[test]
 fn a_writer_that_is_dropped_leaves_all_its_events() {
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let root = tempfile::tempdir().unwrap();
         let mut writer = ThreadWriter::create(root.path(), 7, &options(wire, 0)).unwrap();
         write(&mut writer, 1000);

@@ -266,7 +266,7 @@ mod tests {
         ];
         for (record, wire) in records
             .into_iter()
-            .flat_map(|record| atf::Wire::VERSIONS.map(|wire| (record, wire)))
+            .flat_map(|record| atf::Wire::VERSIONS.iter().map(move |wire| (record, *wire)))
         {
             let end = record.fields(wire).iter().fold(0, |end, field| {
                 assert_eq!(field.offset, end, "{record:?} {}", field.name);

@@ -55,7 +55,11 @@ pub fn cases() -> Vec<Case> {
         }
         cases
     };
-    atf::Wire::VERSIONS.into_iter().flat_map(of_wire).collect()
+    atf::Wire::VERSIONS
+        .iter()
+        .copied()
+        .flat_map(of_wire)
+        .collect()
 }
 
 /// Adds a case. If another case has the same trace, merges the two.

@@ -68,7 +68,7 @@ enum Offset {
 pub(super) fn holds(rule: &'static str, name: &'static str) -> Recipe {
     Recipe {
         rules: vec![rule],
-        wires: &atf::Wire::VERSIONS,
+        wires: atf::Wire::VERSIONS,
         name,
         found: None,
         also: Vec::new(),

@@ -226,7 +226,8 @@ impl Raw {
         }
         let wire = self.wire.get_ref();
         if wire.is_empty() || wire.iter().any(|wire| !atf::Wire::VERSIONS.contains(wire)) {
-            let known = atf::Wire::VERSIONS.map(|wire| wire.to_string());
+            let known = atf::Wire::VERSIONS.iter().map(u8::to_string);
+            let known: Vec<_> = known.collect();
             let message = format!("wire must list one or more of {}", known.join(", "));
             return Err((self.wire.span(), message));
         }

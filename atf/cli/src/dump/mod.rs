@@ -485,7 +485,7 @@ fn damaged(error: &Error) -> State {
 /// The wire version of an event's file, by whether it records a depth.
 fn wire_of(event: &IndexEvent) -> Wire {
     let has_depth = event.call_depth.is_some();
-    let mut wires = Wire::ALL.into_iter();
+    let mut wires = Wire::ALL.iter().copied();
     let wire = wires.find(|wire| wire.records_call_depth() == has_depth);
     wire.unwrap_or(Wire::V1)
 }

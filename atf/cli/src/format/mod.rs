@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_record_used_here_is_in_the_layout() {
-        for wire in Wire::ALL {
+        for &wire in Wire::ALL {
             for (name, size) in [
                 ("index_header", 64),
                 ("index_event", 32),

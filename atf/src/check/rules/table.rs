@@ -7,7 +7,7 @@ use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
     version: "1.0.1",
-    digest: "ee2ea4d06baff0d8272be96adf985e9d8a42697d0d6104645b523de6fcb3b564",
+    digest: "9c1a1a86db2c2ec713a3d55c0a85b6bf247d281b6d6d7539fe396b01dff9d25b",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {

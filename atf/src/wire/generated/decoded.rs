@@ -37,6 +37,12 @@ pub struct IndexHeader {
 impl IndexHeader {
     /// The size in bytes, the same in every wire version.
     pub const SIZE: usize = 64;
+    /// The value of `magic` in every wire version.
+    pub const MAGIC: [u8; 4] = v1::IndexHeader::MAGIC;
+    /// The value of `endian` in every wire version.
+    pub const ENDIAN: u8 = v1::IndexHeader::ENDIAN;
+    /// The value of `event_size` in every wire version.
+    pub const EVENT_SIZE: u32 = v1::IndexHeader::EVENT_SIZE;
     /// Returns a record with every number 0 and every option `None`.
     #[must_use]
     pub(crate) const fn blank(wire: Wire) -> Self {
@@ -96,8 +102,8 @@ impl IndexHeader {
     /// Encodes values that fit; padding is 0.
     #[must_use]
     #[inline]
-    pub(crate) fn bytes(&self, wire: Wire) -> [u8; 64] {
-        match wire {
+    pub(crate) fn bytes(&self) -> [u8; 64] {
+        match self.wire {
             Wire::V1 => {
                 let raw = v1::IndexHeader {
                     magic: v1::IndexHeader::MAGIC,
@@ -144,8 +150,8 @@ impl IndexHeader {
         }
     }
     /// Checks that the wire version has enough bits for each value.
-    pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
-        match wire {
+    pub(crate) fn check_fits(&self) -> Result<()> {
+        match self.wire {
             Wire::V1 => {
                 if self.event_count > 4294967295 {
                     return Err(
@@ -230,13 +236,13 @@ pub struct IndexEvent {
     pub timestamp_ns: u64,
     /// Id of the function: module in the upper 32 bits, symbol in the lower. Both halves are opaque.
     pub function_id: u64,
-    /// Thread id, the same in every event and in the header. Version 2 has it only in the header.
+    /// Thread id, the same in every event and in the header.
     ///
     /// Wire version 2 does not record it: there it is the header's.
     pub thread_id: u32,
-    /// What happened.
+    /// Kind of the event.
     pub event_kind: EventKind,
-    /// Depth of the call stack; a return repeats its call's depth. Not in version 2.
+    /// Depth of the call stack; a return repeats its call's depth.
     ///
     /// `None` in wire version 2, which does not record it.
     pub call_depth: Option<u32>,
@@ -246,6 +252,8 @@ pub struct IndexEvent {
 impl IndexEvent {
     /// The size in bytes, the same in every wire version.
     pub const SIZE: usize = 32;
+    /// The value of `detail_seq` that means "none", by wire version.
+    pub(crate) const DETAIL_SEQ_NONE: [u64; 2] = [4294967295, 18446744073709551615];
     /// Returns a record with every number 0 and every option `None`.
     #[must_use]
     pub(crate) const fn blank() -> Self {
@@ -407,6 +415,8 @@ pub struct IndexFooter {
 impl IndexFooter {
     /// The size in bytes, the same in every wire version.
     pub const SIZE: usize = 64;
+    /// The value of `magic` in every wire version.
+    pub const MAGIC: [u8; 4] = v1::IndexFooter::MAGIC;
     /// Returns a record with every number 0 and every option `None`.
     #[must_use]
     pub(crate) const fn blank() -> Self {
@@ -539,6 +549,10 @@ pub struct DetailHeader {
 impl DetailHeader {
     /// The size in bytes, the same in every wire version.
     pub const SIZE: usize = 64;
+    /// The value of `magic` in every wire version.
+    pub const MAGIC: [u8; 4] = v1::DetailHeader::MAGIC;
+    /// The value of `endian` in every wire version.
+    pub const ENDIAN: u8 = v1::DetailHeader::ENDIAN;
     /// Returns a record with every number 0 and every option `None`.
     #[must_use]
     pub(crate) const fn blank(wire: Wire) -> Self {
@@ -595,8 +609,8 @@ impl DetailHeader {
     /// Encodes values that fit; padding is 0.
     #[must_use]
     #[inline]
-    pub(crate) fn bytes(&self, wire: Wire) -> [u8; 64] {
-        match wire {
+    pub(crate) fn bytes(&self) -> [u8; 64] {
+        match self.wire {
             Wire::V1 => {
                 let raw = v1::DetailHeader {
                     magic: v1::DetailHeader::MAGIC,
@@ -860,6 +874,8 @@ pub struct DetailFooter {
 impl DetailFooter {
     /// The size in bytes, the same in every wire version.
     pub const SIZE: usize = 64;
+    /// The value of `magic` in every wire version.
+    pub const MAGIC: [u8; 4] = v1::DetailFooter::MAGIC;
     /// Returns a record with every number 0 and every option `None`.
     #[must_use]
     pub(crate) const fn blank() -> Self {

@@ -16,9 +16,11 @@ pub enum Wire {
 }
 impl Wire {
     /// All wire versions in ascending order.
-    pub const ALL: [Self; 2] = [Self::V1, Self::V2];
+    pub const ALL: &[Self] = &[Self::V1, Self::V2];
     /// The header's `version` byte of each.
-    pub const VERSIONS: [u8; 2] = [1, 2];
+    pub const VERSIONS: &[u8] = &[1, 2];
+    /// The number of wire versions.
+    pub(crate) const COUNT: usize = 2;
     /// Returns the wire version whose headers have this `version` byte.
     #[must_use]
     pub const fn from_version(version: u8) -> Option<Self> {
@@ -37,7 +39,7 @@ impl Wire {
         }
     }
     /// Returns the element for this version of an array with one per version.
-    pub(crate) const fn pick<T: Copy>(self, of: [T; 2]) -> T {
+    pub(crate) const fn pick<T: Copy>(self, of: [T; Self::COUNT]) -> T {
         let [v1, v2] = of;
         match self {
             Self::V1 => v1,

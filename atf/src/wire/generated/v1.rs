@@ -240,18 +240,18 @@ pub struct IndexEvent {
     /// - Offset 8, 8 bytes, little-endian.
     /// - Sources: S0, S1, S2, S3.
     pub function_id: ::zerocopy::little_endian::U64,
-    /// Thread id, the same in every event and in the header. Version 2 has it only in the header.
+    /// Thread id, the same in every event and in the header.
     ///
     /// - Offset 16, 4 bytes, little-endian.
     /// - Sources: S0, S1, S3.
     pub thread_id: ::zerocopy::little_endian::U32,
-    /// What happened.
+    /// Kind of the event.
     ///
     /// - Offset 20, 4 bytes, little-endian.
     /// - One of `event_kind`: 1 `call`, 2 `return`, 3 `exception`.
     /// - Sources: S0, S1, S2, S3.
     pub event_kind: ::zerocopy::little_endian::U32,
-    /// Depth of the call stack; a return repeats its call's depth. Not in version 2.
+    /// Depth of the call stack; a return repeats its call's depth.
     ///
     /// - Offset 24, 4 bytes, little-endian.
     /// - Unit: frames.

@@ -238,7 +238,7 @@ pub struct IndexEvent {
     /// - The links in the file count 0, 1, 2 and so on.
     /// - Sources: S0, S1, S2, S3, S4.
     pub detail_seq: ::zerocopy::little_endian::U64,
-    /// What happened.
+    /// Kind of the event.
     ///
     /// - Offset 24, 1 byte.
     /// - One of `event_kind`: 1 `call`, 2 `return`, 3 `exception`.

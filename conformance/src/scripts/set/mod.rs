@@ -56,7 +56,7 @@ pub fn under_fire(wire: u8) -> Vec<Scripted> {
 #[must_use]
 pub fn all() -> Vec<Scripted> {
     let of = |wire| scripts(wire).into_iter().chain(under_fire(wire));
-    atf::Wire::VERSIONS.into_iter().flat_map(of).collect()
+    atf::Wire::VERSIONS.iter().copied().flat_map(of).collect()
 }
 
 /// The recipe of a script.

@@ -84,7 +84,7 @@ pub struct IndexReading {
 /// at one step, a random sample of `limit` is read.
 pub fn run(reads: &dyn Reads, limit: u64) -> Tally {
     let mut tally = Tally::default();
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let durabilities = [
             Durability::None,
             Durability::Finalize,

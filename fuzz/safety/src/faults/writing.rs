@@ -142,7 +142,7 @@ fn check(
 /// If the folders for it cannot be created.
 pub fn writing(layer: Layer) -> io::Result<Tally> {
     let mut tally = Tally::default();
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = WriteOptions::default()
             .wire(wire)
             .durability(Durability::EachFlush)
@@ -215,7 +215,7 @@ fn outcome(written: &Written, root: &Path, plan: Plan) -> Result<(), String> {
 #[must_use]
 pub fn disk_full_in_memory() -> Tally {
     let mut tally = Tally::default();
-    for wire in Wire::ALL {
+    for &wire in Wire::ALL {
         let options = WriteOptions::default().wire(wire).buffer_size(4 << 10);
         // From no space to enough for everything, byte by byte.
         for space in 0.. {

@@ -111,10 +111,8 @@ impl<'a> Decoded<'a> {
                 names.push(field.key());
             }
         }
-        let header = layout
-            .records
-            .iter()
-            .find(|other| other.file == record.file && other.name.ends_with("_header"));
+        let mut records = layout.records.iter();
+        let header = records.find(|other| other.file == record.file && is_header(other));
         let fields = names.into_iter().filter_map(|name| {
             let in_each = || {
                 record
@@ -148,10 +146,8 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Returns whether the record is a file's header, which names the wire version.
     fn is_header(&self) -> bool {
-        let mut fields = self.record.layouts.iter().flat_map(|layout| &layout.fields);
-        fields.any(|field| field.name == "version")
+        is_header(self.record)
     }
 
     fn tokens(&self) -> TokenStream {
@@ -259,10 +255,13 @@ impl<'a> Decoded<'a> {
             (None, None)
         };
         let fits = self.check_fits();
+        let constants = self.constants();
+        let (parameter, chosen) = self.chosen_wire();
         quote! {
             impl #ident {
                 /// The size in bytes, the same in every wire version.
                 pub const SIZE: usize = #size;
+                #constants
 
                 /// Returns a record with every number 0 and every option `None`.
                 #[must_use]
@@ -280,13 +279,62 @@ impl<'a> Decoded<'a> {
                 /// Encodes values that fit; padding is 0.
                 #[must_use]
                 #[inline]
-                pub(crate) fn bytes(&self, wire: Wire) -> [u8; #size] {
-                    match wire { #(#to)* }
+                pub(crate) fn bytes(&self #parameter) -> [u8; #size] {
+                    match #chosen { #(#to)* }
                 }
 
                 #fits
             }
         }
+    }
+
+    /// Returns the parameter that names the wire version to encode for, and the version: a header
+    /// has its own.
+    fn chosen_wire(&self) -> (Option<TokenStream>, TokenStream) {
+        if self.is_header() {
+            (None, quote!(self.wire))
+        } else {
+            (Some(quote!(, wire: Wire)), quote!(wire))
+        }
+    }
+
+    /// Emits the fixed values that are the same in every wire version, and each version's value for
+    /// "none".
+    fn constants(&self) -> TokenStream {
+        let layouts = &self.record.layouts;
+        let in_each = |key: &str| -> Vec<&Field> {
+            let fields = layouts
+                .iter()
+                .filter_map(|layout| find(&layout.fields, key));
+            fields.collect()
+        };
+        let first = layouts.first().map_or(&[][..], |layout| &layout.fields);
+        let constants = first.iter().map(|field| {
+            let all = in_each(field.key());
+            if all.len() < layouts.len() {
+                return None;
+            }
+            let name = constant_ident(field.key());
+            if field.value.is_some() && all.iter().all(|other| other.value == field.value) {
+                let doc = format!("The value of `{}` in every wire version.", field.key());
+                let docs = doc::attributes(&[doc]);
+                let (module, _, ident) = self.module_and_ident(layouts.first()?.wire);
+                let (ty, constant) = (array(field.ty), constant_ident(&field.name));
+                return Some(quote!(#docs pub const #name: #ty = #module::#ident::#constant;));
+            }
+            let nones: Option<Vec<u64>> = all.iter().map(|field| field.none).collect();
+            let nones = nones?.into_iter().map(Literal::u64_unsuffixed);
+            let doc = format!(
+                "The value of `{}` that means \"none\", by wire version.",
+                field.key()
+            );
+            let docs = doc::attributes(&[doc]);
+            let name = format_ident!("{name}_NONE");
+            let count = Literal::usize_unsuffixed(layouts.len());
+            Some(quote!(#docs pub(crate) const #name: [u64; #count] = [#(#nones),*];))
+        });
+        let constants = constants.flatten();
+        quote!(#(#constants)*)
     }
 
     /// Returns 0 in the type without `Option`.
@@ -452,10 +500,11 @@ impl<'a> Decoded<'a> {
             let variant = format_ident!("V{wire}");
             quote!(Wire::#variant => { #(#checks)* })
         });
+        let (parameter, chosen) = self.chosen_wire();
         Some(quote! {
             /// Checks that the wire version has enough bits for each value.
-            pub(crate) fn check_fits(&self, wire: Wire) -> Result<()> {
-                match wire { #(#arms)* }
+            pub(crate) fn check_fits(&self #parameter) -> Result<()> {
+                match #chosen { #(#arms)* }
                 Ok(())
             }
         })
@@ -503,6 +552,12 @@ impl<'a> Decoded<'a> {
             }
         })
     }
+}
+
+/// Returns whether a record is a file's header, which names the wire version.
+fn is_header(record: &Record) -> bool {
+    let mut fields = record.layouts.iter().flat_map(|layout| &layout.fields);
+    fields.any(|field| field.key() == "version")
 }
 
 /// Returns whether a field only fills space.

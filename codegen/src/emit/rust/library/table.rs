@@ -54,10 +54,13 @@ fn wire(layout: &Layout) -> TokenStream {
 
         impl Wire {
             /// All wire versions in ascending order.
-            pub const ALL: [Self; #count] = [#(Self::#variants),*];
+            pub const ALL: &[Self] = &[#(Self::#variants),*];
 
             /// The header's `version` byte of each.
-            pub const VERSIONS: [u8; #count] = [#(#versions),*];
+            pub const VERSIONS: &[u8] = &[#(#versions),*];
+
+            /// The number of wire versions.
+            pub(crate) const COUNT: usize = #count;
 
             /// Returns the wire version whose headers have this `version` byte.
             #[must_use]
@@ -75,7 +78,7 @@ fn wire(layout: &Layout) -> TokenStream {
             }
 
             /// Returns the element for this version of an array with one per version.
-            pub(crate) const fn pick<T: Copy>(self, of: [T; #count]) -> T {
+            pub(crate) const fn pick<T: Copy>(self, of: [T; Self::COUNT]) -> T {
                 let [#(#bindings),*] = of;
                 match self { #(Self::#variants => #bindings),* }
             }
