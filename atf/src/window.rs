@@ -1,41 +1,40 @@
 //! A moving view of a source, so that a scan reads many records at once.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Input;
 
-/// Bytes of the first window, and of the first after a jump.
+/// Bytes of the first window. A gap this small is not a jump.
 const FIRST: u64 = 4 << 10;
+/// Bytes of the second window, if the first was no larger than what was asked for.
+const SECOND: u64 = 512;
 /// Bytes of the largest window.
 const LARGEST: u64 = 256 << 10;
+/// Bytes of the largest window that a reader keeps for its lookups: a session has many readers.
+const LARGEST_SHARED: u64 = 16 << 10;
 
 /// A buffered view: reads ahead during sequential scans in either direction, but little after a
 /// jump.
 ///
-/// Each window adjacent to the previous one is twice as large, up to 256 KiB. After a jump, the
-/// window begins at a page, so that nearby reads cost one read. Bytes in memory are returned
-/// directly, without a buffer.
+/// Each window near the previous one is twice as large, up to 256 KiB. After a jump, the window
+/// begins at a page, so that nearby reads cost one read. Bytes in memory are returned directly,
+/// without a buffer.
 #[derive(Debug)]
 pub(crate) struct Window<'a> {
     input: &'a Input,
     /// All bytes, if they are in memory.
     memory: Option<&'a [u8]>,
-    /// The buffer's offset in the source.
-    start: u64,
-    buffer: Vec<u8>,
-    next_size: u64,
+    buffer: Buffer,
 }
 
 impl<'a> Window<'a> {
     pub(crate) fn new(input: &'a Input) -> Self {
-        let memory = input.as_bytes();
         Self {
             input,
-            memory,
-            start: 0,
-            buffer: Vec::new(),
-            next_size: FIRST,
+            memory: input.as_bytes(),
+            buffer: Buffer::new(FIRST, LARGEST),
         }
     }
 
@@ -45,7 +44,7 @@ impl<'a> Window<'a> {
         if let Some(record) = self.view(offset).first_chunk() {
             return Ok(*record);
         }
-        self.fill(offset, N as u64)?;
+        self.buffer.fill(self.input, offset, N as u64)?;
         self.filled(offset)
     }
 
@@ -55,20 +54,20 @@ impl<'a> Window<'a> {
         if let Some(record) = self.view(offset).first_chunk() {
             return Ok(*record);
         }
-        self.fill_backward(offset, N as u64)?;
+        self.buffer.fill_backward(self.input, offset, N as u64)?;
         self.filled(offset)
     }
 
     /// Returns a record that is buffered.
     fn filled<const N: usize>(&self, offset: u64) -> Result<[u8; N]> {
-        let record = self.view(offset).first_chunk().copied();
-        record.ok_or_else(|| Error::internal("bytes that were read are buffered"))
+        let record = self.buffer.view(offset).first_chunk().copied();
+        record.ok_or_else(not_buffered)
     }
 
     /// Returns the available bytes from `offset`, at least one, none at or after `end`.
     pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
         if self.view(offset).is_empty() {
-            self.fill(offset, 1)?;
+            self.buffer.fill(self.input, offset, 1)?;
         }
         let view = self.view(offset);
         let most = usize::try_from(end.saturating_sub(offset)).unwrap_or(usize::MAX);
@@ -78,69 +77,162 @@ impl<'a> Window<'a> {
     /// Returns the available bytes from `offset`.
     #[inline]
     fn view(&self, offset: u64) -> &[u8] {
-        let (bytes, start) = match self.memory {
-            Some(all) => (all, 0),
-            None => (&self.buffer[..], self.start),
+        match self.memory {
+            Some(all) => after(all, Some(offset)),
+            None => self.buffer.view(offset),
+        }
+    }
+}
+
+/// A window that the lookups of a reader share, so that lookups near one another cost one read. A
+/// lookup elsewhere reads no more than it needs.
+///
+/// Threads do not wait for one another: if the window is in use, the bytes are read directly. Bytes in
+/// memory are used in place.
+#[derive(Debug)]
+pub(crate) struct SharedWindow(Mutex<Buffer>);
+
+impl SharedWindow {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Buffer::new(0, LARGEST_SHARED)))
+    }
+
+    /// Returns the `N` bytes at `offset`.
+    #[inline]
+    pub(crate) fn record<const N: usize>(&self, input: &Input, offset: u64) -> Result<[u8; N]> {
+        let record = |bytes: &[u8]| bytes.first_chunk().copied();
+        self.with(input, offset, N, record)?
+            .ok_or_else(not_buffered)
+    }
+
+    /// Passes the `size` bytes at `offset` to `decode`. The caller bounds `size`.
+    #[inline]
+    pub(crate) fn with<T>(
+        &self,
+        input: &Input,
+        offset: u64,
+        size: usize,
+        decode: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T> {
+        if let Some(bytes) = input.slice(offset, offset.saturating_add(size as u64)) {
+            return Ok(decode(bytes));
+        }
+        let Ok(mut buffer) = self.0.try_lock() else {
+            let mut bytes = vec![0; size];
+            input.read_exact(offset, &mut bytes)?;
+            return Ok(decode(&bytes));
         };
-        let skip = offset
-            .checked_sub(start)
-            .and_then(|skip| usize::try_from(skip).ok());
-        skip.and_then(|skip| bytes.get(skip..)).unwrap_or_default()
+        if let Some(bytes) = buffer.view(offset).get(..size) {
+            return Ok(decode(bytes));
+        }
+        if offset < buffer.start {
+            buffer.fill_backward(input, offset, size as u64)?;
+        } else {
+            buffer.fill(input, offset, size as u64)?;
+        }
+        let bytes = buffer.view(offset).get(..size);
+        bytes.map(decode).ok_or_else(not_buffered)
+    }
+}
+
+fn not_buffered() -> Error {
+    Error::internal("bytes that were read are buffered")
+}
+
+/// Returns the bytes from position `start` on.
+#[inline]
+fn after(bytes: &[u8], start: Option<u64>) -> &[u8] {
+    let start = start.and_then(|start| usize::try_from(start).ok());
+    start
+        .and_then(|start| bytes.get(start..))
+        .unwrap_or_default()
+}
+
+/// The bytes of a window.
+#[derive(Debug)]
+struct Buffer {
+    /// The buffer's offset in the source.
+    start: u64,
+    bytes: Vec<u8>,
+    next_size: u64,
+    /// The size of a window after a jump, and of the largest, in bytes; a caller who needs more at
+    /// once gets more.
+    sizes: (u64, u64),
+}
+
+impl Buffer {
+    const fn new(after_jump: u64, largest: u64) -> Self {
+        Self {
+            start: 0,
+            bytes: Vec::new(),
+            next_size: after_jump,
+            sizes: (after_jump, largest),
+        }
+    }
+
+    /// Determines the size of the next window, which follows the last one or comes after a jump.
+    fn advance(&mut self, is_near: bool) {
+        let (after_jump, largest) = self.sizes;
+        self.next_size = if is_near && !self.bytes.is_empty() {
+            self.next_size.saturating_mul(2).clamp(SECOND, largest)
+        } else {
+            after_jump
+        };
+    }
+
+    /// Returns the offset after the buffered bytes.
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.bytes.len() as u64)
+    }
+
+    /// Returns the buffered bytes from `offset`.
+    #[inline]
+    fn view(&self, offset: u64) -> &[u8] {
+        after(&self.bytes, offset.checked_sub(self.start))
     }
 
     /// Buffers at least `size` bytes from `offset`.
     #[cold]
-    fn fill(&mut self, offset: u64, size: u64) -> Result<()> {
-        let start = if self.touches(offset, offset) {
-            self.next_size = self.next_size.saturating_mul(2).min(LARGEST);
+    fn fill(&mut self, input: &Input, offset: u64, size: u64) -> Result<()> {
+        let is_near = (self.start..=self.end().saturating_add(FIRST)).contains(&offset);
+        self.advance(is_near);
+        let start = if is_near {
             offset
         } else {
-            self.next_size = FIRST;
-            offset.saturating_sub(offset % FIRST)
+            // At a page, if there is more to read than was asked for.
+            offset.saturating_sub(offset.checked_rem(self.next_size).unwrap_or(0))
         };
         let end = offset
             .saturating_add(size)
             .max(start.saturating_add(self.next_size));
-        self.read(start..end, offset, size)
+        self.read(input, start..end, offset, size)
     }
 
     /// Buffers the bytes that end with the `size` bytes at `offset`.
     #[cold]
-    fn fill_backward(&mut self, offset: u64, size: u64) -> Result<()> {
+    fn fill_backward(&mut self, input: &Input, offset: u64, size: u64) -> Result<()> {
         let end = offset.saturating_add(size);
-        self.next_size = if self.touches(offset, end) {
-            self.next_size.saturating_mul(2).min(LARGEST)
-        } else {
-            FIRST
-        };
+        self.advance(end.saturating_add(FIRST) >= self.start && offset <= self.end());
         let start = end.saturating_sub(self.next_size).min(offset);
-        self.read(start..end, offset, size)
-    }
-
-    /// Returns whether the buffer overlaps `first..=last` or is adjacent to it.
-    fn touches(&self, first: u64, last: u64) -> bool {
-        let end = self.start.saturating_add(self.buffer.len() as u64);
-        !self.buffer.is_empty() && first <= end && last >= self.start
+        self.read(input, start..end, offset, size)
     }
 
     /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must exist.
-    fn read(&mut self, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
-        let end = range.end.min(self.input.size());
+    fn read(&mut self, input: &Input, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
+        let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
-        self.buffer.resize(length, 0);
+        self.bytes.resize(length, 0);
         self.start = range.start;
-        let read = self.input.read(range.start, &mut self.buffer);
-        self.buffer.truncate(*read.as_ref().unwrap_or(&0));
+        let read = input.read(range.start, &mut self.bytes);
+        self.bytes.truncate(*read.as_ref().unwrap_or(&0));
         let skipped = offset.saturating_sub(range.start);
         let found = (read? as u64).saturating_sub(skipped);
         let missing = size.saturating_sub(found);
         if missing == 0 {
             return Ok(());
         }
-        Err(self
-            .input
-            .error(ErrorKind::UnexpectedEnd { missing })
-            .with_offset(offset))
+        let error = input.error(ErrorKind::UnexpectedEnd { missing });
+        Err(error.with_offset(offset))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
 use crate::index::clamp;
 use crate::source::{Input, OpenOptions, ReadAt};
+use crate::window::SharedWindow;
 use crate::wire::{Wire, offset};
 
 /// Reads a `detail.atf` of either wire version, finalized or not.
@@ -50,7 +51,12 @@ pub struct DetailReader {
     header: DetailHeader,
     header_bytes: [u8; DetailHeader::SIZE],
     framing: EventOffsets,
+    /// The bytes around the last lookup.
+    lookups: SharedWindow,
 }
+
+/// Bytes of the largest read that goes through the window of the lookups.
+const SMALL: usize = 1 << 10;
 
 impl DetailReader {
     /// Opens a file and reads it at positions, without mapping it.
@@ -108,6 +114,7 @@ impl DetailReader {
                 header,
                 header_bytes,
                 framing,
+                lookups: SharedWindow::new(),
             }),
             Err(error) => Err(Error::with_path(error, input.path())),
         }
@@ -212,8 +219,10 @@ impl DetailReader {
         self.place(seq).map(|place| place.start)
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one. It costs one read of 24
-    /// bytes; [`cursor`](Self::cursor) reads ahead.
+    /// Returns the event at position `seq`, or `None` after the last one.
+    ///
+    /// Lookups near one another, payloads included, share one read of up to 16 KiB;
+    /// [`cursor`](Self::cursor) reads further ahead.
     ///
     /// # Errors
     ///
@@ -223,8 +232,8 @@ impl DetailReader {
         let Some(place) = self.place(seq) else {
             return Ok(None);
         };
-        let bytes = self.input.record(place.start)?;
-        self.event(seq, place, &bytes).map(Some)
+        let header = self.lookups.record(&self.input, place.start)?;
+        self.event(seq, place, &header).map(Some)
     }
 
     /// Returns a cursor that looks events up through a buffer.
@@ -293,8 +302,13 @@ impl DetailReader {
             .unwrap_or(usize::MAX)
             .min(buffer.len());
         let buffer = buffer.get_mut(..size).unwrap_or_default();
-        self.input
-            .read_exact(event.payload_offset().saturating_add(start), buffer)?;
+        let offset = event.payload_offset().saturating_add(start);
+        if size > SMALL {
+            self.input.read_exact(offset, buffer)?;
+        } else {
+            let copy = |bytes: &[u8]| buffer.copy_from_slice(bytes);
+            self.lookups.with(&self.input, offset, size, copy)?;
+        }
         Ok(size)
     }
 
@@ -344,11 +358,12 @@ impl DetailReader {
     ///
     /// Those of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
-        let limit = FunctionPayload::LARGEST;
-        if event.payload_size() > limit as u64 {
+        let size = usize::try_from(event.payload_size());
+        let Some(size) = size.ok().filter(|size| *size <= FunctionPayload::LARGEST) else {
             return Ok(None);
-        }
-        Ok(FunctionPayload::decode(&self.payload(event, limit)?))
+        };
+        let (offset, decode) = (event.payload_offset(), FunctionPayload::decode);
+        self.lookups.with(&self.input, offset, size, decode)
     }
 
     /// Compares all events with the footer's checksum. Opening the file already computed the

@@ -3,10 +3,11 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::{IndexEvent, IndexReader, Pass, Record, SliceIter};
+use super::{IndexEvent, IndexReader, Pass, Record};
 use crate::ending::Ending;
 use crate::error::{Error, Result};
 use crate::window::Window;
+use crate::wire::Wire;
 
 /// Looks events up through a buffer: for many lookups that are close together or ascending.
 ///
@@ -59,51 +60,59 @@ impl<'a> IndexCursor<'a> {
 #[derive(Debug)]
 pub struct Events<'a> {
     reader: &'a IndexReader,
-    inner: Inner<'a>,
+    wire: Wire,
+    thread_id: u32,
+    block: Block<'a>,
+    /// The events of the block that were not yet returned.
+    given: usize,
+    end: usize,
+    /// The positions of events after the block, not yet read.
+    left: Range<u64>,
+    back: Window<'a>,
+    /// Scans all events as they are read; set if the caller wants them verified.
+    pass: Option<Pass>,
     ending: Ending,
 }
 
+/// Events at hand.
 #[derive(Debug)]
-enum Inner<'a> {
-    Memory(SliceIter<'a>),
-    Buffered(Box<Buffered<'a>>),
+enum Block<'a> {
+    /// All of them, without a copy.
+    Memory(&'a [Record]),
+    Buffer(Vec<Record>),
+}
+
+impl Block<'_> {
+    #[inline]
+    fn get(&self, position: usize) -> Option<&Record> {
+        match self {
+            Self::Memory(records) => records.get(position),
+            Self::Buffer(records) => records.get(position),
+        }
+    }
 }
 
 /// Events of the first read: 4 KiB. Each further read is twice as large.
 const FIRST: usize = (4 << 10) / IndexEvent::SIZE;
-/// The most events buffered: 256 KiB.
-const MOST: usize = (256 << 10) / IndexEvent::SIZE;
-
-/// Each end has its own buffer, so that alternating between them reads nothing twice.
-#[derive(Debug)]
-struct Buffered<'a> {
-    reader: &'a IndexReader,
-    /// Buffered events, and how many of them were returned.
-    front: Vec<Record>,
-    given: usize,
-    back: Window<'a>,
-    /// The positions of events not yet read.
-    left: Range<u64>,
-    /// Scans all events as they are read; set if the caller wants them verified.
-    pass: Option<Pass>,
-}
+/// The most events buffered: 64 KiB, so that the scan and the caller find them in the cache.
+const MOST: usize = (64 << 10) / IndexEvent::SIZE;
 
 impl<'a> Events<'a> {
     pub(super) fn new(reader: &'a IndexReader, seqs: Range<u64>) -> Self {
-        let inner = match reader.slice(seqs.clone()) {
-            Some(slice) => Inner::Memory(slice.iter()),
-            None => Inner::Buffered(Box::new(Buffered {
-                reader,
-                front: Vec::new(),
-                given: 0,
-                back: Window::new(&reader.input),
-                left: seqs,
-                pass: None,
-            })),
+        let (block, end, left) = match reader.slice(seqs.clone()) {
+            Some(slice) => (Block::Memory(slice.records()), slice.len(), 0..0),
+            None => (Block::Buffer(Vec::new()), 0, seqs),
         };
         Self {
             reader,
-            inner,
+            wire: reader.wire(),
+            thread_id: reader.header().thread_id,
+            block,
+            given: 0,
+            end,
+            left,
+            back: Window::new(&reader.input),
+            pass: None,
             ending: Ending::nothing(),
         }
     }
@@ -112,26 +121,75 @@ impl<'a> Events<'a> {
     pub(super) fn verifying(reader: &'a IndexReader) -> Self {
         let mut this = Self::new(reader, 0..reader.event_count());
         this.ending = Ending::Unknown;
-        if let Inner::Buffered(buffered) = &mut this.inner {
-            buffered.pass = Pass::new(reader);
+        if matches!(this.block, Block::Buffer(_)) {
+            this.pass = Pass::new(reader);
         }
         this
     }
 
-    /// Returns the next problem, after the last event.
+    #[inline]
+    fn decode(&self, record: &Record) -> IndexEvent {
+        IndexEvent::decode(self.wire, self.thread_id, record)
+    }
+
+    /// Returns the first event after the block, or the next problem.
     #[cold]
+    #[inline(never)]
+    fn next_after_block(&mut self) -> Option<Result<IndexEvent>> {
+        if self.left.is_empty() {
+            return self.problem();
+        }
+        if let Err(error) = self.fill() {
+            return Some(self.fail(error));
+        }
+        let event = self.block.get(0).map(|record| self.decode(record))?;
+        self.given = 1;
+        Some(Ok(event))
+    }
+
+    /// Buffers the next events, at least one.
+    fn fill(&mut self) -> Result<()> {
+        let Block::Buffer(records) = &mut self.block else {
+            return Ok(());
+        };
+        let size = records.len().saturating_mul(2).clamp(FIRST, MOST);
+        let left = self.left.end.saturating_sub(self.left.start);
+        let size = usize::try_from(left).map_or(size, |left| left.min(size));
+        records.resize(size, [0; IndexEvent::SIZE]);
+        let read = self.reader.read_records(self.left.start, records)?;
+        records.truncate(read);
+        (self.given, self.end) = (0, read);
+        self.left.start = self.left.start.saturating_add(read as u64);
+        if let Some(pass) = &mut self.pass {
+            pass.add(self.reader, records);
+        }
+        Ok(())
+    }
+
+    /// Returns the last event before the end of the file, or the next problem.
+    #[cold]
+    fn next_back_after_block(&mut self) -> Option<Result<IndexEvent>> {
+        let Some(seq) = self.left.next_back() else {
+            return self.problem();
+        };
+        // Taken from the back: the pass no longer sees all events in order.
+        self.pass = None;
+        match self.back.record_backward(self.reader.offset_of(seq)) {
+            Ok(record) => Some(Ok(self.decode(&record))),
+            Err(error) => Some(self.fail(error)),
+        }
+    }
+
+    /// Returns the next problem, after the last event.
     fn problem(&mut self) -> Option<Result<IndexEvent>> {
         let Self {
             reader,
-            inner,
+            pass,
             ending,
+            ..
         } = self;
         let problems = || {
-            let pass = match inner {
-                Inner::Memory(_) => None,
-                Inner::Buffered(buffered) => buffered.pass.take(),
-            };
-            let completed = pass.map_or(Ok(()), |pass| pass.complete(reader));
+            let completed = pass.take().map_or(Ok(()), |pass| pass.complete(reader));
             // Read what the pass did not see: events in memory, and those taken from the back.
             let scanned = completed.and_then(|()| reader.scan());
             let mut problems = reader.problems();
@@ -142,60 +200,11 @@ impl<'a> Events<'a> {
     }
 
     /// Ends the iteration after a read error.
-    #[cold]
     fn fail(&mut self, error: Error) -> Result<IndexEvent> {
+        self.left = 0..0;
+        (self.given, self.end) = (0, 0);
         self.ending = Ending::nothing();
         Err(error)
-    }
-}
-
-impl Buffered<'_> {
-    #[inline]
-    fn next(&mut self) -> Option<Result<IndexEvent>> {
-        if self.given >= self.front.len() {
-            if self.left.is_empty() {
-                return None;
-            }
-            if let Err(error) = self.fill() {
-                self.left = 0..0;
-                return Some(Err(error));
-            }
-        }
-        let record = self.front.get(self.given)?;
-        self.given = self.given.wrapping_add(1);
-        Some(Ok(self.reader.decode(record)))
-    }
-
-    /// Buffers the next events, at least one.
-    #[cold]
-    fn fill(&mut self) -> Result<()> {
-        let size = self.front.len().saturating_mul(2).clamp(FIRST, MOST);
-        let left = self.left.end.saturating_sub(self.left.start);
-        let size = usize::try_from(left).map_or(size, |left| left.min(size));
-        self.front.resize(size, [0; IndexEvent::SIZE]);
-        self.given = 0;
-        let read = self.reader.read_records(self.left.start, &mut self.front);
-        self.front.truncate(*read.as_ref().unwrap_or(&0));
-        self.left.start = self.left.start.saturating_add(read? as u64);
-        if let Some(pass) = &mut self.pass {
-            pass.add(self.reader, &self.front);
-        }
-        Ok(())
-    }
-
-    fn next_back(&mut self) -> Option<Result<IndexEvent>> {
-        // Taken from the back: the pass no longer sees all events in order.
-        self.pass = None;
-        let Some(seq) = self.left.next_back() else {
-            let last = self.front.pop().filter(|_| self.given <= self.front.len());
-            return last.map(|record| Ok(self.reader.decode(&record)));
-        };
-        let bytes = self.back.record_backward(self.reader.offset_of(seq));
-        let bytes = bytes.inspect_err(|_| {
-            self.left = 0..0;
-            self.front.clear();
-        });
-        Some(bytes.map(|bytes| self.reader.decode(&bytes)))
     }
 }
 
@@ -204,30 +213,24 @@ impl Iterator for Events<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let item = match &mut self.inner {
-            Inner::Memory(events) => events.next().map(Ok),
-            Inner::Buffered(buffered) => buffered.next(),
-        };
-        match item {
-            Some(Ok(event)) => Some(Ok(event)),
-            Some(Err(error)) => Some(self.fail(error)),
-            None => self.problem(),
+        if self.given < self.end
+            && let Some(record) = self.block.get(self.given)
+        {
+            let event = self.decode(record);
+            self.given = self.given.wrapping_add(1);
+            return Some(Ok(event));
         }
+        self.next_after_block()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         // An error ends the iteration early; problems follow the last event.
-        let (least, most) = match &self.inner {
-            Inner::Memory(events) => events.size_hint(),
-            Inner::Buffered(buffered) => {
-                let at_hand = buffered.front.len().saturating_sub(buffered.given);
-                let left = buffered.left.size_hint().1;
-                (0, left.and_then(|left| left.checked_add(at_hand)))
-            }
-        };
-        let most = most.zip(self.ending.count());
+        let at_hand = self.end.saturating_sub(self.given);
+        let left = self.left.size_hint().1;
+        let events = left.and_then(|left| left.checked_add(at_hand));
+        let most = events.zip(self.ending.count());
         (
-            least,
+            at_hand,
             most.and_then(|(events, problems)| events.checked_add(problems)),
         )
     }
@@ -236,15 +239,15 @@ impl Iterator for Events<'_> {
 impl DoubleEndedIterator for Events<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        let item = match &mut self.inner {
-            Inner::Memory(events) => events.next_back().map(Ok),
-            Inner::Buffered(buffered) => buffered.next_back(),
-        };
-        match item {
-            Some(Ok(event)) => Some(Ok(event)),
-            Some(Err(error)) => Some(self.fail(error)),
-            None => self.problem(),
+        if self.left.is_empty()
+            && let Some(last) = self.end.checked_sub(1).filter(|last| *last >= self.given)
+            && let Some(record) = self.block.get(last)
+        {
+            let event = self.decode(record);
+            self.end = last;
+            return Some(Ok(event));
         }
+        self.next_back_after_block()
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::footer::{FOOTER_SIZE, Placed};
 use crate::header;
 use crate::source::{Input, OpenOptions, ReadAt};
+use crate::window::SharedWindow;
 use crate::wire::{Wire, offset};
 
 /// Reads an `index.atf` of either wire version, finalized or not.
@@ -60,6 +61,8 @@ pub struct IndexReader {
     section: Section,
     /// The result of the first scan.
     scanned: OnceLock<Scanned>,
+    /// The bytes around the last lookup.
+    lookups: SharedWindow,
 }
 
 impl IndexReader {
@@ -127,6 +130,7 @@ impl IndexReader {
                 header_bytes,
                 section,
                 scanned: OnceLock::new(),
+                lookups: SharedWindow::new(),
             }),
             Err(error) => Err(Error::with_path(error, input.path())),
         }
@@ -225,8 +229,10 @@ impl IndexReader {
         (seq < self.event_count()).then(|| self.offset_of(seq))
     }
 
-    /// Returns the event at position `seq`, or `None` after the last one. It costs one read of 32
-    /// bytes; [`cursor`](Self::cursor) reads ahead.
+    /// Returns the event at position `seq`, or `None` after the last one.
+    ///
+    /// Lookups near one another share one read of up to 16 KiB; [`cursor`](Self::cursor) reads
+    /// further ahead.
     ///
     /// # Errors
     ///
@@ -251,10 +257,12 @@ impl IndexReader {
 
     /// Separate from `get`, with a result that fits a register, so that access to memory is a
     /// single load.
-    #[cold]
     #[inline(never)]
     fn read_bytes(&self, seq: u64, buffer: &mut [u8; IndexEvent::SIZE]) -> Result<()> {
-        self.input.read_exact(self.offset_of(seq), buffer)
+        let offset = self.offset_of(seq);
+        let copy = |bytes: &[u8]| buffer.copy_from_slice(bytes);
+        self.lookups
+            .with(&self.input, offset, IndexEvent::SIZE, copy)
     }
 
     /// Returns the bytes of an event if they are in memory.

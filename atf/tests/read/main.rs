@@ -13,6 +13,7 @@ mod every_bit;
 mod every_cut;
 mod index;
 mod index_tail;
+mod lookups;
 mod manifest;
 mod many_events;
 mod memory;

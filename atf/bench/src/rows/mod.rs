@@ -4,6 +4,7 @@ pub(crate) mod capi;
 pub(crate) mod detail;
 pub(crate) mod lookup;
 pub(crate) mod merge;
+pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod scan;
 pub(crate) mod time;
