@@ -112,6 +112,22 @@ pub(crate) const fn in_each(record: Record, name: &str) -> [Field; Wire::COUNT] 
     fields
 }
 
+/// Returns whether each wire version has a field. Evaluate it at compile time.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "evaluated at compile time"
+)]
+const fn is_in_each(record: Record, name: &str) -> [bool; Wire::COUNT] {
+    let mut is_in = [false; Wire::COUNT];
+    let mut index = 0;
+    while index < is_in.len() {
+        is_in[index] = record.field(Wire::ALL[index], name).is_some();
+        index += 1;
+    }
+    is_in
+}
+
 /// Returns a field's offset if it is the same in every wire version.
 ///
 /// # Panics
@@ -204,13 +220,13 @@ impl Wire {
     /// Returns whether events repeat the header's thread id.
     #[must_use]
     pub const fn records_thread_id(self) -> bool {
-        Record::IndexEvent.field(self, "thread_id").is_some()
+        self.pick(const { is_in_each(Record::IndexEvent, "thread_id") })
     }
 
     /// Returns whether events record their call depth.
     #[must_use]
     pub const fn records_call_depth(self) -> bool {
-        Record::IndexEvent.field(self, "call_depth").is_some()
+        self.pick(const { is_in_each(Record::IndexEvent, "call_depth") })
     }
 }
 

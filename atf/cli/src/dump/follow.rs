@@ -86,7 +86,7 @@ pub(super) fn run(dump: &Dump<'_>, interval: Duration, sink: &mut dyn Sink) -> O
             }
         }
         let of_session = session.as_ref().map(|session| &session.follower);
-        let of_session = of_session.map_or(Names::Sessions(Vec::new()), |follower| {
+        let of_session = of_session.map_or_else(Names::none, |follower| {
             Names::of_manifest(follower.manifest(), follower.symbols())
         });
         let names = named.as_ref().unwrap_or(&of_session);
@@ -290,7 +290,7 @@ impl Output<'_, '_> {
             seq: new.seq,
             wire: wire_of(&new.event),
             event: new.event,
-            function: names.get((0, new.event.function_id)),
+            function: names.named((0, new.event.function_id)),
             detail,
         })
     }

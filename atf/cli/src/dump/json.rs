@@ -9,6 +9,7 @@ use atf::symbols;
 use serde::{Serialize, Serializer};
 
 use super::detail::{Detail, PayloadHex};
+use super::line::Line;
 use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
@@ -19,28 +20,7 @@ use crate::text::Hex;
 /// Writes events as JSON lines.
 pub(crate) struct Json<W> {
     out: W,
-}
-
-#[derive(Serialize)]
-struct EventLine<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    process: Option<u32>,
-    thread: u32,
-    seq: U64,
-    timestamp_ns: U64,
-    function_id: U64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    thread_id: Option<u32>,
-    event_kind: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_depth: Option<u32>,
-    detail_seq: Option<U64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    function_length: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<DetailObject<'a>>,
+    line: Line,
 }
 
 #[derive(Serialize)]
@@ -148,16 +128,31 @@ impl<'a> DetailObject<'a> {
 impl<W: Write> Json<W> {
     /// Writes events to `out`.
     pub(crate) const fn new(out: W) -> Self {
-        Self { out }
+        let line = Line::new();
+        Self { out, line }
     }
 
-    fn line(&mut self, line: &impl Serialize, hex: Option<&PayloadHex<'_>>) -> Result<(), Failure> {
+    fn line(&mut self, line: &impl Serialize) -> Result<(), Failure> {
         serde_json::to_writer(&mut self.out, line)?;
         self.out.write_all(b"\n")?;
-        match hex.and_then(PayloadHex::failure) {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
+        Ok(())
+    }
+}
+
+/// Fails with the error that ended a payload early, if any.
+fn failure_of(hex: &PayloadHex<'_>) -> Result<(), Failure> {
+    hex.failure().map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The members of a function's name.
+fn name_members(function: symbols::Function<'_>) -> String {
+    let Some(name) = function.name else {
+        return String::new();
+    };
+    let members = format!(",\"function\":{}", serde_json::Value::from(head(name)));
+    match length_if_cut(name) {
+        Some(length) => format!("{members},\"function_length\":{length}"),
+        None => members,
     }
 }
 
@@ -167,32 +162,59 @@ impl<W: Write> Sink for Json<W> {
     }
 
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let event = &row.event;
-        let hex = row.detail.as_ref().map(Detail::hex);
-        let detail = match row.detail.as_ref().zip(hex.as_ref()) {
-            Some((detail, hex)) => Some(DetailObject::new(row.wire, detail, hex)?),
-            None => None,
+        let (event, line) = (&row.event, &mut self.line);
+        line.clear();
+        line.text("{");
+        if let Some(process) = row.thread.process {
+            line.text("\"process\":");
+            line.decimal(process.into(), 1);
+            line.text(",");
+        }
+        line.text("\"thread\":");
+        line.decimal(row.thread.id.into(), 1);
+        line.text(",\"seq\":\"");
+        line.decimal(row.seq, 1);
+        line.text("\",\"timestamp_ns\":\"");
+        line.decimal(event.timestamp_ns, 1);
+        line.text("\",\"function_id\":\"");
+        line.decimal(event.function_id, 1);
+        if row.wire.records_thread_id() {
+            line.text("\",\"thread_id\":");
+            line.decimal(event.thread_id.into(), 1);
+            line.text(",\"event_kind\":");
+        } else {
+            line.text("\",\"event_kind\":");
+        }
+        line.decimal(u32::from(event.event_kind).into(), 1);
+        if let Some(depth) = event.call_depth {
+            line.text(",\"call_depth\":");
+            line.decimal(depth.into(), 1);
+        }
+        match event.detail_seq {
+            None => line.text(",\"detail_seq\":null"),
+            Some(seq) => {
+                line.text(",\"detail_seq\":\"");
+                line.decimal(seq, 1);
+                line.text("\"");
+            }
+        }
+        self.out.write_all(line.as_bytes())?;
+        row.function.write(&mut self.out, name_members)?;
+        let Some(detail) = &row.detail else {
+            self.out.write_all(b"}\n")?;
+            return Ok(());
         };
-        let line = EventLine {
-            process: row.thread.process,
-            thread: row.thread.id,
-            seq: row.seq.into(),
-            timestamp_ns: event.timestamp_ns.into(),
-            function_id: event.function_id.into(),
-            thread_id: row.wire.records_thread_id().then_some(event.thread_id),
-            event_kind: event.event_kind.into(),
-            call_depth: event.call_depth,
-            detail_seq: event.detail_seq.map(U64),
-            function: row.function.name.map(head),
-            function_length: row.function.name.and_then(length_if_cut),
-            detail,
-        };
-        self.line(&line, hex.as_ref())
+        self.out.write_all(b",\"detail\":")?;
+        let hex = detail.hex();
+        serde_json::to_writer(&mut self.out, &DetailObject::new(row.wire, detail, &hex)?)?;
+        self.out.write_all(b"}\n")?;
+        failure_of(&hex)
     }
 
     fn detail(&mut self, wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
         let hex = detail.hex();
-        self.line(&DetailObject::new(wire, detail, &hex)?, Some(&hex))
+        self.line(&DetailObject::new(wire, detail, &hex)?)?;
+        failure_of(&hex)
     }
 
     fn span(
@@ -237,7 +259,7 @@ impl<W: Write> Sink for Json<W> {
                 end: "unmatched",
             },
         };
-        self.line(&line, None)
+        self.line(&line)
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

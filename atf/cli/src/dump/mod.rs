@@ -4,6 +4,7 @@ mod detail;
 mod filter;
 mod follow;
 mod json;
+mod line;
 mod names;
 mod pattern;
 mod ready;
@@ -33,7 +34,7 @@ pub(crate) use time::{Time, parse_span};
 
 use detail::{Detail, Details, Found};
 use json::Json;
-use names::Names;
+use names::{Named, Names};
 use ready::Ready;
 use text::Text;
 use told::{Told, tell_unverified};
@@ -100,7 +101,7 @@ pub(crate) struct Row<'a> {
     /// The event.
     pub(crate) event: IndexEvent,
     /// Its function.
-    pub(crate) function: Function<'a>,
+    pub(crate) function: Named<'a>,
     /// Its detail, if requested and present.
     pub(crate) detail: Option<Detail<'a>>,
 }
@@ -173,6 +174,7 @@ impl Dump<'_> {
         let mut output = Output {
             details: self.details.then(|| Details::new(trace, &ready.threads)),
             trace,
+            process_ids: trace.process_ids(),
             names: &ready.names,
             sink,
             told: Told::default(),
@@ -331,6 +333,8 @@ impl Dump<'_> {
 struct Output<'a> {
     details: Option<Details<'a>>,
     trace: &'a Trace,
+    /// The process ids, if there are several.
+    process_ids: Vec<Option<u32>>,
     names: &'a Names<'a>,
     sink: &'a mut dyn Sink,
     told: Told,
@@ -380,7 +384,11 @@ impl Output<'_> {
 
     fn write(&mut self, event: &MergedEvent) -> Result<(), Failure> {
         let thread = ThreadName {
-            process: self.trace.process_id(event.process),
+            process: self
+                .process_ids
+                .get(event.process as usize)
+                .copied()
+                .flatten(),
             id: event.thread,
         };
         let found = match &mut self.details {
@@ -410,7 +418,7 @@ impl Output<'_> {
             seq: event.seq,
             wire: wire_of(&event.event),
             event: event.event,
-            function: self.names.get((event.process, event.event.function_id)),
+            function: self.names.named((event.process, event.event.function_id)),
             detail,
         })
     }

@@ -1,6 +1,8 @@
 //! Function names.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 use std::path::Path;
 
 use atf::manifest::{Manifest, Symbol};
@@ -26,17 +28,76 @@ pub(crate) fn length_if_cut(name: &str) -> Option<usize> {
 
 /// Function names. If a function has several, the first one counts.
 #[derive(Debug)]
-pub(crate) enum Names<'t> {
+pub(crate) struct Names<'t> {
+    known: Known<'t>,
+    /// Functions as the last lines showed them: the place follows from the function.
+    shown: RefCell<Vec<Shown>>,
+}
+
+#[derive(Debug)]
+enum Known<'t> {
     /// The names of each process, if its session has a manifest.
     Sessions(Vec<Option<(Symbols<'t>, &'t Manifest)>>),
     /// The names of the manifest given by `--symbols`, for all processes.
     Other(BTreeMap<u64, String>),
 }
 
+/// A function and its text in a line.
+#[derive(Debug, Clone, Default)]
+struct Shown {
+    function: Option<Function>,
+    text: String,
+}
+
+/// How many functions are kept as shown: `1 << SHOWN`.
+const SHOWN: u32 = 12;
+
 /// A function of a process.
 pub(crate) type Function = (u32, u64);
 
+/// A function of an event, looked up when it is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named<'a> {
+    names: &'a Names<'a>,
+    function: Function,
+}
+
+impl Named<'_> {
+    /// Writes the function as `show` does. All calls must pass the same `show`: its text is kept for
+    /// the next events of the function.
+    pub(crate) fn write(
+        &self,
+        out: &mut impl Write,
+        show: impl FnOnce(symbols::Function<'_>) -> String,
+    ) -> io::Result<()> {
+        let mut all = self.names.shown.borrow_mut();
+        if all.is_empty() {
+            all.resize(1 << SHOWN, Shown::default());
+        }
+        let (process, id) = self.function;
+        let hash = (id ^ u64::from(process).rotate_left(48)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let shown = &mut all[(hash >> (u64::BITS - SHOWN)) as usize];
+        if shown.function != Some(self.function) {
+            *shown = Shown {
+                function: Some(self.function),
+                text: show(self.names.get(self.function)),
+            };
+        }
+        out.write_all(shown.text.as_bytes())
+    }
+}
+
 impl<'t> Names<'t> {
+    fn new(known: Known<'t>) -> Self {
+        let shown = RefCell::default();
+        Self { known, shown }
+    }
+
+    /// No names.
+    pub(crate) fn none() -> Self {
+        Self::new(Known::Sessions(Vec::new()))
+    }
+
     /// The names in the manifest at `path`, or else in the trace's own manifests.
     pub(crate) fn of(path: Option<&Path>, trace: &'t Trace) -> Result<Self, Failure> {
         let of_session = |session: &'t SessionReader| {
@@ -45,9 +106,9 @@ impl<'t> Names<'t> {
         };
         match path {
             Some(path) => Self::in_file(path),
-            None => Ok(Self::Sessions(
+            None => Ok(Self::new(Known::Sessions(
                 trace.sessions().iter().map(of_session).collect(),
-            )),
+            ))),
         }
     }
 
@@ -63,22 +124,31 @@ impl<'t> Names<'t> {
                 names.entry(function_id).or_insert(name);
             }
         }
-        Ok(Self::Other(names))
+        Ok(Self::new(Known::Other(names)))
     }
 
     /// The names of one session, if it has a manifest.
     pub(crate) fn of_manifest(manifest: Option<&'t Manifest>, symbols: Symbols<'t>) -> Self {
-        Self::Sessions(vec![manifest.map(|manifest| (symbols, manifest))])
+        let session = manifest.map(|manifest| (symbols, manifest));
+        Self::new(Known::Sessions(vec![session]))
+    }
+
+    /// A function, to be looked up when it is shown.
+    pub(crate) fn named(&self, function: Function) -> Named<'_> {
+        Named {
+            names: self,
+            function,
+        }
     }
 
     /// A function with its name and module, as far as known.
     pub(crate) fn get(&self, (process, function_id): Function) -> symbols::Function<'_> {
-        let name = match self {
-            Self::Sessions(sessions) => match sessions.get(process as usize) {
+        let name = match &self.known {
+            Known::Sessions(sessions) => match sessions.get(process as usize) {
                 Some(Some((symbols, _))) => return symbols.function(function_id),
                 _ => None,
             },
-            Self::Other(names) => names.get(&function_id).map(String::as_str),
+            Known::Other(names) => names.get(&function_id).map(String::as_str),
         };
         symbols::Function::new(function_id, name)
     }
@@ -93,8 +163,8 @@ impl<'t> Names<'t> {
                 .name
                 .is_some_and(|name| pattern.fits(name))
         };
-        match self {
-            Self::Sessions(sessions) => {
+        match &self.known {
+            Known::Sessions(sessions) => {
                 let named = (0..).zip(sessions).filter_map(|(process, session)| {
                     let (_, manifest) = session.as_ref()?;
                     let symbols = manifest.symbols.iter();
@@ -103,7 +173,7 @@ impl<'t> Names<'t> {
                 let found = named.flatten().filter(|function| fits(*function));
                 found.map(|(process, id)| (Some(process), id)).collect()
             }
-            Self::Other(names) => {
+            Known::Other(names) => {
                 let ids = names.keys().filter(|id| fits((0, **id)));
                 ids.map(|id| (None, *id)).collect()
             }

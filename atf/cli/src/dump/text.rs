@@ -9,6 +9,7 @@ use atf::spans::{Paired, SpanEnd};
 use atf::symbols::Function;
 
 use super::detail::Detail;
+use super::line::Line;
 use super::names::{head, length_if_cut};
 use super::trace::ThreadName;
 use super::{Row, Sink};
@@ -24,16 +25,21 @@ const DEEPEST: u32 = 60;
 /// Writes events as text.
 pub(crate) struct Text<W> {
     out: W,
+    line: Line,
     start_ns: u64,
 }
 
 impl<W: Write> Text<W> {
     /// Writes events to `out`.
     pub(crate) const fn new(out: W) -> Self {
-        Self { out, start_ns: 0 }
+        Self {
+            out,
+            line: Line::new(),
+            start_ns: 0,
+        }
     }
 
-    fn since(&self, time_ns: u64) -> String {
+    fn time(&self, time_ns: u64) -> String {
         let start_ns = self.start_ns;
         Since { time_ns, start_ns }.to_string()
     }
@@ -125,22 +131,39 @@ impl<W: Write> Sink for Text<W> {
     }
 
     fn event(&mut self, row: &Row<'_>) -> Result<(), Failure> {
-        let event = &row.event;
-        let (since, thread, seq) = (self.since(event.timestamp_ns), row.thread, row.seq);
-        write!(self.out, "{since} {thread:>4} {seq:>8} ")?;
+        let (event, line) = (&row.event, &mut self.line);
+        line.clear();
+        line.since(event.timestamp_ns, self.start_ns);
+        line.text(" ");
+        if row.thread.process.is_none() {
+            line.decimal(row.thread.id.into(), 4);
+        } else {
+            self.out.write_all(line.as_bytes())?;
+            write!(self.out, "{:>4}", row.thread)?;
+            line.clear();
+        }
+        line.text(" ");
+        line.decimal(row.seq, 8);
+        line.text(" ");
         match event.event_kind.name() {
-            Some(name) => write!(self.out, "{name:9}")?,
-            None => write!(self.out, "kind {:<4}", u32::from(event.event_kind))?,
+            Some(name) => line.padded(name, 9),
+            None => line.padded(&format!("kind {}", u32::from(event.event_kind)), 9),
         }
         match event.call_depth {
-            Some(depth) => write!(self.out, " {depth:>3}")?,
-            None => write!(self.out, "   -")?,
+            Some(depth) => {
+                line.text(" ");
+                line.decimal(depth.into(), 3);
+            }
+            None => line.text("   -"),
         }
-        write!(self.out, "  {}", Shown(row.function))?;
+        line.text("  ");
+        self.out.write_all(line.as_bytes())?;
+        row.function
+            .write(&mut self.out, |function| Shown(function).to_string())?;
         if let Some(detail_seq) = event.detail_seq {
             write!(self.out, "  detail {detail_seq}")?;
         }
-        writeln!(self.out)?;
+        self.out.write_all(b"\n")?;
         match &row.detail {
             Some(detail) => self.details(detail),
             None => Ok(()),
@@ -148,7 +171,7 @@ impl<W: Write> Sink for Text<W> {
     }
 
     fn detail(&mut self, _wire: Wire, detail: &Detail<'_>) -> Result<(), Failure> {
-        let since = self.since(detail.event.header.timestamp);
+        let since = self.time(detail.event.header.timestamp);
         writeln!(self.out, "{since}")?;
         self.details(detail)
     }
@@ -167,7 +190,7 @@ impl<W: Write> Sink for Text<W> {
             Paired::Span(span) => span.duration_ns().map(|ns| Span(ns).to_string()),
             Paired::Unmatched(_) => None,
         };
-        let (since, duration) = (self.since(time_ns), duration.as_deref().unwrap_or("-"));
+        let (since, duration) = (self.time(time_ns), duration.as_deref().unwrap_or("-"));
         write!(self.out, "{since} {duration:>13} {thread:>4} {seq:>8}  ")?;
         if let Paired::Span(span) = paired {
             let depth = span.depth.get().saturating_sub(1).min(DEEPEST);

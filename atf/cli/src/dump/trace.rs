@@ -74,7 +74,7 @@ impl Trace {
     }
 
     /// The process id of a session, if there are several.
-    pub(crate) fn process_id(&self, process: u32) -> Option<u32> {
+    fn process_id(&self, process: u32) -> Option<u32> {
         let Self::Sessions(sessions) = self else {
             return None;
         };
@@ -82,6 +82,12 @@ impl Trace {
         let name = session.path().file_name()?.to_str()?;
         let id = name.strip_prefix(PROCESS)?.parse().ok();
         id.filter(|_| sessions.len() > 1)
+    }
+
+    /// The process id of each session, if there are several.
+    pub(crate) fn process_ids(&self) -> Vec<Option<u32>> {
+        let processes = 0..u32::try_from(self.sessions().len()).unwrap_or(u32::MAX);
+        processes.map(|process| self.process_id(process)).collect()
     }
 
     /// The threads with these ids; all if `ids` is empty.
