@@ -64,6 +64,14 @@ impl<'a> Window<'a> {
         record.ok_or_else(not_buffered)
     }
 
+    /// Returns the `size` bytes at `offset`. The caller bounds `size`.
+    pub(crate) fn bytes(&mut self, offset: u64, size: usize) -> Result<&[u8]> {
+        if self.view(offset).len() < size {
+            self.buffer.fill(self.input, offset, size as u64)?;
+        }
+        self.view(offset).get(..size).ok_or_else(not_buffered)
+    }
+
     /// Returns the available bytes from `offset`, at least one, none at or after `end`.
     pub(crate) fn chunk(&mut self, offset: u64, end: u64) -> Result<&[u8]> {
         if self.view(offset).is_empty() {

@@ -5,6 +5,7 @@ use crate::wire::Record;
 use crate::{Completeness, Error};
 
 use super::end::{self, End, EndRules, FooterFacts, Times};
+use super::link::Backward;
 use super::{add_problem, content};
 use crate::check::finding::FileReport;
 use crate::check::place::At;
@@ -24,13 +25,17 @@ const END: EndRules = EndRules {
     placeholder: &rules::ATF_DHDR_012,
 };
 
-/// Checks header, events and end.
-pub(super) fn check(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> {
+/// Checks header, events and end; and, in the same pass over the events, their links.
+pub(super) fn check(
+    detail: &DetailReader,
+    links: Option<&mut Backward<'_>>,
+    report: &mut FileReport,
+) -> Result<(), Error> {
     report.wire = Some(detail.wire().version());
     report.details = Some(detail.event_count());
     identity(detail, report);
     framing(detail, report)?;
-    let range = events(detail, report)?;
+    let range = events(detail, links, report)?;
     // The events after an impossible length are unknown.
     let is_whole = detail.framing_problem().is_none();
     finalized_header(detail, is_whole.then_some(range), report)?;
@@ -93,17 +98,27 @@ fn framing(detail: &DetailReader, report: &mut FileReport) -> Result<(), Error> 
 }
 
 /// The events one by one; gives the least and the greatest `index_seq`.
-fn events(detail: &DetailReader, report: &mut FileReport) -> Result<(u64, u64), Error> {
+fn events(
+    detail: &DetailReader,
+    mut links: Option<&mut Backward<'_>>,
+    report: &mut FileReport,
+) -> Result<(u64, u64), Error> {
     let mut range: Option<(u64, u64)> = None;
-    for event in detail.events_in(..) {
-        let event = event?;
+    let mut cursor = detail.cursor();
+    for seq in 0..detail.event_count() {
+        let Some(event) = cursor.get(seq)? else {
+            break;
+        };
         let seq = event.header.index_seq;
         range = Some(range.map_or((seq, seq), |(least, greatest)| {
             (least.min(seq), greatest.max(seq))
         }));
-        let function = detail.function_payload(&event)?;
+        let function = cursor.function_payload(&event)?;
         let thread_id = detail.header().thread_id;
         content::detail(detail.wire(), &event, function.as_ref(), thread_id, report);
+        if let Some(links) = &mut links {
+            links.check(&event, function.as_ref())?;
+        }
     }
     Ok(range.unwrap_or((0, 0)))
 }

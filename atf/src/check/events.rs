@@ -1,58 +1,100 @@
 //! Checks the events of `index.atf` one by one, in constant memory.
 
 use crate::Error;
-use crate::index::{IndexEvent, IndexReader};
+use crate::index::{IndexEvent, IndexReader, Pass};
 
 use super::content;
 use super::end::Times;
 use crate::check::finding::{FileReport, Place};
 use crate::check::place::At;
 use crate::check::rules::table as rules;
+use crate::wire::Record;
 
-/// Checks the events and returns the timestamps of the first and the last.
+/// Events read at once: 64 KiB.
+const BLOCK: usize = (64 << 10) / IndexEvent::SIZE;
+
+/// Checks the events and returns the timestamps of the first and the last. Scans them as they are read.
 pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Times, Error> {
-    let mut cursor = index.cursor();
-    let mut before: Option<IndexEvent> = None;
-    let (mut first, mut last) = (None, None);
-    for seq in 0..index.event_count() {
-        let Some(bytes) = cursor.bytes(seq)? else {
-            break;
-        };
+    let mut pass = Pass::new(index);
+    let mut records = vec![[0; IndexEvent::SIZE]; BLOCK];
+    let mut seq = 0;
+    let mut order = Order::new(index);
+    while seq < index.event_count() {
+        let read = index.read_records(seq, &mut records)?;
+        let block = records.get(..read).unwrap_or_default();
+        if let Some(pass) = &mut pass {
+            pass.add(index, block);
+        }
+        for (seq, bytes) in (seq..).zip(block) {
+            order.event(index, seq, bytes, report)?;
+        }
+        seq = seq.saturating_add(read as u64);
+    }
+    if let Some(pass) = pass {
+        pass.complete(index)?;
+    }
+    Ok(match order.first.zip(order.last) {
+        Some((first, last)) => Times::Range(first, last),
+        None if index.event_count() == 0 => Times::None,
+        None => Times::Unknown,
+    })
+}
+
+/// What is remembered of the events so far.
+struct Order {
+    /// Whether events have reserved bytes.
+    has_reserved: bool,
+    before: Option<IndexEvent>,
+    /// The timestamps of the first and the last event; `None` if it is in a hole.
+    first: Option<u64>,
+    last: Option<u64>,
+}
+
+impl Order {
+    fn new(index: &IndexReader) -> Self {
+        let fields = Record::IndexEvent.fields(index.wire());
+        Self {
+            has_reserved: fields.iter().any(|field| field.is_reserved),
+            before: None,
+            first: None,
+            last: None,
+        }
+    }
+
+    fn event(
+        &mut self,
+        index: &IndexReader,
+        seq: u64,
+        bytes: &[u8; IndexEvent::SIZE],
+        report: &mut FileReport,
+    ) -> Result<(), Error> {
         let offset = event_offset(index, seq)?;
-        if index.is_hole(&bytes)? {
+        if index.is_hole(bytes)? {
             let place = Place::at(format!("events[{seq}]"), offset);
             report.add(&rules::ATF_IEVT_006, place, || {
                 "all zeros: a hole".to_owned()
             });
             // Its calls and returns are unknown.
-            before = before.map(|event| IndexEvent {
-                call_depth: None,
-                ..event
-            });
-            last = None;
-            continue;
+            if let Some(before) = &mut self.before {
+                before.call_depth = None;
+            }
+            self.last = None;
+            return Ok(());
         }
-        let event = IndexEvent::decode(index.wire(), index.header().thread_id, &bytes);
+        let thread_id = index.header().thread_id;
+        let event = IndexEvent::decode(index.wire(), thread_id, bytes);
         let at = At::event(index.wire(), seq, offset);
-        content::event(
-            &event,
-            before.as_ref(),
-            index.header().thread_id,
-            &at,
-            report,
-        );
-        at.reserved(&bytes, &rules::ATF_IEVT_005, report);
-        before = Some(event);
-        last = Some(event.timestamp_ns);
-        if seq == 0 {
-            first = last;
+        content::event(&event, self.before.as_ref(), thread_id, &at, report);
+        if self.has_reserved {
+            at.reserved(bytes, &rules::ATF_IEVT_005, report);
         }
+        self.before = Some(event);
+        self.last = Some(event.timestamp_ns);
+        if seq == 0 {
+            self.first = self.last;
+        }
+        Ok(())
     }
-    Ok(match first.zip(last) {
-        Some((first, last)) => Times::Range(first, last),
-        None if index.event_count() == 0 => Times::None,
-        None => Times::Unknown,
-    })
 }
 
 /// The offset of an event that was read.

@@ -160,6 +160,23 @@ impl FileReport {
         }
     }
 
+    /// Adds the findings of another report on the same file.
+    pub(crate) fn append(&mut self, other: Self) {
+        for (id, finding) in other.findings {
+            match self.findings.get_mut(id) {
+                None => {
+                    self.findings.insert(id, finding);
+                }
+                Some(own) => {
+                    own.count = own.count.saturating_add(finding.count);
+                    let places = std::iter::once(finding.place).chain(finding.more);
+                    own.more.extend(places);
+                    own.more.truncate(MORE_PLACES);
+                }
+            }
+        }
+    }
+
     /// Returns the findings, the strictest first.
     #[must_use]
     pub fn findings(&self) -> Vec<&Finding> {

@@ -1,13 +1,16 @@
 //! The links between a thread's two files, followed both ways.
 
+use std::path::Path;
+
 use crate::Error;
-use crate::detail::DetailReader;
-use crate::index::{IndexCursor, IndexEvent, IndexReader};
+use crate::detail::{DetailEvent, DetailReader, FunctionPayload};
+use crate::index::{IndexCursor, IndexEvent, IndexReader, Scan};
 
 use super::content;
 use super::place::At;
-use crate::check::finding::{FileReport, Place};
+use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::{Rule, table as rules};
+use crate::wire::Wire;
 
 /// The two files of a thread, both open and of one wire version.
 pub(super) struct Pair<'a> {
@@ -29,8 +32,13 @@ impl<'a> Pair<'a> {
         !(is_whole_index && is_whole_detail)
     }
 
-    /// From each index event to its detail event.
-    pub(super) fn check_forward(&self, report: &mut FileReport) -> Result<(), Error> {
+    /// From each index event to its detail event. If the details prove all links of the events right, no event
+    /// is read again.
+    pub(super) fn check_forward(&self, proven: u64, report: &mut FileReport) -> Result<(), Error> {
+        let is_proven = |scan: &Scan| scan.links == proven && scan.zero_events == 0;
+        if self.index.known_scan().is_some_and(is_proven) {
+            return Ok(());
+        }
         let mut index = self.index.cursor();
         let mut details = self.detail.map(DetailReader::cursor);
         // Behind a hole it cannot be told how many links were in it.
@@ -93,49 +101,86 @@ impl<'a> Pair<'a> {
         report.add(rule, place, || format!("detail event {to} {why}"));
     }
 
-    /// From each detail event to its index event, and what the two must agree on.
-    pub(super) fn check_backward(&self, report: &mut FileReport) -> Result<(), Error> {
-        let Some(reader) = self.detail else {
-            return Ok(());
-        };
-        let mut index = self.index.cursor();
-        for detail in reader.events_in(..) {
-            let detail = detail?;
-            let from = detail.header.index_seq;
-            let place = || At::detail(reader.wire(), &detail).field("index_seq");
-            match self.event(&mut index, from)? {
-                Some(event) if event.detail_seq == Some(detail.seq) => {
-                    let function = reader.function_payload(&detail)?;
-                    content::agreement(reader.wire(), &event, &detail, function.as_ref(), report);
-                }
-                Some(event) => {
-                    report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
-                        Some(other) => format!("event {from} links to detail event {other}"),
-                        None => format!("event {from} links to no detail event"),
-                    });
-                }
-                None if from < self.index.event_count() => {
-                    report.add(&rules::ATF_LINK_004, place(), || {
-                        format!("an orphan: event {from} is in a hole")
-                    });
-                }
-                None if self.may_dangle() => report.add(&rules::ATF_LINK_004, place(), || {
-                    format!("an orphan: event {from} did not reach the disk")
-                }),
-                None => report.add(&rules::ATF_LINK_003, place(), || {
-                    let count = self.index.event_count();
-                    format!("event {from} is not there, the index has {count}")
-                }),
-            }
-        }
-        Ok(())
-    }
-
     fn index_place(&self, seq: u64) -> Place {
         let wire = self.index.wire();
         match self.index.event_offset(seq) {
             Some(offset) => At::event(wire, seq, offset).field("detail_seq"),
             None => Place::of(format!("events[{seq}].detail_seq")),
         }
+    }
+}
+
+/// From each detail event to its index event, and what the two must agree on.
+pub(super) struct Backward<'a> {
+    pair: &'a Pair<'a>,
+    index: IndexCursor<'a>,
+    wire: Wire,
+    /// What was found, to be dropped if one of the files proves nothing.
+    pub(super) report: FileReport,
+    /// The event after the last one that a detail belongs to, as long as each detail belongs to an event, in
+    /// the order of the events.
+    next: Option<u64>,
+    /// How many details belong to an event.
+    links: u64,
+}
+
+impl<'a> Backward<'a> {
+    /// Returns `None` without details to compare. The reports are on the file at `path`.
+    pub(super) fn new(pair: &'a Pair<'a>, path: &Path) -> Option<Self> {
+        let wire = pair.detail?.wire();
+        let mut report = FileReport::new(path, Kind::Detail);
+        report.wire = Some(wire.version());
+        Some(Self {
+            pair,
+            index: pair.index.cursor(),
+            wire,
+            report,
+            next: Some(0),
+            links: 0,
+        })
+    }
+
+    /// Checks the next detail event, with its payload if that is a function's.
+    pub(super) fn check(
+        &mut self,
+        detail: &DetailEvent,
+        function: Option<&FunctionPayload>,
+    ) -> Result<(), Error> {
+        let pair = self.pair;
+        let (from, report) = (detail.header.index_seq, &mut self.report);
+        let in_order = self.next.take().filter(|next| from >= *next);
+        let place = || At::detail(self.wire, detail).field("index_seq");
+        match pair.event(&mut self.index, from)? {
+            Some(event) if event.detail_seq == Some(detail.seq) => {
+                self.next = in_order.map(|_| from.saturating_add(1));
+                self.links = self.links.saturating_add(1);
+                content::agreement(self.wire, &event, detail, function, report);
+            }
+            Some(event) => {
+                report.add(&rules::ATF_LINK_003, place(), || match event.detail_seq {
+                    Some(other) => format!("event {from} links to detail event {other}"),
+                    None => format!("event {from} links to no detail event"),
+                });
+            }
+            None if from < pair.index.event_count() => {
+                report.add(&rules::ATF_LINK_004, place(), || {
+                    format!("an orphan: event {from} is in a hole")
+                });
+            }
+            None if pair.may_dangle() => report.add(&rules::ATF_LINK_004, place(), || {
+                format!("an orphan: event {from} did not reach the disk")
+            }),
+            None => report.add(&rules::ATF_LINK_003, place(), || {
+                let count = pair.index.event_count();
+                format!("event {from} is not there, the index has {count}")
+            }),
+        }
+        Ok(())
+    }
+
+    /// Returns how many links of events the details prove right: all of them, if the events have no more
+    /// links than that.
+    pub(super) fn proven(&self) -> u64 {
+        if self.next.is_some() { self.links } else { 0 }
     }
 }

@@ -23,8 +23,6 @@ pub(super) struct SessionFacts {
     with_detail: BTreeSet<u32>,
     with_folder: BTreeSet<u32>,
     clocks: BTreeSet<u8>,
-    /// The clock of the first thread with a readable header, and that thread's id.
-    pub(super) first_clock: Option<(u8, u32)>,
     times: Times,
 }
 
@@ -36,7 +34,6 @@ impl SessionFacts {
             with_detail: BTreeSet::new(),
             with_folder: BTreeSet::new(),
             clocks: BTreeSet::new(),
-            first_clock: None,
             times: Times::None,
         }
     }
@@ -50,7 +47,6 @@ impl SessionFacts {
             self.with_detail.insert(id);
         }
         self.clocks.extend(facts.clock);
-        self.first_clock = self.first_clock.or(facts.clock.map(|clock| (clock, id)));
         self.times = self.times.with(facts.times);
     }
 }

@@ -107,7 +107,7 @@ fn index_file(path: &Path, opened: Result<IndexReader>, output: &mut dyn Output)
 fn detail_file(path: &Path, opened: Result<DetailReader>, output: &mut dyn Output) {
     match opened {
         Ok(detail) => report(path, Kind::Detail, output, |report| {
-            detail::check(&detail, report)
+            detail::check(&detail, None, report)
         }),
         Err(error) => refused(path, Kind::Detail, &error, false, output),
     }

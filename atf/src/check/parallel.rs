@@ -18,7 +18,7 @@ enum Found {
     Unreadable(PathBuf, String),
 }
 
-/// Checks several paths as [`check`](super::check) does, up to `jobs` sessions, threads or files at a
+/// Checks several paths as [`check`](super::check) does, up to `jobs` threads, sessions or files at a
 /// time. The results come in the same order for any number of jobs.
 ///
 /// Memory does not grow with the number of files: a check waits until its results are taken.

@@ -1,39 +1,139 @@
 //! Checks a session: its threads, its manifest, and whether they agree.
 
 use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use crate::error::Result;
+use crate::header;
+use crate::index::IndexHeader;
 use crate::session::{Presence, SessionReader, ThreadEntry};
+use crate::source::{Input, OpenOptions};
+use crate::thread::INDEX_FILE;
 
+use super::Output;
 use super::manifest::{self, SessionFacts};
 use super::thread::{self, linked};
-use super::{Output, without_path};
 use crate::check::finding::{FileReport, Kind, Place};
 use crate::check::rules::table as rules;
 
-/// Checks a session's folder.
-pub(super) fn folder(path: &Path, output: &mut dyn Output) {
-    let session = match SessionReader::open(path) {
-        Ok(session) => session,
-        Err(error) => return output.unreadable(path, &without_path(&error)),
-    };
-    let mut facts = SessionFacts::new();
-    for entry in session.threads() {
-        thread(entry, &mut facts, output);
-    }
-    for name in session.unrecognized() {
-        odd_name(&path.join(name), output);
-    }
-    manifest::check(path, session.manifest(), &facts, output);
+/// A session whose threads are checked one by one, in any order or side by side.
+#[derive(Debug)]
+pub(super) struct Session {
+    reader: SessionReader,
+    /// The position of the first thread with a readable header, its clock and its id.
+    first_clock: Option<(usize, (u8, u32))>,
+    /// What each thread's check found, by position; `None` before.
+    found: Mutex<Vec<Option<Found>>>,
+    /// Signals each new one.
+    news: Condvar,
 }
 
-fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output) {
+/// A checked thread.
+#[derive(Debug)]
+enum Found {
+    /// It is only listed in the manifest.
+    Missing,
+    Facts(thread::Facts),
+}
+
+impl Session {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let reader = SessionReader::open(path)?;
+        let mut threads = reader.threads().iter().enumerate();
+        let first_clock =
+            threads.find_map(|(position, entry)| Some((position, (clock(entry)?, entry.id()))));
+        let found = reader.threads().iter().map(|_| None).collect();
+        Ok(Self {
+            reader,
+            first_clock,
+            found: Mutex::new(found),
+            news: Condvar::new(),
+        })
+    }
+
+    /// Returns the number of threads.
+    pub(super) fn threads(&self) -> usize {
+        self.reader.threads().len()
+    }
+
+    /// Checks the thread at a position.
+    pub(super) fn check_thread(&self, position: usize, output: &mut dyn Output) {
+        let Some(entry) = self.reader.threads().get(position) else {
+            return;
+        };
+        let mut done = Done {
+            session: self,
+            position,
+            found: Found::Facts(thread::Facts::without_index(false)),
+        };
+        let first = self.first_clock.filter(|(first, _)| *first < position);
+        done.found = check_thread(entry, first.map(|(_, clock)| clock), output);
+    }
+
+    /// Waits for all threads, then checks everything else.
+    pub(super) fn check_rest(&self, output: &mut dyn Output) {
+        let mut facts = SessionFacts::new();
+        let mut found = self.found();
+        while found.iter().any(Option::is_none) {
+            found = self
+                .news
+                .wait(found)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        for (entry, found) in self.reader.threads().iter().zip(found.iter()) {
+            match found {
+                Some(Found::Facts(found)) => facts.add(entry.id(), entry.is_listed(), found),
+                Some(Found::Missing) | None => {
+                    facts.missing.insert(entry.id());
+                }
+            }
+        }
+        drop(found);
+        let path = self.reader.path();
+        for name in self.reader.unrecognized() {
+            odd_name(&path.join(name), output);
+        }
+        manifest::check(path, self.reader.manifest(), &facts, output);
+    }
+
+    fn found(&self) -> MutexGuard<'_, Vec<Option<Found>>> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Notes that a thread is checked, even if the check panicked: the rest waits for all threads.
+struct Done<'a> {
+    session: &'a Session,
+    position: usize,
+    found: Found,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        let found = std::mem::replace(&mut self.found, Found::Missing);
+        if let Some(place) = self.session.found().get_mut(self.position) {
+            *place = Some(found);
+        }
+        self.session.news.notify_all();
+    }
+}
+
+/// Returns the clock that a thread's index header names, if it can be read.
+fn clock(entry: &ThreadEntry) -> Option<u8> {
+    if entry.presence() != Presence::Folder {
+        return None;
+    }
+    let path = entry.path().join(INDEX_FILE);
+    let input = Input::open_in_session(&path, OpenOptions::new()).ok()?;
+    let header = IndexHeader::decode(&header::read(&input).ok()?, input.size());
+    Some(header.ok()?.clock_type.0)
+}
+
+fn check_thread(entry: &ThreadEntry, clock: Option<(u8, u32)>, output: &mut dyn Output) -> Found {
     let found = match entry.presence() {
         Presence::Folder => {
-            let expected = thread::Expected {
-                id: Some(entry.id()),
-                clock: facts.first_clock,
-            };
-            thread::check(entry.path(), &expected, output)
+            let id = Some(entry.id());
+            thread::check(entry.path(), &thread::Expected { id, clock }, output)
         }
         Presence::SymbolicLink => {
             linked(entry.path(), Kind::Folder, output);
@@ -47,10 +147,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
             output.file(report);
             thread::Facts::without_index(false)
         }
-        Presence::Missing => {
-            facts.missing.insert(entry.id());
-            return;
-        }
+        Presence::Missing => return Found::Missing,
     };
     let name = entry
         .path()
@@ -59,7 +156,7 @@ fn thread(entry: &ThreadEntry, facts: &mut SessionFacts, output: &mut dyn Output
     if name != Some(format!("thread_{}", entry.id())) {
         odd_name(entry.path(), output);
     }
-    facts.add(entry.id(), entry.is_listed(), &found);
+    Found::Facts(found)
 }
 
 fn odd_name(path: &Path, output: &mut dyn Output) {

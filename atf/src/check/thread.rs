@@ -10,7 +10,7 @@ use crate::wire::Record;
 use crate::{Completeness, Error, ErrorKind};
 
 use super::end::Times;
-use super::link::Pair;
+use super::link::{Backward, Pair};
 use super::{
     Output, add_problem, detail, detail_file, index, place_of, refused, ring, without_path,
 };
@@ -142,9 +142,13 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
         }
         Ok(())
     });
+    let mut links = None;
     let mut detail = thread.detail().map(|reader| {
         let mut draft = Draft::of(thread, DETAIL_FILE, Kind::Detail);
-        draft.fill(|report| detail::check(reader, report));
+        draft.fill(|report| {
+            links = Backward::new(&pair, &report.path);
+            detail::check(reader, links.as_mut(), report)
+        });
         draft
     });
     // A rejected or unreadable file, or one of the other wire version, cannot prove the other file's
@@ -152,7 +156,8 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let is_refused = index.is_refused() || detail.as_ref().is_some_and(Draft::is_refused);
     let are_comparable = thread.has_detail_file() == pair.detail.is_some();
     if are_comparable && !is_refused {
-        index.fill(|report| pair.check_forward(report));
+        let proven = links.as_ref().map_or(0, Backward::proven);
+        index.fill(|report| pair.check_forward(proven, report));
     }
     index.finish(output);
     if let Some(mut detail) = detail.take() {
@@ -162,11 +167,10 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
                     add_problem(report, problem)?;
                 }
             }
-            if is_refused {
-                Ok(())
-            } else {
-                pair.check_backward(report)
+            if let Some(links) = links.filter(|_| !is_refused) {
+                report.append(links.report);
             }
+            Ok(())
         });
         detail.finish(output);
     }

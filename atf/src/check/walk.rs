@@ -3,8 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Output, detail_file, index_file, manifest, session, thread, without_path};
+use super::session::Session;
+use super::{Output, detail_file, index_file, manifest, thread, without_path};
 use crate::FileKind;
 use crate::detail::DetailReader;
 use crate::index::IndexReader;
@@ -12,11 +14,14 @@ use crate::rewrite::is_unfinished;
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER, is_session};
 use crate::thread::{DETAIL_FILE, INDEX_FILE};
 
-/// A thread, session or file that can be checked independently of all others.
+/// A piece of work. Units can be done side by side, if they are begun in their order.
 #[derive(Debug)]
 pub(super) enum Unit {
     Thread(PathBuf),
-    Session(PathBuf),
+    /// A thread of a session, by its position.
+    OfSession(Arc<Session>, usize),
+    /// What is left of a session once its threads are checked.
+    Session(Arc<Session>),
     File(PathBuf),
     Unreadable(PathBuf, String),
 }
@@ -25,7 +30,8 @@ impl Unit {
     pub(super) fn check(&self, output: &mut dyn Output) {
         match self {
             Self::Thread(path) => thread::folder(path, output),
-            Self::Session(path) => session::folder(path, output),
+            Self::OfSession(session, position) => session.check_thread(*position, output),
+            Self::Session(session) => session.check_rest(output),
             Self::File(path) => file(path, output),
             Self::Unreadable(path, why) => output.unreadable(path, why),
         }
@@ -118,7 +124,7 @@ fn visit(
     if is_thread && !take(Unit::Thread(path.to_owned())) {
         return false;
     }
-    if is_session && !take(Unit::Session(path.to_owned())) {
+    if is_session && !session(path, take) {
         return false;
     }
     if is_thread {
@@ -140,6 +146,16 @@ fn visit(
         in_session: is_session,
     }));
     true
+}
+
+/// Passes on the threads of a session, then the session.
+fn session(path: &Path, take: &mut dyn FnMut(Unit) -> bool) -> bool {
+    let session = match Session::open(path) {
+        Ok(session) => Arc::new(session),
+        Err(error) => return take(Unit::Unreadable(path.to_owned(), without_path(&error))),
+    };
+    (0..session.threads()).all(|thread| take(Unit::OfSession(Arc::clone(&session), thread)))
+        && take(Unit::Session(session))
 }
 
 /// Returns whether a folder directly contains a thread's files.

@@ -192,10 +192,11 @@ impl EventWalker {
             }
             hop.through(window.chunk(hop.end, crc_end)?, end, look_for_footer)
                 .map_err(|error| error.with_path(input.path()))?;
-            // Handle one event the slow way: it crosses the end of a block, or is invalid.
-            if hop.end >= end {
-                break;
+            // The checksum goes first, so that the window moves only forward.
+            if hop.end >= crc_end {
+                continue;
             }
+            // Handle one event the slow way: it crosses the end of a block, or is invalid.
             let available = end.saturating_sub(hop.end);
             if available < EVENT_HEADER_SIZE {
                 let kind = ErrorKind::EventCutShort {

@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use super::{DetailEvent, DetailReader};
+use super::{DetailEvent, DetailReader, FunctionPayload};
 use crate::ending::Ending;
 use crate::error::Result;
 use crate::window::Window;
@@ -36,6 +36,19 @@ impl<'a> DetailCursor<'a> {
         };
         let bytes = self.window.record(place.start)?;
         self.reader.event(seq, place, &bytes).map(Some)
+    }
+
+    /// Returns the payload of a call or a return, or `None` if the event has another shape.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`DetailReader::read_payload`].
+    pub fn function_payload(&mut self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
+        let Some(size) = FunctionPayload::possible(event) else {
+            return Ok(None);
+        };
+        let payload = self.window.bytes(event.payload_offset(), size)?;
+        Ok(FunctionPayload::decode(payload))
     }
 
     /// Replaces `bytes` with all bytes of an event, header and payload. The event's length must

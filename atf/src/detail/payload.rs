@@ -1,5 +1,6 @@
 //! The payload of a call or a return.
 
+use super::DetailEvent;
 use crate::error::{Result, out_of_range};
 use crate::setters::setters;
 use crate::wire::DetailFunctionPayload;
@@ -45,6 +46,12 @@ impl FunctionPayload {
 
     /// Bytes of the longest payload of this shape.
     pub(crate) const LARGEST: usize = Self::SIZE + u16::MAX as usize;
+
+    /// Returns the size in bytes of an event's payload, if it can have this shape.
+    pub(super) fn possible(event: &DetailEvent) -> Option<usize> {
+        let size = usize::try_from(event.payload_size()).ok();
+        size.filter(|size| (Self::SIZE..=Self::LARGEST).contains(size))
+    }
 
     /// Encodes the payload: the inverse of [`decode`](Self::decode).
     ///

@@ -358,8 +358,7 @@ impl DetailReader {
     ///
     /// Those of [`read_payload`](Self::read_payload).
     pub fn function_payload(&self, event: &DetailEvent) -> Result<Option<FunctionPayload>> {
-        let size = usize::try_from(event.payload_size());
-        let Some(size) = size.ok().filter(|size| *size <= FunctionPayload::LARGEST) else {
+        let Some(size) = FunctionPayload::possible(event) else {
             return Ok(None);
         };
         let (offset, decode) = (event.payload_offset(), FunctionPayload::decode);

@@ -445,6 +445,7 @@ impl IndexReader {
     /// # Errors
     ///
     /// As [`checksum`](Self::checksum), which the first event of zeros asks for.
+    #[inline]
     pub fn is_hole(&self, event: &[u8; IndexEvent::SIZE]) -> Result<bool> {
         Ok(*event == [0; IndexEvent::SIZE] && !self.checksum()?.proves_the_events())
     }
