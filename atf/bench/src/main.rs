@@ -73,6 +73,8 @@ enum Group {
     Lookup,
     /// Finding the events of a time range.
     Time,
+    /// The commands, beside `cat` and `cp`.
+    Commands,
     /// How costs grow with events, threads and file sizes.
     Growth,
     /// How much memory reading takes.
@@ -91,6 +93,7 @@ impl Group {
             Self::Detail => rows::detail::run(context),
             Self::Lookup => rows::lookup::run(context),
             Self::Time => rows::time::run(context),
+            Self::Commands => rows::commands::run(context),
             Self::Growth => growth::run(context),
             Self::Memory => memory::run(context),
         }

@@ -13,6 +13,7 @@ mod format;
 mod info;
 mod json;
 mod output;
+mod parallel;
 mod target;
 mod text;
 

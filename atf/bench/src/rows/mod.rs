@@ -1,6 +1,7 @@
 //! The rows of the tables, one file per group.
 
 pub(crate) mod capi;
+pub(crate) mod commands;
 pub(crate) mod detail;
 pub(crate) mod lookup;
 pub(crate) mod merge;

@@ -15,6 +15,7 @@ use super::{Problem, Times};
 use crate::format::member;
 use crate::json::{self, U64};
 use crate::output::Failure;
+use crate::parallel;
 
 /// A description of a session.
 #[derive(Debug, Serialize)]
@@ -72,7 +73,7 @@ pub(crate) struct ModuleInfo {
 }
 
 impl SessionInfo {
-    /// Describes a session, one thread after the other.
+    /// Describes a session, several threads at a time.
     pub(crate) fn of(path: &Path, verify: bool, progress: &Progress) -> Result<Self, Failure> {
         let session = SessionReader::open(path)?;
         let mut this = Self {
@@ -85,11 +86,12 @@ impl SessionInfo {
             recovered: Recovered::of(session.path()),
             problems: unrecognized(&session),
         };
-        for entry in session.threads() {
+        let threads = parallel::map(session.threads(), |entry| {
             let thread = ThreadInfo::of(Some(entry.id()), entry.path(), entry.open(), verify);
-            this.add(thread);
             progress.step();
-        }
+            thread
+        });
+        threads.into_iter().for_each(|thread| this.add(thread));
         let threads = &this.threads;
         if let (Some(info), Some(manifest)) = (&mut this.manifest, session.manifest()) {
             info.compare(manifest, threads);

@@ -1,0 +1,128 @@
+//! The commands, as processes of their own, beside `cat` and `cp` of the same files.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use atf_synth::Synth;
+
+use crate::context::Context;
+use crate::harness::{Result, Stopwatch, Time, compare};
+use crate::input;
+use crate::table::{Amount, Row};
+
+/// Events in a session, over eight threads; every seventh has a detail. Some 800 MB.
+const EVENTS: u64 = 12_000_000;
+const THREADS: u32 = 8;
+
+/// Adds the rows for commands.
+pub(crate) fn run(context: &mut Context) -> Result<()> {
+    let atf = build()?;
+    let synth = Synth {
+        threads: THREADS,
+        events_per_thread: context.events(EVENTS / u64::from(THREADS)),
+        detail_per_mille: 150,
+        ..Synth::default()
+    };
+    let session = input::session(context, "commands", &synth)?;
+    let files = files(&session);
+    let sizes = files.iter().map(|file| Ok(file.metadata()?.len()));
+    let bytes = sizes.sum::<std::io::Result<u64>>()?;
+    let events = synth.events_per_thread * u64::from(THREADS);
+    let (out, copy) = (context.path("out"), context.path("copy"));
+    let cat = |watch: &mut Stopwatch| time(watch, Command::new("cat").args(&files));
+    let cp = |watch: &mut Stopwatch| {
+        time(watch, Command::new("cp").arg("-R").arg(&session).arg(&copy))?;
+        Ok(std::fs::remove_dir_all(&copy)?)
+    };
+    let reads: [(&str, &[&str], _, _); 4] = [
+        ("check", &["check"], 0.25, Amount::Bytes(bytes)),
+        (
+            "info --verify",
+            &["info", "--verify"],
+            0.5,
+            Amount::Bytes(bytes),
+        ),
+        ("dump", &["dump"], 0.06, Amount::Each(events, "event")),
+        (
+            "dump --json",
+            &["dump", "--json"],
+            0.05,
+            Amount::Each(events, "event"),
+        ),
+    ];
+    for (name, arguments, goal, amount) in reads {
+        let ours =
+            |watch: &mut Stopwatch| time(watch, Command::new(&atf).args(arguments).arg(&session));
+        let comparison = compare(context.pairs, Time::Wall, ours, cat)?;
+        context.report.add(Row {
+            work: format!("atf {name} of a session of {THREADS} threads with details"),
+            baseline: "cat of the same files",
+            goal: Some(goal),
+            comparison,
+            amount,
+        });
+    }
+    let writes: [(&str, &[&str]); 2] = [
+        ("recover", &["recover"]),
+        ("convert --wire 2", &["convert", "--wire", "2"]),
+    ];
+    for (name, arguments) in writes {
+        let ours = |watch: &mut Stopwatch| {
+            let mut command = Command::new(&atf);
+            command.args(arguments).arg(&session).arg("--out").arg(&out);
+            time(watch, &mut command)?;
+            Ok(std::fs::remove_dir_all(&out)?)
+        };
+        let comparison = compare(context.pairs, Time::Wall, ours, cp)?;
+        context.report.add(Row {
+            work: format!("atf {name} of the same session"),
+            baseline: "cp -R of the session",
+            goal: Some(0.8),
+            comparison,
+            amount: Amount::Bytes(bytes),
+        });
+    }
+    std::fs::remove_dir_all(session)?;
+    Ok(())
+}
+
+/// Builds the command with the same optimizations, and returns its path.
+fn build() -> Result<PathBuf> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/Cargo.toml");
+    let status = Command::new(cargo)
+        .args([
+            "build",
+            "--locked",
+            "--quiet",
+            "--release",
+            "--manifest-path",
+            manifest,
+        ])
+        .status()?;
+    let path = std::env::current_exe()?.with_file_name("atf");
+    if status.success() && path.exists() {
+        Ok(path)
+    } else {
+        Err(format!("{} was not built", path.display()).into())
+    }
+}
+
+/// Returns the files of a session's threads.
+fn files(session: &Path) -> Vec<PathBuf> {
+    let folders = (0..THREADS).map(|thread| session.join(format!("thread_{thread}")));
+    let files = |folder: PathBuf| ["index.atf", "detail.atf"].map(|name| folder.join(name));
+    folders.flat_map(files).collect()
+}
+
+/// Times a command from start to end; its output is dropped.
+fn time(watch: &mut Stopwatch, command: &mut Command) -> Result<()> {
+    command.stdout(Stdio::null());
+    let status = watch.time(|| command.status())?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{command:?}: {status}").into())
+    }
+}
