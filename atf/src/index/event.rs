@@ -44,11 +44,31 @@ const fn assert_in_one_word(mut fields: &[Field]) {
     }
 }
 
-/// Returns one more than the event's `detail_seq`, or 0 if it has no link.
+/// Returns one more than the event's `detail_seq`, or 0 if it has no link: without a comparison, which the
+/// compiler would not vectorize.
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "at most 64 bits")]
 pub(super) fn link_end(wire: Wire, bytes: &[u8; IndexEvent::SIZE]) -> u64 {
-    let event = IndexEvent::from_bytes(wire, 0, bytes);
-    event.detail_seq.map_or(0, |seq| seq.wrapping_add(1))
+    const FIELDS: [Field; Wire::COUNT] = in_each(Record::IndexEvent, "detail_seq");
+    const { assert_none_is_greatest(&FIELDS, &IndexEvent::DETAIL_SEQ_NONE) };
+    let Field { offset, size, .. } = wire.pick(FIELDS);
+    let start = offset.wrapping_add(size).wrapping_sub(8);
+    // The eight bytes that end with the field.
+    let word = bytes.get(start..).and_then(<[u8]>::first_chunk);
+    let word = word.map_or(0, |word| u64::from_le_bytes(*word));
+    let seq = word.wrapping_shr(64_usize.wrapping_sub(size.wrapping_mul(8)) as u32);
+    seq.wrapping_add(1) & wire.no_detail_seq()
+}
+
+/// Asserts that "none" is the greatest value of each field, and that eight bytes can end with it. Evaluate it
+/// at compile time.
+#[expect(clippy::arithmetic_side_effects, reason = "evaluated at compile time")]
+const fn assert_none_is_greatest(mut fields: &[Field], mut nones: &[u64]) {
+    while let ([field, rest @ ..], [none, more @ ..]) = (fields, nones) {
+        assert!(field.offset + field.size >= 8);
+        assert!(*none == u64::MAX >> (64 - 8 * field.size));
+        (fields, nones) = (rest, more);
+    }
 }
 
 impl IndexEvent {
