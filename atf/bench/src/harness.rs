@@ -89,7 +89,8 @@ pub(crate) fn median_of(
 }
 
 /// Times `ours` and `baseline` alternately, so that other load on the machine affects both. Which
-/// one goes first changes from pair to pair. The first pair is a warm-up and is not counted.
+/// one goes first changes from pair to pair. The first pair is a warm-up and is not counted. Pairs
+/// are added, up to three times as many, until the ratio's interval is narrow.
 pub(crate) fn compare(
     pairs: usize,
     time: Time,
@@ -99,7 +100,11 @@ pub(crate) fn compare(
     once(time, &mut baseline)?;
     once(time, &mut ours)?;
     let mut comparison = Comparison::default();
-    for pair in 0..pairs.max(1) {
+    let least = pairs.max(1);
+    for pair in 0..3 * least {
+        if pair >= least && comparison.ratio().is_narrow() {
+            break;
+        }
         if pair % 2 == 0 {
             comparison.baseline.push(once(time, &mut baseline)?);
             comparison.ours.push(once(time, &mut ours)?);
@@ -122,14 +127,21 @@ pub(crate) struct Comparison {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
-    /// The ratio of the worst pair.
+    /// The ends of an interval that contains the true median with 95 % confidence, whatever the
+    /// distribution. With fewer than six pairs, the worst and the best.
     pub(crate) low: f64,
-    /// The ratio of the best pair.
     pub(crate) high: f64,
 }
 
+impl Ratio {
+    /// Returns whether more pairs would not change a verdict by much.
+    fn is_narrow(self) -> bool {
+        self.high - self.low <= self.median / 10.0
+    }
+}
+
 impl Comparison {
-    /// Returns the median of the pairs' ratios, and the two extremes.
+    /// Returns the median of the pairs' ratios, and its interval.
     pub(crate) fn ratio(&self) -> Ratio {
         let pairs = self.baseline.iter().zip(&self.ours);
         let ratio = |(baseline, ours): (&Duration, &Duration)| {
@@ -137,10 +149,12 @@ impl Comparison {
         };
         let mut ratios: Vec<f64> = pairs.map(ratio).collect();
         ratios.sort_unstable_by(f64::total_cmp);
+        let beyond = beyond(ratios.len());
+        let at = |place: usize| ratios.get(place).copied().unwrap_or(f64::NAN);
         Ratio {
-            median: middle(&ratios).copied().unwrap_or(f64::NAN),
-            low: ratios.first().copied().unwrap_or(f64::NAN),
-            high: ratios.last().copied().unwrap_or(f64::NAN),
+            median: at(ratios.len() / 2),
+            low: at(beyond),
+            high: at(ratios.len().wrapping_sub(1 + beyond)),
         }
     }
 
@@ -160,6 +174,20 @@ impl Comparison {
     }
 }
 
+/// Returns how many of `count` sorted samples lie beyond either end of the median's 95 % interval.
+/// Each sample is below the true median with probability one half, so their number is binomial.
+fn beyond(count: usize) -> usize {
+    let (mut probability, mut sum, mut beyond) = (0.5_f64.powi(count as i32), 0.0, 0_usize);
+    loop {
+        sum += probability;
+        if sum > 0.025 {
+            return beyond.saturating_sub(1);
+        }
+        probability *= (count - beyond) as f64 / (beyond + 1) as f64;
+        beyond += 1;
+    }
+}
+
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     middle(&times).copied().unwrap_or_default()
@@ -171,7 +199,14 @@ fn middle<T>(sorted: &[T]) -> Option<&T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Comparison, Duration, Ratio};
+    use super::{Comparison, Duration, Ratio, beyond};
+
+    #[test]
+    fn intervals_are_those_of_the_sign_test() {
+        // Tables of the sign test: with 6 samples all of them, with 9 all but one at each end.
+        let beyond = [1, 5, 6, 8, 9, 12, 15, 21].map(beyond);
+        assert_eq!(beyond, [0, 0, 0, 0, 1, 2, 3, 5]);
+    }
 
     #[test]
     fn a_ratio_is_the_median_of_pairs_and_not_of_times() {

@@ -23,8 +23,8 @@ use crate::harness::Result;
 
 /// Times atf against named baselines, both in one run, alternately.
 ///
-/// A ratio says how many times as fast as its baseline atf is: the median of all pairs, with the
-/// worst and the best pair. Inputs are written to a folder that is removed at the end.
+/// A ratio says how many times as fast as its baseline atf is: the median of all pairs, with its
+/// 95 % interval. Inputs are written to a folder that is removed at the end.
 #[derive(Debug, Parser)]
 #[command(name = "atf-bench")]
 struct Options {
@@ -36,7 +36,7 @@ struct Options {
     /// Uses small inputs to check that everything runs; the figures mean little.
     #[arg(long)]
     quick: bool,
-    /// Timed pairs per row.
+    /// Timed pairs per row; up to three times as many if their ratios differ much.
     #[arg(long, default_value_t = 7)]
     pairs: usize,
     /// Folder for the inputs; by default one kept in memory, if the system has one.

@@ -50,10 +50,12 @@ impl Amount {
 
 impl Row {
     fn verdict(&self) -> &'static str {
+        let ratio = self.comparison.ratio();
         match self.goal {
             None => "bound",
-            Some(goal) if self.comparison.ratio().median >= goal => "yes",
-            Some(_) => "below",
+            Some(goal) if ratio.low >= goal => "yes",
+            Some(goal) if ratio.high < goal => "below",
+            Some(_) => "unsure",
         }
     }
 
@@ -105,7 +107,7 @@ impl Report {
         let [work, baseline, goal, ratio, cost, reached] = row.cells();
         let theirs = row.amount.cost(row.comparison.baseline());
         say(&format!(
-            "{reached:>5}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}"
+            "{reached:>6}  {ratio:<22} {goal:<7} {cost:<16} {theirs:<16} {work} | {baseline}"
         ));
         self.rows.push(row);
     }
@@ -135,7 +137,8 @@ impl Report {
             // Writing to a String cannot fail.
             let _ = writeln!(
                 text,
-                "\nMedian (least to greatest) of {} or more interleaved pairs on {machine}.",
+                "\nMedian (and its 95 % interval) of {} or more interleaved pairs on {machine}. A goal \
+                 counts as reached only if the whole interval is.",
                 pairs.unwrap_or_default()
             );
         }

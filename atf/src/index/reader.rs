@@ -257,6 +257,7 @@ impl IndexReader {
 
     /// Separate from `get`, with a result that fits a register, so that access to memory is a
     /// single load.
+    #[cold]
     #[inline(never)]
     fn read_bytes(&self, seq: u64, buffer: &mut [u8; IndexEvent::SIZE]) -> Result<()> {
         let offset = self.offset_of(seq);

@@ -45,7 +45,7 @@ pub struct Options {
     /// Fail with exit status 1 on broken rules of this severity or stricter
     #[arg(long, value_name = "SEVERITY", default_value = "must")]
     deny: Deny,
-    /// Check this many sessions in parallel; does not affect the report [default: number of
+    /// Check this many threads or files in parallel; does not affect the report [default: number of
     /// processors]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,

@@ -25,6 +25,38 @@ fn forest(folder: &Path) {
         }
     }
     fs::create_dir(folder.join("empty")).unwrap();
+    crowd(&folder.join("group_2/crowd"));
+}
+
+/// Writes a session of twelve threads that disagree with their folders' names and on the clock. The first has no
+/// header, and one folder has no files.
+fn crowd(path: &Path) {
+    for thread in 0..12 {
+        let mut trace = Trace::clean(1);
+        match thread {
+            0 => trace.cut(INDEX, 10),
+            2 | 7 => trace.patch(INDEX, 16, &[1]),
+            _ => {}
+        }
+        let folder = path.join("other");
+        trace.write(&folder).unwrap();
+        let own = folder.join(INDEX);
+        let name = format!("thread_{thread}");
+        fs::rename(own.parent().unwrap(), path.join(name)).unwrap();
+        fs::remove_dir_all(folder).unwrap();
+    }
+    fs::create_dir(path.join("thread_12")).unwrap();
+}
+
+#[test]
+fn the_threads_of_a_session_are_compared_with_its_first_readable_one() {
+    let folder = TempDir::new().unwrap();
+    crowd(folder.path());
+    let output = check(folder.path(), &["--jobs", "3", "."]);
+    let (status, text, _) = texts(&output);
+    assert_eq!(status, 1, "{text}");
+    assert_eq!(text.matches("ATF-SESS-005").count(), 2, "{text}");
+    assert_eq!(text.matches("but thread 1 has 3").count(), 2, "{text}");
 }
 
 #[test]
