@@ -146,7 +146,7 @@ fn whole(thread: &ThreadReader, expected: &Expected, output: &mut dyn Output) ->
     let mut detail = thread.detail().map(|reader| {
         let mut draft = Draft::of(thread, DETAIL_FILE, Kind::Detail);
         draft.fill(|report| {
-            links = Backward::new(&pair, &report.path);
+            links = Backward::new(&pair, &report.path).filter(|_| !index.is_refused());
             detail::check(reader, links.as_mut(), report)
         });
         draft
