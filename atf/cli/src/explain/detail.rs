@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use atf::check::Kind;
 use atf::detail::{DetailReader, FunctionPayload};
 use atf::wire::Record;
 use atf::{Completeness, Wire};
@@ -28,7 +29,7 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
         "gap",
         "between the header and events_offset",
     )?;
-    walk.tell(reader.problems()?);
+    walk.tell(Kind::Detail, reader.problems()?);
     events(walk, &reader)?;
     end(walk, &reader)
 }

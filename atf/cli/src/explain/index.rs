@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use atf::Completeness;
+use atf::check::Kind;
 use atf::index::{IndexEvent, IndexReader};
 
 use super::detail::wire_of;
@@ -30,7 +31,8 @@ pub(super) fn explain(walk: &mut Walk<'_>, path: &Path) -> Result<(), Failure> {
     )?;
     // Problems with events are known only after reading all of them.
     let scanned = reader.scan();
-    walk.tell(scanned.err().into_iter().chain(reader.problems()));
+    let problems = scanned.err().into_iter().chain(reader.problems());
+    walk.tell(Kind::Index, problems);
     events(walk, &reader)?;
     end(walk, &reader)
 }

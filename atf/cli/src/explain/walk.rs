@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use atf::Error;
+use atf::check::Kind;
 
 use super::Selection;
 use super::bytes::Bytes;
 use super::row::{Heading, Row, Sink};
 use crate::format::{Decoded, Meaning, Shape, number_text};
+use crate::info::Problem;
 use crate::output::{Failure, complain};
 use crate::text::Counted;
 
@@ -50,10 +52,10 @@ impl<'s> Walk<'s> {
         })
     }
 
-    /// Writes problems of the file to standard error.
-    pub(super) fn tell(&mut self, problems: impl IntoIterator<Item = Error>) {
+    /// Writes problems of the file to standard error, as `info` does.
+    pub(super) fn tell(&mut self, kind: Kind, problems: impl IntoIterator<Item = Error>) {
         for problem in problems {
-            complain(problem);
+            complain(Problem::of(kind, &problem));
             self.is_damaged = true;
         }
     }

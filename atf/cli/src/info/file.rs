@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use atf::check::Kind;
+use atf::check::rules::table as rules;
 use atf::detail::DetailReader;
 use atf::index::IndexReader;
 use atf::wire::Record;
@@ -91,14 +93,14 @@ pub(crate) struct ChecksumInfo {
 impl FileInfo {
     /// Describes an `index.atf`.
     pub(crate) fn of_index(path: &Path, verify: bool) -> Self {
-        Self::new(path, "index", |problems| {
+        Self::new(path, Kind::Index, |problems| {
             Self::index_facts(&IndexReader::open(path)?, verify, problems)
         })
     }
 
     /// Describes a `detail.atf`.
     pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
-        Self::new(path, "detail", |problems| {
+        Self::new(path, Kind::Detail, |problems| {
             Self::detail_facts(&DetailReader::open(path)?, verify, problems)
         })
     }
@@ -106,17 +108,20 @@ impl FileInfo {
     /// Describes a file with facts and problems from `facts`; an error becomes a problem.
     pub(crate) fn new(
         path: &Path,
-        kind: &'static str,
+        kind: Kind,
         facts: impl FnOnce(&mut Vec<Problem>) -> Result<Facts, Error>,
     ) -> Self {
         let mut problems = Vec::new();
         let facts = facts(&mut problems);
-        let facts = facts.map_err(|error| problems.push(error.into())).ok();
+        let facts = facts.map_err(|error| problems.push(Problem::of(kind, &error)));
         let problems = problems.into_iter();
         Self {
             path: json::path(path),
-            kind,
-            facts,
+            kind: match kind {
+                Kind::Index => "index",
+                _ => "detail",
+            },
+            facts: facts.ok(),
             problems: problems.map(|problem| problem.in_file(path)).collect(),
         }
     }
@@ -127,6 +132,7 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
+        let of = |error: &Error| Problem::of(Kind::Index, error);
         let (checksum, contents) = if verify {
             let scan = reader.scan()?;
             let contents = verify::index(reader, &scan, problems);
@@ -134,14 +140,13 @@ impl FileInfo {
         } else {
             (None, None)
         };
-        problems.extend(reader.problems().iter().map(Problem::from));
-        problems.extend(reader.disagreements().iter().map(Problem::from));
-        problems.extend(behind_footer(
-            reader.file_size(),
-            reader.bytes_after_footer(),
-        ));
+        problems.extend(reader.problems().iter().map(of));
+        problems.extend(reader.disagreements().iter().map(of));
+        let behind = behind_footer(reader.file_size(), reader.bytes_after_footer());
+        problems.extend(behind.map(|problem| problem.breaks(&rules::ATF_IFTR_009)));
         let stored = reader.footer().map(|footer| footer.checksum);
-        problems.extend(ieee_problem(checksum, reader.footer_offset()));
+        let ieee = ieee_problem(checksum, reader.footer_offset());
+        problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_IFTR_005)));
         let footer = reader.footer_bytes().map(|bytes| &bytes[..]);
         Ok(Facts {
             file_size: reader.file_size().into(),
@@ -167,16 +172,16 @@ impl FileInfo {
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
-        problems.extend(reader.problems()?.iter().map(Problem::from));
-        problems.extend(reader.disagreements().iter().map(Problem::from));
-        problems.extend(behind_footer(
-            reader.file_size(),
-            reader.bytes_after_footer(),
-        ));
+        let of = |error: &Error| Problem::of(Kind::Detail, error);
+        problems.extend(reader.problems()?.iter().map(of));
+        problems.extend(reader.disagreements().iter().map(of));
+        let behind = behind_footer(reader.file_size(), reader.bytes_after_footer());
+        problems.extend(behind.map(|problem| problem.breaks(&rules::ATF_DFTR_009)));
         let stored = reader.footer().map(|footer| footer.checksum);
         // Opening the file already compared it.
         let checksum = Some(reader.checksum()?);
-        problems.extend(ieee_problem(checksum, reader.footer_offset()));
+        let ieee = ieee_problem(checksum, reader.footer_offset());
+        problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_DFTR_005)));
         let contents = if verify {
             Some(verify::detail(reader, problems)?)
         } else {

@@ -8,8 +8,11 @@ mod text;
 mod thread;
 mod verify;
 
+use std::fmt;
 use std::path::Path;
 
+use atf::check::rules::Rule;
+use atf::check::{Kind, rule_of};
 use atf::{Error, FileKind};
 use serde::Serialize;
 
@@ -84,6 +87,9 @@ pub(crate) struct Problem {
     pub(crate) field: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<U64>,
+    /// The rule that the file breaks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rule: Option<&'static str>,
     /// The problem and its place, in one sentence.
     pub(crate) message: String,
 }
@@ -97,8 +103,26 @@ impl Problem {
             path: None,
             field,
             offset: offset.map(U64),
+            rule: None,
             message: [&of.unwrap_or_default(), what, &at.unwrap_or_default()].concat(),
         }
+    }
+
+    /// Makes a problem that a reader reports about a file of this kind.
+    pub(crate) fn of(kind: Kind, error: &Error) -> Self {
+        Self {
+            path: error.path().map(crate::json::path),
+            field: error.field().map(str::to_owned),
+            offset: error.offset().map(U64),
+            rule: rule_of(kind, error).map(|rule| rule.id),
+            message: error.to_string(),
+        }
+    }
+
+    /// Adds the rule that the file breaks.
+    pub(crate) fn breaks(self, rule: &'static Rule) -> Self {
+        let rule = Some(rule.id);
+        Self { rule, ..self }
     }
 
     /// Adds its file or folder, unless it already has one.
@@ -111,20 +135,13 @@ impl Problem {
     }
 }
 
-impl From<&Error> for Problem {
-    fn from(error: &Error) -> Self {
-        Self {
-            path: error.path().map(crate::json::path),
-            field: error.field().map(str::to_owned),
-            offset: error.offset().map(U64),
-            message: error.to_string(),
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match self.rule {
+            Some(rule) => write!(f, " [{rule}]"),
+            None => Ok(()),
         }
-    }
-}
-
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use atf::check::Kind;
+use atf::check::rules::table as rules;
 use atf::manifest::{Manifest, Module};
 use atf::session::SessionReader;
 use serde::Serialize;
@@ -155,13 +157,18 @@ fn unrecognized(session: &SessionReader) -> Vec<Problem> {
     let what = "its name begins with thread_, but no thread id follows; \
                 if it is a thread's folder, rename it to thread_N";
     let names = session.unrecognized().iter();
-    let problem = |name| Problem::new(None, None, what).in_file(&session.path().join(name));
+    let problem = |name| {
+        let problem = Problem::new(None, None, what).breaks(&rules::ATF_SESS_004);
+        problem.in_file(&session.path().join(name))
+    };
     names.map(problem).collect()
 }
 
 impl ManifestInfo {
     fn new(manifest: &Manifest) -> Self {
         let clock_type = manifest.clock_type.map(|clock| u32::from(clock.0));
+        let problems = manifest.problems.iter();
+        let problems = problems.map(|error| Problem::of(Kind::Manifest, error));
         Self {
             is_unreadable: manifest.is_unreadable(),
             format_version: manifest.format_version.clone(),
@@ -174,7 +181,7 @@ impl ManifestInfo {
             modules: manifest.modules.iter().map(ModuleInfo::new).collect(),
             wrong_has_detail: Vec::new(),
             problem_count: U64(manifest.problem_count),
-            problems: manifest.problems.iter().map(Problem::from).collect(),
+            problems: problems.collect(),
         }
     }
 }

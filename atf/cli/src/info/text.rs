@@ -449,7 +449,7 @@ impl<W: Write> Text<W> {
             if position == PROBLEMS {
                 return Ok(writeln!(self.out, "  … (--json has all)")?);
             }
-            writeln!(self.out, "  {}", Printable(&problem.message))?;
+            writeln!(self.out, "  {}", Printable(problem))?;
         }
         Ok(())
     }

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use atf::Error;
+use atf::check::Kind;
+use atf::check::rules::table as rules;
 use atf::detail::DetailReader;
 use atf::thread::{DETAIL_FILE, INDEX_FILE, ThreadReader};
+use atf::{Error, ErrorKind};
 use serde::Serialize;
 
 use super::Problem;
@@ -88,7 +90,7 @@ impl ThreadInfo {
         match thread {
             Ok(thread) => this.look(path, &thread, verify),
             Err(error) => {
-                this.problems.push(error.into());
+                this.problems.push(Problem::of(Kind::Index, &error));
                 // There may still be details.
                 let detail = path.join(DETAIL_FILE);
                 if std::fs::symlink_metadata(&detail).is_ok_and(|data| data.is_file()) {
@@ -100,28 +102,39 @@ impl ThreadInfo {
     }
 
     fn look(&mut self, path: &Path, thread: &ThreadReader, verify: bool) {
-        self.index = Some(FileInfo::new(&path.join(INDEX_FILE), "index", |problems| {
-            FileInfo::index_facts(thread.index(), verify, problems)
-        }));
+        self.index = Some(FileInfo::new(
+            &path.join(INDEX_FILE),
+            Kind::Index,
+            |problems| FileInfo::index_facts(thread.index(), verify, problems),
+        ));
         let detail = path.join(DETAIL_FILE);
         self.detail = match (thread.detail(), thread.detail_error()) {
-            (Some(reader), _) => Some(FileInfo::new(&detail, "detail", |problems| {
+            (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
                 FileInfo::detail_facts(reader, verify, problems)
             })),
-            (None, Some(error)) => Some(FileInfo::new(&detail, "detail", |_| Err(error.clone()))),
+            (None, Some(error)) => {
+                Some(FileInfo::new(&detail, Kind::Detail, |_| Err(error.clone())))
+            }
             (None, None) => None,
         };
         self.ring = thread.ring().map(|ring| RingInfo {
             index_bytes: ring.index_bytes.into(),
             detail_bytes: ring.detail_bytes.into(),
         });
-        self.problems.extend(thread.ring_error().map(Problem::from));
+        let ring_error = thread.ring_error();
         self.problems
-            .extend(thread.disagreements().iter().map(Problem::from));
+            .extend(ring_error.map(|error| Problem::of(Kind::Ring, error)));
+        for error in &thread.disagreements() {
+            let kind = match error.kind() {
+                ErrorKind::WrongDetailFlag { .. } => Kind::Index,
+                _ => Kind::Detail,
+            };
+            self.problems.push(Problem::of(kind, error));
+        }
         if verify {
             match Links::of(thread) {
                 Ok(links) => self.add_links(path, links),
-                Err(error) => self.problems.push(error.into()),
+                Err(error) => self.problems.push(Problem::of(Kind::Index, &error)),
             }
         }
     }
@@ -130,14 +143,18 @@ impl ThreadInfo {
     /// are already reported.
     fn add_links(&mut self, path: &Path, links: Option<Links>) {
         if let Some(links) = &links {
-            let found = [
-                (links.crossed.0, "to detail events that link elsewhere"),
-                (links.dangling.0, "to missing detail events"),
-            ];
-            for (count, what) in found.into_iter().filter(|(count, _)| *count > 0) {
+            let problem = |count, what| {
                 let what = format!("{} {what}", Counted(count, "link"));
-                let problem = Problem::new(None, None, &what);
-                self.problems.push(problem.in_file(path));
+                Problem::new(None, None, &what).in_file(path)
+            };
+            if links.crossed.0 > 0 {
+                let problem = problem(links.crossed.0, "to detail events that link elsewhere");
+                self.problems.push(problem.breaks(&rules::ATF_LINK_001));
+            }
+            if links.dangling.0 > 0 {
+                // Whether that breaks a rule depends on what the files lost.
+                let problem = problem(links.dangling.0, "to missing detail events");
+                self.problems.push(problem);
             }
         }
         self.links = links;

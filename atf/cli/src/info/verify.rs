@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use atf::check::rules::table as rules;
 use atf::detail::DetailReader;
 use atf::index::{IndexReader, Scan};
 use atf::{Error, EventKind};
@@ -73,7 +74,8 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     let counts = counts.into_iter().filter(|(_, count)| *count > 0);
     if let Some(disorder) = scan.disorder {
         let offset = reader.event_offset(disorder.first_seq);
-        problems.push(order_problem(disorder.first_seq, offset, disorder.count));
+        let problem = order_problem(disorder.first_seq, offset, disorder.count);
+        problems.push(problem.breaks(&rules::ATF_IEVT_001));
     }
     Contents {
         kinds: counts
