@@ -115,7 +115,7 @@ pub(super) struct Backward<'a> {
     pair: &'a Pair<'a>,
     index: IndexCursor<'a>,
     wire: Wire,
-    /// What was found, to be dropped if one of the files proves nothing.
+    /// The findings, to be dropped if one of the files proves nothing.
     pub(super) report: FileReport,
     /// The event after the last one that a detail belongs to, as long as each detail belongs to an event, in
     /// the order of the events.

@@ -22,7 +22,7 @@ pub(super) struct Session {
     reader: SessionReader,
     /// The position of the first thread with a readable header, its clock and its id.
     first_clock: Option<(usize, (u8, u32))>,
-    /// What each thread's check found, by position; `None` before.
+    /// The result of each thread's check, by position; `None` before it.
     found: Mutex<Vec<Option<Found>>>,
     /// Signals each new one.
     news: Condvar,

@@ -37,7 +37,7 @@ impl Line {
         self.end = 0;
     }
 
-    /// What was appended.
+    /// Returns the bytes appended since the last `clear`.
     #[inline]
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.end]
