@@ -95,8 +95,8 @@ impl<'a> Window<'a> {
 /// A window that the lookups of a reader share, so that lookups near one another cost one read. A
 /// lookup elsewhere reads no more than it needs.
 ///
-/// Threads do not wait for one another: if the window is in use, the bytes are read directly. Bytes in
-/// memory are used in place.
+/// Threads do not wait for one another: if the window is in use, the bytes are read directly, as they are
+/// if reading ahead fails. Bytes in memory are used in place.
 #[derive(Debug)]
 pub(crate) struct SharedWindow(Mutex<Buffer>);
 
@@ -125,21 +125,15 @@ impl SharedWindow {
         if let Some(bytes) = input.slice(offset, offset.saturating_add(size as u64)) {
             return Ok(decode(bytes));
         }
-        let Ok(mut buffer) = self.0.try_lock() else {
-            let mut bytes = vec![0; size];
-            input.read_exact(offset, &mut bytes)?;
-            return Ok(decode(&bytes));
-        };
-        if let Some(bytes) = buffer.view(offset).get(..size) {
+        if let Ok(mut buffer) = self.0.try_lock()
+            && let Ok(bytes) = buffer.around(input, offset, size)
+        {
             return Ok(decode(bytes));
         }
-        if offset < buffer.start {
-            buffer.fill_backward(input, offset, size as u64)?;
-        } else {
-            buffer.fill(input, offset, size as u64)?;
-        }
-        let bytes = buffer.view(offset).get(..size);
-        bytes.map(decode).ok_or_else(not_buffered)
+        // The window is in use, or bytes that nobody asked for cannot be read.
+        let mut bytes = vec![0; size];
+        input.read_exact(offset, &mut bytes)?;
+        Ok(decode(&bytes))
     }
 }
 
@@ -223,6 +217,19 @@ impl Buffer {
         self.advance(end.saturating_add(FIRST) >= self.start && offset <= self.end());
         let start = end.saturating_sub(self.next_size).min(offset);
         self.read(input, start..end, offset, size)
+    }
+
+    /// Returns the `size` bytes at `offset`, from the buffer or by reading on in either direction.
+    #[inline]
+    fn around(&mut self, input: &Input, offset: u64, size: usize) -> Result<&[u8]> {
+        if self.view(offset).len() < size {
+            if offset < self.start {
+                self.fill_backward(input, offset, size as u64)?;
+            } else {
+                self.fill(input, offset, size as u64)?;
+            }
+        }
+        self.view(offset).get(..size).ok_or_else(not_buffered)
     }
 
     /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must exist.

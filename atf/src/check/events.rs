@@ -40,7 +40,7 @@ pub(super) fn check(index: &IndexReader, report: &mut FileReport) -> Result<Time
     })
 }
 
-/// What is remembered of the events so far.
+/// The facts about earlier events that the next one is compared with.
 struct Order {
     /// Whether events have reserved bytes.
     has_reserved: bool,

@@ -20,7 +20,7 @@ pub(super) enum Unit {
     Thread(PathBuf),
     /// A thread of a session, by its position.
     OfSession(Arc<Session>, usize),
-    /// What is left of a session once its threads are checked.
+    /// The rest of a session, after its threads.
     Session(Arc<Session>),
     File(PathBuf),
     Unreadable(PathBuf, String),

@@ -80,6 +80,34 @@ fn a_lookup_far_from_the_last_one_reads_one_event() {
     }
 }
 
+/// A source with a bad sector: reads that touch it fail.
+struct BadSector(Vec<u8>, std::ops::Range<u64>);
+
+impl atf::ReadAt for BadSector {
+    fn size(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let end = offset + buffer.len() as u64;
+        if offset < self.1.end && end > self.1.start {
+            return Err(std::io::Error::other("a bad sector"));
+        }
+        (&self.0[..]).read_at(offset, buffer)
+    }
+}
+
+#[test]
+fn lookups_reach_every_event_beside_a_bad_sector() {
+    let bytes = IndexFile::finalized(1, EVENTS).bytes();
+    let bad = 64 + 500 * 32..64 + 516 * 32;
+    let index = IndexReader::from_source(BadSector(bytes, bad)).unwrap();
+    for seq in (0..EVENTS).chain((0..EVENTS).rev()) {
+        let is_bad = (500..516).contains(&seq);
+        assert_eq!(index.get(seq).is_err(), is_bad, "event {seq}");
+    }
+}
+
 #[test]
 fn threads_that_look_up_at_once_find_the_same() {
     let (source, _) = counted(IndexFile::finalized(2, EVENTS).bytes());

@@ -1,6 +1,6 @@
 //! A line of numbers, put together without `fmt` or allocation: a dump has a line per event.
 
-/// Bytes of the longest line: less than twenty numbers, their keys and what stands between them.
+/// Bytes of the longest line: fewer than twenty numbers with their keys.
 const LONGEST: usize = 1 << 9;
 
 /// The most spaces that numbers and text are filled up with.
@@ -96,7 +96,7 @@ impl Line {
         self.end = start + count.min(MOST_SPACES);
     }
 
-    /// The next `count` bytes.
+    /// Reserves the next `count` bytes.
     #[inline(always)]
     fn next(&mut self, count: usize) -> &mut [u8] {
         let start = self.end;
