@@ -95,8 +95,8 @@ impl<'a> Window<'a> {
 /// A window that the lookups of a reader share, so that lookups near one another cost one read. A
 /// lookup elsewhere reads no more than it needs.
 ///
-/// Threads do not wait for one another: if the window is in use, the bytes are read directly, as they are
-/// if reading ahead fails. Bytes in memory are used in place.
+/// Threads do not wait for one another: if the window is in use, the bytes are read directly. Bytes in
+/// memory are used in place.
 #[derive(Debug)]
 pub(crate) struct SharedWindow(Mutex<Buffer>);
 
@@ -125,12 +125,9 @@ impl SharedWindow {
         if let Some(bytes) = input.slice(offset, offset.saturating_add(size as u64)) {
             return Ok(decode(bytes));
         }
-        if let Ok(mut buffer) = self.0.try_lock()
-            && let Ok(bytes) = buffer.around(input, offset, size)
-        {
-            return Ok(decode(bytes));
+        if let Ok(mut buffer) = self.0.try_lock() {
+            return buffer.around(input, offset, size).map(decode);
         }
-        // The window is in use, or bytes that nobody asked for cannot be read.
         let mut bytes = vec![0; size];
         input.read_exact(offset, &mut bytes)?;
         Ok(decode(&bytes))
@@ -232,15 +229,20 @@ impl Buffer {
         self.view(offset).get(..size).ok_or_else(not_buffered)
     }
 
-    /// Reads a range, or as much of it as there is; the `size` bytes at `offset` must exist.
+    /// Reads a range, or as much of it as there is and can be read; the `size` bytes at `offset` must exist.
     fn read(&mut self, input: &Input, range: Range<u64>, offset: u64, size: u64) -> Result<()> {
         let end = range.end.min(input.size());
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
+        let skipped = offset.saturating_sub(range.start);
         self.bytes.resize(length, 0);
         self.start = range.start;
-        let read = input.read(range.start, &mut self.bytes);
+        let least = skipped.saturating_add(size);
+        let read = input.read_ahead(range.start, &mut self.bytes, least);
         self.bytes.truncate(*read.as_ref().unwrap_or(&0));
-        let skipped = offset.saturating_sub(range.start);
+        if read.is_err() && skipped > 0 {
+            // Bytes that nobody asked for cannot be read.
+            return self.read(input, offset..offset.saturating_add(size), offset, size);
+        }
         let found = (read? as u64).saturating_sub(skipped);
         let missing = size.saturating_sub(found);
         if missing == 0 {

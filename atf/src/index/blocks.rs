@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::event::EVENT_SIZE;
-use super::{EventSlice, IndexEvent, IndexReader};
+use super::{EventSlice, IndexEvent, IndexReader, Record};
 use crate::error::Result;
 
 /// Events per block: 64 KiB, so that a second pass finds the block in the cache.
 const BLOCK: u64 = (64 << 10) / EVENT_SIZE;
 /// Events per read from a source that is not in memory: 256 KiB.
-const READ: u64 = 4 * BLOCK;
+const READ: usize = (256 << 10) / IndexEvent::SIZE;
 
 /// The events of a range in blocks of about 2000.
 ///
@@ -42,7 +42,7 @@ pub struct EventBlocks<'a> {
     left: Range<u64>,
     /// The events in the buffer.
     buffered: Range<u64>,
-    buffer: Vec<u8>,
+    buffer: Vec<Record>,
 }
 
 impl<'a> EventBlocks<'a> {
@@ -85,23 +85,21 @@ impl<'a> EventBlocks<'a> {
         self.left.start = end;
         let position = |seq: u64| usize::try_from(seq.saturating_sub(self.buffered.start));
         let header = self.reader.header();
-        let buffered = EventSlice::new(header.wire, header.thread_id, &self.buffer);
+        let buffered = EventSlice::new(header.wire, header.thread_id, self.buffer.as_flattened());
         let range = position(start).ok().zip(position(end).ok());
         Ok(range.map(|(start, end)| buffered.slice(start..end)))
     }
 
-    /// Reads the next events into the buffer.
+    /// Reads the next events into the buffer, at least one.
     #[cold]
     fn fill(&mut self) -> Result<()> {
-        let count = self.left.end.saturating_sub(self.left.start).min(READ);
-        let size = usize::try_from(count)
-            .unwrap_or_default()
-            .saturating_mul(IndexEvent::SIZE);
-        self.buffer.resize(size, 0);
+        let left = self.left.end.saturating_sub(self.left.start);
+        let count = usize::try_from(left).map_or(READ, |left| left.min(READ));
+        self.buffer.resize(count, [0; IndexEvent::SIZE]);
         self.buffered = 0..0;
-        let offset = self.reader.offset_of(self.left.start);
-        self.reader.input.read_exact(offset, &mut self.buffer)?;
-        self.buffered = self.left.start..self.left.start.saturating_add(count);
+        let start = self.left.start;
+        let read = self.reader.read_records(start, &mut self.buffer)?;
+        self.buffered = start..start.saturating_add(read as u64);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Raw bytes of events, many at a time.
 
+use super::event::EVENT_SIZE;
 use super::{IndexEvent, IndexReader};
 use crate::error::{ErrorKind, Result};
 
@@ -16,7 +17,8 @@ impl IndexReader {
     }
 
     /// Reads the events from position `seq` on into `records` and returns how many were read: fewer
-    /// than fit at the end of the events, or if the file was truncated after it was opened.
+    /// than fit at the end of the events, if the file was truncated after it was opened, or before
+    /// events that cannot be read.
     ///
     /// # Errors
     ///
@@ -28,7 +30,8 @@ impl IndexReader {
         else {
             return Ok(0);
         };
-        let read = self.input.read(offset, records.as_flattened_mut())?;
+        let bytes = records.as_flattened_mut();
+        let read = self.input.read_ahead(offset, bytes, EVENT_SIZE)?;
         match read / IndexEvent::SIZE {
             0 if count > 0 => {
                 let missing = IndexEvent::SIZE.saturating_sub(read) as u64;

@@ -183,6 +183,29 @@ impl Input {
 
     /// Reads until the buffer is full or the source ends, and returns the number of bytes read.
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+        match self.fill(offset, buffer) {
+            (read, None) => Ok(read),
+            (_, Some(error)) => Err(Error::io(error).with_path(self.path()).with_offset(offset)),
+        }
+    }
+
+    /// Reads as [`read`](Self::read), but an error after the first `least` bytes only ends the read:
+    /// nobody has asked for those bytes yet.
+    pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
+        match self.fill(offset, buffer) {
+            (read, error) if error.is_none() || read as u64 >= least => Ok(read),
+            // Some sources fail as a whole where part of the bytes could be read.
+            _ => {
+                let size = buffer.len();
+                let least = usize::try_from(least).map_or(size, |least| least.min(size));
+                self.read(offset, buffer.split_at_mut(least).0)
+            }
+        }
+    }
+
+    /// Reads until the buffer is full, the source ends or a read fails. Returns the number of bytes
+    /// read and the error.
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
         let mut filled = 0_usize;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
             let at = offset.saturating_add(filled as u64);
@@ -194,12 +217,10 @@ impl Input {
                 Ok(0) => break,
                 Ok(read) => filled = filled.saturating_add(read),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    return Err(Error::io(error).with_path(self.path()).with_offset(offset));
-                }
+                Err(error) => return (filled.min(buffer.len()), Some(error)),
             }
         }
-        Ok(filled.min(buffer.len()))
+        (filled.min(buffer.len()), None)
     }
 }
 

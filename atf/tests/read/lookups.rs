@@ -1,7 +1,8 @@
 //! Lookups share a window: they return the same wherever the previous one was, and read little.
 
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
 use atf::detail::DetailReader;
@@ -80,31 +81,104 @@ fn a_lookup_far_from_the_last_one_reads_one_event() {
     }
 }
 
-/// A source with a bad sector: reads that touch it fail.
-struct BadSector(Vec<u8>, std::ops::Range<u64>);
+/// A source with a bad sector: reads that touch it fail, or return the bytes before it.
+struct BadSector {
+    bytes: Vec<u8>,
+    bad: Range<u64>,
+    returns_part: bool,
+    has_turned_bad: Arc<AtomicBool>,
+}
 
 impl atf::ReadAt for BadSector {
     fn size(&self) -> u64 {
-        self.0.len() as u64
+        self.bytes.len() as u64
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
         let end = offset + buffer.len() as u64;
-        if offset < self.1.end && end > self.1.start {
-            return Err(std::io::Error::other("a bad sector"));
+        let is_bad = self.has_turned_bad.load(Ordering::Relaxed);
+        if !is_bad || offset >= self.bad.end || end <= self.bad.start {
+            return (&self.bytes[..]).read_at(offset, buffer);
         }
-        (&self.0[..]).read_at(offset, buffer)
+        match usize::try_from(self.bad.start.saturating_sub(offset)) {
+            Ok(before) if before > 0 && self.returns_part => {
+                (&self.bytes[..]).read_at(offset, &mut buffer[..before])
+            }
+            _ => Err(std::io::Error::other("a bad sector")),
+        }
     }
+}
+
+/// Readers of an index with a bad sector at events 5000 to 5015.
+fn beside_a_bad_sector() -> impl Iterator<Item = IndexReader> {
+    let bytes = IndexFile::finalized(1, 10 * EVENTS).bytes();
+    [false, true].into_iter().map(move |returns_part| {
+        let source = BadSector {
+            bytes: bytes.clone(),
+            bad: 64 + 5000 * 32..64 + 5016 * 32,
+            returns_part,
+            has_turned_bad: Arc::new(true.into()),
+        };
+        IndexReader::from_source(source).unwrap()
+    })
 }
 
 #[test]
 fn lookups_reach_every_event_beside_a_bad_sector() {
-    let bytes = IndexFile::finalized(1, EVENTS).bytes();
-    let bad = 64 + 500 * 32..64 + 516 * 32;
-    let index = IndexReader::from_source(BadSector(bytes, bad)).unwrap();
-    for seq in (0..EVENTS).chain((0..EVENTS).rev()) {
-        let is_bad = (500..516).contains(&seq);
-        assert_eq!(index.get(seq).is_err(), is_bad, "event {seq}");
+    for index in beside_a_bad_sector() {
+        let mut cursor = index.cursor();
+        for seq in (0..10 * EVENTS).chain((0..10 * EVENTS).rev()) {
+            let is_bad = (5000..5016).contains(&seq);
+            assert_eq!(index.get(seq).is_err(), is_bad, "event {seq}");
+            assert_eq!(cursor.get(seq).is_err(), is_bad, "event {seq}");
+        }
+    }
+}
+
+#[test]
+fn iterators_return_every_event_up_to_a_bad_sector() {
+    let bad = Some(64 + 5000 * 32);
+    for index in beside_a_bad_sector() {
+        for mut events in [index.events(), index.events_in(..)] {
+            let good = events.by_ref().take_while(Result::is_ok);
+            assert_eq!(good.count(), 5000);
+            assert!(events.next().is_none());
+        }
+        let mut backward = index.events_in(..).rev();
+        assert_eq!(backward.by_ref().take_while(Result::is_ok).count(), 4984);
+        let mut blocks = index.blocks(..);
+        let mut count = 0;
+        let error = loop {
+            match blocks.next_block() {
+                Ok(block) => count += block.unwrap().len(),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!((count, error.offset()), (5000, bad));
+    }
+}
+
+#[test]
+fn details_are_found_beside_a_bad_sector() {
+    let file = DetailFile::finalized(1, EVENTS);
+    let bad = file.places()[700];
+    let whole = DetailReader::from_bytes(file.bytes()).unwrap();
+    for returns_part in [false, true] {
+        let has_turned_bad = Arc::default();
+        let source = BadSector {
+            bytes: file.bytes(),
+            bad: bad..bad + 16,
+            returns_part,
+            has_turned_bad: Arc::clone(&has_turned_bad),
+        };
+        let details = DetailReader::from_source(source).unwrap();
+        has_turned_bad.store(true, Ordering::Relaxed);
+        let found = details.events().map_while(Result::ok);
+        assert!(found.eq(whole.events().map_while(Result::ok).take(700)));
+        let mut cursor = details.cursor();
+        for seq in 0..EVENTS {
+            assert_eq!(cursor.get(seq).is_err(), seq == 700, "detail {seq}");
+        }
     }
 }
 
