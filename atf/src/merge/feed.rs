@@ -1,11 +1,12 @@
 //! The events of one thread, a stretch at a time.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::thread::Thread;
 use crate::error::Result;
-use crate::index::{IndexEvent, Pass, Record};
+use crate::index::{IndexEvent, IndexReader, Pass, Record};
 
 /// Returns the timestamp, which is an event's first field in both wire versions.
 #[inline]
@@ -31,6 +32,12 @@ impl Part {
             .is_none_or(|(first, last)| (first..=last).contains(&timestamp_ns))
     }
 
+    /// Returns a pass that verifies the events as they are read, if those are all events of the file.
+    fn verifies(&self, index: &IndexReader) -> Option<Pass> {
+        let is_all = self.seqs == (0..index.event_count());
+        is_all.then(|| Pass::new(index)).flatten()
+    }
+
     /// Returns the next run of consecutive selected records in `places`.
     fn stretch(&self, records: &[Record], places: Range<usize>) -> Range<usize> {
         if self.times.is_none() {
@@ -50,127 +57,118 @@ impl Part {
     }
 }
 
-/// Supplies the events of one thread.
-pub(super) trait Feed {
-    /// Returns the available records.
-    fn records(&self) -> &[Record];
+/// Events in memory that are verified at once: 64 KiB, so that the merge finds them in the cache.
+const VERIFIED: usize = (64 << 10) / IndexEvent::SIZE;
 
-    /// Returns the position in the file of the first available record.
-    fn first_seq(&self) -> u64;
-
-    /// Returns the next selected events, as a range of the available records, which may change. The
-    /// range is empty after the last event.
-    fn next(&mut self) -> Result<Range<usize>>;
-}
-
-/// Events in memory.
+/// Supplies the selected events of one thread.
 #[derive(Debug)]
-pub(super) struct InMemory<'m> {
-    records: &'m [Record],
-    part: Part,
-    left: Range<usize>,
-}
-
-impl<'m> InMemory<'m> {
-    pub(super) fn new(records: &'m [Record], part: Part) -> Self {
-        let place =
-            |seq: u64| usize::try_from(seq).map_or(records.len(), |seq| seq.min(records.len()));
-        let left = place(part.seqs.start)..place(part.seqs.end);
-        Self {
-            records,
-            part,
-            left,
-        }
-    }
-}
-
-impl Feed for InMemory<'_> {
-    #[inline]
-    fn records(&self) -> &[Record] {
-        self.records
-    }
-
-    #[inline]
-    fn first_seq(&self) -> u64 {
-        0
-    }
-
-    fn next(&mut self) -> Result<Range<usize>> {
-        let stretch = self.part.stretch(self.records, self.left.clone());
-        self.left.start = stretch.end;
-        Ok(stretch)
-    }
-}
-
-/// Events read from a file, some KiB at a time.
-#[derive(Debug)]
-pub(super) struct Buffered {
-    records: Vec<Record>,
-    first_seq: u64,
-    /// Buffered records that were not yet looked at.
-    left: Range<usize>,
+pub(super) struct Feed<'m> {
     thread: Arc<Thread>,
+    /// Available records: all of them, in memory, or some that were read.
+    records: Cow<'m, [Record]>,
+    /// The position in the file of the first available record.
+    first_seq: u64,
+    /// Available records that were not yet looked at.
+    left: Range<usize>,
     part: Part,
-    /// The buffer's capacity in records.
+    /// The most events that are read or verified at once.
     size: usize,
-    /// Verifies the events as they are read, if all of them are.
+    /// Verifies the events just before they are merged, if all of them are.
     pass: Option<Pass>,
 }
 
-impl Buffered {
-    /// Creates a feed that reads at most `buffer_size` bytes at a time, at least one event.
-    pub(super) fn new(thread: Arc<Thread>, part: Part, buffer_size: usize) -> Self {
-        let index = thread.index();
-        let is_all = part.seqs == (0..index.event_count());
+impl<'m> Feed<'m> {
+    /// Creates a feed of events in memory.
+    pub(super) fn in_memory(thread: &Arc<Thread>, records: &'m [Record], part: Part) -> Self {
+        let pass = part.verifies(thread.index());
+        let start = usize::try_from(part.seqs.start).unwrap_or(records.len());
         Self {
-            pass: is_all.then(|| Pass::new(index)).flatten(),
-            records: Vec::new(),
+            thread: Arc::clone(thread),
+            records: Cow::Borrowed(records),
+            first_seq: 0,
+            left: start..start,
+            part,
+            size: pass.as_ref().map_or(usize::MAX, |_| VERIFIED),
+            pass,
+        }
+    }
+
+    /// Creates a feed that reads at most `buffer_size` bytes at a time, at least one event.
+    pub(super) fn buffered(thread: &Arc<Thread>, part: Part, buffer_size: usize) -> Self {
+        Self {
+            thread: Arc::clone(thread),
+            records: Cow::Owned(Vec::new()),
             first_seq: part.seqs.start,
             left: 0..0,
-            thread,
+            pass: part.verifies(thread.index()),
             part,
             size: (buffer_size / IndexEvent::SIZE).max(1),
         }
     }
 
-    fn fill(&mut self) -> Result<()> {
-        self.first_seq = self.first_seq.saturating_add(self.records.len() as u64);
-        let wanted = self.part.seqs.end.saturating_sub(self.first_seq);
-        let size = usize::try_from(wanted).map_or(self.size, |wanted| wanted.min(self.size));
-        self.records.resize(size, [0; IndexEvent::SIZE]);
-        let index = self.thread.index();
-        let read = index.read_records(self.first_seq, &mut self.records);
-        self.records.truncate(*read.as_ref().unwrap_or(&0));
-        self.left = 0..read?;
-        match &mut self.pass {
-            Some(pass) if !self.records.is_empty() => pass.add(index, &self.records),
-            pass => pass.take().map_or(Ok(()), |pass| pass.complete(index))?,
-        }
-        Ok(())
+    pub(super) fn thread(&self) -> &Thread {
+        &self.thread
     }
-}
 
-impl Feed for Buffered {
+    /// Returns the available records.
     #[inline]
-    fn records(&self) -> &[Record] {
+    pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
 
+    /// Returns the position in the file of the first available record.
     #[inline]
-    fn first_seq(&self) -> u64 {
+    pub(super) fn first_seq(&self) -> u64 {
         self.first_seq
     }
 
-    fn next(&mut self) -> Result<Range<usize>> {
+    /// Returns the most events that can follow those that [`next`](Self::next) returned.
+    pub(super) fn left(&self) -> u64 {
+        self.unread().saturating_add(self.left.len() as u64)
+    }
+
+    /// Returns the number of events that are not yet available, or not yet verified.
+    fn unread(&self) -> u64 {
+        let end = self.first_seq.saturating_add(self.left.end as u64);
+        self.part.seqs.end.saturating_sub(end)
+    }
+
+    /// Returns the next selected events, as a range of the available records, which may change. The
+    /// range is empty after the last event.
+    pub(super) fn next(&mut self) -> Result<Range<usize>> {
         loop {
-            if self.left.is_empty() {
-                self.fill()?;
-            }
+            let is_last = self.left.is_empty() && !self.fill()?;
             let stretch = self.part.stretch(&self.records, self.left.clone());
             self.left.start = stretch.end;
-            if !stretch.is_empty() || self.records.is_empty() {
+            if !stretch.is_empty() || is_last {
                 return Ok(stretch);
             }
         }
+    }
+
+    /// Makes more records available, and returns whether there are any.
+    fn fill(&mut self) -> Result<bool> {
+        let size = usize::try_from(self.unread()).map_or(self.size, |unread| unread.min(self.size));
+        let index = self.thread.index();
+        match &mut self.records {
+            Cow::Borrowed(records) => {
+                let end = self.left.end.saturating_add(size).min(records.len());
+                self.left.end = end;
+            }
+            Cow::Owned(records) => {
+                self.first_seq = self.first_seq.saturating_add(records.len() as u64);
+                self.left = 0..0;
+                records.resize(size, [0; IndexEvent::SIZE]);
+                let read = index.read_records(self.first_seq, records);
+                records.truncate(*read.as_ref().unwrap_or(&0));
+                self.left.end = read?;
+            }
+        }
+        let more = self.records.get(self.left.clone()).unwrap_or_default();
+        match &mut self.pass {
+            Some(pass) if !more.is_empty() => pass.add(index, more),
+            pass => pass.take().map_or(Ok(()), |pass| pass.complete(index))?,
+        }
+        Ok(!more.is_empty())
     }
 }

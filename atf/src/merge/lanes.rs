@@ -1,24 +1,27 @@
 //! Merges the events of many threads.
 
+use super::MergedEvent;
 use super::feed::{Feed, timestamp_ns};
-use super::tree::{Key, LoserTree};
+use super::key::{Key, Packing};
+use super::tree::LoserTree;
 use super::turn_predictor::TurnPredictor;
-use super::{MergedEvent, Thread};
 use crate::error::Error;
 use crate::index::{IndexEvent, Record};
 use crate::sys;
 use crate::wire::Wire;
 
-/// After how many consecutive turns of one thread its next turns are predicted.
+/// After how many consecutive turns of one thread its next turns are foreseen.
 const FORESEEN: u32 = 3;
+/// The most turns foreseen at once.
+const LONGEST_RUN: usize = 256;
 /// How many events ahead a thread's records are prefetched. With many threads, the processor does
 /// not detect that each is read sequentially.
 const AHEAD: usize = 4;
 
 /// One thread's stream of events.
 #[derive(Debug)]
-struct Lane<F> {
-    feed: F,
+struct Lane<'m> {
+    feed: Feed<'m>,
     /// The next event's place among the available records, and the end of the selected ones.
     at: usize,
     end: usize,
@@ -28,52 +31,60 @@ struct Lane<F> {
     wire: Wire,
 }
 
-impl<F: Feed> Lane<F> {
-    #[inline]
-    fn peek(&self) -> Option<&Record> {
-        if self.at < self.end {
-            self.feed.records().get(self.at)
-        } else {
-            None
+impl<'m> Lane<'m> {
+    fn new(feed: Feed<'m>) -> Self {
+        let thread = feed.thread();
+        let header = thread.index().header();
+        Self {
+            at: 0,
+            end: 0,
+            process: thread.process(),
+            thread: thread.id(),
+            thread_id: header.thread_id,
+            wire: header.wire,
+            feed,
         }
     }
 
-    /// Takes the event that [`peek`](Self::peek) returns.
+    /// Returns the available events.
+    #[inline]
+    fn at_hand(&self) -> &[Record] {
+        let records = self.feed.records().get(self.at..self.end);
+        records.unwrap_or_default()
+    }
+
+    /// Returns the next event, if it is available.
     #[inline(always)]
-    fn take(&mut self) -> Option<MergedEvent> {
-        let event = self.event(self.at, self.peek()?);
-        if let Some(ahead) = self.feed.records().get(self.at.wrapping_add(AHEAD)) {
-            sys::prefetch(ahead);
+    fn next(&self) -> Option<MergedEvent> {
+        if self.at >= self.end {
+            return None;
         }
-        self.at = self.at.wrapping_add(1);
-        Some(event)
-    }
-
-    /// Takes available events up to the first that is later than `last`.
-    #[inline]
-    fn fold_to<B>(&mut self, last: u64, init: B, mut fold: impl FnMut(B, MergedEvent) -> B) -> B {
-        let mut folded = init;
-        let mut at = self.at;
-        let at_hand = self.feed.records().get(at..self.end).unwrap_or_default();
-        for record in at_hand {
-            if timestamp_ns(record) > last {
-                break;
-            }
-            folded = fold(folded, self.event(at, record));
-            at = at.wrapping_add(1);
-        }
-        self.at = at;
-        folded
+        let record = self.feed.records().get(self.at)?;
+        Some(self.event(self.at, record))
     }
 
     #[inline(always)]
-    fn event(&self, place: usize, record: &Record) -> MergedEvent {
+    fn event(&self, at: usize, record: &Record) -> MergedEvent {
         MergedEvent {
             process: self.process,
             thread: self.thread,
-            seq: self.feed.first_seq().wrapping_add(place as u64),
+            seq: self.feed.first_seq().wrapping_add(at as u64),
             event: IndexEvent::decode(self.wire, self.thread_id, record),
         }
+    }
+
+    /// Passes the next event and returns the time of the one after it, if that is available.
+    #[inline(always)]
+    fn pass(&mut self) -> Option<u64> {
+        self.at = self.at.wrapping_add(1);
+        if self.at >= self.end {
+            return None;
+        }
+        let records = self.feed.records();
+        if let Some(ahead) = records.get(self.at.wrapping_add(AHEAD)) {
+            sys::prefetch(ahead);
+        }
+        records.get(self.at).map(timestamp_ns)
     }
 
     /// Loads the next events, if there are more.
@@ -83,6 +94,12 @@ impl<F: Feed> Lane<F> {
         (self.at, self.end) = (places.start, places.end);
         Ok(())
     }
+
+    /// Returns the most events that can follow.
+    fn left(&self) -> u64 {
+        let at_hand = self.end.saturating_sub(self.at) as u64;
+        self.feed.left().saturating_add(at_hand)
+    }
 }
 
 /// A thread that failed: its place among the threads, and the error.
@@ -90,138 +107,120 @@ pub(super) type Failure = (usize, Error);
 
 /// Takes each next event from the thread whose event is least by time and thread.
 #[derive(Debug)]
-pub(super) struct Lanes<F> {
-    lanes: Vec<Lane<F>>,
+pub(super) struct Lanes<'m> {
+    lanes: Vec<Lane<'m>>,
+    /// How many of them have loaded their first events.
+    begun: usize,
     tree: LoserTree,
-    /// The thread that had the last turn; the tree does not know its next event yet.
+    packing: Packing,
+    /// The thread whose event is next; if none is available, the tree does not know its next event
+    /// yet. No thread has this number if none has an event near the keys' base.
     rank: usize,
-    /// Whether that thread may continue without a match while its events are not later than
-    /// `run_last`.
-    in_run: bool,
-    run_last: u64,
+    /// How many further turns of this thread need no match.
+    run: usize,
+    /// How many turns in a row it had.
     repeats: u32,
     turns: TurnPredictor,
 }
 
-impl<F: Feed> Lanes<F> {
+impl<'m> Lanes<'m> {
     /// Takes the threads with their events in tie-breaking order.
-    pub(super) fn new<'t>(
-        threads: impl Iterator<Item = (&'t Thread, F)>,
-        mut failed: impl FnMut(Failure),
-    ) -> Self {
-        let lane = |(thread, feed): (&Thread, F)| Lane {
-            feed,
-            at: 0,
-            end: 0,
-            process: thread.process(),
-            thread: thread.id(),
-            thread_id: thread.index().header().thread_id,
-            wire: thread.index().wire(),
-        };
-        let mut lanes: Vec<_> = threads.map(lane).collect();
-        let head = |(rank, lane): (usize, &mut Lane<F>)| {
-            if let Err(error) = lane.refill() {
-                failed((rank, error));
-            }
-            head(lane, rank)
-        };
-        let keys: Vec<_> = lanes.iter_mut().enumerate().map(head).collect();
-        let mut this = Self {
-            tree: LoserTree::new(&keys),
+    pub(super) fn new(feeds: impl Iterator<Item = Feed<'m>>) -> Self {
+        let lanes: Vec<_> = feeds.map(Lane::new).collect();
+        Self {
+            begun: 0,
+            tree: LoserTree::new(&[]).0,
+            packing: Packing::new(0, 0),
+            rank: usize::MAX,
+            run: 0,
+            repeats: 0,
             turns: TurnPredictor::new(lanes.len()),
             lanes,
-            rank: 0,
-            in_run: false,
-            run_last: 0,
-            repeats: 0,
-        };
-        this.begin(this.tree.winner());
-        this
+        }
     }
 
-    /// Returns the next event. A thread that fails is reported once and has no more events.
+    /// Returns the most events that can follow.
+    pub(super) fn left(&self) -> u64 {
+        self.lanes
+            .iter()
+            .map(Lane::left)
+            .fold(0, u64::saturating_add)
+    }
+
+    /// Takes the next event; `None` if [`load`](Self::load) must be called first.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Option<MergedEvent> {
+        let lane = self.lanes.get_mut(self.rank)?;
+        let event = lane.next()?;
+        if self.run > 0 {
+            self.run = self.run.wrapping_sub(1);
+            lane.at = lane.at.wrapping_add(1);
+        } else {
+            self.pass();
+        }
+        Some(event)
+    }
+
+    /// Folds over the events up to the next [`load`](Self::load), faster than repeated calls of
+    /// [`take`](Self::take).
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Result<MergedEvent, Failure>> {
-        if self.in_run {
-            if let Some(event) = self.take_in_run() {
-                return Some(Ok(event));
-            }
-            self.in_run = false;
-        }
-        match self.turn() {
-            Some(failure) => Some(Err(failure)),
-            None => self.lanes.get_mut(self.rank)?.take().map(Ok),
-        }
-    }
-
-    /// Folds over all events, faster than repeated calls of `next`.
-    pub(super) fn fold<B>(
-        mut self,
-        init: B,
-        mut fold: impl FnMut(B, Result<MergedEvent, Failure>) -> B,
-    ) -> B {
+    pub(super) fn fold<B>(&mut self, init: B, mut fold: impl FnMut(B, MergedEvent) -> B) -> B {
         let mut folded = init;
-        loop {
-            if self.in_run {
-                self.in_run = false;
-                if let Some(lane) = self.lanes.get_mut(self.rank) {
-                    folded = lane.fold_to(self.run_last, folded, |folded, event| {
-                        fold(folded, Ok(event))
-                    });
-                }
+        while let Some(lane) = self.lanes.get_mut(self.rank) {
+            let run = std::mem::take(&mut self.run);
+            let places = lane.at..lane.at.saturating_add(run);
+            let records = lane.feed.records().get(places.clone()).unwrap_or_default();
+            for (at, record) in places.zip(records) {
+                folded = fold(folded, lane.event(at, record));
             }
-            if let Some(failure) = self.turn() {
-                folded = fold(folded, Err(failure));
-                continue;
+            lane.at = lane.at.saturating_add(run);
+            if lane.at >= lane.end {
+                break;
             }
-            if self.in_run {
-                continue;
-            }
-            if self.rank >= self.lanes.len() {
-                return folded;
-            }
-            let mut event = |folded, event| fold(folded, Ok(event));
             folded = match self.turns.is_regular() {
-                true => self.take_turns::<true, B>(folded, &mut event),
-                false => self.take_turns::<false, B>(folded, &mut event),
+                true => self.fold_turns::<true, B>(folded, &mut fold),
+                false => self.fold_turns::<false, B>(folded, &mut fold),
             };
         }
+        folded
     }
 
-    /// Takes the next event, and those after it while no work but matches is needed.
+    /// Folds over the next event, and those after it while no work but matches is needed.
     #[inline(always)]
-    fn take_turns<const IS_REGULAR: bool, B>(
+    fn fold_turns<const IS_REGULAR: bool, B>(
         &mut self,
         init: B,
-        mut fold: impl FnMut(B, MergedEvent) -> B,
+        fold: &mut impl FnMut(B, MergedEvent) -> B,
     ) -> B {
         let mut folded = init;
+        let packing = self.packing;
+        let most = self.turns.quiet();
+        let (mut rank, mut repeats, mut turns) = (self.rank, self.repeats, 0);
         let mut matches = self.tree.matches();
         let lanes = self.lanes.as_mut_slice();
-        let (mut rank, mut repeats, mut turns) = (self.rank, self.repeats, 0);
-        let most = self.turns.quiet();
         while let Some(lane) = lanes.get_mut(rank) {
-            let at_hand = lane.feed.records().get(lane.at..lane.end);
-            let Some([record, rest @ ..]) = at_hand else {
+            let Some(event) = lane.next() else {
                 break;
             };
-            if let Some(ahead) = rest.get(AHEAD) {
-                sys::prefetch(ahead);
+            folded = fold(folded, event);
+            if turns == most {
+                (self.rank, self.repeats) = (rank, repeats);
+                self.turns.pass(turns);
+                self.pass();
+                return folded;
             }
-            folded = fold(folded, lane.event(lane.at, record));
-            let next = rest.first().map(timestamp_ns);
-            lane.at = lane.at.wrapping_add(1);
-            let (Some(next), true) = (next, turns < most) else {
+            let Some(time) = lane.pass() else {
                 break;
             };
+            let key = packing.key(time, rank);
             turns = turns.wrapping_add(1);
-            let winner = matches.replay::<IS_REGULAR>(rank, Key::new(next, rank));
-            repeats = if winner.rank() == rank {
+            let winner = packing.rank(matches.replay::<IS_REGULAR>(rank, key));
+            repeats = if winner == rank {
                 repeats.wrapping_add(1)
             } else {
                 0
             };
-            rank = winner.rank();
+            rank = winner;
             if repeats >= FORESEEN {
                 break;
             }
@@ -229,39 +228,31 @@ impl<F: Feed> Lanes<F> {
         (self.rank, self.repeats) = (rank, repeats);
         self.turns.pass(turns);
         if repeats >= FORESEEN {
-            self.repeats = 0;
             self.start_run();
         }
         folded
     }
 
-    /// Takes the next event of the current run, until another thread's event comes first.
-    #[inline]
-    fn take_in_run(&mut self) -> Option<MergedEvent> {
-        let lane = self.lanes.get_mut(self.rank)?;
-        if timestamp_ns(lane.peek()?) <= self.run_last {
-            lane.take()
-        } else {
-            None
+    /// Passes the current event and determines whose turn is next.
+    ///
+    /// Not inlined, so that [`take`](Self::take) is: a returned event would go through memory.
+    #[inline(never)]
+    fn pass(&mut self) {
+        if let Some(time) = self.lanes.get_mut(self.rank).and_then(Lane::pass) {
+            self.play(self.packing.key(time, self.rank));
         }
     }
 
-    /// Determines whose turn is next; a failure comes before that turn's event.
-    #[inline(always)]
-    fn turn(&mut self) -> Option<Failure> {
-        let lane = self.lanes.get(self.rank)?;
-        let Some(record) = lane.peek() else {
-            return self.refill();
-        };
-        let key = Key::new(timestamp_ns(record), self.rank);
-        self.play(key);
-        None
-    }
-
+    /// Determines whose turn is next, after the key of the current thread's next event.
     #[inline(always)]
     fn play(&mut self, key: Key) {
-        let winner = self.tree.replay(self.rank, key, self.turns.is_regular());
-        let rank = winner.rank();
+        let mut matches = self.tree.matches();
+        let winner = if self.turns.is_regular() {
+            matches.replay::<true>(self.rank, key)
+        } else {
+            matches.replay::<false>(self.rank, key)
+        };
+        let rank = self.packing.rank(winner);
         self.turns.note(self.rank, rank);
         self.repeats = if rank == self.rank {
             self.repeats.wrapping_add(1)
@@ -270,45 +261,66 @@ impl<F: Feed> Lanes<F> {
         };
         self.rank = rank;
         if self.repeats >= FORESEEN {
-            self.repeats = 0;
             self.start_run();
         }
     }
 
-    /// Starts a run: the current thread continues until another's event comes first.
+    /// Foresees how many turns in a row the current thread has.
     #[cold]
     #[inline(never)]
     fn start_run(&mut self) {
-        match self.tree.runner_up().last_before(self.rank) {
-            Some(last) => (self.in_run, self.run_last) = (true, last),
-            None => self.begin(self.tree.winner()),
-        }
+        let runner_up = self.tree.matches().runner_up(self.rank);
+        let last = self.packing.last_before(self.rank, runner_up);
+        let Some(lane) = self.lanes.get_mut(self.rank) else {
+            return;
+        };
+        let run = lane.at_hand().iter().take(LONGEST_RUN);
+        let run = run.take_while(|record| timestamp_ns(record) <= last);
+        // The last of them needs a match.
+        self.run = run.count().saturating_sub(1);
     }
 
+    /// Loads events where they have run out, and returns whether there are any.
+    ///
+    /// # Errors
+    ///
+    /// A thread that fails; it has no more events.
     #[cold]
     #[inline(never)]
-    fn refill(&mut self) -> Option<Failure> {
-        let lane = self.lanes.get_mut(self.rank)?;
-        let failure = lane.refill().err().map(|error| (self.rank, error));
-        let key = head(lane, self.rank);
-        self.play(key);
-        if failure.is_some() {
-            self.begin(self.tree.winner());
+    pub(super) fn load(&mut self) -> Result<bool, Failure> {
+        while let Some(lane) = self.lanes.get_mut(self.begun) {
+            let rank = self.begun;
+            self.begun = self.begun.wrapping_add(1);
+            lane.refill().map_err(|error| (rank, error))?;
         }
-        failure
+        loop {
+            if self.rank >= self.lanes.len() {
+                self.rebase();
+            }
+            let rank = self.rank;
+            let Some(lane) = self.lanes.get_mut(rank) else {
+                return Ok(false);
+            };
+            if !lane.at_hand().is_empty() {
+                return Ok(true);
+            }
+            let refilled = lane.refill();
+            let time = lane.at_hand().first().map(timestamp_ns);
+            self.play(self.packing.key_or_end(time, rank));
+            refilled.map_err(|error| (rank, error))?;
+        }
     }
 
-    /// Makes the winner's event the next one, without a match.
-    fn begin(&mut self, winner: Key) {
-        self.rank = winner.rank();
-        let head = self.lanes.get(self.rank).and_then(Lane::peek);
-        self.in_run = head.is_some();
-        self.run_last = head.map_or(0, timestamp_ns);
+    /// Packs the keys of all threads anew: none has an event near the base.
+    #[cold]
+    fn rebase(&mut self) {
+        let times = self.lanes.iter();
+        let times = times.map(|lane| lane.at_hand().first().map(timestamp_ns));
+        let first = times.clone().flatten().min().unwrap_or_default();
+        let packing = Packing::new(self.lanes.len(), first);
+        let key = |(rank, time)| packing.key_or_end(time, rank);
+        let keys: Vec<_> = (0..).zip(times).map(key).collect();
+        let (tree, least) = LoserTree::new(&keys);
+        (self.tree, self.packing, self.rank) = (tree, packing, packing.rank(least));
     }
-}
-
-/// Returns the key of a thread's next event.
-fn head<F: Feed>(lane: &Lane<F>, rank: usize) -> Key {
-    lane.peek()
-        .map_or(Key::END, |record| Key::new(timestamp_ns(record), rank))
 }

@@ -27,6 +27,7 @@
 
 mod events;
 mod feed;
+mod key;
 mod lanes;
 mod partition;
 mod plan;

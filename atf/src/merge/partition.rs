@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::thread;
 
-use super::events::Verdict;
 use super::feed::Part;
 use super::thread::Thread;
 use super::{Merge, Merged};
@@ -54,16 +53,17 @@ impl Merge {
             count => self.cut(&parts, count).unwrap_or_default(),
         };
         if cut.is_empty() {
-            return vec![self.of_parts(parts, self.budget, self.verdict())];
+            return vec![self.of_parts(parts, self.budget)];
         }
         let budget = self.budget.checked_div(cut.len()).unwrap_or_default();
         // All threads were read for the cut, so the last partition can report on them.
         let last = cut.len().saturating_sub(1);
         let partition = |(place, parts)| {
+            let merged = self.of_parts(parts, budget);
             if place == last {
-                self.of_parts(parts, budget, Verdict::Known)
+                merged
             } else {
-                self.of_parts(parts, budget, Verdict::Elsewhere)
+                merged.without_problems()
             }
         };
         cut.into_iter().enumerate().map(partition).collect()

@@ -1,9 +1,6 @@
 //! Selects the events of each thread.
 
-use std::sync::Arc;
-
-use super::events::Verdict;
-use super::feed::{Buffered, InMemory, Part};
+use super::feed::{Feed, Part};
 use super::lanes::Lanes;
 use super::thread::Thread;
 use super::{Merge, Merged};
@@ -15,7 +12,7 @@ impl Merge {
     /// Iterates over the selected events in order.
     #[must_use]
     pub fn events(&self) -> Merged<'_> {
-        self.of_parts(self.parts(), self.budget, self.verdict())
+        self.of_parts(self.parts(), self.budget)
     }
 
     /// As [`events`](Self::events), for an iterator that outlives this value. It copies even events
@@ -23,15 +20,7 @@ impl Merge {
     #[must_use]
     pub fn into_events(self) -> Merged<'static> {
         let parts = self.parts();
-        self.buffered(parts, self.budget, self.verdict())
-    }
-
-    /// Returns which problems an iteration over all selected events reports.
-    pub(super) fn verdict(&self) -> Verdict {
-        match self.times {
-            None => Verdict::Verified,
-            Some(_) => Verdict::Known,
-        }
+        self.buffered(parts, self.budget)
     }
 
     /// Returns the selected part of each thread.
@@ -41,31 +30,25 @@ impl Merge {
     }
 
     /// Iterates over these parts of the threads.
-    pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize, verdict: Verdict) -> Merged<'_> {
+    pub(super) fn of_parts(&self, parts: Vec<Part>, budget: usize) -> Merged<'_> {
         let threads = &self.opened().threads;
         let records = threads.iter().map(|thread| thread.index().records());
         let Some(records) = records.collect::<Option<Vec<_>>>() else {
-            return self.buffered(parts, budget, verdict);
+            return self.buffered(parts, budget);
         };
-        let mut merged = Merged::new(self.opened(), &parts, verdict);
-        let feeds = records.into_iter().zip(parts);
-        let feeds = feeds.map(|(records, part)| InMemory::new(records, part));
-        let threads = threads.iter().map(Arc::as_ref);
-        merged.begin_in_memory(|failed| Lanes::new(threads.zip(feeds), failed));
-        merged
+        let feeds = threads.iter().zip(records).zip(parts);
+        let feeds = feeds.map(|((thread, records), part)| Feed::in_memory(thread, records, part));
+        Merged::new(self.opened(), Lanes::new(feeds))
     }
 
-    fn buffered(&self, parts: Vec<Part>, budget: usize, verdict: Verdict) -> Merged<'static> {
+    fn buffered(&self, parts: Vec<Part>, budget: usize) -> Merged<'static> {
         let threads = &self.opened().threads;
         let (least, most) = BUFFERS;
         let size = budget.checked_div(threads.len()).unwrap_or(most);
         let size = size.clamp(least, most);
-        let mut merged = Merged::new(self.opened(), &parts, verdict);
-        let feed = |(thread, part)| Buffered::new(Arc::clone(thread), part, size);
-        let feeds = threads.iter().zip(parts).map(feed);
-        let threads = threads.iter().map(Arc::as_ref);
-        merged.begin_buffered(|failed| Lanes::new(threads.zip(feeds), failed));
-        merged
+        let feeds = threads.iter().zip(parts);
+        let feeds = feeds.map(|(thread, part)| Feed::buffered(thread, part, size));
+        Merged::new(self.opened(), Lanes::new(feeds))
     }
 }
 

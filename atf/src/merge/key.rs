@@ -1,0 +1,86 @@
+//! Keys of sources: a time and a number.
+
+use std::hint::select_unpredictable;
+
+/// A source's next time and its number as one integer, so that a comparison is one instruction and
+/// no two keys are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u64);
+
+impl Key {
+    /// Greater than every other: the key of a source that takes no part.
+    pub(super) const END: Self = Self(u64::MAX);
+
+    /// Returns the key that comes first, then the other, without a branch.
+    #[inline]
+    pub(super) fn sort(a: Self, b: Self) -> (Self, Self) {
+        let is_first = a < b;
+        (
+            select_unpredictable(is_first, a, b),
+            select_unpredictable(is_first, b, a),
+        )
+    }
+}
+
+/// Packs keys: the time since `base` in the upper bits, the source's number in the lower ones.
+///
+/// A time too far from `base` for the upper bits has the key [`END`](Key::END): its source waits until
+/// no other has a key, then the base moves. Only the source whose turn it is can be earlier than
+/// `base`, if its times go back. Its key is packed as if it were at `base`, which is the least still:
+/// it had the turn, so no source of a lower number is there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packing {
+    base: u64,
+    rank_bits: u32,
+    /// The bits of the source's number.
+    mask: u64,
+    /// The greatest time since the base that fits a key.
+    farthest: u64,
+}
+
+impl Packing {
+    /// The packing for this many sources; none of them is earlier than `first`.
+    pub(super) fn new(sources: usize, first: u64) -> Self {
+        // The number with all bits set belongs to no source.
+        let rank_bits = usize::BITS.wrapping_sub(sources.leading_zeros());
+        Self {
+            base: first,
+            rank_bits,
+            mask: !u64::MAX.wrapping_shl(rank_bits),
+            farthest: u64::MAX.wrapping_shr(rank_bits),
+        }
+    }
+
+    /// Returns the key of source `rank` at a time.
+    #[inline(always)]
+    pub(super) fn key(self, timestamp_ns: u64, rank: usize) -> Key {
+        let since = timestamp_ns.saturating_sub(self.base);
+        if since > self.farthest {
+            return Key::END;
+        }
+        Key(since.wrapping_shl(self.rank_bits) | rank as u64)
+    }
+
+    /// Returns the source; none has this number if the key is [`END`](Key::END).
+    #[inline(always)]
+    pub(super) fn rank(self, key: Key) -> usize {
+        usize::try_from(key.0 & self.mask).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the key of source `rank`, whose next time this is; `None` if it has none.
+    pub(super) fn key_or_end(self, timestamp_ns: Option<u64>, rank: usize) -> Key {
+        timestamp_ns.map_or(Key::END, |time| self.key(time, rank))
+    }
+
+    /// Returns the greatest time at which source `rank` comes before this key, which is not that of
+    /// an earlier source at time 0.
+    pub(super) fn last_before(self, rank: usize, key: Key) -> u64 {
+        let since = key.0.wrapping_shr(self.rank_bits);
+        let time = self.base.saturating_add(since);
+        if rank < self.rank(key) {
+            time
+        } else {
+            time.saturating_sub(1)
+        }
+    }
+}
