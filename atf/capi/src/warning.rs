@@ -67,15 +67,26 @@ impl Warnings {
     }
 
     /// Takes the warnings of a writer.
+    #[inline]
     pub(crate) fn take(&mut self, writer: &mut Writer) {
         self.is_of_writer = true;
-        self.list.append(writer.warnings());
+        if !writer.warnings().is_empty() {
+            self.list.append(writer.warnings());
+        }
     }
 
     /// Calls the program's callback. Failures inside the callback are not reported, to avoid endless
     /// recursion.
+    #[inline]
     fn tell(self) {
-        if self.list.is_empty() || IS_TELLING.try_with(Cell::get).unwrap_or(true) {
+        if !self.list.is_empty() {
+            self.call_back();
+        }
+    }
+
+    #[cold]
+    fn call_back(self) {
+        if IS_TELLING.try_with(Cell::get).unwrap_or(true) {
             return;
         }
         // The lock is released before the call, since the callback may use this library.
@@ -94,6 +105,7 @@ impl Warnings {
 
 /// Like [`boundary::value`], for a function that may warn. Failures of calls without a writer are
 /// reported once per status, since a program that passes NULL does so for every event.
+#[inline]
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce(&mut Warnings) -> Outcome<T>) -> T {
     let mut warnings = Warnings::default();
     let result = boundary::run(|| body(&mut warnings));

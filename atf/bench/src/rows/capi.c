@@ -37,3 +37,25 @@ int bench_write_loop(const char *session_dir, const Recorded *recorded, size_t r
     atf_writer_close(writer);
     return 0;
 }
+
+/* The same with S3's functions. */
+int bench_s3_loop(const char *session_dir, const Recorded *recorded, size_t recorded_count,
+                  uint64_t lap_ns, uint64_t count, uint8_t clock_type)
+{
+    AtfThreadWriter *writer = atf_writer_create(session_dir, 0, clock_type);
+    uint64_t later_ns = 0;
+    while (count > 0) {
+        for (size_t i = 0; i < recorded_count && count > 0; i++, count--) {
+            const Recorded *event = &recorded[i];
+            if (atf_write_index_event(writer, event->timestamp_ns + later_ns, event->function_id,
+                                      event->event_kind, event->call_depth,
+                                      UINT32_MAX) == UINT32_MAX) {
+                return 1;
+            }
+        }
+        later_ns += lap_ns;
+    }
+    atf_writer_finalize(writer);
+    atf_writer_close(writer);
+    return 0;
+}

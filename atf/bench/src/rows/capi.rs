@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "C is called")]
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -28,7 +28,7 @@ struct Recorded {
 }
 
 unsafe extern "C" {
-    /// The loop in `capi.c`; the strings and the events must live until it returns.
+    /// The loops in `capi.c`; the strings and the events must live until they return.
     fn bench_write_loop(
         session_dir: *const c_char,
         recorded: *const Recorded,
@@ -36,10 +36,61 @@ unsafe extern "C" {
         lap_ns: u64,
         count: u64,
     ) -> c_int;
+    fn bench_s3_loop(
+        session_dir: *const c_char,
+        recorded: *const Recorded,
+        recorded_count: usize,
+        lap_ns: u64,
+        count: u64,
+        clock_type: u8,
+    ) -> c_int;
 }
 
-/// Adds the row for the C API.
+/// Adds the rows for the C API.
 pub(crate) fn run(context: &mut Context) -> Result<()> {
+    row(
+        context,
+        ("through the C API", 0.6),
+        |session, recorded, lap_ns, count| {
+            // SAFETY: the string ends in 0, the length is that of the events, both live until the call
+            // returns, and the struct has the same layout as C's.
+            unsafe {
+                bench_write_loop(
+                    session.as_ptr(),
+                    recorded.as_ptr(),
+                    recorded.len(),
+                    lap_ns,
+                    count,
+                )
+            }
+        },
+    )?;
+    let clock = WriteOptions::default().clock_type.0;
+    row(
+        context,
+        ("through S3's functions", 0.9),
+        |session, recorded, lap_ns, count| {
+            // SAFETY: as above.
+            unsafe {
+                bench_s3_loop(
+                    session.as_ptr(),
+                    recorded.as_ptr(),
+                    recorded.len(),
+                    lap_ns,
+                    count,
+                    clock,
+                )
+            }
+        },
+    )
+}
+
+/// Adds a row for one of the loops.
+fn row(
+    context: &mut Context,
+    (how, goal): (&str, f64),
+    write: impl Fn(&CStr, &[Recorded], u64, u64) -> c_int,
+) -> Result<()> {
     let tape = Tape::new();
     let count = context.events(EVENTS);
     let (from_c, from_rust) = (context.path("capi_c"), context.path("capi_rust"));
@@ -57,18 +108,7 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
             fs::remove_dir_all(&from_c)?;
         }
         fs::create_dir(&from_c)?;
-        let lap_ns = tape.lap_ns();
-        // SAFETY: the string ends in 0, the length is that of the events, both live until the call
-        // returns, and the struct has the same layout as C's.
-        let failed = watch.time(|| unsafe {
-            bench_write_loop(
-                session.as_ptr(),
-                recorded.as_ptr(),
-                recorded.len(),
-                lap_ns,
-                count,
-            )
-        });
+        let failed = watch.time(|| write(&session, &recorded, tape.lap_ns(), count));
         match failed {
             0 => Ok(()),
             _ => Err("the C API refused an event".into()),
@@ -92,9 +132,9 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
         return Err("C and Rust wrote different files".into());
     }
     context.report.add(Row {
-        work: "write index events through the C API; fresh pages, CPU time".to_owned(),
+        work: format!("write index events {how}; fresh pages, CPU time"),
         baseline: "the same in Rust",
-        goal: Some(0.6),
+        goal: Some(goal),
         comparison,
         amount: Amount::Each(count, "event"),
     });

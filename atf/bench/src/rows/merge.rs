@@ -8,6 +8,7 @@ use std::thread::ScopedJoinHandle;
 use atf::Wire;
 use atf::index::IndexEvent;
 use atf::merge::{Merge, Merged, MergedEvent};
+use atf::session::SessionReader;
 use atf_synth::{Shape, Synth};
 
 use crate::context::Context;
@@ -50,6 +51,21 @@ pub(crate) fn run(context: &mut Context) -> Result<()> {
                 comparison,
                 amount,
             });
+            if threads == 16 {
+                let comparison = compare(
+                    context.pairs,
+                    Time::Wall,
+                    |watch| input.by_default(watch),
+                    |watch| input.heap(watch),
+                )?;
+                context.report.add(Row {
+                    work: format!("open and merge {threads} threads in a for loop, {name}"),
+                    baseline: "BinaryHeap, pop and push per event",
+                    goal: Some(1.0),
+                    comparison,
+                    amount,
+                });
+            }
             let order = input.order()?;
             let comparison = compare(
                 context.pairs,
@@ -216,6 +232,19 @@ impl Input {
         self.check(sum)
     }
 
+    /// Merges as users do who set no option: files are read at positions, events verified.
+    fn by_default(&self, watch: &mut Stopwatch) -> Result<()> {
+        let sum = watch.time(|| {
+            let merge = SessionReader::open(&self.session)?.merge();
+            let mut sum = 0;
+            for merged in merge.events() {
+                sum = in_order(sum, merged);
+            }
+            Ok::<_, atf::Error>(sum)
+        })?;
+        self.check(sum)
+    }
+
     /// Returns whose turn it is and for how many events, turn by turn.
     fn order(&self) -> Result<Vec<Turn>> {
         let mut order: Vec<Turn> = Vec::new();
@@ -279,12 +308,30 @@ fn heap(threads: &[&[[u8; EVENT_SIZE]]]) -> u64 {
     sum
 }
 
+/// How many events ahead records are prefetched, as the merge does.
+const AHEAD: usize = 4;
+
+#[allow(unsafe_code, reason = "prefetching is an instruction without effect")]
+fn prefetch(record: &[u8; EVENT_SIZE]) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction belongs to SSE, which every x86-64 processor has, and cannot fault.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(record.as_ptr().cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = record;
+}
+
 fn visit(threads: &[&[[u8; EVENT_SIZE]]], mut next: Vec<usize>, order: &[Turn]) -> u64 {
     order.iter().fold(0, |sum, (thread, count)| {
         let place = usize::from(*thread);
         let start = next[place];
         let end = start + *count as usize;
         next[place] = end;
+        if let Some(ahead) = threads[place].get(end + AHEAD) {
+            prefetch(ahead);
+        }
         let thread = u32::from(*thread);
         let records = (start as u64..).zip(&threads[place][start..end]);
         records.fold(sum, |sum, (seq, record)| {

@@ -91,10 +91,15 @@ impl ThreadWriter {
     /// Those of [`write`](Self::write); [`ErrorKind::Disagrees`] at `detail_seq` if it is not
     /// [`next_detail_seq`](Self::next_detail_seq), [`ErrorKind::LimitReached`] at `detail_count`,
     /// and [`ErrorKind::TooManyReservations`] if 2²⁰ details are reserved but not yet written.
+    #[inline]
     pub fn write_index(&mut self, event: &Event, detail_seq: Option<u64>) -> Result<u64> {
-        let Some(number) = detail_seq else {
-            return self.write(event);
-        };
+        match detail_seq {
+            Some(number) => self.write_and_reserve(event, number),
+            None => self.write(event),
+        }
+    }
+
+    fn write_and_reserve(&mut self, event: &Event, number: u64) -> Result<u64> {
         self.check(event.timestamp_ns, event.event_kind)?;
         self.check_detail_limit()?;
         self.compare("detail_seq", number, self.next_detail_seq(), COUNTER)?;
