@@ -108,7 +108,7 @@ impl MergedEvent {
 ///
 /// Files are opened when the first method needs them. Events in memory are merged in place. For
 /// files, each thread has a buffer: 64 MiB in total (see [`buffer_budget`](Self::buffer_budget))
-/// divided by the number of threads, but between 4 KiB and 256 KiB each. With more than 128 threads
+/// divided by the number of threads, but between 4 KiB and 64 KiB each. With more than 128 threads
 /// no file stays open: each is reopened to fill its buffer, and if it was replaced meanwhile, that
 /// is an error.
 #[derive(Debug)]
@@ -255,7 +255,7 @@ impl Merge {
     }
 
     /// Sets the total bytes of the buffers of threads that are read from files. Each has at least 4
-    /// KiB and at most 256 KiB.
+    /// KiB and at most 64 KiB.
     #[must_use]
     pub fn buffer_budget(mut self, bytes: usize) -> Self {
         self.budget = bytes;

@@ -6,7 +6,7 @@ use super::thread::Thread;
 use super::{Merge, Merged};
 
 /// Bytes of a thread's smallest and largest buffer.
-const BUFFERS: (usize, usize) = (4 << 10, 256 << 10);
+const BUFFERS: (usize, usize) = (4 << 10, 64 << 10);
 
 impl Merge {
     /// Iterates over the selected events in order.
