@@ -10,7 +10,7 @@ use atf::wire::Record;
 use atf::{Checksum, Completeness, CountSource, Error, Wire};
 use serde::Serialize;
 
-use super::verify::{self, Contents};
+use super::verify::{self, Contents, LinkedDetails};
 use super::{Problem, Times};
 use crate::format::{Decoded, Meaning, Shape};
 use crate::json::{self, U64};
@@ -101,7 +101,8 @@ impl FileInfo {
     /// Describes a `detail.atf`.
     pub(crate) fn of_detail(path: &Path, verify: bool) -> Self {
         Self::new(path, Kind::Detail, |problems| {
-            Self::detail_facts(&DetailReader::open(path)?, verify, problems)
+            let reader = DetailReader::open(path)?;
+            Self::detail_facts(&reader, verify, &mut LinkedDetails::default(), problems)
         })
     }
 
@@ -169,6 +170,7 @@ impl FileInfo {
     pub(crate) fn detail_facts(
         reader: &DetailReader,
         verify: bool,
+        linked: &mut LinkedDetails<'_>,
         problems: &mut Vec<Problem>,
     ) -> Result<Facts, Error> {
         let (header, wire) = (reader.header(), reader.wire());
@@ -183,7 +185,7 @@ impl FileInfo {
         let ieee = ieee_problem(checksum, reader.footer_offset());
         problems.extend(ieee.map(|problem| problem.breaks(&rules::ATF_DFTR_005)));
         let contents = if verify {
-            Some(verify::detail(reader, problems)?)
+            Some(verify::detail(reader, linked, problems)?)
         } else {
             None
         };

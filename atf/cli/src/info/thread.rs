@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::Problem;
 use super::aside::{Recovered, SetAside};
 use super::file::FileInfo;
+use super::verify::LinkedDetails;
 use crate::json::{self, U64};
 use crate::text::Counted;
 
@@ -108,9 +109,10 @@ impl ThreadInfo {
             |problems| FileInfo::index_facts(thread.index(), verify, problems),
         ));
         let detail = path.join(DETAIL_FILE);
+        let mut linked = LinkedDetails::of(thread.index());
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
-                FileInfo::detail_facts(reader, verify, problems)
+                FileInfo::detail_facts(reader, verify, &mut linked, problems)
             })),
             (None, Some(error)) => {
                 Some(FileInfo::new(&detail, Kind::Detail, |_| Err(error.clone())))
@@ -131,8 +133,10 @@ impl ThreadInfo {
             };
             self.problems.push(Problem::of(kind, error));
         }
-        if verify {
-            match Links::of(thread) {
+        // If details cannot be read, some that are linked were not counted.
+        let is_read = self.detail.as_ref().is_none_or(|file| file.facts.is_some());
+        if verify && (is_read || thread.detail().is_none()) {
+            match Links::of(thread, linked.count) {
                 Ok(links) => self.add_links(path, links),
                 Err(error) => self.problems.push(Problem::of(Kind::Index, &error)),
             }
@@ -184,28 +188,27 @@ impl Links {
         }
     }
 
-    /// Follows all links; `None` if there are neither details nor links.
-    fn of(thread: &ThreadReader) -> Result<Option<Self>, Error> {
-        let mut links = Self::default();
-        let mut details = thread.detail().map(|detail| detail.cursor());
-        for (seq, event) in (0..).zip(thread.index().events_in(..)) {
-            let Some(detail_seq) = event?.detail_seq else {
-                continue;
-            };
-            let detail = match &mut details {
-                Some(details) => details.get(detail_seq)?,
-                None => None,
-            };
-            let count = match detail {
-                Some(detail) if detail.header.index_seq == seq => &mut links.good,
-                Some(_) => &mut links.crossed,
-                None => &mut links.dangling,
-            };
-            count.0 += 1;
-        }
+    /// Counts all links, given the number of details that their events link to; `None` if there are
+    /// neither details nor links.
+    fn of(thread: &ThreadReader, good: u64) -> Result<Option<Self>, Error> {
+        let scan = thread.index().scan()?;
         let there = thread.detail().map_or(0, DetailReader::event_count);
-        links.orphans = U64(there.saturating_sub(links.good.0));
-        let is_any = thread.has_detail_file() || links.dangling.0 > 0;
+        let mut dangling = 0;
+        if there == 0 {
+            dangling = scan.links;
+        } else if scan.greatest_link.is_some_and(|link| link >= there) {
+            for event in thread.index().events_in(..) {
+                let link = event?.detail_seq;
+                dangling += u64::from(link.is_some_and(|link| link >= there));
+            }
+        }
+        let links = Self {
+            good: U64(good),
+            dangling: U64(dangling),
+            crossed: U64(scan.links.saturating_sub(good).saturating_sub(dangling)),
+            orphans: U64(there.saturating_sub(good)),
+        };
+        let is_any = thread.has_detail_file() || dangling > 0;
         Ok(is_any.then_some(links))
     }
 }

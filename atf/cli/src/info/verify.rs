@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use atf::check::rules::table as rules;
-use atf::detail::DetailReader;
-use atf::index::{IndexReader, Scan};
+use atf::detail::{DetailEvent, DetailReader};
+use atf::index::{IndexCursor, IndexEvent, IndexReader, Scan};
 use atf::{Error, EventKind};
 use serde::Serialize;
 
@@ -88,15 +88,46 @@ pub(super) fn index(reader: &IndexReader, scan: &Scan, problems: &mut Vec<Proble
     }
 }
 
+/// Counts the details whose index event links to them. Without an index, it counts nothing.
+#[derive(Debug, Default)]
+pub(crate) struct LinkedDetails<'a> {
+    events: Option<IndexCursor<'a>>,
+    pub(super) count: u64,
+}
+
+impl<'a> LinkedDetails<'a> {
+    pub(super) fn of(index: &'a IndexReader) -> Self {
+        Self {
+            events: Some(index.cursor()),
+            count: 0,
+        }
+    }
+
+    fn add(&mut self, detail: &DetailEvent) -> Result<(), Error> {
+        let Some(events) = &mut self.events else {
+            return Ok(());
+        };
+        let seq = detail.header.index_seq;
+        let link = events.get(seq)?.and_then(|event| event.detail_seq);
+        // Zeros are not a link to the first detail.
+        let is_linked = link == Some(detail.seq)
+            && (detail.seq > 0 || events.bytes(seq)? != Some([0; IndexEvent::SIZE]));
+        self.count += u64::from(is_linked);
+        Ok(())
+    }
+}
+
 /// Reads all events of a detail file and returns their statistics.
 pub(super) fn detail(
     reader: &DetailReader,
+    linked: &mut LinkedDetails<'_>,
     problems: &mut Vec<Problem>,
 ) -> Result<Contents, Error> {
     let mut contents = Contents::default();
     let (mut last_ns, mut first_back) = (0, None);
     for event in reader.events_in(..) {
         let event = event?;
+        linked.add(&event)?;
         let kind = event.header.event_type.0.into();
         if contents.kinds.len() < UNKNOWN_TYPES || contents.kinds.contains_key(&kind) {
             contents.kinds.entry(kind).or_default().0 += 1;

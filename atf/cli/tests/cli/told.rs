@@ -333,6 +333,36 @@ fn dangling_links_of_finalized_threads_are_in_the_text() {
 }
 
 #[test]
+fn info_counts_each_link_once_and_no_hole_as_one() {
+    let folder = TempDir::new().unwrap();
+    let thread = folder.path().join("thread_7");
+    fs::create_dir(&thread).unwrap();
+    let detail = DetailFile::finalized(1, 3).bytes();
+    fs::write(thread.join("detail.atf"), detail).unwrap();
+    // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
+    let index = IndexFile::finalized(1, 9);
+    let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
+    let mut events = index.events;
+    (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));
+    let crossed = IndexFile::of(1, events.clone()).bytes();
+    events[6].detail_seq = None;
+    let missing = IndexFile::of(1, events).bytes();
+    for (index, good, dangling, crossing, orphans) in [
+        (hole, "3", "0", "0", "0"),
+        (crossed, "2", "1", "1", "1"),
+        (missing, "1", "1", "1", "2"),
+    ] {
+        fs::write(thread.join("index.atf"), index).unwrap();
+        let (_, text, _) = run(&folder, &["info", "--verify", "--json", "thread_7"]);
+        let links = serde_json::from_str::<serde_json::Value>(&text).unwrap()["links"].take();
+        let expected = serde_json::json!({
+            "good": good, "dangling": dangling, "crossed": crossing, "orphans": orphans,
+        });
+        assert_eq!(links, expected);
+    }
+}
+
+#[test]
 fn info_reports_unverified_checksums_and_unreadable_manifests() {
     let folder = session(None);
     let unread = "checksums of events not verified (--verify reads all events)\n";
