@@ -309,7 +309,7 @@ fn compare(one: &Path, other: &Path) -> io::Result<bool> {
     match [one, other].map(fs::symlink_metadata) {
         [Err(one), Err(other)] => return Ok(one.kind() == other.kind()),
         // Only regular files are opened: a FIFO could block forever.
-        [Ok(a), Ok(b)] if a.is_file() && b.is_file() => {}
+        [Ok(a), Ok(b)] if a.is_file() && b.is_file() && a.len() == b.len() => {}
         _ => return Ok(false),
     }
     let mut a = BufReader::with_capacity(BUFFER_SIZE, File::open(one)?);
