@@ -50,9 +50,10 @@ impl Engine<'_> {
         let rewritten = self.open_and_rewrite(route, report, session);
         self.progress.reach(self.done);
         if rewritten.is_ok() {
-            for name in [INDEX_FILE, DETAIL_FILE] {
-                session.changed |= !stage::is_same(&route.from.join(name), &route.to.join(name));
-            }
+            let is_same = |name| stage::is_same(&route.from.join(name), &route.to.join(name));
+            // Files are compared until one differs.
+            session.changed =
+                session.changed || ![INDEX_FILE, DETAIL_FILE].into_iter().all(is_same);
         }
         Ok(rewritten)
     }

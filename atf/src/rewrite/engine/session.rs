@@ -177,7 +177,7 @@ impl Engine<'_> {
             let left = stage::copy(&old, &to, self.job.durability)?;
             report.left_behind.extend(not_copied(path, left));
         }
-        report.changed |= !stage::is_same(&old, &new);
+        report.changed = report.changed || !stage::is_same(&old, &new);
         report.manifest = Some(manifest);
         Ok(())
     }
