@@ -109,7 +109,12 @@ impl ThreadInfo {
             |problems| FileInfo::index_facts(thread.index(), verify, problems),
         ));
         let detail = path.join(DETAIL_FILE);
-        let mut linked = LinkedDetails::of(thread.index());
+        // An index that cannot be read is no problem of its details.
+        let is_index_read = self.index.as_ref().is_some_and(|file| file.facts.is_some());
+        let mut linked = match is_index_read {
+            true => LinkedDetails::of(thread.index()),
+            false => LinkedDetails::default(),
+        };
         self.detail = match (thread.detail(), thread.detail_error()) {
             (Some(reader), _) => Some(FileInfo::new(&detail, Kind::Detail, |problems| {
                 FileInfo::detail_facts(reader, verify, &mut linked, problems)
