@@ -342,6 +342,8 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     // Events 0, 3 and 6 link to the details 0, 1 and 2. Event 4 is a hole.
     let index = IndexFile::finalized(1, 9);
     let hole = patched(&index.bytes(), 64 + 4 * 32, &[0; 32]);
+    // What the zeros would link to links back.
+    let first = patched(&index.bytes(), 64, &[0; 32]);
     let mut events = index.events;
     (events[3].detail_seq, events[7].detail_seq) = (Some(2), Some(3));
     let crossed = IndexFile::of(1, events.clone()).bytes();
@@ -349,6 +351,7 @@ fn info_counts_each_link_once_and_no_hole_as_one() {
     let missing = IndexFile::of(1, events).bytes();
     for (index, good, dangling, crossing, orphans) in [
         (hole, "3", "0", "0", "0"),
+        (first, "2", "0", "0", "1"),
         (crossed, "2", "1", "1", "1"),
         (missing, "1", "1", "1", "2"),
     ] {
