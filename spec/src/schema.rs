@@ -86,9 +86,11 @@ fn property(field: &ManifestField) -> Value {
     };
     let mut schema = match field.ty.value {
         JsonType::Boolean => json!({ "type": "boolean" }),
-        JsonType::U8 => integer(u8::MAX.into()),
-        JsonType::U32 => integer(u32::MAX.into()),
-        JsonType::U64 => integer(u64::MAX),
+        JsonType::U8 => integer(0, u8::MAX.into()),
+        JsonType::U32 => integer(0, u32::MAX.into()),
+        JsonType::U64 => integer(0, u64::MAX),
+        JsonType::I64 => integer(i64::MIN, i64::MAX.unsigned_abs()),
+        JsonType::PositiveI32 => integer(1, i32::MAX.unsigned_abs().into()),
         JsonType::Text => json!({ "type": "string" }),
         JsonType::Hex => json!({ "type": "string", "pattern": "^0x[0-9a-fA-F]{1,16}$" }),
         JsonType::Object => of(),
@@ -100,6 +102,6 @@ fn property(field: &ManifestField) -> Value {
     schema
 }
 
-fn integer(maximum: u64) -> Value {
-    json!({ "type": "integer", "minimum": 0, "maximum": maximum })
+fn integer(minimum: i64, maximum: u64) -> Value {
+    json!({ "type": "integer", "minimum": minimum, "maximum": maximum })
 }

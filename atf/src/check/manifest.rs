@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::ErrorKind;
-use crate::manifest::{Manifest, ManifestThread};
+use crate::manifest::{Loss, Manifest, ManifestThread};
 use crate::session::MANIFEST_FILE;
+use crate::text::counted;
 
 use super::end::{self, Times};
 use super::thread::{Facts, linked};
@@ -96,6 +97,9 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         add_problem(report, problem)?;
     }
     format_version(manifest, report);
+    for thread in &manifest.threads {
+        losses(thread, report);
+    }
     for symbol in &manifest.symbols {
         let lower = symbol.function_id & u64::from(u32::MAX);
         let halves = [
@@ -113,6 +117,40 @@ fn alone(manifest: &Manifest, report: &mut FileReport) -> Result<(), crate::Erro
         }
     }
     Ok(())
+}
+
+/// Checks what the tracer lost of a thread.
+fn losses(thread: &ManifestThread, report: &mut FileReport) {
+    let lanes = [
+        ("lost_events", thread.lost_events, "event"),
+        ("lost_details", thread.lost_details, "detail"),
+    ];
+    for (key, loss, what) in lanes {
+        let Some(loss) = loss else { continue };
+        let place = format!("threads[{}].{key}", thread.position);
+        let Loss {
+            count,
+            first_ns,
+            last_ns,
+        } = loss;
+        if count > 0 {
+            report.add(&rules::ATF_MANI_014, Place::of(&place), || {
+                let lost = counted(count, what);
+                format!("the tracer lost {lost}, from {first_ns} to {last_ns} ns")
+            });
+        } else {
+            let place = Place::of(format!("{place}.count"));
+            report.add(&rules::ATF_MANI_015, place, || {
+                "0, expected at least 1".to_owned()
+            });
+        }
+        if first_ns > last_ns {
+            let place = Place::of(format!("{place}.first_ns"));
+            report.add(&rules::ATF_MANI_015, place, || {
+                format!("{first_ns}, which is after last_ns {last_ns}")
+            });
+        }
+    }
 }
 
 /// Checks the format version, which depends on whether there are symbols.

@@ -191,6 +191,23 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Reads a required member that is an integer greater than 0.
+    pub(super) fn positive(
+        &mut self,
+        object: &Object<'a>,
+        place: Place<'_>,
+        key: &str,
+        expected: &'static str,
+    ) -> Option<i32> {
+        let number: i32 = self.required(object, place, key, expected)?;
+        if number > 0 {
+            return Some(number);
+        }
+        let found = number.to_string();
+        self.problem_of(object, place, key, ErrorKind::WrongType { found, expected });
+        None
+    }
+
     /// Reads a member that is a string with a hexadecimal number, `"0x1f"`.
     pub(super) fn hex(&mut self, object: &Object<'a>, place: Place<'_>, key: &str) -> Option<u64> {
         const EXPECTED: &str = "a string with a hexadecimal number, as in \"0x1f\"";

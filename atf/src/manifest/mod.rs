@@ -10,8 +10,12 @@ mod write;
 
 pub(crate) use read::unknown_keys;
 
+use crate::clock::TimingAnchor;
 use crate::error::Error;
 use crate::wire::Clock;
+
+/// The type of an anchor's `media_timescale`: with another one, no time can be converted.
+pub(crate) const TIMESCALE: &str = "an i32 greater than 0";
 
 /// The readable contents of a `manifest.json`, and the problems found.
 ///
@@ -44,6 +48,8 @@ pub struct Manifest {
     pub modules: Vec<Module>,
     /// Function names.
     pub symbols: Vec<Symbol>,
+    /// Moments on the trace's clock and on a recording's clock, in the manifest's order.
+    pub timing_anchors: Vec<TimingAnchor>,
     /// The first 100 problems, each with the path of its value (`threads[2].id`) and its byte
     /// offset in the file.
     pub problems: Vec<Error>,
@@ -61,6 +67,51 @@ pub struct ManifestThread {
     pub id: u32,
     /// Whether it has a `detail.atf`; tracers in the field always write true.
     pub has_detail: Option<bool>,
+    /// Its name: at least one character. An empty name is read as `None` and not written.
+    pub name: Option<String>,
+    /// The events that its tracer lost.
+    pub lost_events: Option<Loss>,
+    /// The details that its tracer lost, of events that are in the trace.
+    pub lost_details: Option<Loss>,
+}
+
+impl ManifestThread {
+    /// Creates a thread with only an id.
+    pub(crate) const fn new(id: u32) -> Self {
+        Self {
+            position: 0,
+            id,
+            has_detail: None,
+            name: None,
+            lost_events: None,
+            lost_details: None,
+        }
+    }
+}
+
+/// Events or details that a tracer could not keep, for example because its buffer was full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Loss {
+    /// How many were lost. A loss of 0 is not written.
+    pub count: u64,
+    /// The first lost one's timestamp in nanoseconds.
+    pub first_ns: u64,
+    /// The last lost one's timestamp in nanoseconds.
+    pub last_ns: u64,
+}
+
+impl Loss {
+    /// Creates a loss of `count` events or details, of which the first and the last have these
+    /// timestamps.
+    #[must_use]
+    pub const fn new(count: u64, first_ns: u64, last_ns: u64) -> Self {
+        Self {
+            count,
+            first_ns,
+            last_ns,
+        }
+    }
 }
 
 /// An executable or a library.
@@ -77,6 +128,9 @@ pub struct Module {
     pub size: Option<u64>,
     /// Its build id.
     pub uuid: Option<String>,
+    /// Whether the lower halves of its functions' ids are the functions' offsets from
+    /// `base_address`, so that their names can be found in its file after the run.
+    pub function_offsets: Option<bool>,
 }
 
 impl Module {
@@ -89,6 +143,7 @@ impl Module {
             base_address: None,
             size: None,
             uuid: None,
+            function_offsets: None,
         }
     }
 }
@@ -119,6 +174,13 @@ impl Module {
     #[must_use]
     pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
         self.uuid = Some(uuid.into());
+        self
+    }
+
+    /// Sets whether the lower halves of its functions' ids are offsets from its load address.
+    #[must_use]
+    pub const fn function_offsets(mut self, function_offsets: bool) -> Self {
+        self.function_offsets = Some(function_offsets);
         self
     }
 }

@@ -8,14 +8,15 @@ use std::path::Path;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::json::{Members, Place, Reader};
-use super::{Manifest, ManifestThread, Module, Symbol};
+use super::json::{Members, Object, Place, Reader};
+use super::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
+use crate::clock::{MediaTime, TimingAnchor};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Input, OpenOptions};
 
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// The keys that this crate knows.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "format_version",
     "threads",
     "time_start_ns",
@@ -23,6 +24,7 @@ const KEYS: [&str; 7] = [
     "clock_type",
     "modules",
     "symbols",
+    "timing_anchors",
 ];
 
 impl Manifest {
@@ -110,6 +112,7 @@ impl Manifest {
             && self.threads.is_empty()
             && self.modules.is_empty()
             && self.symbols.is_empty()
+            && self.timing_anchors.is_empty()
     }
 
     fn unreadable(problem: Error) -> Self {
@@ -179,6 +182,7 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
     let threads = reader.list(&object, place, "threads");
     let modules = reader.list(&object, place, "modules");
     let symbols = reader.list(&object, place, "symbols");
+    let anchors = reader.list(&object, place, "timing_anchors");
     let clock_type: Option<u8> = reader.member(&object, place, "clock_type", "a u8");
     Manifest {
         format_version: reader.text(&object, place, "format_version"),
@@ -190,6 +194,7 @@ fn manifest<'a>(reader: &mut Reader<'a>, root: &'a RawValue) -> Manifest {
         clock_type: clock_type.map(Into::into),
         modules: list(reader, modules, "modules", module),
         symbols: list(reader, symbols, "symbols", symbol),
+        timing_anchors: list(reader, anchors, "timing_anchors", anchor),
         ..Manifest::default()
     }
 }
@@ -237,14 +242,42 @@ fn thread<'a>(
     place: Place<'_>,
     position: usize,
 ) -> Option<ManifestThread> {
-    let object = reader.object(raw, place, &["id", "has_detail"])?;
-    let has_detail = reader.member(&object, place, "has_detail", "true or false");
-    let id = reader.required(&object, place, "id", "a u32")?;
-    Some(ManifestThread {
+    let keys = ["id", "has_detail", "name", "lost_events", "lost_details"];
+    let object = reader.object(raw, place, &keys)?;
+    let thread = ManifestThread {
         position,
-        id,
-        has_detail,
-    })
+        has_detail: reader.member(&object, place, "has_detail", "true or false"),
+        name: name(reader, &object, place),
+        lost_events: loss(reader, &object, place, "lost_events"),
+        lost_details: loss(reader, &object, place, "lost_details"),
+        ..ManifestThread::new(0)
+    };
+    let id = reader.required(&object, place, "id", "a u32")?;
+    Some(ManifestThread { id, ..thread })
+}
+
+/// Reads a name, which must not be empty.
+fn name<'a>(reader: &mut Reader<'a>, object: &Object<'a>, place: Place<'_>) -> Option<String> {
+    let name = reader.text(object, place, "name")?;
+    if name.is_empty() {
+        reader.problem_of(object, place, "name", ErrorKind::EmptyName);
+        return None;
+    }
+    Some(name)
+}
+
+fn loss<'a>(
+    reader: &mut Reader<'a>,
+    thread: &Object<'a>,
+    place: Place<'_>,
+    key: &str,
+) -> Option<Loss> {
+    let raw = reader.member(thread, place, key, "an object")?;
+    let place = Place::Key(&place, key);
+    let object = reader.object(raw, place, &["count", "first_ns", "last_ns"])?;
+    let [count, first_ns, last_ns] =
+        ["count", "first_ns", "last_ns"].map(|key| reader.required(&object, place, key, "a u64"));
+    Some(Loss::new(count?, first_ns?, last_ns?))
 }
 
 fn module<'a>(
@@ -253,7 +286,14 @@ fn module<'a>(
     place: Place<'_>,
     _position: usize,
 ) -> Option<Module> {
-    let keys = ["module_id", "path", "base_address", "size", "uuid"];
+    let keys = [
+        "module_id",
+        "path",
+        "base_address",
+        "size",
+        "uuid",
+        "function_offsets",
+    ];
     let object = reader.object(raw, place, &keys)?;
     let module_id = reader.required(&object, place, "module_id", "a u32");
     let module = Module {
@@ -262,6 +302,7 @@ fn module<'a>(
         base_address: reader.hex(&object, place, "base_address"),
         size: reader.member(&object, place, "size", "a u64"),
         uuid: reader.text(&object, place, "uuid"),
+        function_offsets: reader.member(&object, place, "function_offsets", "true or false"),
     };
     Some(Module {
         module_id: module_id?,
@@ -277,7 +318,7 @@ fn symbol<'a>(
 ) -> Option<Symbol> {
     let keys = ["function_id", "module_id", "symbol_index", "name"];
     let object = reader.object(raw, place, &keys)?;
-    let name = reader.text(&object, place, "name");
+    let name = name(reader, &object, place);
     let module_id = reader.member(&object, place, "module_id", "a u32");
     let symbol_index = reader.member(&object, place, "symbol_index", "a u32");
     let function_id = reader.hex(&object, place, "function_id");
@@ -288,14 +329,26 @@ fn symbol<'a>(
             ErrorKind::MissingKey,
         );
     }
-    if name.as_ref().is_some_and(std::string::String::is_empty) {
-        reader.problem_of(&object, place, "name", ErrorKind::EmptyName);
-    }
     Some(Symbol {
         position,
         function_id: function_id?,
         module_id,
         symbol_index,
-        name: name.filter(|name| !name.is_empty()),
+        name,
     })
+}
+
+fn anchor<'a>(
+    reader: &mut Reader<'a>,
+    raw: &'a RawValue,
+    place: Place<'_>,
+    _position: usize,
+) -> Option<TimingAnchor> {
+    let keys = ["host_time_ns", "media_time", "media_timescale"];
+    let object = reader.object(raw, place, &keys)?;
+    let host_time_ns = reader.required(&object, place, "host_time_ns", "a u64");
+    let value = reader.required(&object, place, "media_time", "an i64");
+    let timescale = reader.positive(&object, place, "media_timescale", TIMESCALE);
+    let media_time = MediaTime::new(value?, timescale?);
+    Some(TimingAnchor::new(host_time_ns?, media_time))
 }

@@ -4,14 +4,16 @@ use serde_core::ser::SerializeMap as _;
 use serde_core::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{Manifest, ManifestThread, Module, Symbol};
+use super::{Loss, Manifest, ManifestThread, Module, Symbol};
+use crate::clock::TimingAnchor;
 use crate::error::{Error, Result};
 use crate::json::objects;
 
 impl Manifest {
-    /// Encodes the manifest with the same keys, in the same order, as tracers in the field write;
-    /// [`parse`](Self::parse) reads it. It omits every `None`, empty function names, empty lists of
-    /// modules and symbols, and always [`problems`](Self::problems).
+    /// Encodes the manifest with the same keys, in the same order, as tracers in the field write,
+    /// and those that they do not write yet after them; [`parse`](Self::parse) reads it. It omits
+    /// every `None`, empty names, losses of 0, empty lists of modules, symbols and
+    /// anchors, and always [`problems`](Self::problems).
     ///
     /// # Errors
     ///
@@ -32,6 +34,7 @@ impl Manifest {
                 clock_type: self.clock_type.map(Into::into),
                 modules: self.modules.iter().map(ModuleText::from).collect(),
                 symbols: self.symbols.iter().map(SymbolText::from).collect(),
+                timing_anchors: self.timing_anchors.iter().map(AnchorText::from).collect(),
             },
             unknown,
         });
@@ -62,38 +65,52 @@ objects! {
         format_version unless Option::is_none, threads, time_start_ns unless Option::is_none,
         time_end_ns unless Option::is_none, clock_type unless Option::is_none,
         modules unless Vec::is_empty, symbols unless Vec::is_empty,
+        timing_anchors unless Vec::is_empty,
     }
-    Thread { id, has_detail unless Option::is_none }
+    Thread<'_> {
+        id, has_detail unless Option::is_none, name unless Option::is_none,
+        lost_events unless Option::is_none, lost_details unless Option::is_none,
+    }
+    Loss { count, first_ns, last_ns }
     ModuleText<'_> {
         module_id, path unless Option::is_none, base_address unless Option::is_none,
         size unless Option::is_none, uuid unless Option::is_none,
+        function_offsets unless Option::is_none,
     }
     SymbolText<'_> {
         function_id, module_id unless Option::is_none, symbol_index unless Option::is_none,
         name unless Option::is_none,
     }
+    AnchorText { host_time_ns, media_time, media_timescale }
 }
 
 struct Text<'a> {
     format_version: Option<&'a str>,
-    threads: Vec<Thread>,
+    threads: Vec<Thread<'a>>,
     time_start_ns: Option<u64>,
     time_end_ns: Option<u64>,
     clock_type: Option<u8>,
     modules: Vec<ModuleText<'a>>,
     symbols: Vec<SymbolText<'a>>,
+    timing_anchors: Vec<AnchorText>,
 }
 
-struct Thread {
+struct Thread<'a> {
     id: u32,
     has_detail: Option<bool>,
+    name: Option<&'a str>,
+    lost_events: Option<Loss>,
+    lost_details: Option<Loss>,
 }
 
-impl From<&ManifestThread> for Thread {
-    fn from(thread: &ManifestThread) -> Self {
+impl<'a> From<&'a ManifestThread> for Thread<'a> {
+    fn from(thread: &'a ManifestThread) -> Self {
         Self {
             id: thread.id,
             has_detail: thread.has_detail,
+            name: thread.name.as_deref().filter(|name| !name.is_empty()),
+            lost_events: thread.lost_events.filter(|loss| loss.count > 0),
+            lost_details: thread.lost_details.filter(|loss| loss.count > 0),
         }
     }
 }
@@ -104,6 +121,7 @@ struct ModuleText<'a> {
     base_address: Option<String>,
     size: Option<u64>,
     uuid: Option<&'a str>,
+    function_offsets: Option<bool>,
 }
 
 impl<'a> From<&'a Module> for ModuleText<'a> {
@@ -114,6 +132,7 @@ impl<'a> From<&'a Module> for ModuleText<'a> {
             base_address: module.base_address.map(|address| format!("{address:#x}")),
             size: module.size,
             uuid: module.uuid.as_deref(),
+            function_offsets: module.function_offsets,
         }
     }
 }
@@ -132,6 +151,22 @@ impl<'a> From<&'a Symbol> for SymbolText<'a> {
             module_id: symbol.module_id,
             symbol_index: symbol.symbol_index,
             name: symbol.name.as_deref().filter(|name| !name.is_empty()),
+        }
+    }
+}
+
+struct AnchorText {
+    host_time_ns: u64,
+    media_time: i64,
+    media_timescale: i32,
+}
+
+impl From<&TimingAnchor> for AnchorText {
+    fn from(anchor: &TimingAnchor) -> Self {
+        Self {
+            host_time_ns: anchor.host_time_ns,
+            media_time: anchor.media_time.value,
+            media_timescale: anchor.media_time.timescale,
         }
     }
 }

@@ -145,21 +145,18 @@ fn manifest(
 /// Returns the existing threads: first the listed ones in their order, then the others.
 fn threads(old: Option<&Manifest>, facts: &Facts) -> Vec<ManifestThread> {
     let listed = old.iter().flat_map(|old| &old.threads);
-    let listed: Vec<u32> = listed.map(|thread| thread.id).collect();
-    let known: HashSet<u32> = listed.iter().copied().collect();
-    let others = facts
-        .threads
-        .keys()
-        .copied()
-        .filter(|id| !known.contains(id));
-    let ids = listed.iter().copied().chain(others);
-    let ids = ids.filter_map(|id| Some((id, *facts.threads.get(&id)?)));
-    let thread = |(position, (id, has_detail))| ManifestThread {
+    let known: HashSet<u32> = listed.clone().map(|thread| thread.id).collect();
+    let others = facts.threads.keys().filter(|id| !known.contains(id));
+    let all = listed
+        .cloned()
+        .chain(others.copied().map(ManifestThread::new));
+    let there = all.filter_map(|thread| Some((*facts.threads.get(&thread.id)?, thread)));
+    let thread = |(position, (has_detail, thread))| ManifestThread {
         position,
-        id,
         has_detail: Some(has_detail),
+        ..thread
     };
-    ids.enumerate().map(thread).collect()
+    there.enumerate().map(thread).collect()
 }
 
 /// Notes what the old manifest states wrongly about the threads.
@@ -262,4 +259,5 @@ fn says_the_same(old: &Manifest, new: &Manifest) -> bool {
         && old.clock_type == new.clock_type
         && old.modules == new.modules
         && old.symbols == new.symbols
+        && old.timing_anchors == new.timing_anchors
 }

@@ -216,7 +216,8 @@ pub fn convert(
 /// program: zeroes registers, and drops stacks and payloads of unknown shape. Recovers the trace if
 /// needed.
 ///
-/// Functions, times, links and the names in the manifest stay. Everything else that could contain
+/// Functions, times, links, and in the manifest the names of functions and threads, losses and anchors
+/// stay. Everything else that could contain
 /// such bytes is dropped too: details that no event refers to, damaged data, unknown keys of the
 /// manifest, files of an earlier recovery. No report is written into the trace, because it would
 /// quote damaged data.

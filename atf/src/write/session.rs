@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::{Disk, Durability, Storage, ThreadSummary, ThreadWriter, WriteOptions, at, sync_name};
+use crate::clock::TimingAnchor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::manifest::{Manifest, ManifestThread, Module, Symbol};
+use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE};
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
 
 /// The manifest's file name until it is complete.
@@ -68,9 +69,20 @@ pub struct SessionTotals {
 #[derive(Debug, Default)]
 struct Shared {
     threads: BTreeMap<u32, Entry>,
+    /// By thread id, also of threads that have no writer yet.
+    notes: BTreeMap<u32, Notes>,
     modules: Vec<Module>,
     symbols: Vec<Symbol>,
+    anchors: Vec<TimingAnchor>,
     is_finalized: bool,
+}
+
+/// What the tracer told about a thread.
+#[derive(Debug, Clone, Default)]
+struct Notes {
+    name: Option<String>,
+    lost_events: Option<Loss>,
+    lost_details: Option<Loss>,
 }
 
 /// A thread as the session knows it.
@@ -205,6 +217,52 @@ impl SessionWriter {
         lock(&self.shared).symbols = symbols;
     }
 
+    /// Sets a thread's name in the manifest. An empty name is not written.
+    ///
+    /// The thread may get its writer later: the name is kept until then. The name of a thread that
+    /// never gets one is not written, since the manifest lists only threads that have a folder.
+    pub fn set_thread_name(&self, thread_id: u32, name: impl Into<String>) {
+        self.note(thread_id, |notes| notes.name = Some(name.into()));
+    }
+
+    /// Sets how many of a thread's events, and how many details of recorded events, the tracer
+    /// lost, replacing what was set before; `None` if it lost none.
+    ///
+    /// The thread may get its writer later, as for [`set_thread_name`](Self::set_thread_name). What
+    /// is set after the last manifest was written is in no file, so call this before
+    /// [`finalize`](Self::finalize).
+    pub fn set_losses(&self, thread_id: u32, events: Option<Loss>, details: Option<Loss>) {
+        self.note(thread_id, |notes| {
+            (notes.lost_events, notes.lost_details) = (events, details);
+        });
+    }
+
+    fn note(&self, thread_id: u32, change: impl FnOnce(&mut Notes)) {
+        change(lock(&self.shared).notes.entry(thread_id).or_default());
+    }
+
+    /// Adds a moment on the trace's clock and on a recording's clock to the manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::WrongType`] at `media_timescale` if it is not greater than 0, because no time
+    /// can be converted with such an anchor. It is not added.
+    pub fn add_timing_anchor(&self, anchor: TimingAnchor) -> Result<()> {
+        let found = anchor.media_time.timescale;
+        if found <= 0 {
+            let found = found.to_string();
+            let kind = ErrorKind::WrongType {
+                found,
+                expected: TIMESCALE,
+            };
+            let path = self.path.join(MANIFEST_FILE);
+            let error = Error::new(kind).with_path(Some(&path));
+            return Err(error.with_field("media_timescale"));
+        }
+        lock(&self.shared).anchors.push(anchor);
+        Ok(())
+    }
+
     /// Returns the totals of the threads so far.
     #[must_use]
     pub fn totals(&self) -> SessionTotals {
@@ -230,8 +288,8 @@ impl SessionWriter {
     ///
     /// After this, each [`thread`](Self::thread) that is opened writes it again, so that a killed
     /// process leaves a manifest that lists its threads. It omits what is not yet known: the times,
-    /// and for open threads without details whether they have any. Names set later are written with
-    /// the next thread, the next call, or [`finalize`](Self::finalize).
+    /// and for open threads without details whether they have any. Names and losses set later are written
+    /// with the next thread, the next call, or [`finalize`](Self::finalize).
     ///
     /// ```
     /// use atf::write::{SessionWriter, WriteOptions};
@@ -302,10 +360,16 @@ impl SessionWriter {
 
     fn manifest(&self) -> Manifest {
         let shared = lock(&self.shared);
-        let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| ManifestThread {
-            position,
-            id: *id,
-            has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
+        let thread = |(position, (id, entry)): (usize, (&u32, &Entry))| {
+            let notes = shared.notes.get(id).cloned().unwrap_or_default();
+            ManifestThread {
+                position,
+                id: *id,
+                has_detail: (entry.has_detail || !entry.is_open()).then_some(entry.has_detail),
+                name: notes.name,
+                lost_events: notes.lost_events,
+                lost_details: notes.lost_details,
+            }
         };
         let times = if shared.threads.values().any(Entry::is_open) {
             None
@@ -325,6 +389,7 @@ impl SessionWriter {
             clock_type: Some(self.options.clock_type),
             modules: shared.modules.clone(),
             symbols: shared.symbols.clone(),
+            timing_anchors: shared.anchors.clone(),
             ..Manifest::default()
         }
     }

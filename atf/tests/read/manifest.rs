@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use atf::manifest::Manifest;
+use atf::clock::{MediaTime, TimingAnchor};
+use atf::manifest::{Loss, Manifest};
 use atf::session::SessionReader;
 use atf::{Clock, ErrorKind, OpenOptions};
 
@@ -61,6 +62,98 @@ fn a_manifest_of_tracers_in_the_field_is_read() {
     assert_eq!(
         (symbol.symbol_index, symbol.name.as_deref()),
         (Some(1), Some("café"))
+    );
+}
+
+#[test]
+fn names_losses_offsets_and_anchors_are_read_and_written() {
+    let text = r#"{"threads": [
+        {"id": 1, "name": "caf\u00e9", "lost_events": {"count": 18446744073709551615,
+         "first_ns": 0, "last_ns": 9}, "lost_details": {"last_ns": 8, "first_ns": 7, "count": 1}},
+        {"id": 2}],
+        "modules": [{"module_id": 7, "function_offsets": true}, {"module_id": 8}],
+        "timing_anchors": [
+        {"host_time_ns": 5, "media_time": -9223372036854775808, "media_timescale": 2147483647},
+        {"host_time_ns": 6, "media_time": 9223372036854775807, "media_timescale": 1}]}"#;
+    let check = |manifest: &Manifest| {
+        assert_eq!(manifest.problem_count, 0, "{:?}", manifest.problems);
+        let [first, second] = &manifest.threads[..] else {
+            panic!("two threads")
+        };
+        assert_eq!(first.name.as_deref(), Some("café"));
+        assert_eq!(first.lost_events, Some(Loss::new(u64::MAX, 0, 9)));
+        assert_eq!(first.lost_details, Some(Loss::new(1, 7, 8)));
+        assert_eq!((&second.name, second.lost_events), (&None, None));
+        assert_eq!(second.lost_details, None);
+        let offsets = manifest.modules.iter().map(|m| m.function_offsets);
+        assert_eq!(offsets.collect::<Vec<_>>(), [Some(true), None]);
+        let anchor = |ns, value, scale| TimingAnchor::new(ns, MediaTime::new(value, scale));
+        let anchors = [anchor(5, i64::MIN, i32::MAX), anchor(6, i64::MAX, 1)];
+        assert_eq!(manifest.timing_anchors, anchors);
+    };
+    let manifest = Manifest::parse(text.as_bytes());
+    check(&manifest);
+    check(&Manifest::parse(&manifest.encode().unwrap()));
+}
+
+#[test]
+fn an_empty_name_of_a_thread_and_a_loss_of_0_are_not_written() {
+    let text = r#"{"threads": [{"id": 1, "name": "",
+        "lost_events": {"count": 0, "first_ns": 1, "last_ns": 2}}]}"#;
+    let manifest = Manifest::parse(text.as_bytes());
+    let thread = &manifest.threads[0];
+    assert_eq!(thread.name, None);
+    assert_eq!(thread.lost_events, Some(Loss::new(0, 1, 2)));
+    assert_eq!(kinds(text.as_bytes()), [ErrorKind::EmptyName]);
+    let expected = "{\n  \"threads\": [\n    {\n      \"id\": 1\n    }\n  ]\n}\n";
+    let text = String::from_utf8(manifest.encode().unwrap()).unwrap();
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn wrong_names_losses_offsets_and_anchors_are_problems() {
+    let text = r#"{"threads": [{"id": 1, "name": 5, "lost_events": 3, "lost_details": {"count": -1,
+        "last_ns": "2", "lane": 0}}], "modules": [{"module_id": 7, "function_offsets": 1}],
+        "timing_anchors": [{"host_time_ns": -1, "media_time": 9223372036854775808,
+        "media_timescale": 0}, {"host_time_ns": 1, "media_time": 1, "media_timescale": -600}, {},
+        {"host_time_ns": 1, "media_time": 1, "media_timescale": 2147483648}, 4]}"#;
+    let manifest = Manifest::parse(text.as_bytes());
+    let thread = &manifest.threads[0];
+    assert_eq!((&thread.name, thread.lost_events), (&None, None));
+    assert_eq!(thread.lost_details, None);
+    assert_eq!(manifest.modules[0].function_offsets, None);
+    assert_eq!(manifest.timing_anchors, []);
+    let fields: Vec<_> = problems(text).into_iter().map(|(field, _)| field).collect();
+    let anchor = |position, key| format!("timing_anchors[{position}].{key}");
+    let host = |position| anchor(position, "host_time_ns");
+    let time = |position| anchor(position, "media_time");
+    let scale = |position| anchor(position, "media_timescale");
+    let of_loss = |key| format!("threads[0].lost_details.{key}");
+    let expected = [
+        "threads[0].name".to_owned(),
+        "threads[0].lost_events".to_owned(),
+        of_loss("lane"),
+        of_loss("count"),
+        of_loss("first_ns"),
+        of_loss("last_ns"),
+        "modules[0].function_offsets".to_owned(),
+        host(0),
+        time(0),
+        scale(0),
+        scale(1),
+        host(2),
+        time(2),
+        scale(2),
+        scale(3),
+        "timing_anchors[4]".to_owned(),
+    ];
+    assert_eq!(fields, expected);
+    assert_eq!(
+        manifest.problems[10].to_string(),
+        format!(
+            "timing_anchors[1].media_timescale: -600, expected an i32 greater than 0 (at {:#x})",
+            text.find("-600").unwrap()
+        )
     );
 }
 

@@ -1,9 +1,10 @@
 //! The manifest of a recovered session.
 
-use atf::Clock;
-use atf::manifest::Manifest;
-use atf::rewrite::{RecoverOptions, Report, ScrubOptions, recover, scrub};
+use atf::clock::{MediaTime, TimingAnchor};
+use atf::manifest::{Loss, Manifest};
+use atf::rewrite::{ConvertOptions, RecoverOptions, Report, ScrubOptions, convert, recover, scrub};
 use atf::session::SessionReader;
+use atf::{Clock, Wire};
 
 use crate::support::{DetailFile, IndexFile};
 use crate::{Places, files};
@@ -99,6 +100,12 @@ fn a_correct_manifest_stays_unchanged() {
             r#""clock_type""#,
             r#""modules": [{"module_id": 1}], "clock_type""#,
         ),
+        manifest(
+            r#""clock_type""#,
+            r#""timing_anchors": [{"host_time_ns": 1, "media_time": 2, "media_timescale": 3}],
+            "clock_type""#,
+        ),
+        manifest(r#""has_detail""#, r#""name": "ui", "has_detail""#),
     ] {
         let places = session(&own);
         let report = recovered(&places, None);
@@ -185,6 +192,36 @@ fn a_correct_manifest_is_scrubbed_of_unknown_keys() {
     .unwrap();
     let found = files(&places.path("out"));
     assert!(found["manifest.json"] != manifest("7", "7").as_bytes());
+}
+
+#[test]
+fn names_losses_offsets_and_anchors_stay_in_every_copy() {
+    let own = manifest(
+        "false} ]",
+        r#"false, "name": "ui", "lost_events": {"count": 3, "first_ns": 1, "last_ns": 2},
+        "lost_details": {"count": 4, "first_ns": 5, "last_ns": 6}} ],
+        "modules": [{"module_id": 1, "function_offsets": false}],
+        "timing_anchors": [{"host_time_ns": 7, "media_time": -8, "media_timescale": 9}]"#,
+    );
+    // A wrong time, so that the manifest is rewritten and not copied.
+    let own = own.replace(&format!("\"time_end_ns\": {TIME}"), "\"time_end_ns\": 0");
+    let places = session(&own);
+    let path = places.path("in");
+    let outs = ["recovered", "converted", "scrubbed"].map(|name| places.path(name));
+    recover(&path, &outs[0], &RecoverOptions::default()).unwrap();
+    convert(&path, &outs[1], Wire::V1, &ConvertOptions::default()).unwrap();
+    scrub(&path, &outs[2], &ScrubOptions::default()).unwrap();
+    for out in outs {
+        let found = Manifest::open(out.join("manifest.json")).unwrap();
+        assert_eq!(found.time_end_ns, Some(TIME));
+        let thread = &found.threads[0];
+        assert_eq!(thread.name.as_deref(), Some("ui"));
+        assert_eq!(thread.lost_events, Some(Loss::new(3, 1, 2)));
+        assert_eq!(thread.lost_details, Some(Loss::new(4, 5, 6)));
+        assert_eq!(found.modules[0].function_offsets, Some(false));
+        let anchor = TimingAnchor::new(7, MediaTime::new(-8, 9));
+        assert_eq!(found.timing_anchors, [anchor]);
+    }
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use atf::clock::{MediaTime, TimingAnchor};
+use atf::manifest::{Loss, Manifest, Module};
 use atf::session::SessionReader;
 use atf::thread::ThreadReader;
 use atf::write::{SessionWriter, ThreadWriter, WriteOptions};
-use atf::{Arch, Checksum, Clock, Completeness, Os, Wire};
+use atf::{Arch, Checksum, Clock, Completeness, ErrorKind, Os, Wire};
 
 use super::support::{DetailFile, DetailRecord, EventRecord, IndexFile};
 use super::{detail, event};
@@ -214,6 +216,53 @@ fn the_manifest_of_a_session_names_the_clock_of_its_threads() {
     let manifest = session.manifest().unwrap();
     assert_eq!(manifest.clock_type, Some(Clock::QPC));
     assert_eq!(manifest.format_version.as_deref(), Some("2.0"));
+}
+
+#[test]
+fn names_losses_and_anchors_are_in_the_manifest() {
+    let root = tempfile::tempdir().unwrap();
+    let session = SessionWriter::create(root.path().join("s"), &options(Wire::V1, 0)).unwrap();
+    // Before the threads' writers exist, and for one that never gets any.
+    session.set_thread_name(1, "main");
+    session.set_thread_name(9, "never");
+    session.set_losses(1, Some(Loss::new(5, 10, 20)), None);
+    session.write_manifest().unwrap();
+    let writers = [1, 2].map(|id| session.thread(id).unwrap());
+    let threads = || {
+        let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
+        assert!(manifest.problems.is_empty(), "{:?}", manifest.problems);
+        let threads = manifest.threads.into_iter();
+        let threads = threads.map(|t| (t.id, t.name, t.lost_events, t.lost_details));
+        threads.collect::<Vec<_>>()
+    };
+    let main = Some("main".to_owned());
+    let early = (1, main.clone(), Some(Loss::new(5, 10, 20)), None);
+    assert_eq!(threads(), [early, (2, None, None, None)]);
+
+    session.set_thread_name(2, "audio");
+    session.set_losses(1, Some(Loss::new(6, 10, 30)), Some(Loss::new(1, 7, 7)));
+    let anchor = |scale| TimingAnchor::new(5, MediaTime::new(-1, scale));
+    session.add_timing_anchor(anchor(600)).unwrap();
+    session.add_timing_anchor(anchor(1)).unwrap();
+    for scale in [0, -600] {
+        let error = session.add_timing_anchor(anchor(scale)).unwrap_err();
+        assert_eq!(error.field(), Some("media_timescale"));
+        assert!(matches!(error.kind(), ErrorKind::WrongType { .. }));
+    }
+    session.set_modules(vec![Module::new(7).function_offsets(true)]);
+    for mut writer in writers {
+        writer.finalize().unwrap();
+    }
+    session.finalize().unwrap();
+    let lost = (Some(Loss::new(6, 10, 30)), Some(Loss::new(1, 7, 7)));
+    let audio = Some("audio".to_owned());
+    assert_eq!(
+        threads(),
+        [(1, main, lost.0, lost.1), (2, audio, None, None)]
+    );
+    let manifest = Manifest::open(session.path().join("manifest.json")).unwrap();
+    assert_eq!(manifest.timing_anchors, [anchor(600), anchor(1)]);
+    assert_eq!(manifest.modules[0].function_offsets, Some(true));
 }
 
 #[test]

@@ -81,6 +81,10 @@ pub enum JsonType {
     U32,
     /// An integer from 0 to 2⁶⁴ − 1.
     U64,
+    /// An integer from −2⁶³ to 2⁶³ − 1.
+    I64,
+    /// An integer from 1 to 2³¹ − 1.
+    PositiveI32,
     /// Text.
     Text,
     /// Text: `0x` and up to 16 hexadecimal digits.

@@ -1418,7 +1418,7 @@ pub static ATF_MANI_003: Rule = Rule {
     because: None,
     about: &["manifest.json"],
     sources: &[],
-    settled_by: &["manifest.schema"],
+    settled_by: &["manifest.schema", "manifest.anchors"],
     note: Some("Readers never build a path from an id that is not an integer."),
     untestable: None,
 };
@@ -1566,10 +1566,10 @@ pub static ATF_MANI_012: Rule = Rule {
     note: None,
     untestable: None,
 };
-/// A symbol's name, if present, is not empty.
+/// A symbol's or a thread's name, if present, is not empty.
 pub static ATF_MANI_013: Rule = Rule {
     id: "ATF-MANI-013",
-    rule: "A symbol's name, if present, is not empty.",
+    rule: "A symbol's or a thread's name, if present, is not empty.",
     wires: &[1u8, 2u8],
     severity: Severity::Should,
     binds: &[Party::Writer],
@@ -1580,8 +1580,42 @@ pub static ATF_MANI_013: Rule = Rule {
     sources: &[],
     settled_by: &["manifest.names"],
     note: Some(
-        "Readers treat an empty name as missing and show the module and the symbol's number.",
+        "Readers treat an empty name as missing, and show the module and the symbol's number, or the thread's id.",
     ),
+    untestable: None,
+};
+/// No thread lost events or details.
+pub static ATF_MANI_014: Rule = Rule {
+    id: "ATF-MANI-014",
+    rule: "No thread lost events or details.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Advice,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Warn,
+    allows: &[],
+    because: None,
+    about: &["manifest.json"],
+    sources: &[],
+    settled_by: &["manifest.losses"],
+    note: Some(
+        "The files are intact, but events of the traced program are missing. A larger buffer may keep them.",
+    ),
+    untestable: None,
+};
+/// A loss has a count of at least 1, and its `first_ns` is not after its `last_ns`.
+pub static ATF_MANI_015: Rule = Rule {
+    id: "ATF-MANI-015",
+    rule: "A loss has a count of at least 1, and its first_ns is not after its last_ns.",
+    wires: &[1u8, 2u8],
+    severity: Severity::Should,
+    binds: &[Party::Writer],
+    reader: ReaderDoes::Warn,
+    allows: &[],
+    because: None,
+    about: &["manifest.json"],
+    sources: &[],
+    settled_by: &["manifest.losses"],
+    note: None,
     untestable: None,
 };
 /// A reader returns every complete event of a file without a footer.
@@ -2247,6 +2281,8 @@ pub static ALL: &[&Rule] = &[
     &ATF_MANI_011,
     &ATF_MANI_012,
     &ATF_MANI_013,
+    &ATF_MANI_014,
+    &ATF_MANI_015,
     &ATF_RDER_001,
     &ATF_RDER_002,
     &ATF_RDER_003,
@@ -2778,8 +2814,8 @@ pub static DECISIONS: &[Decision] = &[
     Decision {
         topic: "manifest.schema",
         question: "What does manifest.json contain?",
-        answer: "The keys listed in manifest.yaml, as tracers in the field write them.",
-        reason: "No source gives a schema, and files with these keys exist.",
+        answer: "The keys listed in manifest.yaml. Tracers in the field write them, except a thread's name and losses, a module's function_offsets, and timing_anchors.",
+        reason: "No source gives a schema, and files with the other keys exist. Readers ignore unknown keys, so a new one is an addition that older readers still read.",
         sources: &[],
     },
     Decision {
@@ -2787,6 +2823,20 @@ pub static DECISIONS: &[Decision] = &[
         question: "How does manifest.json represent a function without a name?",
         answer: "Its symbol has no name key. Readers treat an empty name as missing. They show a function without a name as its module's file and the lower half of its id, or else as its id.",
         reason: "An empty name prints as a blank, which hides the call.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.losses",
+        question: "How does a trace show that its tracer lost events or details?",
+        answer: "The thread's lost_events and lost_details in manifest.json hold how many were lost, and the timestamps of the first and the last of them. The thread files do not show it. A loss is no fault of the files: readers accept them and tell the user.",
+        reason: "A tracer whose buffer is full must drop events, and a gap in a trace looks like idle time. The counts differ by thread and by file, and the interval shows which part of the trace to distrust. The footer's reserved bytes would reach only one of the two files, and readers report them.",
+        sources: &[],
+    },
+    Decision {
+        topic: "manifest.anchors",
+        question: "Where is the anchor stored that ties a trace to a sound or screen recording?",
+        answer: "In the list timing_anchors of manifest.json: the time on the trace's clock, and the recording's time as a number of parts of a second, with the number of parts per second, which is greater than 0. A recording may have several anchors.",
+        reason: "S0 and S1 describe an anchor by these values and do not say where it is stored. It belongs to the whole session, as the clock does. A second anchor shows how far the two clocks drift apart.",
         sources: &[],
     },
     Decision {

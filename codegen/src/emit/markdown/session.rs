@@ -94,6 +94,8 @@ fn field(field: &ManifestField) -> Field<'_> {
             JsonType::U8 => "integer, 8 bits",
             JsonType::U32 => "integer, 32 bits",
             JsonType::U64 => "integer, 64 bits",
+            JsonType::I64 => "integer, 64 bits with sign",
+            JsonType::PositiveI32 => "integer from 1 to 2³¹ − 1",
             JsonType::Text => "text",
             JsonType::Hex => "text, 0x and hexadecimal digits",
             JsonType::Object => "object",
