@@ -164,7 +164,7 @@ impl Input {
         };
         let is_stored = |offset| match source.next_data(offset) {
             Ok(data) => Ok(data.filter(|data| *data < end)),
-            Err(error) => Err(Error::io(error).with_path(self.path()).with_offset(offset)),
+            Err(error) => Err(self.failed(offset, error)),
         };
         let Some(mut stored) = is_stored(start)? else {
             return Ok(start);
@@ -185,21 +185,25 @@ impl Input {
     pub(crate) fn read(&self, offset: u64, buffer: &mut [u8]) -> Result<usize> {
         match self.fill(offset, buffer) {
             (read, None) => Ok(read),
-            (_, Some(error)) => Err(Error::io(error).with_path(self.path()).with_offset(offset)),
+            (_, Some(error)) => Err(self.failed(offset, error)),
         }
+    }
+
+    fn failed(&self, offset: u64, error: io::Error) -> Error {
+        Error::io(error).with_path(self.path()).with_offset(offset)
     }
 
     /// Reads as [`read`](Self::read), but an error after the first `least` bytes only ends the read:
     /// nobody has asked for those bytes yet.
     pub(crate) fn read_ahead(&self, offset: u64, buffer: &mut [u8], least: u64) -> Result<usize> {
+        let size = buffer.len();
+        let least = usize::try_from(least).map_or(size, |least| least.min(size));
         match self.fill(offset, buffer) {
-            (read, error) if error.is_none() || read as u64 >= least => Ok(read),
+            (read, None) => Ok(read),
+            (read, Some(_)) if read >= least => Ok(read),
             // Some sources fail as a whole where part of the bytes could be read.
-            _ => {
-                let size = buffer.len();
-                let least = usize::try_from(least).map_or(size, |least| least.min(size));
-                self.read(offset, buffer.split_at_mut(least).0)
-            }
+            (_, Some(_)) if least < size => self.read(offset, buffer.split_at_mut(least).0),
+            (_, Some(error)) => Err(self.failed(offset, error)),
         }
     }
 
