@@ -1,12 +1,13 @@
 //! The writer thread's end of the ring.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rtrb::Consumer;
 
-use super::{Losses, NO_DETAIL, Slot};
-use crate::error::{Error, ErrorKind, Result};
+use super::losses::Losses;
+use super::{NO_DETAIL, Slot};
+use crate::error::{Error, Result};
+use crate::manifest::Loss;
 use crate::write::{Detail, ThreadWriter};
 
 /// How many events are taken before their slots in the ring are freed: 32 KiB of it.
@@ -19,21 +20,18 @@ pub struct Drain {
     payloads: Payloads,
     losses: Arc<Losses>,
     totals: Drained,
-    refusal: Option<Error>,
     is_finished: bool,
 }
 
 /// The outcome of draining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drained {
     /// Events that the writer accepted.
     pub events: u64,
     /// Details that it accepted with them.
     pub details: u64,
-    /// Events that the writer refused, with their details: those that go back in time and those of
-    /// unknown kind. [`Drain::first_refusal`] has the first one's error.
-    pub refused: u64,
-    /// Events that did not fit into the ring, with their details.
+    /// Events that were not recorded, with their details: see [`Lost`](super::Lost).
     pub lost_events: u64,
     /// Details that did not fit into the ring although their events did.
     pub lost_details: u64,
@@ -49,7 +47,6 @@ impl Drain {
             },
             losses,
             totals: Drained::default(),
-            refusal: None,
             is_finished: false,
         }
     }
@@ -58,23 +55,21 @@ impl Drain {
     /// what was lost since the last call. It does not wait: if the ring was empty, the caller
     /// should sleep.
     ///
-    /// An event that breaks the format's rules for tracers is refused, counted, and removed from
-    /// the ring.
-    ///
     /// # Errors
     ///
     /// The writer's errors: [`ErrorKind::Io`], repeated at each later call;
-    /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`].
-    /// Events that the writer did not take stay in the ring, for another writer if you wish. The
-    /// recorder continues, and counts what does not fit as lost. [`totals`](Self::totals) includes
-    /// what the call did before the error.
+    /// [`ErrorKind::LimitReached`], [`ErrorKind::AlreadyFinalized`], [`ErrorKind::DetailsMissing`];
+    /// [`ErrorKind::TimeGoesBack`] if it already has later events. Events that the writer did not
+    /// take stay in the ring, for another writer if you wish. The recorder continues, and counts
+    /// what does not fit as lost. [`totals`](Self::totals) includes what the call did before the
+    /// error.
     pub fn drain_into(&mut self, writer: &mut ThreadWriter) -> Result<Drained> {
         let before = self.totals;
         // Checked first: once the recorder is gone, all events are visible and all losses counted.
         let is_last = self.events.is_abandoned();
         let taken = self.take_all(writer);
-        self.totals.lost_events = self.losses.events.load(Ordering::Relaxed);
-        self.totals.lost_details = self.losses.details.load(Ordering::Relaxed);
+        self.totals.lost_events = self.losses.events.count();
+        self.totals.lost_details = self.losses.details.count();
         taken?;
         self.is_finished = is_last;
         Ok(self.totals.since(&before))
@@ -93,10 +88,31 @@ impl Drain {
         self.totals
     }
 
-    /// Returns the error for the first refused event.
+    /// Returns which events were lost so far.
     #[must_use]
-    pub fn first_refusal(&self) -> Option<&Error> {
-        self.refusal.as_ref()
+    pub fn event_loss(&self) -> Option<Loss> {
+        self.losses.events.loss()
+    }
+
+    /// Returns which details were lost so far although their events are recorded.
+    #[must_use]
+    pub fn detail_loss(&self) -> Option<Loss> {
+        self.losses.details.loss()
+    }
+
+    /// Counts what is in the ring as lost, because no writer takes it.
+    pub(super) fn give_up(&mut self) {
+        if let Ok(chunk) = self.events.read_chunk(self.events.slots()) {
+            let (first, second) = chunk.as_slices();
+            for slot in first.iter().chain(second) {
+                self.losses.events.add(slot.event.timestamp_ns);
+            }
+            chunk.commit_all();
+        }
+    }
+
+    pub(super) fn losses(&self) -> Arc<Losses> {
+        Arc::clone(&self.losses)
     }
 
     /// Takes the events that are in the ring now. Events recorded meanwhile are left for the next
@@ -124,32 +140,17 @@ impl Drain {
                 NO_DETAIL => writer.write(&slot.event).map(drop),
                 size => self.payloads.write(size, slot, writer),
             };
-            match &written {
-                Ok(()) => {
-                    self.totals.events = self.totals.events.wrapping_add(1);
-                    let has_detail = slot.payload_size != NO_DETAIL;
-                    self.totals.details = self.totals.details.wrapping_add(has_detail.into());
-                }
-                Err(error) if is_refusal(error) => {
-                    self.totals.refused = self.totals.refused.wrapping_add(1);
-                    self.refusal.get_or_insert_with(|| error.clone());
-                    written = Ok(());
-                }
-                Err(_) => break,
+            if written.is_err() {
+                break;
             }
+            let has_detail = slot.payload_size != NO_DETAIL;
+            self.totals.details = self.totals.details.wrapping_add(has_detail.into());
             taken = taken.wrapping_add(1);
         }
+        self.totals.events = self.totals.events.wrapping_add(taken as u64);
         chunk.commit(taken);
         written
     }
-}
-
-/// Returns whether the error concerns this event rather than the writer.
-fn is_refusal(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. }
-    )
 }
 
 /// The payload lane.
@@ -161,8 +162,7 @@ struct Payloads {
 }
 
 impl Payloads {
-    /// Writes an event with its payload, and removes the payload from the ring unless the writer
-    /// failed.
+    /// Writes an event with its payload, and removes the payload from the ring unless that fails.
     fn write(&mut self, size: u32, slot: &Slot, writer: &mut ThreadWriter) -> Result<()> {
         let chunk = usize::try_from(size).ok();
         // The payload is available: it was recorded before its event.
@@ -184,7 +184,7 @@ impl Payloads {
             payload,
         };
         let written = writer.write_with_detail(&slot.event, &detail).map(drop);
-        if written.as_ref().map_or_else(is_refusal, |()| true) {
+        if written.is_ok() {
             chunk.commit_all();
         }
         written
@@ -196,7 +196,6 @@ impl Drained {
         Self {
             events: self.events.wrapping_sub(before.events),
             details: self.details.wrapping_sub(before.details),
-            refused: self.refused.wrapping_sub(before.refused),
             lost_events: self.lost_events.wrapping_sub(before.lost_events),
             lost_details: self.lost_details.wrapping_sub(before.lost_details),
         }

@@ -1,69 +1,74 @@
-//! Takes events from a traced thread without making it wait.
+//! Takes events from traced threads without making them wait.
 //!
-//! The traced thread has a [`Recorder`], another thread the [`Drain`] of the same ring. Recording
-//! copies 32 bytes: no system call, no lock, no allocation, and the ring's pages are resident
-//! before the first event. The drain takes the available events in slices and passes them to a
-//! [`ThreadWriter`](crate::write::ThreadWriter). Each traced thread has its own ring and writer
-//! (S0, S1, S3); one thread may drain them all in turn.
+//! A [`Recording`] is a session that is being recorded: each traced thread has a ring, and one
+//! thread drains them all into the threads' files (S0, S1, S3). Recording an event copies 32 bytes
+//! into the ring: no system call, no lock, no allocation, and the ring's pages are resident before
+//! the first event.
+//!
+//! ```
+//! use atf::EventKind;
+//! use atf::clock::now_ns;
+//! use atf::record::{RecordOptions, Recording};
+//! use atf::write::{Event, SessionWriter, WriteOptions};
+//! # let root = tempfile::tempdir().unwrap();
+//! # let root = root.path();
+//!
+//! let session = SessionWriter::create_in(root, &WriteOptions::default())?;
+//! let recording = Recording::start(session, &RecordOptions::default())?;
+//! std::thread::scope(|scope| {
+//!     for _ in 0..2 {
+//!         scope.spawn(|| {
+//!             for event_kind in [EventKind::CALL, EventKind::RETURN] {
+//!                 // The thread is registered with its first event. What is lost is counted: a
+//!                 // tracer has nothing else to do about it.
+//!                 let _ = recording.record(&Event::new(now_ns(), 7, event_kind, 1));
+//!             }
+//!         });
+//!     }
+//! });
+//! let summary = recording.stop()?;
+//! assert_eq!(summary.totals.event_count + summary.lost_events, 4);
+//! # Ok::<(), atf::Error>(())
+//! ```
+//!
+//! [`channel`] creates a single ring, for tracers that drain and write by themselves.
 //!
 //! # When a ring is full
 //!
-//! The traced program never waits for its tracer, so what does not fit is dropped and counted.
-//! Events and the payloads of details each have a lane. The index lane has priority (S1): if only
-//! the payload does not fit, the event is recorded without its detail; a dropped event loses its
-//! detail too. The writer creates the links from the events that arrive, so they are valid whatever
-//! was dropped. Calls whose returns were lost, and returns whose calls were lost, are reported by
-//! [`spans`](crate::spans) as unmatched.
+//! [`Overflow`] decides: drop the detail first, drop the newest event, or block. Nothing is dropped
+//! silently: each call says so, and the manifest has the number and the times of what each thread
+//! lost in each lane. The sequence numbers of an event and its detail are reserved together when
+//! both have room, so the links are right whatever was dropped. Calls whose returns were lost, and
+//! returns whose calls were lost, are reported by [`spans`](crate::spans) as unmatched.
 //!
 //! # After a kill
 //!
 //! A ring is memory of this process: SIGKILL loses whatever was not drained, at most the capacity.
-//! A tracer that must not lose anything writes from the traced thread, with
-//! [`survive_kill`](crate::write::WriteOptions::survive_kill).
-//!
-//! ```
-//! use std::{thread, time::Duration};
-//! use atf::EventKind;
-//! use atf::record::{Capacity, channel};
-//! use atf::write::{Event, ThreadWriter, WriteOptions};
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let folder = folder.path().join("thread_0");
-//!
-//! let (mut recorder, mut drain) = channel(Capacity::default())?;
-//! let traced = thread::spawn(move || {
-//!     for timestamp_ns in 1..=1000 {
-//!         // What is lost is counted: a tracer has nothing else to do about it.
-//!         let _ = recorder.record(&Event::new(timestamp_ns, 7, EventKind::CALL, 1));
-//!     }
-//! });
-//!
-//! let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
-//! while !drain.is_finished() {
-//!     if drain.drain_into(&mut writer)?.events == 0 {
-//!         thread::sleep(Duration::from_millis(1));
-//!     }
-//! }
-//! let summary = writer.finalize()?;
-//! assert_eq!(summary.event_count + drain.totals().lost_events, 1000);
-//! # traced.join().unwrap();
-//! # Ok::<(), atf::Error>(())
-//! ```
+//! With [`survive_kill`](crate::write::WriteOptions::survive_kill) there are no rings: each call
+//! writes to the thread's files, whose buffers outlive the process. It takes longer, but no event
+//! whose call has returned is lost.
 
-use crate::setters::setters;
+mod drain;
+mod losses;
+mod recorder;
+mod recording;
+mod thread;
+
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use rtrb::RingBuffer;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::setters::setters;
 use crate::wire::DetailEventType;
 use crate::write::Event;
 
-mod drain;
-mod recorder;
+use losses::Losses;
 
 pub use drain::{Drain, Drained};
 pub use recorder::{Lost, Recorder};
+pub use recording::{RecordOptions, RecordSummary, Recording};
+pub use thread::ThreadRecorder;
 
 /// The capacity of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,19 +99,69 @@ impl Default for Capacity {
 const MOST_EVENTS: usize = 1 << 25;
 const MOST_PAYLOAD: usize = 1 << 30;
 
+/// What happens to an event that does not fit into its ring.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// The index lane has priority (S1): if only the payload does not fit, the event is recorded
+    /// without its detail.
+    #[default]
+    DropDetail,
+    /// The event is dropped with its detail.
+    DropNewest,
+    /// The thread waits for room, so nothing is lost while the drain runs. A payload larger than
+    /// the capacity is dropped.
+    Block,
+}
+
 /// Creates a ring: the traced thread's end, and the writer thread's end.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::OutOfRange`] at `events` or `payload_size`.
-pub fn channel(capacity: Capacity) -> Result<(Recorder, Drain)> {
-    check("events", capacity.events, 1, MOST_EVENTS)?;
-    check("payload_size", capacity.payload_size, 0, MOST_PAYLOAD)?;
+///
+/// # Examples
+///
+/// ```
+/// use std::{thread, time::Duration};
+/// use atf::EventKind;
+/// use atf::record::{Capacity, Overflow, channel};
+/// use atf::write::{Event, ThreadWriter, WriteOptions};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path().join("thread_0");
+///
+/// let (mut recorder, mut drain) = channel(Capacity::default(), Overflow::Block)?;
+/// let traced = thread::spawn(move || {
+///     for timestamp_ns in 1..=1000 {
+///         let _ = recorder.record(&Event::new(timestamp_ns, 7, EventKind::CALL, 1));
+///     }
+/// });
+///
+/// let mut writer = ThreadWriter::create(&folder, 0, &WriteOptions::default())?;
+/// while !drain.is_finished() {
+///     if drain.drain_into(&mut writer)?.events == 0 {
+///         thread::sleep(Duration::from_millis(1));
+///     }
+/// }
+/// let summary = writer.finalize()?;
+/// assert_eq!(summary.event_count, 1000);
+/// # traced.join().unwrap();
+/// # Ok::<(), atf::Error>(())
+/// ```
+pub fn channel(capacity: Capacity, overflow: Overflow) -> Result<(Recorder, Drain)> {
+    capacity.check()?;
     let events = touched(capacity.events, Slot::EMPTY);
     let payloads = touched(capacity.payload_size, 0);
-    let losses = Arc::new(Losses::default());
-    let recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses));
+    let losses = Arc::new(Losses::new());
+    let recorder = Recorder::new(events.0, payloads.0, Arc::clone(&losses), overflow);
     Ok((recorder, Drain::new(events.1, payloads.1, losses)))
+}
+
+impl Capacity {
+    fn check(self) -> Result<()> {
+        check("events", self.events, 1, MOST_EVENTS)?;
+        check("payload_size", self.payload_size, 0, MOST_PAYLOAD)
+    }
 }
 
 fn check(field: &'static str, found: usize, min: usize, max: usize) -> Result<()> {
@@ -161,10 +216,3 @@ impl Slot {
 
 /// An event takes half a cache line.
 const _: () = assert!(size_of::<Slot>() == 32);
-
-/// Counts of what the recorder lost. Only the recorder writes them; the drain reads them.
-#[derive(Debug, Default)]
-struct Losses {
-    events: AtomicU64,
-    details: AtomicU64,
-}

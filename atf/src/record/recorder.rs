@@ -2,12 +2,17 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use rtrb::Producer;
 
-use super::{Losses, NO_DETAIL, Slot};
-use crate::write::{Detail, Event};
+use super::losses::Losses;
+use super::{NO_DETAIL, Overflow, Slot};
+use crate::write::{Detail, Event, Link};
+
+/// How long a blocked thread sleeps before it looks for room again.
+const BLOCKED: Duration = Duration::from_micros(50);
 
 /// Records the events of one thread: see the [module](super).
 ///
@@ -18,23 +23,34 @@ pub struct Recorder {
     events: Producer<Slot>,
     payloads: Producer<u8>,
     losses: Arc<Losses>,
+    overflow: Overflow,
+    last_timestamp: u64,
+    /// The sequence numbers of the next event and the next detail.
+    next: Link,
 }
 
-/// An event or detail that did not fit into the ring. It is already counted.
+/// An event or detail that was not recorded. It is already counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Lost {
-    /// The event, and its detail if it has one.
+    /// The event, and its detail if it has one: the ring is full, or nobody drains it any more.
     Event,
-    /// The detail; its event is recorded.
+    /// The detail: its payload does not fit. Its event is recorded.
     Detail,
+    /// The event, and its detail if it has one: it is earlier than the one before it or of unknown
+    /// kind, which the format forbids tracers to write.
+    Refused,
 }
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Event => "the ring is full: the event is lost",
+            Self::Event => "the ring is full or no longer drained: the event is lost",
             Self::Detail => {
                 "the ring has no room for the payload: the detail is lost, the event is recorded"
+            }
+            Self::Refused => {
+                "the event is earlier than the one before it or of unknown kind: it is not recorded"
             }
         })
     }
@@ -43,45 +59,68 @@ impl fmt::Display for Lost {
 impl std::error::Error for Lost {}
 
 impl Recorder {
-    pub(super) fn new(events: Producer<Slot>, payloads: Producer<u8>, losses: Arc<Losses>) -> Self {
+    pub(super) fn new(
+        events: Producer<Slot>,
+        payloads: Producer<u8>,
+        losses: Arc<Losses>,
+        overflow: Overflow,
+    ) -> Self {
         Self {
             events,
             payloads,
             losses,
+            overflow,
+            last_timestamp: 0,
+            next: Link {
+                index_seq: 0,
+                detail_seq: 0,
+            },
         }
     }
 
-    /// Records an event. The writer checks the format's rules when the event is drained.
+    /// Records an event and returns its `index_seq`: its position in the file that the ring is
+    /// drained into, if that was new.
     ///
     /// # Errors
     ///
-    /// [`Lost::Event`] if the ring is full. It may have room again at the next call.
+    /// [`Lost::Event`] if the ring is full and does not [block](Overflow::Block), or the drain is
+    /// gone; [`Lost::Refused`]. Later events can be recorded.
     #[inline]
-    pub fn record(&mut self, event: &Event) -> Result<(), Lost> {
-        match self.events.push(Slot::without_detail(event)) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(self.lose_event()),
+    pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
+        self.check(event)?;
+        if self.events.push(Slot::without_detail(event)).is_err() {
+            self.push_later(event)?;
         }
+        Ok(self.count(event))
     }
 
-    /// Records an event with its detail, whose payload is copied.
+    /// Records an event with its detail, whose payload is copied. The sequence numbers of both are
+    /// reserved together, so each link is right whatever else is lost.
     ///
     /// # Errors
     ///
-    /// [`Lost::Event`] if the ring is full, [`Lost::Detail`] if only the payload does not fit; a
-    /// payload larger than the capacity never fits.
-    pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<(), Lost> {
-        // The room for the event stays free: nobody else records.
-        if self.events.is_full() {
-            return Err(self.lose_event());
+    /// Those of [`record`](Self::record), and what the [policy](Overflow) says of a payload that
+    /// does not fit. A payload larger than the capacity never fits, and is not waited for.
+    pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
+        self.check(event)?;
+        let payload = detail.payload;
+        let has_room = self.has_room(payload.len())
+            || self.overflow == Overflow::Block
+                && payload.len() <= self.payloads.buffer().capacity()
+                && self.wait(|this| this.has_room(payload.len()));
+        if !has_room && self.overflow == Overflow::DropNewest {
+            return Err(self.lose(event));
         }
-        let size = u32::try_from(detail.payload.len()).unwrap_or(NO_DETAIL);
-        // The payload is stored before its event, so a drain that finds the event finds the
-        // payload.
-        if size == NO_DETAIL || self.payloads.push_entire_slice(detail.payload).is_err() {
+        if !has_room {
             self.record(event)?;
-            count(&self.losses.details);
+            self.losses.details.add(event.timestamp_ns);
             return Err(Lost::Detail);
+        }
+        let size = u32::try_from(payload.len()).unwrap_or(NO_DETAIL);
+        // The payload is stored before its event, so a drain that finds the event finds the
+        // payload. There is room: only this thread records.
+        if self.payloads.push_entire_slice(payload).is_err() {
+            return Err(self.lose(event));
         }
         let slot = Slot {
             event: *event,
@@ -89,36 +128,98 @@ impl Recorder {
             event_type: detail.event_type,
             flags: detail.flags,
         };
-        self.events.push(slot).map_err(|_| self.lose_event())
+        self.events.push(slot).map_err(|_| self.lose(event))?;
+        let link = Link {
+            index_seq: self.count(event),
+            ..self.next
+        };
+        self.next.detail_seq = link.detail_seq.wrapping_add(1);
+        Ok(link)
     }
 
     /// Returns how many events were lost so far.
     #[must_use]
     pub fn lost_events(&self) -> u64 {
-        self.losses.events.load(Ordering::Relaxed)
+        self.losses.events.count()
     }
 
     /// Returns how many details were lost so far although their events are recorded.
     #[must_use]
     pub fn lost_details(&self) -> u64 {
-        self.losses.details.load(Ordering::Relaxed)
+        self.losses.details.count()
     }
 
     /// Returns whether the drain is gone, so that everything recorded is lost.
     #[must_use]
+    #[inline]
     pub fn is_abandoned(&self) -> bool {
         self.events.is_abandoned()
     }
 
+    /// Refuses what the format forbids tracers to write, so that the writer accepts every event of
+    /// the ring and the reserved numbers stay right.
+    #[inline]
+    fn check(&mut self, event: &Event) -> Result<(), Lost> {
+        let is_known = event.event_kind.name().is_some();
+        if event.timestamp_ns >= self.last_timestamp && is_known && !self.is_abandoned() {
+            Ok(())
+        } else {
+            Err(self.refuse(event))
+        }
+    }
+
     #[cold]
-    fn lose_event(&self) -> Lost {
-        count(&self.losses.events);
+    fn refuse(&self, event: &Event) -> Lost {
+        let lost = self.lose(event);
+        if self.is_abandoned() {
+            lost
+        } else {
+            Lost::Refused
+        }
+    }
+
+    /// Counts a recorded event and returns its sequence number.
+    #[inline]
+    fn count(&mut self, event: &Event) -> u64 {
+        self.last_timestamp = event.timestamp_ns;
+        let seq = self.next.index_seq;
+        // 2⁶⁴ events take longer than any program runs.
+        self.next.index_seq = seq.wrapping_add(1);
+        seq
+    }
+
+    /// Pushes an event that found the ring full.
+    #[cold]
+    fn push_later(&mut self, event: &Event) -> Result<(), Lost> {
+        let has_room = self.overflow == Overflow::Block && self.wait(|this| !this.events.is_full());
+        let slot = Slot::without_detail(event);
+        if has_room && self.events.push(slot).is_ok() {
+            Ok(())
+        } else {
+            Err(self.lose(event))
+        }
+    }
+
+    fn has_room(&self, payload_size: usize) -> bool {
+        !self.events.is_full() && self.payloads.slots() >= payload_size
+    }
+
+    /// Waits for room; false if the drain is gone, or this is a forked child, where no other thread
+    /// runs.
+    #[cold]
+    fn wait(&self, has_room: impl Fn(&Self) -> bool) -> bool {
+        while !has_room(self) {
+            if self.is_abandoned() || std::process::id() != self.losses.process {
+                return false;
+            }
+            thread::sleep(BLOCKED);
+        }
+        true
+    }
+
+    #[cold]
+    fn lose(&self, event: &Event) -> Lost {
+        self.losses.events.add(event.timestamp_ns);
         Lost::Event
     }
-}
-
-/// Adds one. Only this thread writes, so nothing can come between load and store.
-fn count(losses: &AtomicU64) {
-    let lost = losses.load(Ordering::Relaxed);
-    losses.store(lost.wrapping_add(1), Ordering::Relaxed);
 }

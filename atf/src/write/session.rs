@@ -162,6 +162,10 @@ impl SessionWriter {
         &self.path
     }
 
+    pub(crate) fn options(&self) -> &WriteOptions {
+        &self.options
+    }
+
     /// Creates a thread's writer, which may be sent to another thread of this program.
     ///
     /// If a manifest was written, the thread is listed in it before its folder is created.
@@ -316,6 +320,18 @@ impl SessionWriter {
         self.replace_manifest(&self.manifest().encode()?)?;
         *has_manifest = true;
         Ok(())
+    }
+
+    /// Writes the manifest if it differs from what was last written, and returns its bytes.
+    ///
+    /// Unlike after [`write_manifest`](Self::write_manifest), new threads are not listed until the
+    /// next call.
+    pub(crate) fn store_manifest(&self, last: &[u8]) -> Result<Vec<u8>> {
+        let bytes = self.manifest().encode()?;
+        if bytes != last {
+            self.replace_manifest(&bytes)?;
+        }
+        Ok(bytes)
     }
 
     /// Rewrites the manifest if one was written.

@@ -4,9 +4,9 @@ use std::thread;
 
 use atf::DetailEventType;
 use atf::detail::DetailReader;
-use atf::record::{Drained, Lost};
+use atf::record::Lost;
 use atf::thread::ThreadReader;
-use atf::write::Detail;
+use atf::write::{Detail, Link};
 
 use crate::{event, many, read, ring, writer};
 
@@ -24,6 +24,13 @@ fn detail(n: u64, payload: &[u8]) -> Detail<'_> {
         payload,
     )
     .flags(u16::try_from(n % 1000).unwrap())
+}
+
+const fn link(index_seq: u64, detail_seq: u64) -> Link {
+    Link {
+        index_seq,
+        detail_seq,
+    }
 }
 
 /// Returns which events have details, after checking each detail against what was recorded.
@@ -59,8 +66,10 @@ fn payloads_stay_with_their_events_when_their_lane_wraps() {
     let (mut recorder, mut drain) = ring(3, 211);
     for n in 0..3_000 {
         let recorded = match n % 5 {
-            4 => recorder.record(&event(n)),
-            _ => recorder.record_with_detail(&event(n), &detail(n, &payload(n))),
+            4 => recorder.record(&event(n)).map(drop),
+            _ => recorder
+                .record_with_detail(&event(n), &detail(n, &payload(n)))
+                .map(drop),
         };
         recorded.unwrap();
         if n % 2 == 1 {
@@ -85,21 +94,16 @@ fn a_payload_that_does_not_fit_leaves_its_event_without_detail() {
     // 60, 61 and 62 bytes: two fit, and the third leaves the room to smaller ones.
     let (mut recorder, mut drain) = ring(8, 125);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
-    assert_eq!(record(60), Ok(()));
-    assert_eq!(record(61), Ok(()));
+    assert_eq!(record(60), Ok(link(0, 0)));
+    assert_eq!(record(61), Ok(link(1, 1)));
     assert_eq!(recorder.lost_details(), 0);
     let mut record = |n| recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
     assert_eq!(record(62), Err(Lost::Detail));
-    assert_eq!(record(97 + 4), Ok(()));
+    assert_eq!(record(97 + 4), Ok(link(3, 2)));
     assert_eq!(record(97 + 5), Err(Lost::Detail));
-    let drained = Drained {
-        events: 5,
-        details: 3,
-        lost_details: 2,
-        ..Drained::default()
-    };
-    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained);
-    assert_eq!(record(97 * 2 + 6), Ok(()));
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!(drained, crate::drained(5, 3, 0, 2));
+    assert_eq!(record(97 * 2 + 6), Ok(link(5, 3)));
     drain.drain_into(&mut writer).unwrap();
     writer.finalize().unwrap();
     let reader = ThreadReader::open(folder.path()).unwrap();
@@ -136,15 +140,11 @@ fn a_lost_event_loses_its_detail_too() {
     let (mut recorder, mut drain) = ring(2, 1_000);
     for n in 40..45 {
         let recorded = recorder.record_with_detail(&event(n), &detail(n, &payload(n)));
-        assert_eq!(recorded, if n < 42 { Ok(()) } else { Err(Lost::Event) });
+        assert_eq!(recorded.is_ok(), n < 42);
+        assert!(recorded.is_ok() || recorded == Err(Lost::Event));
     }
-    let drained = Drained {
-        events: 2,
-        details: 2,
-        lost_events: 3,
-        ..Drained::default()
-    };
-    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained);
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!(drained, crate::drained(2, 2, 3, 0));
     // Nothing of the lost ones is left in the lane.
     recorder
         .record_with_detail(&event(50), &detail(50, &payload(50)))
@@ -165,9 +165,9 @@ fn between_two_threads_each_detail_is_written_with_its_event_or_counted() {
         let (mut whole, mut bare, mut lost) = (Vec::new(), 0, 0);
         for n in 0..EVENTS {
             match recorder.record_with_detail(&event(n), &detail(n, &payload(n))) {
-                Ok(()) => whole.push(n),
+                Ok(_) => whole.push(n),
                 Err(Lost::Detail) => bare += 1,
-                Err(Lost::Event) => lost += 1,
+                Err(_) => lost += 1,
             }
         }
         (whole, bare, lost)
@@ -176,13 +176,7 @@ fn between_two_threads_each_detail_is_written_with_its_event_or_counted() {
         drain.drain_into(&mut writer).unwrap();
     }
     let (whole, bare, lost) = traced.join().unwrap();
-    let expected = Drained {
-        events: EVENTS - lost,
-        details: whole.len() as u64,
-        refused: 0,
-        lost_events: lost,
-        lost_details: bare,
-    };
+    let expected = crate::drained(EVENTS - lost, whole.len() as u64, lost, bare);
     assert_eq!(drain.totals(), expected);
     writer.finalize().unwrap();
     let reader = ThreadReader::open(folder.path()).unwrap();

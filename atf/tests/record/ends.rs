@@ -38,8 +38,8 @@ fn without_a_drain_recording_returns_and_counts() {
     let (mut recorder, drain) = ring(2, 0);
     drop(drain);
     assert!(recorder.is_abandoned());
-    let recorded: Vec<_> = (0..4).map(|n| recorder.record(&event(n))).collect();
-    let lost = Err(Lost::Event);
-    assert_eq!(recorded, [Ok(()), Ok(()), lost, lost]);
-    assert_eq!(recorder.lost_events(), 2);
+    for n in 0..4 {
+        assert_eq!(recorder.record(&event(n)), Err(Lost::Event));
+    }
+    assert_eq!(recorder.lost_events(), 4);
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use atf::record::{Drained, Lost};
+use atf::manifest::Loss;
+use atf::record::Lost;
 use atf::write::{Detail, Fate, Memory, Step, ThreadWriter, WriteOptions};
 use atf::{DetailEventType, ErrorKind, EventKind};
 
@@ -17,24 +18,31 @@ fn a_refused_event_is_counted_and_later_ones_are_written() {
     let mut writer = writer(folder.path());
     let (mut recorder, mut drain) = ring(8, 64);
     let unknown = event(1).event_kind(EventKind(9));
-    recorder.record(&event(0)).unwrap();
-    recorder.record_with_detail(&unknown, &DETAIL).unwrap();
-    recorder.record_with_detail(&event(2), &DETAIL).unwrap();
-    recorder.record(&event(1)).unwrap();
-    recorder.record(&event(3)).unwrap();
-    let drained = Drained {
-        events: 3,
-        details: 1,
-        refused: 2,
-        ..Drained::default()
-    };
-    assert_eq!(drain.drain_into(&mut writer).unwrap(), drained);
-    let (found, min, max) = (9, 1, 3);
-    let refusal = drain.first_refusal().unwrap();
-    assert_eq!(*refusal.kind(), ErrorKind::OutOfRange { found, min, max });
-    assert_eq!(refusal.field(), Some("event_kind"));
+    assert_eq!(recorder.record(&event(0)), Ok(0));
+    let refused = recorder.record_with_detail(&unknown, &DETAIL);
+    assert_eq!(refused, Err(Lost::Refused));
+    let link = recorder.record_with_detail(&event(2), &DETAIL).unwrap();
+    assert_eq!((link.index_seq, link.detail_seq), (1, 0));
+    assert_eq!(recorder.record(&event(1)), Err(Lost::Refused));
+    assert_eq!(recorder.record(&event(3)), Ok(2));
+    let drained = drain.drain_into(&mut writer).unwrap();
+    assert_eq!(drained, crate::drained(3, 1, 2, 0));
+    let loss = Loss::new(2, event(1).timestamp_ns, event(1).timestamp_ns);
+    assert_eq!(drain.event_loss(), Some(loss));
+    assert_eq!(drain.detail_loss(), None);
     writer.finalize().unwrap();
     assert_eq!(read(folder.path()), [event(0), event(2), event(3)]);
+}
+
+#[test]
+fn a_writer_that_already_has_later_events_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = writer(folder.path());
+    let (mut recorder, mut drain) = ring(8, 0);
+    writer.write(&event(9)).unwrap();
+    recorder.record(&event(0)).unwrap();
+    let error = drain.drain_into(&mut writer).unwrap_err();
+    assert_eq!(error.field(), Some("timestamp_ns"));
 }
 
 /// A writer with the smallest buffer, 128 events, on a full disk.
@@ -67,16 +75,11 @@ fn a_failed_writer_fails_at_each_call_and_never_stops_the_recorder() {
     assert_eq!(writer.next_index_seq(), 128);
     for n in 200..400 {
         let recorded = recorder.record(&event(n));
-        assert_eq!(recorded, if n < 328 { Ok(()) } else { Err(Lost::Event) });
+        assert_eq!(recorded, if n < 328 { Ok(n) } else { Err(Lost::Event) });
     }
     // Losses are counted although every call fails.
     drain.drain_into(&mut writer).unwrap_err();
-    let totals = Drained {
-        events: 128,
-        lost_events: 72,
-        ..Drained::default()
-    };
-    assert_eq!(drain.totals(), totals);
+    assert_eq!(drain.totals(), crate::drained(128, 0, 72, 0));
     drop(recorder);
     drain.drain_into(&mut writer).unwrap_err();
     assert!(!drain.is_finished());
@@ -89,9 +92,9 @@ fn another_writer_gets_the_events_that_the_failed_one_did_not_take() {
     let (mut recorder, mut drain) = ring(200, 4_000);
     for n in 0..200 {
         let recorded = if n < 50 {
-            recorder.record(&event(n))
+            recorder.record(&event(n)).map(drop)
         } else {
-            recorder.record_with_detail(&event(n), &DETAIL)
+            recorder.record_with_detail(&event(n), &DETAIL).map(drop)
         };
         recorded.unwrap();
     }

@@ -6,11 +6,13 @@ mod errors;
 mod model;
 mod order;
 mod pages;
+mod policies;
+mod recording;
 
 use std::path::Path;
 
 use atf::EventKind;
-use atf::record::{Capacity, Drain, Recorder, channel};
+use atf::record::{Capacity, Drain, Drained, Overflow, Recorder, channel};
 use atf::thread::ThreadReader;
 use atf::write::{Event, ThreadWriter, WriteOptions};
 
@@ -35,12 +37,20 @@ const fn many(events: u64) -> u64 {
 
 /// A ring for this many events and payload bytes.
 fn ring(events: usize, payload_size: usize) -> (Recorder, Drain) {
-    channel(
-        Capacity::default()
-            .events(events)
-            .payload_size(payload_size),
-    )
-    .unwrap()
+    ring_with(events, payload_size, Overflow::default())
+}
+
+fn ring_with(events: usize, payload_size: usize, overflow: Overflow) -> (Recorder, Drain) {
+    let capacity = Capacity::default();
+    channel(capacity.events(events).payload_size(payload_size), overflow).unwrap()
+}
+
+/// The outcome of draining.
+fn drained(events: u64, details: u64, lost_events: u64, lost_details: u64) -> Drained {
+    let mut drained = Drained::default();
+    (drained.events, drained.details) = (events, details);
+    (drained.lost_events, drained.lost_details) = (lost_events, lost_details);
+    drained
 }
 
 fn writer(folder: &Path) -> ThreadWriter {

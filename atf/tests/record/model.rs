@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use atf::DetailEventType;
 use atf::index::IndexReader;
-use atf::record::{Drained, Lost};
+use atf::record::{Drained, Lost, Overflow};
 use atf::write::{Detail, Memory, ThreadWriter, WriteOptions};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::{event, ring};
+use crate::{event, ring_with};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -34,34 +34,39 @@ struct Model {
     payload_size: usize,
     /// The number of each event, and the size of its payload.
     queue: VecDeque<(u64, Option<usize>)>,
-    /// Losses since the last drain.
-    lost: Drained,
+    overflow: Overflow,
+    /// The sequence numbers of the next event and its detail.
+    next: (u64, u64),
+    /// Losses since the last drain: of events, of details.
+    lost: (u64, u64),
 }
 
 impl Model {
-    fn record(&mut self, n: u64, size: Option<usize>) -> Result<(), Lost> {
-        if self.queue.len() == self.events {
-            self.lost.lost_events += 1;
-            return Err(Lost::Event);
-        }
+    fn record(&mut self, n: u64, size: Option<usize>) -> Result<(u64, Option<u64>), Lost> {
         let used: usize = self.queue.iter().filter_map(|(_, size)| *size).sum();
         let fits = size.filter(|size| used + size <= self.payload_size);
-        self.queue.push_back((n, fits));
-        if fits == size {
-            return Ok(());
+        let is_dropped = fits != size && self.overflow == Overflow::DropNewest;
+        if self.queue.len() == self.events || is_dropped {
+            self.lost.0 += 1;
+            return Err(Lost::Event);
         }
-        self.lost.lost_details += 1;
+        self.queue.push_back((n, fits));
+        let link = (self.next.0, fits.map(|_| self.next.1));
+        self.next.0 += 1;
+        self.next.1 += u64::from(fits.is_some());
+        if fits == size {
+            return Ok(link);
+        }
+        self.lost.1 += 1;
         Err(Lost::Detail)
     }
 
     fn drain(&mut self, written: &mut Vec<(u64, bool)>) -> Drained {
         let events = self.queue.drain(..);
         let taken: Vec<_> = events.map(|(n, size)| (n, size.is_some())).collect();
-        let drained = Drained {
-            events: taken.len() as u64,
-            details: taken.iter().filter(|(_, detail)| *detail).count() as u64,
-            ..std::mem::take(&mut self.lost)
-        };
+        let details = taken.iter().filter(|(_, detail)| *detail).count() as u64;
+        let (events, details_lost) = std::mem::take(&mut self.lost);
+        let drained = crate::drained(taken.len() as u64, details, events, details_lost);
         written.extend(taken);
         drained
     }
@@ -74,24 +79,27 @@ proptest! {
     fn a_ring_behaves_like_two_queues_of_fixed_sizes(
         events in 1..9_usize,
         payload_size in 0..120_usize,
+        overflow in prop_oneof![Just(Overflow::DropDetail), Just(Overflow::DropNewest)],
         steps in vec(step(), 0..200),
     ) {
         let memory = Memory::new();
         let options = WriteOptions::default();
         let storage = Arc::new(memory.clone());
         let mut writer = ThreadWriter::create_on(storage, "t", 0, &options).unwrap();
-        let (mut recorder, mut drain) = ring(events, payload_size);
-        let mut model = Model { events, payload_size, ..Model::default() };
+        let (mut recorder, mut drain) = ring_with(events, payload_size, overflow);
+        let mut model = Model { events, payload_size, overflow, ..Model::default() };
         let mut written = Vec::new();
         let payload = [0x5a; 40];
         for (n, step) in (0..).zip(steps.iter().chain([&Step::Drain])) {
             match step {
                 Step::Record => {
-                    prop_assert_eq!(recorder.record(&event(n)), model.record(n, None));
+                    let recorded = recorder.record(&event(n)).map(|seq| (seq, None));
+                    prop_assert_eq!(recorded, model.record(n, None));
                 }
                 Step::RecordWithDetail(size) => {
                     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &payload[..*size]);
                     let recorded = recorder.record_with_detail(&event(n), &detail);
+                    let recorded = recorded.map(|link| (link.index_seq, Some(link.detail_seq)));
                     prop_assert_eq!(recorded, model.record(n, Some(*size)));
                 }
                 Step::Drain => {

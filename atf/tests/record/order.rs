@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use atf::record::{Capacity, Drained, Lost, channel};
+use atf::record::{Capacity, Lost, Overflow, channel};
 
 use crate::{event, many, read, ring, writer};
 
@@ -21,11 +21,7 @@ fn events_are_drained_as_recorded_when_the_ring_wraps() {
                 recorded += 1;
             }
             let drained = drain.drain_into(&mut writer).unwrap();
-            let expected = Drained {
-                events: count,
-                ..Drained::default()
-            };
-            assert_eq!(drained, expected);
+            assert_eq!(drained, crate::drained(count, 0, 0, 0));
         }
         assert_eq!(drain.totals().events, recorded);
         assert_eq!(writer.finalize().unwrap().event_count, recorded);
@@ -43,7 +39,10 @@ fn a_ring_holds_more_than_is_taken_at_once() {
         assert_eq!(recorder.record(&event(n)).is_ok(), n < 5_000);
     }
     assert_eq!(drain.drain_into(&mut writer).unwrap().events, 5_000);
-    assert_eq!(drain.drain_into(&mut writer).unwrap(), Drained::default());
+    assert_eq!(
+        drain.drain_into(&mut writer).unwrap(),
+        crate::drained(0, 0, 0, 0)
+    );
     writer.finalize().unwrap();
     let expected: Vec<_> = (0..5_000).map(event).collect();
     assert_eq!(read(folder.path()), expected);
@@ -56,14 +55,10 @@ fn an_event_that_does_not_fit_is_counted_once_and_later_ones_are_recorded() {
     let (mut recorder, mut drain) = ring(4, 0);
     for n in 0..10 {
         let recorded = recorder.record(&event(n));
-        assert_eq!(recorded, if n < 4 { Ok(()) } else { Err(Lost::Event) });
+        assert_eq!(recorded, if n < 4 { Ok(n) } else { Err(Lost::Event) });
     }
     assert_eq!(recorder.lost_events(), 6);
-    let drained = |events, lost_events| Drained {
-        events,
-        lost_events,
-        ..Drained::default()
-    };
+    let drained = |events, lost| crate::drained(events, 0, lost, 0);
     assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(4, 6));
     assert_eq!(drain.drain_into(&mut writer).unwrap(), drained(0, 0));
     for n in 10..15 {
@@ -106,11 +101,8 @@ fn between_two_threads_each_event_is_written_once_or_counted_once() {
 #[test]
 fn a_ring_has_at_least_one_slot_and_a_maximum_size() {
     let refused = |events, payload_size| {
-        let made = channel(
-            Capacity::default()
-                .events(events)
-                .payload_size(payload_size),
-        );
+        let capacity = Capacity::default().events(events);
+        let made = channel(capacity.payload_size(payload_size), Overflow::default());
         made.unwrap_err().to_string()
     };
     assert_eq!(refused(0, 0), "events: 0, expected 1 to 33554432");

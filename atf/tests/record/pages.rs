@@ -5,7 +5,7 @@
 use std::fs;
 
 use atf::DetailEventType;
-use atf::record::{Capacity, channel};
+use atf::record::{Capacity, Overflow, channel};
 use atf::write::Detail;
 
 use crate::event;
@@ -21,7 +21,7 @@ fn faults() -> u64 {
 
 #[test]
 fn a_ring_is_in_memory_before_the_first_event() {
-    let (mut recorder, _drain) = channel(Capacity::default()).unwrap();
+    let (mut recorder, _drain) = channel(Capacity::default(), Overflow::default()).unwrap();
     let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[0; 16]);
     faults();
     let before = faults();

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 use atf::EventKind;
-use atf::record::{Capacity, channel};
+use atf::record::{Capacity, Overflow, channel};
 use atf::write::{Event, ThreadWriter, WriteOptions};
 use rtrb::RingBuffer;
 use rustix::time::{ClockId, clock_gettime};
@@ -97,10 +97,11 @@ fn ring(timed: Timed, watch: &mut Stopwatch, rounds: u64, folder: &Path) -> Resu
         Capacity::default()
             .events(CAPACITY as usize)
             .payload_size(0),
+        Overflow::DropDetail,
     )?;
     let mut writer = writer(folder)?;
     for round in 0..rounds {
-        let mut push = || play(round, |event| recorder.record(event));
+        let mut push = || play(round, |event| recorder.record(event).map(drop));
         match timed {
             Timed::Push => watch.time(push)?,
             Timed::Drain => push()?,

@@ -1,0 +1,62 @@
+//! Counts of what a thread lost.
+
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::manifest::Loss;
+
+/// The losses of one thread.
+#[derive(Debug)]
+pub(super) struct Losses {
+    pub(super) events: Lane,
+    pub(super) details: Lane,
+    /// The process that records. A forked child has no drain.
+    pub(super) process: u32,
+}
+
+/// The losses in one lane.
+#[derive(Debug)]
+pub(super) struct Lane {
+    count: AtomicU64,
+    first_ns: AtomicU64,
+    last_ns: AtomicU64,
+}
+
+impl Losses {
+    pub(super) fn new() -> Self {
+        Self {
+            events: Lane::new(),
+            details: Lane::new(),
+            process: process::id(),
+        }
+    }
+}
+
+impl Lane {
+    const fn new() -> Self {
+        Self {
+            count: AtomicU64::new(0),
+            first_ns: AtomicU64::new(u64::MAX),
+            last_ns: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn add(&self, timestamp_ns: u64) {
+        self.first_ns.fetch_min(timestamp_ns, Ordering::Relaxed);
+        self.last_ns.fetch_max(timestamp_ns, Ordering::Relaxed);
+        // After the times, so that whoever reads this count reads them too.
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Returns the number and the times of what was lost; `None` if nothing was.
+    pub(super) fn loss(&self) -> Option<Loss> {
+        let count = self.count();
+        let [first_ns, last_ns] =
+            [&self.first_ns, &self.last_ns].map(|time| time.load(Ordering::Relaxed));
+        (count > 0).then(|| Loss::new(count, first_ns, last_ns))
+    }
+}

@@ -1,0 +1,483 @@
+//! A session that is being recorded.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::losses::Losses;
+use super::thread::Direct;
+use super::{Capacity, Drain, Lost, Overflow, ThreadRecorder, channel};
+use crate::error::{Error, ErrorKind, Result};
+use crate::manifest::Loss;
+use crate::setters::setters;
+use crate::write::{Detail, Event, Link, SessionTotals, SessionWriter, ThreadWriter};
+
+/// How a session is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordOptions {
+    /// The capacity of each thread's ring.
+    pub capacity: Capacity,
+    /// What happens when a ring is full.
+    pub overflow: Overflow,
+    /// How long the drain sleeps after it found all rings empty.
+    pub interval: Duration,
+    /// How many threads may record at the same time. Each takes its ring, two buffers
+    /// ([`buffer_size`](crate::write::WriteOptions::buffer_size)) and up to three open files.
+    pub max_threads: usize,
+}
+
+setters!(RecordOptions {
+    capacity: Capacity,
+    overflow: Overflow,
+    interval: Duration,
+    max_threads: usize,
+});
+
+impl Default for RecordOptions {
+    /// A drain that looks every millisecond, and 256 threads.
+    fn default() -> Self {
+        Self {
+            capacity: Capacity::default(),
+            overflow: Overflow::default(),
+            interval: Duration::from_millis(1),
+            max_threads: 256,
+        }
+    }
+}
+
+/// The outcome of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordSummary {
+    /// What was written.
+    pub totals: SessionTotals,
+    /// Events that were not recorded, with their details.
+    pub lost_events: u64,
+    /// Details that were not recorded although their events were.
+    pub lost_details: u64,
+}
+
+/// Records a session: see the [module](super).
+///
+/// With rings, one thread drains them, writes the files, and keeps the manifest's losses up to
+/// date. Dropping a recording stops it.
+///
+/// # Forks
+///
+/// A forked child has the rings but not the drain. What it records is lost, its calls return
+/// [`Lost::Event`] once the ring is full and never block; the other functions return
+/// [`ErrorKind::Forked`]. With [`survive_kill`](crate::write::WriteOptions::survive_kill) it must
+/// not record: it shares its parent's buffers.
+#[derive(Debug)]
+pub struct Recording {
+    shared: Arc<Shared>,
+    drain: Option<JoinHandle<()>>,
+}
+
+impl Recording {
+    /// Starts to record, and writes the manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfRange`] at a field of the capacity; [`ErrorKind::Io`] if the manifest
+    /// cannot be written or the drain's thread cannot be started.
+    pub fn start(session: SessionWriter, options: &RecordOptions) -> Result<Self> {
+        options.capacity.check()?;
+        let shared = Arc::new(Shared {
+            session,
+            options: *options,
+            number: RECORDINGS.fetch_add(1, Ordering::Relaxed),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            unregistered: Losses::new(),
+        });
+        let manifest = shared.session.store_manifest(&[])?;
+        let drained = Arc::clone(&shared);
+        let thread = thread::Builder::new().name("atf-drain".to_owned());
+        let drain = thread.spawn(move || drained.drain(manifest));
+        Ok(Self {
+            shared,
+            drain: Some(drain.map_err(Error::io)?),
+        })
+    }
+
+    /// Returns the session, to set modules, symbols and anchors.
+    #[must_use]
+    pub fn session(&self) -> &SessionWriter {
+        &self.shared.session
+    }
+
+    /// Registers a thread, with its name if it has one. Threads are numbered from 0.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::LimitReached`] at `max_threads`; [`ErrorKind::AlreadyFinalized`] after the
+    /// recording was stopped; [`ErrorKind::Forked`]; those of [`SessionWriter::thread`].
+    pub fn thread(&self, name: Option<&str>) -> Result<ThreadRecorder> {
+        self.shared.check_process()?;
+        Shared::add_thread(&self.shared, name)
+    }
+
+    /// Records an event of the calling thread, which is registered with its first event under the
+    /// name that [`std::thread`] knows, and finalized when it ends.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ThreadRecorder::record`]; [`Lost::Event`] if the thread cannot be registered
+    /// ([`stop`](Self::stop) returns why) or its thread-local variables are already gone.
+    #[inline]
+    pub fn record(&self, event: &Event) -> Result<u64, Lost> {
+        self.with_thread(event, |recorder| recorder.record(event))
+    }
+
+    /// As [`record`](Self::record), with a detail.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`record`](Self::record) and [`ThreadRecorder::record_with_detail`].
+    pub fn record_with_detail(&self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
+        self.with_thread(event, |recorder| recorder.record_with_detail(event, detail))
+    }
+
+    fn with_thread<T>(
+        &self,
+        event: &Event,
+        record: impl FnOnce(&mut ThreadRecorder) -> Result<T, Lost>,
+    ) -> Result<T, Lost> {
+        let number = self.shared.number;
+        let recorded = MINE.try_with(|mine| {
+            // A signal handler that interrupts this very function finds it borrowed.
+            let mut mine = mine.try_borrow_mut().ok()?;
+            let known = mine.iter().position(|mine| mine.recording == number);
+            let mine = match known.and_then(|known| mine.get_mut(known)) {
+                Some(mine) => mine,
+                None => self.register(&mut mine)?,
+            };
+            mine.recorder.as_mut().map(record)
+        });
+        recorded.ok().flatten().unwrap_or_else(|| {
+            self.shared.unregistered.events.add(event.timestamp_ns);
+            Err(Lost::Event)
+        })
+    }
+
+    /// Registers the calling thread. If that fails, it is not tried again.
+    #[cold]
+    fn register<'a>(&self, mine: &'a mut Vec<Mine>) -> Option<&'a mut Mine> {
+        let is_live = |recorder: &ThreadRecorder| !recorder.is_abandoned();
+        mine.retain(|mine| mine.recorder.as_ref().is_some_and(is_live));
+        let added = self.thread(thread::current().name());
+        mine.push(Mine {
+            recording: self.shared.number,
+            recorder: added.map_err(|error| self.shared.fail(error)).ok(),
+        });
+        mine.last_mut()
+    }
+
+    /// Passes everything recorded before this call to the operating system, and returns whether
+    /// that was done before the deadline.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the recording so far; [`ErrorKind::Forked`].
+    pub fn flush(&self, deadline: Duration) -> Result<bool> {
+        self.shared.check_process()?;
+        let mut state = self.shared.lock();
+        state.requested = state.requested.saturating_add(1);
+        let wanted = state.requested;
+        self.shared.changed.notify_all();
+        let is_missing = |state: &mut State| state.flushed < wanted;
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(state, deadline, is_missing);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        state.error.clone().map_or(Ok(state.flushed >= wanted), Err)
+    }
+
+    /// Stops to record: drains all rings once more, finalizes all threads and the manifest. Events
+    /// whose calls returned before are in the trace; later ones are lost, and their calls say so.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the recording: [`ErrorKind::Io`], of threads that could not be
+    /// registered, [`ErrorKind::LimitReached`] for more events than a file can count. The rest of
+    /// the session is finalized all the same. [`ErrorKind::Forked`].
+    pub fn stop(mut self) -> Result<RecordSummary> {
+        self.finish()
+    }
+
+    fn finish(&mut self) -> Result<RecordSummary> {
+        let drain = self.drain.take();
+        if let Err(error) = self.shared.check_process() {
+            // That thread does not exist in this process: it can be neither joined nor detached.
+            std::mem::forget(drain);
+            return Err(error);
+        }
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+        if drain.is_some_and(|drain| drain.join().is_err()) {
+            return Err(Error::internal("the drain does not panic"));
+        }
+        self.shared.finish()
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        // Nobody can receive an error here.
+        if !self.shared.lock().is_stopping {
+            let _ = self.finish();
+        }
+    }
+}
+
+/// How often the manifest is written while it changes.
+const MANIFEST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Tells recordings apart.
+static RECORDINGS: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// The recorders of threads that registered with their first event.
+    static MINE: RefCell<Vec<Mine>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The calling thread's recorder in one recording.
+struct Mine {
+    recording: u64,
+    /// `None` if the thread could not be registered.
+    recorder: Option<ThreadRecorder>,
+}
+
+/// What the threads of a recording share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    session: SessionWriter,
+    options: RecordOptions,
+    number: u64,
+    state: Mutex<State>,
+    /// Signals changes of `state`.
+    changed: Condvar,
+    /// Events of threads that are not registered.
+    unregistered: Losses,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next_thread: u32,
+    /// Threads that are not finalized.
+    live: usize,
+    /// Rings that the drain has not seen yet.
+    added: Vec<Ring>,
+    /// Threads without a ring that are not finalized.
+    direct: Vec<Arc<Direct>>,
+    /// What each thread lost, also after it ended.
+    losses: Vec<(u32, Arc<Losses>)>,
+    /// How many flushes were requested, and done.
+    requested: u64,
+    flushed: u64,
+    is_stopping: bool,
+    /// The first error.
+    error: Option<Error>,
+}
+
+/// A ring with the writer that it is drained into.
+#[derive(Debug)]
+struct Ring {
+    drain: Drain,
+    writer: ThreadWriter,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the first error for whoever stops the recording.
+    pub(super) fn fail(&self, error: Error) {
+        self.lock().error.get_or_insert(error);
+    }
+
+    fn check_process(&self) -> Result<()> {
+        let owner = self.unregistered.process;
+        if std::process::id() == owner {
+            return Ok(());
+        }
+        let error = Error::new(ErrorKind::Forked { owner });
+        Err(error.with_path(Some(self.session.path())))
+    }
+
+    fn add_thread(this: &Arc<Self>, name: Option<&str>) -> Result<ThreadRecorder> {
+        let thread_id = this.reserve_thread()?;
+        let made = this.make_thread(thread_id, name);
+        let mut state = this.lock();
+        if state.is_stopping || made.is_err() {
+            state.live = state.live.saturating_sub(1);
+        }
+        let writer = made?;
+        if state.is_stopping {
+            return Err(this.stopped());
+        }
+        if this.session.options().survive_kill {
+            let direct = Arc::new(Direct::new(writer));
+            state.losses.push((thread_id, direct.losses()));
+            state.direct.push(Arc::clone(&direct));
+            return Ok(ThreadRecorder::direct(thread_id, direct, Arc::clone(this)));
+        }
+        // The capacity was checked at the start.
+        let (recorder, drain) = channel(this.options.capacity, this.options.overflow)?;
+        state.losses.push((thread_id, drain.losses()));
+        state.added.push(Ring { drain, writer });
+        Ok(ThreadRecorder::with_ring(thread_id, recorder))
+    }
+
+    fn reserve_thread(&self) -> Result<u32> {
+        let mut state = self.lock();
+        if state.is_stopping {
+            return Err(self.stopped());
+        }
+        let limit = self.options.max_threads;
+        let thread_id = state.next_thread;
+        let (true, Some(next)) = (state.live < limit, thread_id.checked_add(1)) else {
+            let limit = limit as u64;
+            let error = Error::new(ErrorKind::LimitReached { limit }).with_field("max_threads");
+            return Err(error.with_path(Some(self.session.path())));
+        };
+        state.next_thread = next;
+        state.live = state.live.saturating_add(1);
+        Ok(thread_id)
+    }
+
+    fn make_thread(&self, thread_id: u32, name: Option<&str>) -> Result<ThreadWriter> {
+        let writer = self.session.thread(thread_id)?;
+        if let Some(name) = name {
+            self.session.set_thread_name(thread_id, name);
+        }
+        Ok(writer)
+    }
+
+    fn stopped(&self) -> Error {
+        Error::new(ErrorKind::AlreadyFinalized).with_path(Some(self.session.path()))
+    }
+
+    /// Drains the rings until the recording stops, and keeps the manifest up to date: the body of
+    /// the drain's thread.
+    fn drain(&self, mut manifest: Vec<u8>) {
+        let mut rings = Vec::new();
+        let mut manifest_time = Instant::now();
+        loop {
+            let (is_last, is_flush, wanted) = {
+                let mut state = self.lock();
+                rings.append(&mut state.added);
+                let is_flush = state.requested > state.flushed;
+                (state.is_stopping, is_flush, state.requested)
+            };
+            let mut drained = 0_u64;
+            rings.retain_mut(|ring| match self.step(ring, is_flush) {
+                Ok(count) if !is_last && !ring.drain.is_finished() => {
+                    drained = drained.saturating_add(count);
+                    true
+                }
+                outcome => {
+                    self.close(ring, outcome.map(drop));
+                    false
+                }
+            });
+            if manifest_time.elapsed() >= MANIFEST_INTERVAL && !is_last {
+                self.tell_losses();
+                match self.session.store_manifest(&manifest) {
+                    Ok(stored) => manifest = stored,
+                    Err(error) => self.fail(error),
+                }
+                manifest_time = Instant::now();
+            }
+            let mut state = self.lock();
+            state.flushed = wanted;
+            if is_flush {
+                self.changed.notify_all();
+            }
+            if is_last {
+                return;
+            }
+            if drained == 0 {
+                let is_idle =
+                    |state: &mut State| !state.is_stopping && state.requested == state.flushed;
+                let interval = self.options.interval;
+                // Whether it was woken or the time is over, the rings are looked into.
+                let _ = self.changed.wait_timeout_while(state, interval, is_idle);
+            }
+        }
+    }
+
+    /// Drains a ring once, and returns the number of events.
+    fn step(&self, ring: &mut Ring, is_flush: bool) -> Result<u64> {
+        let drained = ring.drain.drain_into(&mut ring.writer)?;
+        if is_flush {
+            ring.writer.flush()?;
+        }
+        Ok(drained.events)
+    }
+
+    /// Finalizes a ring's files. If they cannot be written, what is left in the ring is lost, and
+    /// so is what the thread records later.
+    fn close(&self, ring: &mut Ring, outcome: Result<()>) {
+        if let Err(error) = outcome.and_then(|()| ring.writer.finalize().map(drop)) {
+            ring.drain.give_up();
+            self.fail(error);
+        }
+        let mut state = self.lock();
+        state.live = state.live.saturating_sub(1);
+    }
+
+    /// Finalizes the files of a thread without a ring, unless that was done.
+    pub(super) fn close_direct(&self, direct: &Arc<Direct>) {
+        if let Some(outcome) = direct.finalize() {
+            if let Err(error) = outcome {
+                self.fail(error);
+            }
+            let mut state = self.lock();
+            state.live = state.live.saturating_sub(1);
+            state.direct.retain(|other| !Arc::ptr_eq(other, direct));
+        }
+    }
+
+    /// Passes the losses to the manifest, and returns the sums for both lanes.
+    fn tell_losses(&self) -> (u64, u64) {
+        let unregistered = self.unregistered.events.count();
+        self.lock()
+            .losses
+            .iter()
+            .fold((unregistered, 0), |sums, (thread_id, losses)| {
+                let (events, details) = (losses.events.loss(), losses.details.loss());
+                if events.is_some() || details.is_some() {
+                    self.session.set_losses(*thread_id, events, details);
+                }
+                let count = |loss: Option<Loss>| loss.map_or(0, |loss| loss.count);
+                (
+                    sums.0.saturating_add(count(events)),
+                    sums.1.saturating_add(count(details)),
+                )
+            })
+    }
+
+    /// Finalizes what the drain does not, and the session.
+    fn finish(&self) -> Result<RecordSummary> {
+        let direct = std::mem::take(&mut self.lock().direct);
+        for direct in &direct {
+            self.close_direct(direct);
+        }
+        let (lost_events, lost_details) = self.tell_losses();
+        let totals = self.session.finalize();
+        // The first error counts.
+        let error = self.lock().error.take();
+        Ok(RecordSummary {
+            totals: error.map_or(totals, Err)?,
+            lost_events,
+            lost_details,
+        })
+    }
+}

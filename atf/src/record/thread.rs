@@ -1,0 +1,161 @@
+//! A traced thread's part of a recording.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use super::losses::Losses;
+use super::recording::Shared;
+use super::{Lost, Recorder};
+use crate::error::{Error, ErrorKind, Result};
+use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
+
+/// Records the events of one thread of a [`Recording`](super::Recording). Dropping it finalizes
+/// the thread's files.
+#[derive(Debug)]
+pub struct ThreadRecorder {
+    thread_id: u32,
+    lane: Lane,
+}
+
+#[derive(Debug)]
+enum Lane {
+    Ring(Recorder),
+    Direct(DirectRecorder),
+}
+
+impl ThreadRecorder {
+    pub(super) fn with_ring(thread_id: u32, recorder: Recorder) -> Self {
+        let lane = Lane::Ring(recorder);
+        Self { thread_id, lane }
+    }
+
+    pub(super) fn direct(thread_id: u32, direct: Arc<Direct>, shared: Arc<Shared>) -> Self {
+        let lane = Lane::Direct(DirectRecorder { direct, shared });
+        Self { thread_id, lane }
+    }
+
+    /// Returns the id of the thread, which names its folder.
+    #[must_use]
+    pub fn thread_id(&self) -> u32 {
+        self.thread_id
+    }
+
+    /// Records an event and returns its `index_seq`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Recorder::record`]. Without a ring, [`Lost::Event`] if the file cannot be
+    /// written; [`Recording::stop`](super::Recording::stop) returns why.
+    #[inline]
+    pub fn record(&mut self, event: &Event) -> Result<u64, Lost> {
+        match &mut self.lane {
+            Lane::Ring(recorder) => recorder.record(event),
+            Lane::Direct(recorder) => recorder.write(event, |writer| writer.write(event)),
+        }
+    }
+
+    /// Records an event with its detail, whose payload is copied.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`record`](Self::record) and [`Recorder::record_with_detail`].
+    pub fn record_with_detail(&mut self, event: &Event, detail: &Detail<'_>) -> Result<Link, Lost> {
+        match &mut self.lane {
+            Lane::Ring(recorder) => recorder.record_with_detail(event, detail),
+            Lane::Direct(recorder) => {
+                recorder.write(event, |writer| writer.write_with_detail(event, detail))
+            }
+        }
+    }
+
+    /// Returns whether the recording has stopped or failed, so that everything is lost.
+    #[must_use]
+    pub fn is_abandoned(&self) -> bool {
+        match &self.lane {
+            Lane::Ring(recorder) => recorder.is_abandoned(),
+            Lane::Direct(recorder) => recorder.direct.lock().is_none(),
+        }
+    }
+}
+
+/// A thread that writes its files itself.
+#[derive(Debug)]
+pub(super) struct Direct {
+    /// `None` once the recording has stopped, or the files cannot be written.
+    writer: Mutex<Option<ThreadWriter>>,
+    losses: Arc<Losses>,
+}
+
+impl Direct {
+    pub(super) fn new(writer: ThreadWriter) -> Self {
+        Self {
+            writer: Mutex::new(Some(writer)),
+            losses: Arc::new(Losses::new()),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<ThreadWriter>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Finalizes the files, unless that was done. Later events are lost.
+    pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
+        let writer = self.lock().take();
+        writer.map(|mut writer| writer.finalize())
+    }
+
+    pub(super) fn losses(&self) -> Arc<Losses> {
+        Arc::clone(&self.losses)
+    }
+}
+
+/// The thread's end of [`Direct`].
+#[derive(Debug)]
+struct DirectRecorder {
+    direct: Arc<Direct>,
+    shared: Arc<Shared>,
+}
+
+impl DirectRecorder {
+    /// Writes an event. The lock is free unless the recording stops meanwhile, or a signal handler
+    /// interrupted this very function.
+    #[inline]
+    fn write<T>(
+        &self,
+        event: &Event,
+        write: impl FnOnce(&mut ThreadWriter) -> Result<T>,
+    ) -> Result<T, Lost> {
+        let mut guard = match self.direct.writer.try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(self.lose(event)),
+        };
+        let Some(writer) = guard.as_mut() else {
+            return Err(self.lose(event));
+        };
+        write(writer).map_err(|error| self.lose_by(event, error))
+    }
+
+    #[cold]
+    fn lose(&self, event: &Event) -> Lost {
+        self.direct.losses.events.add(event.timestamp_ns);
+        Lost::Event
+    }
+
+    #[cold]
+    fn lose_by(&self, event: &Event, error: Error) -> Lost {
+        let lost = self.lose(event);
+        match error.kind() {
+            ErrorKind::TimeGoesBack { .. } | ErrorKind::OutOfRange { .. } => Lost::Refused,
+            _ => {
+                self.shared.fail(error);
+                lost
+            }
+        }
+    }
+}
+
+impl Drop for DirectRecorder {
+    fn drop(&mut self) {
+        self.shared.close_direct(&self.direct);
+    }
+}

@@ -1,0 +1,241 @@
+//! Sessions that are recorded: threads, losses, the end.
+
+use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use atf::index::IndexReader;
+use atf::manifest::{Loss, Manifest};
+use atf::record::{Capacity, Lost, Overflow, RecordOptions, Recording};
+use atf::write::{Detail, SessionWriter, WriteOptions};
+use atf::{DetailEventType, ErrorKind};
+
+use crate::{event, many, read};
+
+/// Long enough for any machine; nothing waits so long unless it fails.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn start(folder: &Path, survive_kill: bool, options: &RecordOptions) -> Recording {
+    let write = WriteOptions::default().survive_kill(survive_kill);
+    Recording::start(SessionWriter::create(folder, &write).unwrap(), options).unwrap()
+}
+
+/// A ring of so many events, which blocks.
+fn blocking(events: usize) -> RecordOptions {
+    RecordOptions::default()
+        .capacity(Capacity::default().events(events))
+        .overflow(Overflow::Block)
+}
+
+#[test]
+fn threads_are_registered_with_their_first_event_and_all_is_written() {
+    const EVENTS: u64 = many(20_000);
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let record = || {
+            for n in 0..EVENTS {
+                assert_eq!(recording.record(&event(n)), Ok(n));
+            }
+        };
+        thread::scope(|scope| {
+            for name in ["reader", "writer"] {
+                let thread = thread::Builder::new().name(name.to_owned());
+                thread.spawn_scoped(scope, record).unwrap();
+            }
+            record();
+        });
+        let summary = recording.stop().unwrap();
+        assert_eq!((summary.lost_events, summary.lost_details), (0, 0));
+        assert_eq!(summary.totals.event_count, 3 * EVENTS);
+        assert_eq!(summary.totals.finalized, 3);
+
+        let names = manifest(folder.path()).threads.into_iter();
+        let names: Vec<_> = names.filter_map(|thread| thread.name).collect();
+        for name in ["reader", "writer"] {
+            assert!(names.iter().any(|found| found == name), "{names:?}");
+        }
+        let expected: Vec<_> = (0..EVENTS).map(event).collect();
+        for id in 0..3 {
+            assert_eq!(read(&thread_folder(folder.path(), id)), expected);
+        }
+    }
+}
+
+#[test]
+fn a_thread_is_finalized_when_it_ends_and_its_place_is_free() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = blocking(64).max_threads(1);
+        let recording = start(folder.path(), survive_kill, &options);
+        let mut first = recording.thread(Some("first")).unwrap();
+        first.record(&event(0)).unwrap();
+        let refused = recording.thread(None).unwrap_err();
+        assert_eq!(*refused.kind(), ErrorKind::LimitReached { limit: 1 });
+        assert_eq!(refused.field(), Some("max_threads"));
+        drop(first);
+        recording.flush(DEADLINE).unwrap();
+        let second = recording.thread(None).unwrap();
+        assert_eq!(second.thread_id(), 1);
+        let index = thread_folder(folder.path(), 0).join("index.atf");
+        assert!(
+            IndexReader::open(index)
+                .unwrap()
+                .completeness()
+                .has_verified_footer()
+        );
+        assert_eq!(recording.stop().unwrap().totals.finalized, 2);
+        drop(second);
+    }
+}
+
+#[test]
+fn what_a_full_ring_lost_is_in_the_manifest() {
+    let detail = Detail::new(DetailEventType::FUNCTION_CALL, &[7; 600]);
+    let folder = tempfile::tempdir().unwrap();
+    // The drain sleeps until the recording stops.
+    let options = RecordOptions::default()
+        .capacity(Capacity::default().events(4).payload_size(1000))
+        .interval(DEADLINE);
+    let recording = start(folder.path(), false, &options);
+    // The drain found nothing to flush, and sleeps.
+    recording.flush(DEADLINE).unwrap();
+    let mut thread = recording.thread(None).unwrap();
+    let (mut events, mut details) = (0, 0);
+    for n in 0..10 {
+        match thread.record_with_detail(&event(n), &detail) {
+            Ok(_) => {}
+            Err(Lost::Detail) => details += 1,
+            Err(lost) => {
+                assert_eq!(lost, Lost::Event);
+                events += 1;
+            }
+        }
+    }
+    assert_eq!((events, details), (6, 3));
+    let summary = recording.stop().unwrap();
+    assert_eq!((summary.lost_events, summary.lost_details), (6, 3));
+    assert_eq!(summary.totals.event_count, 4);
+    // Those after the stop are not: the manifest is written.
+    assert!(thread.is_abandoned());
+    assert_eq!(thread.record(&event(10)), Err(Lost::Event));
+
+    let listed = manifest(folder.path()).threads;
+    let loss = |count, first, last| {
+        let [first, last] = [first, last].map(|n| event(n).timestamp_ns);
+        Some(Loss::new(count, first, last))
+    };
+    assert_eq!(listed[0].lost_events, loss(6, 4, 9));
+    assert_eq!(listed[0].lost_details, loss(3, 1, 3));
+}
+
+#[test]
+fn a_flush_writes_what_was_recorded_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for survive_kill in [false, true] {
+        let folder = folder.path().join(survive_kill.to_string());
+        let recording = start(&folder, survive_kill, &blocking(64));
+        let mut thread = recording.thread(None).unwrap();
+        for n in 0..500 {
+            thread.record(&event(n)).unwrap();
+        }
+        assert!(recording.flush(DEADLINE).unwrap());
+        assert_eq!(read(&thread_folder(&folder, 0)).len(), 500);
+    }
+}
+
+#[test]
+fn a_thread_that_cannot_be_written_loses_its_events_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = start(folder.path(), false, &blocking(64));
+    // A file where the second thread's folder would be.
+    fs::write(thread_folder(folder.path(), 1), []).unwrap();
+    recording.record(&event(0)).unwrap();
+    thread::scope(|scope| {
+        let second = || {
+            for n in 0..3 {
+                assert_eq!(recording.record(&event(n)), Err(Lost::Event));
+            }
+        };
+        scope.spawn(second).join().unwrap();
+    });
+    recording.record(&event(1)).unwrap();
+    let error = recording.flush(DEADLINE).unwrap_err();
+    assert!(error.path().unwrap().ends_with("thread_1"));
+    let stopped = recording.stop().unwrap_err();
+    assert_eq!(stopped.to_string(), error.to_string());
+    let index = thread_folder(folder.path(), 0).join("index.atf");
+    let index = IndexReader::open(index).unwrap();
+    assert!(index.completeness().has_verified_footer());
+    assert_eq!(index.event_count(), 2);
+    assert_eq!(manifest(folder.path()).threads.len(), 1);
+}
+
+#[test]
+fn a_dropped_recording_is_finalized_and_takes_no_more() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let mut thread = recording.thread(None).unwrap();
+        thread.record(&event(0)).unwrap();
+        drop(recording);
+        assert_eq!(thread.record(&event(1)), Err(Lost::Event));
+        assert_eq!(read(&thread_folder(folder.path(), 0)), [event(0)]);
+        assert!(manifest(folder.path()).time_end_ns.is_some());
+    }
+}
+
+#[test]
+fn a_stop_while_threads_record_keeps_what_was_recorded_before_it() {
+    for survive_kill in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = start(folder.path(), survive_kill, &blocking(64));
+        let mut thread = recording.thread(None).unwrap();
+        let (send, receive) = mpsc::channel();
+        let traced = thread::spawn(move || {
+            let mut n = 0;
+            while thread.record(&event(n)).is_ok() {
+                n += 1;
+                // Whoever stops the recording does not receive any more.
+                let _ = send.send(n);
+            }
+        });
+        let before = receive.iter().nth(2_000).unwrap();
+        let summary = recording.stop().unwrap();
+        traced.join().unwrap();
+        assert!(summary.totals.event_count >= before);
+        let events = read(&thread_folder(folder.path(), 0));
+        let count = summary.totals.event_count;
+        assert_eq!(events, (0..count).map(event).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_killed_process_leaves_a_manifest_with_what_was_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = RecordOptions::default().capacity(Capacity::default().events(1));
+    let recording = start(folder.path(), false, &options);
+    recording
+        .session()
+        .set_modules(vec![atf::manifest::Module::new(3)]);
+    let mut thread = recording.thread(Some("busy")).unwrap();
+    while thread.record(&event(0)).is_ok() {}
+    // The drain writes it within a second or so.
+    let mut found = manifest(folder.path());
+    while found.threads.is_empty() || found.threads[0].lost_events.is_none() {
+        thread::sleep(Duration::from_millis(20));
+        found = manifest(folder.path());
+    }
+    assert_eq!(found.threads[0].name.as_deref(), Some("busy"));
+    assert_eq!(found.modules[0].module_id, 3);
+}
+
+fn thread_folder(session: &Path, id: u32) -> std::path::PathBuf {
+    session.join(format!("thread_{id}"))
+}
+
+fn manifest(session: &Path) -> Manifest {
+    Manifest::parse(&fs::read(session.join("manifest.json")).unwrap())
+}
