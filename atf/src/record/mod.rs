@@ -68,7 +68,7 @@ use losses::Losses;
 pub use drain::{Drain, Drained};
 pub use recorder::{Lost, Recorder};
 pub use recording::{RecordOptions, RecordSummary, Recording};
-pub use thread::ThreadRecorder;
+pub use thread::{LossCounter, ThreadRecorder};
 
 /// The capacity of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -137,6 +137,10 @@ impl Recorder {
         Ok(link)
     }
 
+    pub(super) fn losses(&self) -> Arc<Losses> {
+        Arc::clone(&self.losses)
+    }
+
     /// Returns how many events were lost so far.
     #[must_use]
     pub fn lost_events(&self) -> u64 {

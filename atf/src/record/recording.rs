@@ -177,6 +177,16 @@ impl Recording {
         mine.last_mut()
     }
 
+    /// Writes the manifest now; otherwise it is written within about a second of a change.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`]; [`ErrorKind::Forked`].
+    pub fn write_manifest(&self) -> Result<()> {
+        self.shared.check_process()?;
+        self.shared.session.store_manifest(&[]).map(drop)
+    }
+
     /// Passes everything recorded before this call to the operating system, and returns whether
     /// that was done before the deadline.
     ///

@@ -1,12 +1,18 @@
 //! A traced thread's part of a recording.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use super::losses::Losses;
 use super::recording::Shared;
 use super::{Lost, Recorder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::write::{Detail, Event, Link, ThreadSummary, ThreadWriter};
+
+/// How often a thread's writer is asked for, and the time between two attempts.
+const ATTEMPTS: u32 = 1_000;
+const WAITING: Duration = Duration::from_millis(1);
 
 /// Records the events of one thread of a [`Recording`](super::Recording). Dropping it finalizes
 /// the thread's files.
@@ -67,13 +73,34 @@ impl ThreadRecorder {
         }
     }
 
+    /// Returns a counter for events that the caller itself could not record.
+    #[must_use]
+    pub fn loss_counter(&self) -> LossCounter {
+        LossCounter(match &self.lane {
+            Lane::Ring(recorder) => recorder.losses(),
+            Lane::Direct(recorder) => recorder.direct.losses(),
+        })
+    }
+
     /// Returns whether the recording has stopped or failed, so that everything is lost.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         match &self.lane {
             Lane::Ring(recorder) => recorder.is_abandoned(),
-            Lane::Direct(recorder) => recorder.direct.lock().is_none(),
+            Lane::Direct(recorder) => recorder.direct.is_over(),
         }
+    }
+}
+
+/// Counts events that never came to a thread's recorder, for example because a signal handler
+/// interrupted it. They are in the manifest with the other losses.
+#[derive(Debug, Clone)]
+pub struct LossCounter(Arc<Losses>);
+
+impl LossCounter {
+    /// Counts an event that was lost at this time.
+    pub fn lose_event(&self, timestamp_ns: u64) {
+        self.0.events.add(timestamp_ns);
     }
 }
 
@@ -93,14 +120,24 @@ impl Direct {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<ThreadWriter>> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_over(&self) -> bool {
+        let writer = self.writer.lock();
+        writer.unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     /// Finalizes the files, unless that was done. Later events are lost.
+    ///
+    /// The lock is taken for one event at a time. Who still has it after many attempts never
+    /// returns it: it is this thread, interrupted by a signal handler that ends the program.
     pub(super) fn finalize(&self) -> Option<Result<ThreadSummary>> {
-        let writer = self.lock().take();
-        writer.map(|mut writer| writer.finalize())
+        for _ in 0..ATTEMPTS {
+            match self.writer.try_lock() {
+                Ok(mut writer) => return writer.take().map(|mut writer| writer.finalize()),
+                Err(TryLockError::Poisoned(_)) => return None,
+                Err(TryLockError::WouldBlock) => thread::sleep(WAITING),
+            }
+        }
+        None
     }
 
     pub(super) fn losses(&self) -> Arc<Losses> {

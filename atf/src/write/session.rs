@@ -327,6 +327,7 @@ impl SessionWriter {
     /// Unlike after [`write_manifest`](Self::write_manifest), new threads are not listed until the
     /// next call.
     pub(crate) fn store_manifest(&self, last: &[u8]) -> Result<Vec<u8>> {
+        let _one_at_a_time = lock(&self.has_manifest);
         let bytes = self.manifest().encode()?;
         if bytes != last {
             self.replace_manifest(&bytes)?;

@@ -1,0 +1,289 @@
+//! Which module a function belongs to.
+
+use std::env;
+use std::ffi::{CStr, OsStr, c_int, c_void};
+use std::mem;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::ptr;
+use std::slice;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use atf::manifest::Module;
+
+use crate::process::Process;
+
+/// The addresses of a module's code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Range {
+    start: usize,
+    end: usize,
+    /// The module's load address.
+    base: usize,
+    /// The module's id; 0 if there is none.
+    module_id: u32,
+    is_recorded: bool,
+    /// How many modules had been unloaded when it was looked up.
+    unloaded: u32,
+}
+
+impl Range {
+    /// Contains no address.
+    pub(crate) const NONE: Self = Self {
+        start: 0,
+        end: 0,
+        base: 0,
+        module_id: 0,
+        is_recorded: true,
+        unloaded: 0,
+    };
+
+    pub(crate) fn contains(&self, function: usize) -> bool {
+        (self.start..self.end).contains(&function)
+            && self.unloaded == UNLOADED.load(Ordering::Relaxed)
+    }
+
+    /// Returns a function's id: the module's, and the offset from its load address. `None` if the
+    /// module is not recorded.
+    pub(crate) fn function_id(&self, function: usize) -> Option<u64> {
+        let offset = function.wrapping_sub(self.base) as u64 & u64::from(u32::MAX);
+        self.is_recorded
+            .then_some(u64::from(self.module_id) << 32 | offset)
+    }
+}
+
+/// How often `dlclose` was called.
+static UNLOADED: AtomicU32 = AtomicU32::new(0);
+
+/// The modules of the process.
+pub(crate) struct Modules {
+    /// The code of modules whose functions were called, ordered by address. Replaced as a whole and
+    /// never freed, since threads search it without a lock.
+    ranges: AtomicPtr<Vec<Range>>,
+    /// Modules whose functions were called, also unloaded ones, in the order of their ids.
+    known: Mutex<Vec<Loaded>>,
+}
+
+/// A module as the loader has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Loaded {
+    path: PathBuf,
+    base: usize,
+    size: usize,
+    build_id: String,
+    /// Start and end of each executable segment.
+    code: Vec<(usize, usize)>,
+}
+
+impl Modules {
+    pub(crate) fn new() -> Self {
+        Self {
+            ranges: AtomicPtr::new(ptr::null_mut()),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Returns the module of a function, after asking the loader if it is not known yet.
+    #[cold]
+    pub(crate) fn find(&self, function: usize, process: &Process) -> Range {
+        let unloaded = UNLOADED.load(Ordering::Acquire);
+        let search = || {
+            let ranges = self.ranges();
+            let next = ranges.partition_point(|range| range.start <= function);
+            let range = ranges.get(next.checked_sub(1)?)?;
+            (function < range.end && range.unloaded == unloaded).then_some(*range)
+        };
+        search().unwrap_or_else(|| {
+            self.add_module(function, unloaded, process);
+            // Code that the loader does not know, such as that of a JIT compiler.
+            search().unwrap_or(Range {
+                start: function,
+                end: function.saturating_add(1),
+                unloaded,
+                ..Range::NONE
+            })
+        })
+    }
+
+    fn ranges(&self) -> &[Range] {
+        // SAFETY: null, or a leaked box.
+        let ranges = unsafe { self.ranges.load(Ordering::Acquire).as_ref() };
+        ranges.map_or(&[], Vec::as_slice)
+    }
+
+    /// Asks the loader for a function's module. If it is new, it gets an id and goes into the
+    /// manifest.
+    fn add_module(&self, function: usize, unloaded: u32, process: &Process) {
+        let contains = |loaded: &Loaded| {
+            let mut code = loaded.code.iter();
+            code.any(|(start, end)| (*start..*end).contains(&function))
+        };
+        let Some(module) = loaded_modules().into_iter().find(contains) else {
+            return;
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known.iter().position(|known| *known == module);
+        let module_id = module_id(place.unwrap_or(known.len()));
+        let is_recorded = process.settings.records(&module.path);
+        let mut ranges = self.ranges().to_vec();
+        ranges.retain(|range| range.unloaded == unloaded && range.module_id != module_id);
+        ranges.extend(module.code.iter().map(|(start, end)| Range {
+            start: *start,
+            end: *end,
+            base: module.base,
+            module_id,
+            is_recorded,
+            unloaded,
+        }));
+        ranges.sort_by_key(|range| range.start);
+        self.ranges
+            .store(Box::into_raw(Box::new(ranges)), Ordering::Release);
+        if place.is_none() {
+            known.push(module);
+            process.set_modules(known.iter().enumerate().map(described).collect());
+        }
+    }
+}
+
+/// Describes a module for the manifest.
+fn described((place, loaded): (usize, &Loaded)) -> Module {
+    let module = Module::new(module_id(place))
+        .path(loaded.path.to_string_lossy())
+        .base_address(loaded.base as u64)
+        .size(loaded.size as u64)
+        .function_offsets(true);
+    match loaded.build_id.as_str() {
+        "" => module,
+        build_id => module.uuid(build_id),
+    }
+}
+
+/// Modules are numbered from 1: 0 means code that belongs to none.
+fn module_id(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Returns the modules that are loaded now.
+fn loaded_modules() -> Vec<Loaded> {
+    let mut modules = Vec::new();
+    // SAFETY: the callback gets this pointer, which is valid during the call, and no other.
+    unsafe { libc::dl_iterate_phdr(Some(add), (&raw mut modules).cast()) };
+    modules
+}
+
+/// Adds a module to the vector of [`loaded_modules`].
+unsafe extern "C" fn add(
+    info: *mut libc::dl_phdr_info,
+    _size: usize,
+    modules: *mut c_void,
+) -> c_int {
+    // SAFETY: `loaded_modules` passes a pointer to its vector.
+    let modules = unsafe { &mut *modules.cast::<Vec<Loaded>>() };
+    // SAFETY: the loader passes a valid pointer.
+    let info = unsafe { &*info };
+    if info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: the loader keeps the module's program headers in memory.
+    let headers = unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) };
+    let address =
+        |header: &libc::Elf64_Phdr| usize::try_from(info.dlpi_addr.wrapping_add(header.p_vaddr));
+    let extent = |header: &libc::Elf64_Phdr| {
+        let start = address(header).ok()?;
+        Some((
+            start,
+            start.checked_add(usize::try_from(header.p_memsz).ok()?)?,
+        ))
+    };
+    let segments = || {
+        headers
+            .iter()
+            .filter(|header| header.p_type == libc::PT_LOAD)
+    };
+    let start = segments().filter_map(extent).map(|(start, _)| start).min();
+    let end = segments().filter_map(extent).map(|(_, end)| end).max();
+    let (Some(start), Some(end)) = (start, end) else {
+        return 0;
+    };
+    // Where the module's pages begin.
+    let base = start & !0xfff;
+    let code = segments().filter(|header| header.p_flags & libc::PF_X != 0);
+    let notes = headers
+        .iter()
+        .filter(|header| header.p_type == libc::PT_NOTE);
+    let build_id = notes.filter_map(extent).find_map(|(start, end)| {
+        let size = end.saturating_sub(start);
+        // SAFETY: the segment is mapped as long as the module is loaded, which it is during the
+        // callback.
+        let notes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(start), size) };
+        build_id(notes)
+    });
+    modules.push(Loaded {
+        path: path(info.dlpi_name),
+        base,
+        size: end.saturating_sub(base),
+        build_id: build_id.unwrap_or_default(),
+        code: code.filter_map(extent).collect(),
+    });
+    0
+}
+
+/// Returns a module's path; the executable's name is empty.
+fn path(name: *const libc::c_char) -> PathBuf {
+    if name.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: the loader passes a valid string.
+    let name = unsafe { CStr::from_ptr(name) };
+    if name.is_empty() {
+        return env::current_exe().unwrap_or_default();
+    }
+    PathBuf::from(OsStr::from_bytes(name.to_bytes()))
+}
+
+/// Finds the build id among a module's notes: each has the sizes of its name and of its contents,
+/// and a type; both parts are padded to 4 bytes.
+fn build_id(notes: &[u8]) -> Option<String> {
+    const GNU_BUILD_ID: u32 = 3;
+    let mut rest = notes;
+    loop {
+        let (head, tail) = rest.split_first_chunk::<12>()?;
+        let (words, _) = head.as_chunks();
+        let [name_size, size, kind] =
+            [0, 1, 2].map(|word: usize| words.get(word).copied().map(u32::from_ne_bytes));
+        let (name_size, size) = (
+            usize::try_from(name_size?).ok()?,
+            usize::try_from(size?).ok()?,
+        );
+        let contents = tail.get(name_size.next_multiple_of(4)..)?;
+        if kind? == GNU_BUILD_ID && tail.starts_with(b"GNU\0") {
+            let id = contents.get(..size)?;
+            return Some(id.iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+        rest = contents.get(size.next_multiple_of(4)..)?;
+    }
+}
+
+/// The type of `dlclose`.
+type Dlclose = unsafe extern "C" fn(*mut c_void) -> c_int;
+
+/// Unloads a module, whose addresses may later be another's.
+///
+/// # Safety
+///
+/// That of the loader's function, which it calls.
+#[unsafe(export_name = "dlclose")]
+pub(crate) unsafe extern "C" fn dlclose(handle: *mut c_void) -> c_int {
+    static NEXT: OnceLock<Option<Dlclose>> = OnceLock::new();
+    let next = NEXT.get_or_init(|| {
+        // SAFETY: the name is a string that ends with a zero.
+        let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr()) };
+        // SAFETY: null is `None`, and otherwise it is the function of this name and type.
+        unsafe { mem::transmute::<*mut c_void, Option<Dlclose>>(next) }
+    });
+    // SAFETY: the caller guarantees it.
+    let status = next.map_or(-1, |next| unsafe { next(handle) });
+    UNLOADED.fetch_add(1, Ordering::Release);
+    status
+}

@@ -1,0 +1,248 @@
+//! The process: where its recording starts and ends, and what a fork does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::hint;
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use atf::manifest::Module;
+use atf::record::{Recording, ThreadRecorder};
+use atf::write::SessionWriter;
+
+use crate::modules::Modules;
+use crate::settings::{Place, Settings};
+use crate::thread;
+
+/// What a process records. It lives until the process ends, as threads may use it until then.
+pub(crate) struct Process {
+    pub(crate) settings: Settings,
+    pub(crate) modules: Modules,
+    /// `None` once the process ends.
+    recording: Mutex<Option<Recording>>,
+    /// The system's ids of the threads that record, by thread id.
+    threads: Mutex<BTreeMap<u32, libc::pid_t>>,
+    /// Events of threads that could not be registered.
+    pub(crate) lost: AtomicU64,
+}
+
+/// The process, once it records.
+static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether nothing is recorded, by request, after an error, or at the end.
+static IS_OFF: AtomicBool = AtomicBool::new(false);
+
+/// Whether the handlers of forks are registered, which a child inherits.
+static HAS_HANDLERS: AtomicBool = AtomicBool::new(false);
+
+/// Protects starting and the table of modules. No thread holds it in a forked child.
+static LOCK: AtomicBool = AtomicBool::new(false);
+
+/// Runs `work` while no other thread does.
+pub(crate) fn exclusively<T>(work: impl FnOnce() -> T) -> T {
+    acquire();
+    let result = work();
+    release();
+    result
+}
+
+extern "C" fn acquire() {
+    while LOCK.swap(true, Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+}
+
+extern "C" fn release() {
+    LOCK.store(false, Ordering::Release);
+}
+
+/// Returns the process, after starting its recording if this is its first event; `None` if nothing
+/// is recorded.
+pub(crate) fn get() -> Option<&'static Process> {
+    if IS_OFF.load(Ordering::Acquire) {
+        return None;
+    }
+    if let Some(process) = current() {
+        return Some(process);
+    }
+    exclusively(|| {
+        if current().is_none() && !IS_OFF.load(Ordering::Acquire) {
+            // The program's last destructor. This use of it keeps it in programs that are linked
+            // with the static library.
+            hint::black_box(&END);
+            match start() {
+                Ok(Some(process)) => PROCESS.store(Box::into_raw(process), Ordering::Release),
+                Ok(None) => IS_OFF.store(true, Ordering::Release),
+                Err(message) => {
+                    complain(&message);
+                    IS_OFF.store(true, Ordering::Release);
+                }
+            }
+        }
+    });
+    current()
+}
+
+fn current() -> Option<&'static Process> {
+    // SAFETY: null, or from `Box::into_raw`, and never freed.
+    unsafe { PROCESS.load(Ordering::Acquire).as_ref() }
+}
+
+fn start() -> Result<Option<Box<Process>>, String> {
+    let Some(settings) = Settings::read()? else {
+        return Ok(None);
+    };
+    if !HAS_HANDLERS.swap(true, Ordering::Relaxed) {
+        // SAFETY: the functions are this library's, which is never unloaded: its hooks are called
+        // from everywhere.
+        unsafe { libc::pthread_atfork(Some(acquire), Some(release), Some(forked)) };
+    }
+    let started = without_signals(|| {
+        let session = create(&settings)?;
+        Recording::start(session, &settings.record)
+    });
+    let recording = started.map_err(|error| format!("nothing is recorded: {error}"))?;
+    Ok(Some(Box::new(Process {
+        settings,
+        modules: Modules::new(),
+        recording: Mutex::new(Some(recording)),
+        threads: Mutex::default(),
+        lost: AtomicU64::new(0),
+    })))
+}
+
+/// Creates the session's folder. A process that called `exec` has the same id as before: its second
+/// program gets a folder with a number.
+fn create(settings: &Settings) -> atf::Result<SessionWriter> {
+    let folder = match &settings.place {
+        Place::Below(root) => return SessionWriter::create_in(root, &settings.write),
+        Place::In(folder) => folder,
+    };
+    let id = std::process::id();
+    let mut name = format!("pid_{id}");
+    for program in 2_u32.. {
+        let path = folder.join(&name);
+        let is_taken = fs::symlink_metadata(&path).is_ok();
+        if !is_taken {
+            return SessionWriter::create(path, &settings.write);
+        }
+        name = format!("pid_{id}_{program}");
+    }
+    SessionWriter::create(folder.join(name), &settings.write)
+}
+
+/// Runs `start` with all signals blocked, which the threads that it starts inherit: the program's
+/// handlers run in the program's threads.
+fn without_signals<T>(start: impl FnOnce() -> T) -> T {
+    // SAFETY: zeros are valid for its integers.
+    let mut all: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let mut before = all;
+    // SAFETY: the pointer is that of a set, which the call writes.
+    unsafe { libc::sigfillset(&raw mut all) };
+    // SAFETY: both pointers are those of sets; the call reads one and writes the other.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
+    let result = start();
+    // SAFETY: the pointer is that of a set, which the call reads.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut()) };
+    result
+}
+
+/// Makes a forked child start a recording of its own with its next event. Its parent's is its
+/// parent's: the child must not even drop it.
+extern "C" fn forked() {
+    PROCESS.store(ptr::null_mut(), Ordering::Release);
+    thread::forked();
+    release();
+}
+
+/// Ends the recording with the process.
+#[used]
+#[unsafe(link_section = ".fini_array.00001")]
+static END: extern "C" fn() = end;
+
+extern "C" fn end() {
+    IS_OFF.store(true, Ordering::Release);
+    thread::stop();
+    // A signal handler that calls `exit` may have interrupted whoever uses it.
+    if let Some(process) = current()
+        && let Ok(mut recording) = process.recording.try_lock()
+        && let Some(recording) = recording.take()
+    {
+        for (thread_id, system_id) in &*lock(&process.threads) {
+            let name = fs::read(format!("/proc/self/task/{system_id}/comm"));
+            set_name(&recording, *thread_id, &name.unwrap_or_default());
+        }
+        process.finish(recording);
+    }
+}
+
+impl Process {
+    /// Registers the calling thread.
+    pub(crate) fn add_thread(&self) -> Option<ThreadRecorder> {
+        let recording = lock(&self.recording);
+        let added = recording.as_ref()?.thread(None);
+        match added {
+            Ok(recorder) => {
+                // SAFETY: the call has no conditions.
+                let system_id = unsafe { libc::gettid() };
+                lock(&self.threads).insert(recorder.thread_id(), system_id);
+                Some(recorder)
+            }
+            Err(error) => {
+                complain(&format!("a thread is not recorded: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Finalizes the calling thread.
+    pub(crate) fn end_thread(&self, recorder: ThreadRecorder) {
+        let thread_id = recorder.thread_id();
+        lock(&self.threads).remove(&thread_id);
+        if let Some(recording) = &*lock(&self.recording) {
+            let name = fs::read("/proc/thread-self/comm");
+            set_name(recording, thread_id, &name.unwrap_or_default());
+        }
+        drop(recorder);
+    }
+
+    /// Puts the modules into the manifest, at once: without them, nobody knows the functions.
+    pub(crate) fn set_modules(&self, modules: Vec<Module>) {
+        if let Some(recording) = &*lock(&self.recording) {
+            recording.session().set_modules(modules);
+            // It is written again at the end, which tells the error.
+            let _ = recording.write_manifest();
+        }
+    }
+
+    fn finish(&self, recording: Recording) {
+        let lost = self.lost.load(Ordering::Relaxed);
+        match recording.stop() {
+            Ok(summary) if summary.lost_events.saturating_add(lost) > 0 => complain(&format!(
+                "{} events are not in the trace",
+                summary.lost_events.saturating_add(lost)
+            )),
+            Ok(_) => {}
+            Err(error) => complain(&error.to_string()),
+        }
+    }
+}
+
+fn set_name(recording: &Recording, thread_id: u32, name: &[u8]) {
+    let name = String::from_utf8_lossy(name);
+    recording
+        .session()
+        .set_thread_name(thread_id, name.trim_end());
+}
+
+/// Tells the user what is wrong. If nobody can be told, the program still runs on.
+pub(crate) fn complain(message: &str) {
+    use io::Write as _;
+    let _ = writeln!(io::stderr(), "atf: {message}");
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

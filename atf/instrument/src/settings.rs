@@ -1,0 +1,126 @@
+//! The environment variables.
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `ATF_RECORD=off` | record nothing |
+//! | `ATF_OUT=FOLDER` | where sessions are created: `FOLDER/session_<date>_<time>/pid_<pid>`; without it, the working directory |
+//! | `ATF_SESSION=FOLDER` | the folder that gets `pid_<pid>` instead, for one run of several processes |
+//! | `ATF_RING=EVENTS` | record through rings of so many events, which a thread drains: less work for the program, but SIGKILL loses what is in them |
+//! | `ATF_OVERFLOW=block` or `drop` | whether a full ring makes the program wait (as without this variable) or drops events |
+//! | `ATF_DEPTH=N` | record no deeper calls |
+//! | `ATF_MODULES=GLOB,!GLOB,…` | record only functions of these modules, or with `!` none of these; the last that matches the path or the file name decides |
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use atf::record::{Capacity, Overflow, RecordOptions};
+use atf::write::WriteOptions;
+use globset::{Glob, GlobMatcher};
+
+/// The settings.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) place: Place,
+    pub(crate) write: WriteOptions,
+    pub(crate) record: RecordOptions,
+    /// The deepest calls that are recorded.
+    pub(crate) depth: u32,
+    modules: Vec<Filter>,
+}
+
+/// Where the session goes.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Into a new session's folder in this one.
+    Below(PathBuf),
+    /// Into this session's folder.
+    In(PathBuf),
+}
+
+#[derive(Debug)]
+struct Filter {
+    glob: GlobMatcher,
+    is_included: bool,
+}
+
+impl Settings {
+    /// Reads the variables; `None` if nothing is to be recorded.
+    pub(crate) fn read() -> Result<Option<Self>, String> {
+        if text("ATF_RECORD")?.is_some_and(|value| value == "off") {
+            return Ok(None);
+        }
+        let ring: Option<usize> = number("ATF_RING")?;
+        let capacity = Capacity::default().payload_size(0);
+        let overflow = match text("ATF_OVERFLOW")?.as_deref() {
+            None | Some("block") => Overflow::Block,
+            Some("drop") => Overflow::DropNewest,
+            Some(found) => return Err(wrong("ATF_OVERFLOW", "block or drop", found)),
+        };
+        Ok(Some(Self {
+            place: match folder("ATF_SESSION") {
+                Some(session) => Place::In(session),
+                None => Place::Below(folder("ATF_OUT").unwrap_or_else(|| PathBuf::from("."))),
+            },
+            write: WriteOptions::default().survive_kill(ring.is_none()),
+            record: RecordOptions::default()
+                .capacity(capacity.events(ring.unwrap_or(capacity.events)))
+                .overflow(overflow),
+            depth: number("ATF_DEPTH")?.unwrap_or(u32::MAX),
+            modules: filters("ATF_MODULES")?,
+        }))
+    }
+
+    /// Returns whether a module's functions are recorded.
+    pub(crate) fn records(&self, module: &Path) -> bool {
+        let name = module.file_name().map(Path::new);
+        let matches = |filter: &&Filter| {
+            filter.glob.is_match(module) || name.is_some_and(|name| filter.glob.is_match(name))
+        };
+        match self.modules.iter().rev().find(matches) {
+            Some(filter) => filter.is_included,
+            // Only exclusions: everything else is recorded.
+            None => self.modules.iter().all(|filter| !filter.is_included),
+        }
+    }
+}
+
+fn folder(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable)
+        .filter(|value: &OsString| !value.is_empty())
+        .map(PathBuf::from)
+}
+
+fn text(variable: &str) -> Result<Option<String>, String> {
+    let value = env::var_os(variable).filter(|value| !value.is_empty());
+    let value = value.map(OsString::into_string).transpose();
+    value.map_err(|found| wrong(variable, "text in UTF-8", &found.to_string_lossy()))
+}
+
+fn number<T: std::str::FromStr>(variable: &str) -> Result<Option<T>, String> {
+    let parse = |value: String| {
+        value
+            .parse()
+            .map_err(|_| wrong(variable, "a number", &value))
+    };
+    text(variable)?.map(parse).transpose()
+}
+
+fn filters(variable: &str) -> Result<Vec<Filter>, String> {
+    let value = text(variable)?.unwrap_or_default();
+    let globs = value.split(',').filter(|glob| !glob.is_empty());
+    let filters = globs.map(|text| {
+        let excluded = text.strip_prefix('!');
+        let glob = Glob::new(excluded.unwrap_or(text));
+        let glob = glob.map_err(|error| format!("{variable}: {error}"))?;
+        Ok(Filter {
+            glob: glob.compile_matcher(),
+            is_included: excluded.is_none(),
+        })
+    });
+    filters.collect()
+}
+
+fn wrong(variable: &str, expected: &str, found: &str) -> String {
+    format!("{variable}: expected {expected}, found \"{found}\"")
+}

@@ -1,0 +1,286 @@
+//! What a thread records.
+
+use std::cell::{Cell, UnsafeCell};
+use std::ffi::c_void;
+use std::mem;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use atf::EventKind;
+use atf::clock::now_ns;
+use atf::record::{LossCounter, ThreadRecorder};
+use atf::write::Event;
+
+use crate::modules::Range;
+use crate::process::{self, Process};
+
+/// The deepest stack that is kept. Functions left by `longjmp` stay on it until a caller returns.
+const MOST_FRAMES: usize = 1 << 16;
+
+/// How often a thread's end is put off, so that the destructors of the program's own keys are
+/// recorded. Systems run at least four rounds of destructors.
+const ROUNDS: u32 = 3;
+
+/// A thread of the program.
+struct Thread {
+    process: &'static Process,
+    /// Whether this thread is recording an event: only then does it use `state`.
+    is_busy: Cell<bool>,
+    /// Counts events that a signal handler could not record.
+    losses: Cell<Option<&'static LossCounter>>,
+    state: UnsafeCell<State>,
+}
+
+/// A thread's part of the recording.
+struct State {
+    process: &'static Process,
+    registration: Registration,
+    last_ns: u64,
+    /// The functions that were called and have not returned.
+    frames: Vec<usize>,
+    /// The module of the last function.
+    module: Range,
+    rounds: u32,
+}
+
+enum Registration {
+    /// No event yet, or none since a fork.
+    None,
+    Recorder(ThreadRecorder),
+    /// It was refused, or the thread has ended.
+    Over,
+}
+
+thread_local! {
+    /// The thread's own part: null before the first event, [`OFF`] while nothing is recorded. Its
+    /// memory is never freed, since the program's last destructors may still come here.
+    static THREAD: Cell<*const Thread> = const { Cell::new(ptr::null()) };
+}
+
+/// The thread is this library's, or in a function of it that may call instrumented ones.
+const OFF: *const Thread = ptr::without_provenance(1);
+
+/// Records an event of the calling thread.
+pub(crate) fn record(function: usize, kind: EventKind) {
+    let mut thread = THREAD.get();
+    if thread.is_null() {
+        thread = first_event();
+    }
+    if thread == OFF {
+        return;
+    }
+    // SAFETY: otherwise it is a leaked box.
+    let thread = unsafe { &*thread };
+    if thread.is_busy.replace(true) {
+        // A signal handler interrupted this very function.
+        match thread.losses.get() {
+            Some(losses) => losses.lose_event(now_ns()),
+            None => thread.process.lose(),
+        }
+        return;
+    }
+    keep_errno(|| {
+        // SAFETY: `is_busy` was false, so nobody else uses it: only this thread and its signal
+        // handlers come here.
+        let state = unsafe { &mut *thread.state.get() };
+        state.record(function, kind, &thread.losses);
+    });
+    thread.is_busy.set(false);
+}
+
+/// Prepares a thread for its events.
+#[cold]
+fn first_event() -> *const Thread {
+    // What is called here may be instrumented.
+    THREAD.set(OFF);
+    let process = (!is_own_thread()).then(process::get).flatten();
+    let Some(process) = process else {
+        return OFF;
+    };
+    let thread = Box::leak(Box::new(Thread {
+        process,
+        is_busy: Cell::new(false),
+        losses: Cell::new(None),
+        state: UnsafeCell::new(State {
+            process,
+            registration: Registration::None,
+            last_ns: 0,
+            frames: Vec::with_capacity(256),
+            module: Range::NONE,
+            rounds: 0,
+        }),
+    }));
+    let thread = ptr::from_ref(thread);
+    at_end_of_thread(thread);
+    THREAD.set(thread);
+    thread
+}
+
+impl State {
+    fn record(
+        &mut self,
+        function: usize,
+        kind: EventKind,
+        losses: &Cell<Option<&'static LossCounter>>,
+    ) {
+        let Some(function_id) = self.function_id(function) else {
+            return;
+        };
+        let depth = match kind {
+            EventKind::CALL => self.enter(function),
+            _ => self.leave(function),
+        };
+        if depth > self.process.settings.depth {
+            return;
+        }
+        // A signal handler's events may have come between the last clock reading and its event.
+        let now = now_ns().max(self.last_ns);
+        self.last_ns = now;
+        let recorder = match &mut self.registration {
+            Registration::Recorder(recorder) => recorder,
+            Registration::Over => return self.process.lose(),
+            Registration::None => match self.register(losses) {
+                Some(recorder) => recorder,
+                None => return self.process.lose(),
+            },
+        };
+        // What is lost is counted.
+        let _ = recorder.record(&Event::new(now, function_id, kind, depth));
+    }
+
+    /// Returns the function's id; `None` if it is not recorded.
+    fn function_id(&mut self, function: usize) -> Option<u64> {
+        if !self.module.contains(function) {
+            self.module = self.process.modules.find(function, self.process);
+        }
+        self.module.function_id(function)
+    }
+
+    #[cold]
+    fn register(
+        &mut self,
+        losses: &Cell<Option<&'static LossCounter>>,
+    ) -> Option<&mut ThreadRecorder> {
+        let thread = THREAD.replace(OFF);
+        self.registration = Registration::Over;
+        if let Some(recorder) = self.process.add_thread() {
+            losses.set(Some(Box::leak(Box::new(recorder.loss_counter()))));
+            self.registration = Registration::Recorder(recorder);
+        }
+        THREAD.set(thread);
+        match &mut self.registration {
+            Registration::Recorder(recorder) => Some(recorder),
+            _ => None,
+        }
+    }
+
+    /// Returns the depth of a call.
+    fn enter(&mut self, function: usize) -> u32 {
+        if self.frames.len() < MOST_FRAMES {
+            self.frames.push(function);
+        }
+        self.depth()
+    }
+
+    /// Returns the depth of the call that returns. Those above it were left by `longjmp`.
+    fn leave(&mut self, function: usize) -> u32 {
+        let found = self.frames.iter().rposition(|frame| *frame == function);
+        let Some(found) = found else {
+            // Its call was not recorded: it came before a fork, or the stack was too deep.
+            return self.depth().max(1);
+        };
+        self.frames.truncate(found.saturating_add(1));
+        let depth = self.depth();
+        self.frames.pop();
+        depth
+    }
+
+    fn depth(&self) -> u32 {
+        u32::try_from(self.frames.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Process {
+    fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Leaves the calling thread's recorder to its parent, without dropping it.
+pub(crate) fn forked() {
+    let thread = THREAD.replace(ptr::null());
+    if thread != OFF
+        // SAFETY: null, or a leaked box.
+        && let Some(thread) = unsafe { thread.as_ref() }
+    {
+        // SAFETY: no other thread exists, and this one is in `fork`, not in `record`, unless a
+        // signal handler forked. Then its parent's events are not used any more either.
+        let state = unsafe { &mut *thread.state.get() };
+        mem::forget(mem::replace(&mut state.registration, Registration::Over));
+    }
+}
+
+/// Stops the calling thread: the process ends.
+pub(crate) fn stop() {
+    THREAD.set(OFF);
+}
+
+/// Whether this is the thread that drains rings, or writes the manifest.
+fn is_own_thread() -> bool {
+    let mut name = [0_u8; 16];
+    // SAFETY: the call writes at most 16 bytes to the buffer.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name.starts_with(b"atf-drain\0")
+}
+
+/// Has [`ended`] called at the end of the thread.
+fn at_end_of_thread(thread: *const Thread) {
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: the pointer is that of a key, which the call writes.
+        let status = unsafe { libc::pthread_key_create(&raw mut key, Some(ended)) };
+        (status == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: the key was created above. If the call fails, the thread is finalized at the
+        // end of the process.
+        unsafe { libc::pthread_setspecific(*key, thread.cast()) };
+    }
+}
+
+/// Finalizes a thread, in its last round of destructors.
+unsafe extern "C" fn ended(thread: *mut c_void) {
+    let pointer = thread.cast_const().cast::<Thread>();
+    // SAFETY: only `at_end_of_thread` sets it, to a leaked box.
+    let Some(thread) = (unsafe { pointer.as_ref() }) else {
+        return;
+    };
+    thread.is_busy.set(true);
+    // SAFETY: as in `record`.
+    let state = unsafe { &mut *thread.state.get() };
+    if state.rounds < ROUNDS {
+        state.rounds = state.rounds.saturating_add(1);
+        at_end_of_thread(pointer);
+    } else if let Registration::Recorder(recorder) =
+        mem::replace(&mut state.registration, Registration::Over)
+    {
+        let before = THREAD.replace(OFF);
+        state.process.end_thread(recorder);
+        THREAD.set(before);
+        state.frames = Vec::new();
+    }
+    thread.is_busy.set(false);
+}
+
+/// Runs `work` and restores `errno`, which the program reads after calls of its own.
+fn keep_errno(work: impl FnOnce()) {
+    // SAFETY: the call has no conditions.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: the address is valid as long as the thread.
+    let before = unsafe { *place };
+    work();
+    // SAFETY: as above.
+    unsafe { *place = before };
+}
