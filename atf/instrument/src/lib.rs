@@ -23,6 +23,14 @@
 // The compiler's instrumentation exists on other systems too; the loader's functions used here do
 // not.
 #![cfg(target_os = "linux")]
+// A traced program must not die of its tracer.
+#![warn(
+    clippy::arithmetic_side_effects,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
 
 pub mod hook;
 mod modules;

@@ -1,0 +1,54 @@
+//! How programs end.
+
+use std::os::unix::process::ExitStatusExt as _;
+
+use crate::support::{Calls, Program};
+
+#[test]
+fn threads_that_still_run_are_finalized_too() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["live"]);
+        let calls = run.counted();
+        let trace = run.session().accepted();
+        // One function never returns.
+        let expected = Calls {
+            returned: calls - 1,
+            open: 1,
+            ..Calls::default()
+        };
+        assert_eq!(trace.calls(), expected);
+        assert_eq!(trace.threads().len(), 2);
+    });
+}
+
+#[test]
+fn a_program_that_dies_leaves_all_its_events() {
+    Program::each("life.c", |program| {
+        for (way, code, signal) in [("_exit", Some(3), None), ("abort", None, Some(6))] {
+            let run = program.run(&[way]);
+            let status = run.output.status;
+            assert_eq!((status.code(), status.signal()), (code, signal));
+            let calls = run.session().calls();
+            assert_eq!(
+                calls,
+                Calls {
+                    returned: run.counted(),
+                    ..Calls::default()
+                }
+            );
+        }
+    });
+}
+
+#[test]
+fn a_signal_handler_may_end_the_program_while_an_event_is_recorded() {
+    Program::with("life.c", |program| {
+        for _ in 0..5 {
+            let run = program.run(&["exit-by-signal"]);
+            assert!(run.output.status.success(), "{:?}", run.output);
+            let trace = run.session();
+            assert!(trace.event_count() > 0);
+            assert_eq!(trace.calls().unmatched, 0);
+        }
+    });
+}

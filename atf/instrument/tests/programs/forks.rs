@@ -1,0 +1,75 @@
+//! Other processes and other modules.
+
+use std::process::Command;
+
+use crate::support::{Program, Run, Trace, source, succeed};
+
+#[test]
+fn a_forked_child_records_a_session_of_its_own() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["fork"]);
+        assert_eq!(run.sessions.len(), 2);
+        let text = String::from_utf8(run.output.stdout.clone()).unwrap();
+        let mut counted: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
+        let mut calls: Vec<_> = run
+            .sessions
+            .iter()
+            .map(|path| Trace::open(path).accepted().calls().returned)
+            .collect();
+        counted.sort_unstable();
+        calls.sort_unstable();
+        assert_eq!(calls, counted);
+    });
+}
+
+#[test]
+fn a_program_that_replaces_itself_leaves_two_sessions() {
+    Program::each("life.c", |program| {
+        let session = program.traces().join("session");
+        let mut command = program.command(&["exec"]);
+        let Run { output, sessions } = program.finished(command.env("ATF_SESSION", &session));
+        assert!(output.status.success(), "{output:?}");
+        let names: Vec<_> = sessions
+            .iter()
+            .map(|path| path.file_name().unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(names.len(), 2, "{names:?}");
+        assert_eq!(format!("{}_2", names[0]), names[1]);
+        let [first, second] = [0, 1].map(|n: usize| Trace::open(&sessions[n]).calls());
+        // early and leaf; then early and late.
+        assert_eq!((first.returned, second.returned), (2, 2));
+    });
+}
+
+#[test]
+fn a_module_at_the_address_of_another_one_is_a_module_of_its_own() {
+    Program::with("life.c", |program| {
+        let plugins = ["first.so", "second.so"].map(|name| {
+            let path = program.folder.path().join(name);
+            let mut command = Command::new("gcc");
+            command.args(["-shared", "-fPIC", "-finstrument-functions"]);
+            succeed(command.arg(source("plugin.c")).arg("-o").arg(&path));
+            path.to_str().unwrap().to_owned()
+        });
+        let run = program.run(&["plugins", &plugins[0], &plugins[1]]);
+        let trace = run.session().accepted();
+        assert_eq!(trace.calls().returned, run.counted());
+        let threads = trace.threads();
+        let events = threads.iter().flat_map(|(_, events)| events);
+        let mut called = Vec::new();
+        for event in events.filter(|event| event.event_kind == atf::EventKind::CALL) {
+            let module = trace.reader.symbols().function(event.function_id).module;
+            let path = module.and_then(|module| module.path.clone()).unwrap();
+            called.push(path.rsplit('/').next().unwrap().to_owned());
+        }
+        let expected = [
+            "program",
+            "first.so",
+            "second.so",
+            "first.so",
+            "second.so",
+            "program",
+        ];
+        assert_eq!(called, expected);
+    });
+}

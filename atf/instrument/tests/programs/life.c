@@ -1,0 +1,198 @@
+// A program that counts its own instrumented calls, in the ways that argv[1] names, and prints their number.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PLAIN __attribute__((no_instrument_function))
+// So that a call is neither inlined nor a jump.
+#define FUNCTION __attribute__((noinline))
+
+static _Atomic unsigned long calls;
+
+static FUNCTION long leaf(long n) {
+    calls++;
+    return n;
+}
+
+static FUNCTION long tree(int depth) {
+    calls++;
+    return depth == 0 ? leaf(1) : tree(depth - 1) + tree(depth - 1);
+}
+
+static FUNCTION void *work(void *name) {
+    calls++;
+    pthread_setname_np(pthread_self(), name);
+    tree(8);
+    return 0;
+}
+
+static PLAIN void threads(void) {
+    pthread_t all[3];
+    char *names[] = {"first", "second", "third"};
+    for (int n = 0; n < 3; n++) pthread_create(&all[n], 0, work, names[n]);
+    for (int n = 0; n < 3; n++) pthread_join(all[n], 0);
+}
+
+static FUNCTION void *forever(void *unused) {
+    calls++;
+    leaf(1);
+    for (;;) pause();
+    return unused;
+}
+
+static PLAIN void leave_a_thread(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, forever, 0);
+    while (calls < 2) usleep(100);
+}
+
+static FUNCTION void key_ended(void *unused) {
+    calls++;
+    (void)unused;
+}
+
+static FUNCTION void *with_a_key(void *key) {
+    calls++;
+    pthread_setspecific(*(pthread_key_t *)key, key);
+    return 0;
+}
+
+static PLAIN void keys(void) {
+    pthread_key_t key;
+    pthread_key_create(&key, key_ended);
+    pthread_t thread;
+    pthread_create(&thread, 0, with_a_key, &key);
+    pthread_join(thread, 0);
+}
+
+static jmp_buf place;
+
+static FUNCTION void jump(int depth) {
+    calls++;
+    if (depth == 0) longjmp(place, 1);
+    jump(depth - 1);
+}
+
+static FUNCTION void guarded(void) {
+    calls++;
+    if (setjmp(place) == 0) jump(5);
+    leaf(1);
+}
+
+static PLAIN void jumps(void) {
+    for (int n = 0; n < 3; n++) guarded();
+    leaf(1);
+}
+
+static FUNCTION void handler(int number) {
+    calls++;
+    (void)number;
+}
+
+static PLAIN void signals(void) {
+    signal(SIGALRM, handler);
+    struct itimerval timer = {{0, 50}, {0, 50}};
+    setitimer(ITIMER_REAL, &timer, 0);
+    for (int n = 0; n < 200; n++) tree(8);
+    memset(&timer, 0, sizeof timer);
+    setitimer(ITIMER_REAL, &timer, 0);
+}
+
+static PLAIN void end_in_a_handler(int number) {
+    (void)number;
+    exit(0);
+}
+
+static PLAIN void exit_by_signal(void) {
+    signal(SIGALRM, end_in_a_handler);
+    ualarm(20000, 0);
+    for (;;) tree(8);
+}
+
+static PLAIN void plugins(const char *first, const char *second) {
+    for (int round = 0; round < 2; round++) {
+        const char *paths[] = {first, second};
+        for (int n = 0; n < 2; n++) {
+            void *plugin = dlopen(paths[n], RTLD_NOW);
+            if (!plugin) {
+                fprintf(stderr, "%s\n", dlerror());
+                exit(9);
+            }
+            ((void (*)(void))dlsym(plugin, "plugin"))();
+            calls++;
+            dlclose(plugin);
+        }
+    }
+}
+
+// Stores the number of finished calls where it outlives this process.
+static PLAIN void until_killed(const char *path) {
+    FILE *file = fopen(path, "w+");
+    if (!file || ftruncate(fileno(file), 4096) != 0) exit(9);
+    _Atomic unsigned long *finished = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    for (;;) {
+        leaf(1);
+        atomic_store(finished, calls);
+    }
+}
+
+static FUNCTION __attribute__((constructor)) void early(void) { calls++; }
+
+static PLAIN int count(void) { return printf("%lu\n", (unsigned long)calls); }
+
+static FUNCTION __attribute__((destructor)) void late(void) {
+    calls++;
+    count();
+}
+
+PLAIN int main(int argc, char **argv) {
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (!strcmp(mode, "threads")) threads();
+    if (!strcmp(mode, "live")) leave_a_thread();
+    if (!strcmp(mode, "keys")) keys();
+    if (!strcmp(mode, "jumps")) jumps();
+    if (!strcmp(mode, "signals")) signals();
+    if (!strcmp(mode, "exit-by-signal")) exit_by_signal();
+    if (!strcmp(mode, "plugins")) plugins(argv[2], argv[3]);
+    if (!strcmp(mode, "forever")) until_killed(argv[2]);
+    if (!strcmp(mode, "fork")) {
+        leaf(1);
+        fflush(stdout);
+        if (fork() == 0) {
+            calls = 0;
+            tree(3);
+            exit(0);
+        }
+        wait(0);
+        leaf(1);
+    }
+    if (!strcmp(mode, "exec")) {
+        leaf(1);
+        count();
+        fflush(stdout);
+        execl(argv[0], argv[0], "again", (char *)0);
+    }
+    if (!strcmp(mode, "_exit")) {
+        leaf(1);
+        count();
+        fflush(stdout);
+        _exit(3);
+    }
+    if (!strcmp(mode, "abort")) {
+        leaf(1);
+        count();
+        fflush(stdout);
+        abort();
+    }
+    return 0;
+}

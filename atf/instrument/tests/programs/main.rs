@@ -1,0 +1,15 @@
+//! Compiles C and C++ programs, runs them with the library, and compares the trace with what the
+//! programs counted themselves.
+//!
+//! A missing compiler is skipped with a message; with `ATF_REQUIRE_TOOLS=1` in the environment it
+//! is a failure.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+mod ends;
+mod forks;
+mod kills;
+mod settings;
+mod threads;

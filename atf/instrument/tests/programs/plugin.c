@@ -1,0 +1,2 @@
+// A library that is loaded and unloaded.
+void plugin(void) {}

@@ -1,0 +1,84 @@
+//! The environment variables.
+
+use std::fs;
+
+use crate::support::{Program, Run};
+
+fn run(program: &Program, variables: &[(&str, &str)]) -> Run {
+    let mut command = program.command(&["threads"]);
+    program.finished(command.envs(variables.iter().copied()))
+}
+
+#[test]
+fn a_depth_limits_what_is_recorded() {
+    Program::with("life.c", |program| {
+        let trace = run(program, &[("ATF_DEPTH", "3")]).session().accepted();
+        // early, late, and in each of three threads work, tree and two trees.
+        assert_eq!(trace.calls().returned, 2 + 3 * 4);
+    });
+}
+
+#[test]
+fn modules_are_chosen_by_path_or_name() {
+    Program::with("life.c", |program| {
+        for (globs, is_recorded) in [
+            ("program", true),
+            ("lib*", false),
+            ("!program", false),
+            ("!lib*", true),
+            ("*,!*/program", false),
+            ("!*/program,prog*", true),
+        ] {
+            let run = run(program, &[("ATF_MODULES", globs)]);
+            let events = run.session().event_count();
+            let expected = if is_recorded { 2 * run.counted() } else { 0 };
+            assert_eq!(events, expected, "{globs}");
+        }
+    });
+}
+
+#[test]
+fn nothing_is_recorded_if_asked_or_if_a_setting_is_wrong() {
+    Program::with("life.c", |program| {
+        for (name, value, told) in [
+            ("ATF_RECORD", "off", ""),
+            (
+                "ATF_DEPTH",
+                "deep",
+                "atf: ATF_DEPTH: expected a number, found \"deep\"\n",
+            ),
+            (
+                "ATF_OVERFLOW",
+                "grow",
+                "atf: ATF_OVERFLOW: expected block or drop, found \"grow\"\n",
+            ),
+            (
+                "ATF_RING",
+                "0",
+                "atf: nothing is recorded: events: 0, expected 1 to 33554432\n",
+            ),
+            (
+                "ATF_MODULES",
+                "[",
+                "atf: ATF_MODULES: error parsing glob '[': unclosed character class; missing ']'\n",
+            ),
+        ] {
+            let run = run(program, &[(name, value)]);
+            assert!(run.output.status.success());
+            assert!(run.counted() > 1000);
+            assert_eq!(run.told(), told);
+        }
+    });
+}
+
+#[test]
+fn a_program_runs_on_if_its_folder_cannot_be_written() {
+    Program::with("life.c", |program| {
+        fs::write(program.traces(), []).unwrap();
+        let run = program.command(&["threads"]).output().unwrap();
+        assert!(run.status.success());
+        let told = String::from_utf8(run.stderr).unwrap();
+        assert!(told.starts_with("atf: nothing is recorded: "), "{told}");
+        assert_eq!(told.lines().count(), 1);
+    });
+}

@@ -1,0 +1,280 @@
+//! Compiles and runs programs, and reads what was recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use atf::check::{FileReport, check};
+use atf::index::IndexEvent;
+use atf::session::SessionReader;
+use atf::spans::{Paired, SpanEnd, Spans};
+use tempfile::TempDir;
+
+/// How the hooks get into a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    Preloaded,
+    Static,
+}
+
+/// A compiled program, and a folder for its traces.
+pub(crate) struct Program {
+    pub(crate) folder: TempDir,
+    link: Link,
+}
+
+/// The outcome of a run.
+pub(crate) struct Run {
+    pub(crate) output: Output,
+    pub(crate) sessions: Vec<PathBuf>,
+}
+
+impl Program {
+    /// Compiles `tests/programs/NAME` with each installed compiler's instrumentation, preloaded and
+    /// linked statically, and passes the programs to `test`.
+    pub(crate) fn each(name: &str, test: impl Fn(&Self)) {
+        for link in [Link::Preloaded, Link::Static] {
+            Self::compiled("gcc", name, link, &test);
+        }
+        Self::compiled("clang", name, Link::Preloaded, &test);
+    }
+
+    /// Compiles it with GCC and passes it to `test`.
+    pub(crate) fn with(name: &str, test: impl Fn(&Self)) {
+        Self::compiled("gcc", name, Link::Preloaded, &test);
+    }
+
+    fn compiled(compiler: &str, name: &str, link: Link, test: impl Fn(&Self)) {
+        if !has(compiler) {
+            return;
+        }
+        let folder = TempDir::new().unwrap();
+        let is_cpp = name.ends_with(".cpp");
+        let program = match (compiler, is_cpp) {
+            ("gcc", true) => "g++",
+            ("clang", true) => "clang++",
+            (compiler, _) => compiler,
+        };
+        let hooks = match compiler {
+            "clang" => "-finstrument-functions-after-inlining",
+            _ => "-finstrument-functions",
+        };
+        let mut command = Command::new(program);
+        command.args([
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-infinite-recursion",
+            "-g",
+            "-O1",
+            hooks,
+        ]);
+        command.arg(source(name));
+        if link == Link::Static {
+            command.arg(libraries().join("libatf_instrument.a"));
+        }
+        command.args(["-lpthread", "-ldl", "-lm", "-o"]);
+        succeed(command.arg(folder.path().join("program")));
+        test(&Self { folder, link });
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("program")
+    }
+
+    /// A command that runs the program and records into `traces`.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.path());
+        command.args(arguments).current_dir(self.folder.path());
+        command.env("ATF_OUT", self.traces());
+        if self.link == Link::Preloaded {
+            command.env("LD_PRELOAD", libraries().join("libatf_instrument.so"));
+        }
+        command
+    }
+
+    pub(crate) fn traces(&self) -> PathBuf {
+        self.folder.path().join("traces")
+    }
+
+    /// Runs it in one of its ways.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Run {
+        self.finished(&mut self.command(arguments))
+    }
+
+    /// Runs a command and finds the sessions that it left, which are then gone for the next run.
+    pub(crate) fn finished(&self, command: &mut Command) -> Run {
+        let output = command.output().unwrap();
+        let sessions = self.sessions();
+        Run { output, sessions }
+    }
+
+    /// The sessions, in a folder that no later run uses.
+    pub(crate) fn sessions(&self) -> Vec<PathBuf> {
+        let kept = TempDir::new_in(self.folder.path()).unwrap().keep();
+        if !self.traces().exists() {
+            return Vec::new();
+        }
+        fs::rename(self.traces(), kept.join("traces")).unwrap();
+        let mut sessions: Vec<_> = list(&kept.join("traces"))
+            .iter()
+            .flat_map(|folder| list(folder))
+            .collect();
+        sessions.sort();
+        sessions
+    }
+}
+
+impl Run {
+    /// What the program counted: the last line of its output.
+    #[track_caller]
+    pub(crate) fn counted(&self) -> u64 {
+        let text = String::from_utf8_lossy(&self.output.stdout);
+        let last = text.lines().last();
+        last.and_then(|line| line.parse().ok())
+            .unwrap_or_else(|| panic!("no count: {:?}", self.output))
+    }
+
+    /// What the library told on standard error.
+    pub(crate) fn told(&self) -> String {
+        String::from_utf8(self.output.stderr.clone()).unwrap()
+    }
+
+    /// The only session.
+    #[track_caller]
+    pub(crate) fn session(&self) -> Trace {
+        assert_eq!(self.sessions.len(), 1, "{:?}", self.output);
+        Trace::open(&self.sessions[0])
+    }
+}
+
+/// A recorded session.
+pub(crate) struct Trace {
+    pub(crate) reader: SessionReader,
+    path: PathBuf,
+}
+
+/// The calls of a session.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Calls {
+    pub(crate) returned: u64,
+    /// Left by `longjmp`: a caller returned before them.
+    pub(crate) left: u64,
+    pub(crate) open: u64,
+    pub(crate) unmatched: u64,
+}
+
+impl Trace {
+    #[track_caller]
+    pub(crate) fn open(path: &Path) -> Self {
+        Self {
+            reader: SessionReader::open(path).unwrap(),
+            path: path.to_owned(),
+        }
+    }
+
+    /// Asserts that no MUST and no SHOULD of the format is broken.
+    #[track_caller]
+    pub(crate) fn accepted(self) -> Self {
+        struct Findings(Vec<String>);
+        impl atf::check::Output for Findings {
+            fn file(&mut self, report: FileReport) {
+                let broken = report
+                    .findings()
+                    .into_iter()
+                    .filter(|finding| finding.rule.severity < atf::check::rules::Severity::Advice);
+                self.0.extend(
+                    broken.map(|finding| format!("{} {}", finding.rule.id, finding.message)),
+                );
+            }
+            fn unreadable(&mut self, path: &Path, why: &str) {
+                self.0.push(format!("{}: {why}", path.display()));
+            }
+        }
+        let mut findings = Findings(Vec::new());
+        check(&self.path, &mut findings);
+        assert!(findings.0.is_empty(), "{:#?}", findings.0);
+        self
+    }
+
+    /// Each thread's name and events, ordered by name.
+    pub(crate) fn threads(&self) -> Vec<(String, Vec<IndexEvent>)> {
+        let threads = self.reader.threads().iter();
+        let events = threads.map(|thread| {
+            let listed = self.reader.manifest().unwrap().threads.iter();
+            let listed = listed.clone().find(|listed| listed.id == thread.id());
+            let name = listed.and_then(|listed| listed.name.clone());
+            let reader = thread.open().unwrap();
+            let events = reader.index().events_in(..).map(Result::unwrap).collect();
+            (name.unwrap_or_default(), events)
+        });
+        let mut threads: Vec<_> = events.collect();
+        threads.sort_by(|one, other| one.0.cmp(&other.0));
+        threads
+    }
+
+    pub(crate) fn event_count(&self) -> u64 {
+        let threads = self.threads().into_iter();
+        threads.map(|(_, events)| events.len() as u64).sum()
+    }
+
+    /// The events that the manifest says were lost.
+    pub(crate) fn lost(&self) -> u64 {
+        let threads = &self.reader.manifest().unwrap().threads;
+        let lost = threads.iter().filter_map(|thread| thread.lost_events);
+        lost.map(|loss| loss.count).sum()
+    }
+
+    pub(crate) fn calls(&self) -> Calls {
+        let mut calls = Calls::default();
+        for (_, events) in self.threads() {
+            for paired in Spans::new(events.into_iter().map(Ok)) {
+                *match paired.unwrap() {
+                    Paired::Span(span) => match span.end {
+                        SpanEnd::Return => &mut calls.returned,
+                        SpanEnd::NotReturned => &mut calls.left,
+                        _ => &mut calls.open,
+                    },
+                    _ => &mut calls.unmatched,
+                } += 1;
+            }
+        }
+        calls
+    }
+}
+
+/// A source file next to this one.
+pub(crate) fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/programs")
+        .join(name)
+}
+
+/// The folder with the libraries that cargo built with this test.
+fn libraries() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.parent().unwrap().to_path_buf()
+}
+
+fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    if !found {
+        let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+        assert!(!required, "{tool} is missing and required");
+        eprintln!("SKIPPED: {tool} is missing");
+    }
+    found
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Runs a command that must succeed.
+#[track_caller]
+pub(crate) fn succeed(command: &mut Command) {
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {told}");
+}

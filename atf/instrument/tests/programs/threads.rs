@@ -1,0 +1,117 @@
+//! Threads, and all their events.
+
+use std::collections::BTreeSet;
+
+use crate::support::{Calls, Program};
+
+#[test]
+fn every_call_and_every_return_of_every_thread_is_recorded() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["threads"]);
+        let calls = run.counted();
+        assert!(calls > 3 * 512, "{calls}");
+        let trace = run.session().accepted();
+        let returned = Calls {
+            returned: calls,
+            ..Calls::default()
+        };
+        assert_eq!(trace.calls(), returned);
+        assert_eq!(trace.lost(), 0);
+        let threads = trace.threads();
+        let names: Vec<_> = threads.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["first", "program", "second", "third"]);
+        let depths: BTreeSet<_> = threads[0]
+            .1
+            .iter()
+            .map(|event| event.call_depth.unwrap())
+            .collect();
+        // work, nine times tree, leaf.
+        assert_eq!(depths, (1..=11).collect());
+        // The functions of one module: early and late, work, tree and leaf.
+        let ids = threads
+            .iter()
+            .flat_map(|(_, events)| events)
+            .map(|event| event.function_id);
+        assert_eq!(ids.collect::<BTreeSet<_>>().len(), 5);
+        assert_eq!(run.told(), "");
+    });
+}
+
+#[test]
+fn a_ring_loses_nothing_when_it_blocks_and_tells_what_it_drops() {
+    Program::with("life.c", |program| {
+        for (overflow, ring) in [("block", "16"), ("drop", "16")] {
+            let mut command = program.command(&["threads"]);
+            command.env("ATF_RING", ring).env("ATF_OVERFLOW", overflow);
+            let run = program.finished(&mut command);
+            let trace = run.session();
+            let events = 2 * run.counted();
+            assert_eq!(trace.event_count() + trace.lost(), events);
+            if overflow == "block" {
+                assert_eq!(trace.lost(), 0);
+                assert_eq!(run.told(), "");
+            } else {
+                let lost = trace.lost();
+                assert!(lost > 0);
+                assert_eq!(
+                    run.told(),
+                    format!("atf: {lost} events are not in the trace\n")
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_signal_handler_s_events_are_recorded_or_counted_as_lost() {
+    Program::with("life.c", |program| {
+        let run = program.run(&["signals"]);
+        let trace = run.session();
+        assert_eq!(trace.event_count() + trace.lost(), 2 * run.counted());
+    });
+}
+
+#[test]
+fn the_destructors_of_a_thread_s_keys_are_recorded() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["keys"]);
+        let trace = run.session().accepted();
+        assert_eq!(trace.calls().returned, run.counted());
+    });
+}
+
+#[test]
+fn exceptions_end_their_functions() {
+    Program::each("throws.cpp", |program| {
+        let run = program.run(&[]);
+        assert!(run.output.status.success());
+        let trace = run.session().accepted();
+        let calls = trace.calls();
+        // main, twice caught, and five functions that an exception leaves.
+        assert!(calls.returned > 10, "{calls:?}");
+        assert_eq!((calls.left, calls.open, calls.unmatched), (0, 0, 0));
+        assert_eq!(trace.threads().len(), 2);
+    });
+}
+
+#[test]
+fn after_a_longjmp_the_depth_is_right_at_the_next_return() {
+    Program::each("life.c", |program| {
+        let run = program.run(&["jumps"]);
+        let trace = run.session();
+        let calls = trace.calls();
+        // Three times, six calls are left.
+        assert_eq!((calls.left, calls.open, calls.unmatched), (18, 0, 0));
+        assert_eq!(calls.returned + calls.left, run.counted());
+        let threads = trace.threads();
+        let events = &threads[0].1;
+        // After early, guarded and what it calls comes a leaf of depth 1, and late.
+        let last: Vec<_> = events
+            .iter()
+            .rev()
+            .take(4)
+            .map(|event| event.call_depth.unwrap())
+            .collect();
+        assert_eq!(last, [1; 4]);
+    });
+}
