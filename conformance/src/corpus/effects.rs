@@ -372,6 +372,14 @@ const EFFECTS: &[(&str, &str)] = &[
         "A reader that prints the name prints nothing, and hides which function was called.",
     ),
     (
+        "ATF-MANI-014",
+        "A reader that does not tell shows a gap that looks like idle time.",
+    ),
+    (
+        "ATF-MANI-015",
+        "A reader that marks the interval of the loss marks nothing, or computes a negative duration.",
+    ),
+    (
         "ATF-SESS-001",
         "The thread has one id in its folder's name and another in its events.",
     ),

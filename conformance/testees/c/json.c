@@ -175,9 +175,14 @@ static bool digits(Text *text) {
     return true;
 }
 
-/* Parses a number; sets `fits` if it is from 0 to `most`, without sign, fraction or exponent. */
-static bool number(Text *text, uint64_t most, bool *fits) {
-    bool is_whole = !take(text, '-');
+/* Parses a number; sets `fits` if it is in the type's range, without fraction or exponent, and not -0. */
+static bool number(Text *text, const Type *type, bool *fits) {
+    bool is_negative = take(text, '-'), is_whole = true;
+    uint64_t least = type->least > 0 ? (uint64_t)type->least : 0, most = type->most;
+    if (is_negative) {
+        least = 1;
+        most = type->least < 0 ? 0 - (uint64_t)type->least : 0;
+    }
     const uint8_t *start = text->at;
     if (!take(text, '0') && !digits(text)) return false;
     uint64_t whole = 0;
@@ -195,7 +200,7 @@ static bool number(Text *text, uint64_t most, bool *fits) {
         if (!take(text, '+')) take(text, '-');
         if (!digits(text)) return false;
     }
-    *fits = is_whole;
+    *fits = is_whole && whole >= least;
     return true;
 }
 
@@ -289,7 +294,7 @@ static bool bare_value(Text *text, const Type *type) {
     case 'f': return take_word(text, "false") && (is_any || type->kind == BOOLEAN);
     case 'n': return take_word(text, "null") && is_any;
     default:
-        return number(text, type->most, &fits) && (is_any || (type->kind == UNSIGNED && fits));
+        return number(text, type, &fits) && (is_any || (type->kind == INTEGER && fits));
     }
 }
 

@@ -10,8 +10,9 @@ typedef struct Member Member;
 
 /* The type of a value. */
 typedef struct Type {
-    enum { ANY, TEXT, ADDRESS, BOOLEAN, UNSIGNED, LIST, OBJECT } kind;
-    uint64_t most;              /* of UNSIGNED */
+    enum { ANY, TEXT, ADDRESS, BOOLEAN, INTEGER, LIST, OBJECT } kind;
+    int64_t least;              /* of INTEGER */
+    uint64_t most;              /* of INTEGER */
     const struct Type *item;    /* of LIST */
     const Member *members;      /* of OBJECT, ended by one without a key; other keys are allowed */
 } Type;

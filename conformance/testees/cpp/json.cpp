@@ -99,7 +99,7 @@ class Parser {
 
     Json number() {
         const char *start = at;
-        bool is_whole = !take('-');
+        const bool is_negative = take('-');
         if (!take('0')) digits();
         const char *whole_end = at;
         if (take('.')) digits();
@@ -107,10 +107,16 @@ class Parser {
             if (!take('+')) take('-');
             digits();
         }
-        std::uint64_t whole = 0;
-        is_whole = is_whole && at == whole_end &&
-                   std::from_chars(start, whole_end, whole).ec == std::errc();
-        return is_whole ? Json(whole) : Json(OtherNumber{});
+        if (at != whole_end) return OtherNumber{};
+        return is_negative ? integer<std::int64_t>(start) : integer<std::uint64_t>(start);
+    }
+
+    // -0 is no integer: it has a sign.
+    template <typename Number>
+    Json integer(const char *start) const {
+        Number whole = 0;
+        const bool fits = std::from_chars(start, at, whole).ec == std::errc();
+        return fits && (whole != 0 || *start != '-') ? Json(whole) : Json(OtherNumber{});
     }
 
     std::string string() {

@@ -11,11 +11,12 @@
 
 struct Json;
 
-// The text of a number that is not an unsigned 64-bit integer.
+// A number that is no integer of 64 bits.
 struct OtherNumber {};
 
-struct Json : std::variant<std::nullptr_t, bool, std::uint64_t, OtherNumber, std::string,
-                           std::vector<Json>, std::map<std::string, Json>> {
+// Integers from 0 are unsigned, and those below 0 signed.
+struct Json : std::variant<std::nullptr_t, bool, std::uint64_t, std::int64_t, OtherNumber,
+                           std::string, std::vector<Json>, std::map<std::string, Json>> {
     using variant::variant;
 
     template <typename Type>

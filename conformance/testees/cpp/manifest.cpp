@@ -30,7 +30,18 @@ bool address(const Json &value) {
 template <typename Number>
 bool number(const Json &value) {
     const auto *number = value.as<std::uint64_t>();
-    return number != nullptr && *number <= std::numeric_limits<Number>::max();
+    constexpr std::uint64_t most = std::numeric_limits<Number>::max();
+    return number != nullptr && *number <= most;
+}
+
+bool signed_number(const Json &value) {
+    return value.as<std::int64_t>() != nullptr || number<std::int64_t>(value);
+}
+
+// From 1 to 2^31 - 1.
+bool timescale(const Json &value) {
+    const auto *number = value.as<std::uint64_t>();
+    return number != nullptr && *number >= 1 && *number <= std::numeric_limits<std::int32_t>::max();
 }
 
 // Other keys are allowed.
@@ -56,23 +67,35 @@ bool is_manifest(const Json &value) {
     using u8 = std::uint8_t;
     using u32 = std::uint32_t;
     using u64 = std::uint64_t;
-    static const Fits thread = object({{"id", number<u32>, true}, {"has_detail", boolean}});
+    static const Fits loss = object({{"count", number<u64>, true},
+                                     {"first_ns", number<u64>, true},
+                                     {"last_ns", number<u64>, true}});
+    static const Fits thread = object({{"id", number<u32>, true},
+                                       {"has_detail", boolean},
+                                       {"name", text},
+                                       {"lost_events", loss},
+                                       {"lost_details", loss}});
     static const Fits module = object({{"module_id", number<u32>, true},
                                        {"path", text},
                                        {"base_address", address},
                                        {"size", number<u64>},
-                                       {"uuid", text}});
+                                       {"uuid", text},
+                                       {"function_offsets", boolean}});
     static const Fits symbol = object({{"function_id", address, true},
                                        {"module_id", number<u32>},
                                        {"symbol_index", number<u32>},
                                        {"name", text}});
+    static const Fits anchor = object({{"host_time_ns", number<u64>, true},
+                                       {"media_time", signed_number, true},
+                                       {"media_timescale", timescale, true}});
     static const Fits manifest = object({{"format_version", text},
                                          {"threads", list(thread), true},
                                          {"time_start_ns", number<u64>},
                                          {"time_end_ns", number<u64>},
                                          {"clock_type", number<u8>},
                                          {"modules", list(module)},
-                                         {"symbols", list(symbol)}});
+                                         {"symbols", list(symbol)},
+                                         {"timing_anchors", list(anchor)}});
     return manifest(value);
 }
 

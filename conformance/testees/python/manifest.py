@@ -38,8 +38,8 @@ def once(pairs):
 
 
 def integer(digits):
-    """Parses an integer; -0 has a sign, so it counts as negative."""
-    return -1 if digits == "-0" else int(digits)
+    """Parses an integer; -0 is none."""
+    return -0.0 if digits == "-0" else int(digits)
 
 
 def refuse(word):
@@ -47,7 +47,12 @@ def refuse(word):
 
 
 def unsigned(bits):
-    return lambda value: type(value) is int and 0 <= value < 2**bits
+    return within(0, 2**bits)
+
+
+def within(start, end):
+    """Tests for an integer of a range without its end."""
+    return lambda value: type(value) is int and start <= value < end
 
 
 def text(value):
@@ -78,14 +83,18 @@ def fits(value, schema):
 
 
 # "!" marks required keys; others are optional.
+LOSS = {"count!": unsigned(64), "first_ns!": unsigned(64), "last_ns!": unsigned(64)}
 MANIFEST = {
     "format_version": text,
-    "threads!": [{"id!": unsigned(32), "has_detail": boolean}],
+    "threads!": [{"id!": unsigned(32), "has_detail": boolean, "name": text,
+                  "lost_events": LOSS, "lost_details": LOSS}],
     "time_start_ns": unsigned(64),
     "time_end_ns": unsigned(64),
     "clock_type": unsigned(8),
     "modules": [{"module_id!": unsigned(32), "path": text, "base_address": address,
-                 "size": unsigned(64), "uuid": text}],
+                 "size": unsigned(64), "uuid": text, "function_offsets": boolean}],
     "symbols": [{"function_id!": address, "module_id": unsigned(32),
                  "symbol_index": unsigned(32), "name": text}],
+    "timing_anchors": [{"host_time_ns!": unsigned(64), "media_time!": within(-2**63, 2**63),
+                        "media_timescale!": within(1, 2**31)}],
 }

@@ -6,18 +6,18 @@ use super::{Decision, Edition, Party, ReaderDoes, Rule, Severity};
 use crate::check::Verdict;
 /// The edition of the spec.
 pub static SPEC_EDITION: Edition = Edition {
-    version: "1.0.1",
-    digest: "9c1a1a86db2c2ec713a3d55c0a85b6bf247d281b6d6d7539fe396b01dff9d25b",
+    version: "1.1.0",
+    digest: "bb5ee03ece7eef2f0a0e54d2ef1def52775daeb2a761f71092c5c9314a4cd1ff",
 };
 /// The edition of the rules.
 pub static RULES_EDITION: Edition = Edition {
-    version: "2.0.0",
-    digest: "f4ae9c2d305ea69e21397821cb2c1d5cc5b4150f9bba463c754db77ec2353408",
+    version: "2.1.0",
+    digest: "bca665088a7b7e8ce9598ff4f17517fa975bf269e81739a6917e3567badb04b0",
 };
 /// The edition of the corpus.
 pub static CORPUS_EDITION: Edition = Edition {
-    version: "2.0.0",
-    digest: "d80c16a28d6973ed20523b96f363f6da488e91314d89dd57df968ff400f672a0",
+    version: "2.1.0",
+    digest: "1d2ff1e376c39add8fb46add71822ed2f61221d895ee6fd367f842b20e4ef74b",
 };
 /// `total_length` is at least 24.
 pub static ATF_DEVT_001: Rule = Rule {

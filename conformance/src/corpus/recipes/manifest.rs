@@ -6,10 +6,17 @@ use crate::corpus::recipe::{Recipe, breaks, holds, meets};
 use crate::corpus::trace::{MANIFEST, OTHER, Trace};
 
 pub(super) fn recipes() -> Vec<Recipe> {
-    [form(), types(), threads(), numbers()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        form(),
+        types(),
+        types_of_additions(),
+        losses(),
+        threads(),
+        numbers(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn form() -> Vec<Recipe> {
@@ -80,7 +87,16 @@ fn form() -> Vec<Recipe> {
         breaks("ATF-MANI-012", "another version", |t| version(t, "3.0"))
             .in_file(MANIFEST, "format_version", Accept)
             .note("The headers determine how files are read, not this number."),
-        holds("ATF-MANI-011", "all keys of the schema"),
+        holds("ATF-MANI-011", "all keys of the schema")
+            .titled("all keys that tracers in the field write"),
+        meets("ATF-MANI-011", "names, offsets and anchors", |t| {
+            add_to_thread(t, r#""name": "render \u00e9""#);
+            add_to_module(t, r#""function_offsets": true"#);
+            add_anchors(
+                t,
+                r#"{"host_time_ns": 0, "media_time": -1, "media_timescale": 600}"#,
+            );
+        }),
         breaks("ATF-MANI-011", "another key", |t| {
             t.replace(
                 MANIFEST,
@@ -89,10 +105,18 @@ fn form() -> Vec<Recipe> {
             );
         })
         .at_text(MANIFEST, "host", "\"build7\"", Accept),
-        breaks("ATF-MANI-011", "another key of a thread", |t| {
-            t.replace(MANIFEST, "{\"id\": 9", "{\"name\": \"ui\", \"id\": 9");
+        breaks("ATF-MANI-011", "a priority of a thread", |t| {
+            add_to_thread(t, r#""priority": 31"#);
         })
-        .at_text(MANIFEST, "threads[1].name", "\"ui\"", Accept),
+        .at_text(MANIFEST, "threads[1].priority", "31", Accept),
+        breaks("ATF-MANI-011", "another key of a loss", |t| {
+            add_to_thread(
+                t,
+                r#""lost_events": {"count": 1, "first_ns": 5, "last_ns": 5, "why": "full"}"#,
+            );
+        })
+        .at_text(MANIFEST, "threads[1].lost_events.why", "\"full\"", Accept)
+        .also(MANIFEST, "ATF-MANI-014"),
     ]
 }
 
@@ -146,6 +170,138 @@ fn types() -> Vec<Recipe> {
             "5, \"module_id\"",
             Recover,
         ),
+    ]
+}
+
+/// Types of the keys that tracers in the field do not write.
+fn types_of_additions() -> Vec<Recipe> {
+    vec![
+        meets(
+            "ATF-MANI-003",
+            "the least and the greatest media time",
+            |t| {
+                add_anchors(
+                    t,
+                    r#"{"host_time_ns": 18446744073709551615, "media_time": -9223372036854775808,
+    "media_timescale": 1}, {"host_time_ns": 0, "media_time": 9223372036854775807,
+    "media_timescale": 2147483647}"#,
+                );
+            },
+        ),
+        breaks("ATF-MANI-003", "a thread's name as a number", |t| {
+            add_to_thread(t, r#""name": 31"#);
+        })
+        .at_text(MANIFEST, "threads[1].name", "31", Recover),
+        breaks("ATF-MANI-003", "a loss as a number", |t| {
+            add_to_thread(t, r#""lost_events": 31"#);
+        })
+        .at_text(MANIFEST, "threads[1].lost_events", "31", Recover),
+        breaks("ATF-MANI-003", "a loss without its last time", |t| {
+            add_to_thread(t, r#""lost_details": {"count": 1, "first_ns": 5}"#);
+        })
+        .at_text(
+            MANIFEST,
+            "threads[1].lost_details.last_ns",
+            r#"{"count""#,
+            Recover,
+        ),
+        breaks("ATF-MANI-003", "a loss below 0", |t| {
+            add_to_thread(
+                t,
+                r#""lost_events": {"count": -1, "first_ns": 5, "last_ns": 5}"#,
+            );
+        })
+        .at_text(MANIFEST, "threads[1].lost_events.count", "-1", Recover),
+        breaks("ATF-MANI-003", "function_offsets as a number", |t| {
+            add_to_module(t, r#""function_offsets": 31"#);
+        })
+        .at_text(MANIFEST, "modules[0].function_offsets", "31", Recover),
+        breaks("ATF-MANI-003", "a media time over the greatest i64", |t| {
+            add_anchors(
+                t,
+                r#"{"host_time_ns": 1, "media_time": 9223372036854775808, "media_timescale": 1}"#,
+            );
+        })
+        .at_text(
+            MANIFEST,
+            "timing_anchors[0].media_time",
+            "9223372036854775808",
+            Recover,
+        ),
+        breaks("ATF-MANI-003", "a media time below the least i64", |t| {
+            add_anchors(
+                t,
+                r#"{"host_time_ns": 1, "media_time": -9223372036854775809, "media_timescale": 1}"#,
+            );
+        })
+        .at_text(
+            MANIFEST,
+            "timing_anchors[0].media_time",
+            "-9223372036854775809",
+            Recover,
+        ),
+        breaks("ATF-MANI-003", "a timescale of 0", |t| {
+            add_anchors(
+                t,
+                r#"{"host_time_ns": 1, "media_time": 1, "media_timescale": 0 }"#,
+            );
+        })
+        .at_text(
+            MANIFEST,
+            "timing_anchors[0].media_timescale",
+            "0 }",
+            Recover,
+        ),
+        breaks("ATF-MANI-003", "a timescale over the greatest i32", |t| {
+            add_anchors(
+                t,
+                r#"{"host_time_ns": 1, "media_time": 1, "media_timescale": 2147483648}"#,
+            );
+        })
+        .at_text(
+            MANIFEST,
+            "timing_anchors[0].media_timescale",
+            "2147483648",
+            Recover,
+        ),
+        breaks("ATF-MANI-003", "an anchor without its time", |t| {
+            add_anchors(t, r#"{"media_time": 1, "media_timescale": 1}"#);
+        })
+        .at_text(
+            MANIFEST,
+            "timing_anchors[0].host_time_ns",
+            r#"{"media_time""#,
+            Recover,
+        ),
+    ]
+}
+
+fn losses() -> Vec<Recipe> {
+    vec![
+        holds("ATF-MANI-014", "no loss"),
+        breaks("ATF-MANI-014", "lost events and lost details", |t| {
+            add_to_thread(
+                t,
+                r#""lost_events": {"count": 3, "first_ns": 1234567000000000,
+    "last_ns": 1234567000000900}, "lost_details": {"count": 18446744073709551615,
+    "first_ns": 0, "last_ns": 18446744073709551615}"#,
+            );
+        })
+        .in_file(MANIFEST, "threads[1].lost_events", Accept)
+        .times(2),
+        meets("ATF-MANI-015", "one event", |t| lost(t, 1, 5, 5))
+            .also(MANIFEST, "ATF-MANI-014")
+            .titled("a loss of one event"),
+        breaks("ATF-MANI-015", "a count of 0", |t| lost(t, 0, 5, 5)).in_file(
+            MANIFEST,
+            "threads[1].lost_events.count",
+            Accept,
+        ),
+        breaks("ATF-MANI-015", "an end before its beginning", |t| {
+            lost(t, 2, 5, 4);
+        })
+        .in_file(MANIFEST, "threads[1].lost_events.first_ns", Accept)
+        .also(MANIFEST, "ATF-MANI-014"),
     ]
 }
 
@@ -254,6 +410,10 @@ fn numbers() -> Vec<Recipe> {
             "\"\"",
             Accept,
         ),
+        breaks("ATF-MANI-013", "an empty name of a thread", |t| {
+            add_to_thread(t, r#""name": """#);
+        })
+        .at_text(MANIFEST, "threads[1].name", "\"\"", Accept),
         holds("ATF-MANI-010", "both halves"),
         meets("ATF-MANI-010", "neither half given", |t| {
             t.replace(
@@ -279,6 +439,28 @@ fn numbers() -> Vec<Recipe> {
 
 fn text(trace: &Trace) -> String {
     String::from_utf8(trace.file(MANIFEST).to_vec()).unwrap()
+}
+
+/// Adds members to thread 9.
+fn add_to_thread(trace: &mut Trace, members: &str) {
+    trace.replace(MANIFEST, "{\"id\": 9", &format!("{{{members}, \"id\": 9"));
+}
+
+/// Adds members to the module.
+fn add_to_module(trace: &mut Trace, members: &str) {
+    trace.replace(MANIFEST, "\"path\"", &format!("{members}, \"path\""));
+}
+
+/// Adds anchors.
+fn add_anchors(trace: &mut Trace, anchors: &str) {
+    let list = format!("\"timing_anchors\": [{anchors}],\n  \"modules\"");
+    trace.replace(MANIFEST, "\"modules\"", &list);
+}
+
+/// Adds lost events to thread 9.
+fn lost(trace: &mut Trace, count: u64, first_ns: u64, last_ns: u64) {
+    let members = format!("\"count\": {count}, \"first_ns\": {first_ns}, \"last_ns\": {last_ns}");
+    add_to_thread(trace, &format!("\"lost_events\": {{{members}}}"));
 }
 
 /// Renames the function.
