@@ -391,8 +391,11 @@ typedef struct AtfSessionWriter AtfSessionWriter;
 typedef struct AtfModule {
     /** The upper 32 bits of its functions' function_id. */
     uint32_t module_id;
-    /** 0. */
-    uint32_t reserved;
+    /**
+     * 1 if the lower 32 bits of its functions' function_id are their offsets from base_address, so that
+     * names can be found in its file after the run; else 0.
+     */
+    uint32_t function_offsets;
     uint64_t base_address;
     /** Size in memory in bytes. */
     uint64_t size;
@@ -413,6 +416,15 @@ typedef struct AtfSymbol {
     /** 0. */
     uint64_t reserved[2];
 } AtfSymbol;
+
+/** Events or details of a thread that the tracer could not keep. */
+typedef struct AtfLoss {
+    /** How many; 0 if none were lost. */
+    uint64_t count;
+    /** The timestamps of the first and the last of them. */
+    uint64_t first_ns;
+    uint64_t last_ns;
+} AtfLoss;
 
 /** Totals over the threads of a session. */
 typedef struct AtfSessionTotals {
@@ -455,9 +467,28 @@ AtfStatus atf_session_writer_set_symbols(const AtfSessionWriter *session,
                                          const AtfSymbol *symbols, size_t count);
 
 /**
+ * Sets a thread's name in the manifest; NULL or "": none. The thread's writer may be created later; of
+ * a thread that never gets one, nothing is written. Bytes that are not UTF-8 become U+FFFD.
+ */
+AtfStatus atf_session_writer_set_thread_name(const AtfSessionWriter *session, uint32_t thread_id,
+                                             const char *name);
+
+/**
+ * Sets how many of a thread's events, and how many details of recorded events, the tracer lost,
+ * replacing earlier numbers; NULL: none. The thread's writer may be created later. Call it before
+ * atf_session_writer_finish.
+ */
+AtfStatus atf_session_writer_set_losses(const AtfSessionWriter *session, uint32_t thread_id,
+                                        const AtfLoss *events, const AtfLoss *details);
+
+/** Adds an anchor to the manifest. ATF_ERROR_ARGUMENT: its timescale is not greater than 0. */
+AtfStatus atf_session_writer_add_timing_anchor(const AtfSessionWriter *session,
+                                               const AtfTimingAnchor *anchor);
+
+/**
  * Writes the manifest as known so far, to keep it in a crash. Call it after setting modules and
- * symbols and before opening threads. From then on, opening a thread rewrites it. Names set later
- * reach it with the next call, the next thread, or atf_session_writer_finish.
+ * symbols and before opening threads. From then on, opening a thread rewrites it. What is set later
+ * reaches it with the next call, the next thread, or atf_session_writer_finish.
  */
 AtfStatus atf_session_writer_write_manifest(const AtfSessionWriter *session);
 
@@ -727,6 +758,11 @@ typedef struct AtfThreadInfo {
     /** 1 if the manifest lists the thread. */
     uint8_t is_listed;
     uint8_t reserved[2];
+    /** Its name in the manifest, or NULL; valid until the session is closed. */
+    const char *name;
+    /** What its tracer lost, as the manifest states. */
+    AtfLoss lost_events;
+    AtfLoss lost_details;
 } AtfThreadInfo;
 
 /**
@@ -753,6 +789,22 @@ AtfStatus atf_session_open_thread(const AtfSessionReader *session, size_t positi
 /** Opens the threads one after another and computes their totals. */
 AtfStatus atf_session_summary(const AtfSessionReader *session, AtfSessionTotals *totals,
                               size_t totals_size);
+
+/** The number of modules in the manifest. */
+size_t atf_session_module_count(const AtfSessionReader *session);
+
+/**
+ * Reads the module at a position; ATF_NONE after the last one. Its strings are valid until the session
+ * is closed. A number that the manifest does not state is 0.
+ */
+AtfStatus atf_session_module(const AtfSessionReader *session, size_t position, AtfModule *module);
+
+/** The number of timing anchors in the manifest. */
+size_t atf_session_timing_anchor_count(const AtfSessionReader *session);
+
+/** Reads the timing anchor at a position; ATF_NONE after the last one. */
+AtfStatus atf_session_timing_anchor(const AtfSessionReader *session, size_t position,
+                                    AtfTimingAnchor *anchor);
 
 /** The number of symbols in the manifest. */
 size_t atf_session_symbol_count(const AtfSessionReader *session);

@@ -48,6 +48,15 @@ impl From<MediaTime> for AtfMediaTime {
     }
 }
 
+impl From<TimingAnchor> for AtfTimingAnchor {
+    fn from(anchor: TimingAnchor) -> Self {
+        Self {
+            host_time_ns: anchor.host_time_ns,
+            media_time: anchor.media_time.into(),
+        }
+    }
+}
+
 /// Queries the clock's tick length. Optional: no other call needs it.
 #[unsafe(no_mangle)]
 pub extern "C" fn ada_timing_init() {
@@ -140,7 +149,7 @@ pub unsafe extern "C" fn atf_anchor_drift_ppb(
 /// # Safety
 ///
 /// The pointer is null or valid.
-unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
+pub(crate) unsafe fn read(anchor: *const AtfTimingAnchor) -> Outcome<TimingAnchor> {
     if anchor.is_null() {
         return Err(argument("the anchor is null"));
     }

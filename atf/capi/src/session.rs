@@ -5,14 +5,16 @@ use std::ffi::{CString, c_char};
 use std::sync::OnceLock;
 
 use atf::Error;
+use atf::manifest::ManifestThread;
 use atf::session::{Presence, SessionReader, SessionSummary, ThreadEntry};
 
 use crate::boundary;
+use crate::clock::AtfTimingAnchor;
 use crate::handle::{self, Handle, Object};
 use crate::index::give;
 use crate::memory::{self, put, put_sized, required};
 use crate::options::open_options;
-use crate::session_writer::{AtfSessionTotals, AtfSymbol};
+use crate::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use crate::status::{AtfStatus, Failure, Outcome, c_string};
 use crate::thread::{AtfThreadReader, Thread};
 
@@ -23,10 +25,49 @@ pub type AtfSessionReader = Handle<Session>;
 #[derive(Debug)]
 pub struct Session {
     pub(crate) reader: SessionReader,
-    paths: Vec<CString>,
+    /// The path and the manifest's entry of each thread.
+    threads: Vec<(CString, Listed)>,
+    /// The path and the build id of each module.
+    modules: Vec<[Option<CString>; 2]>,
     /// Created when a name is first requested, since a manifest may have a million.
     names: OnceLock<Names>,
     problems: OnceLock<Vec<CString>>,
+}
+
+/// A thread in the manifest, for C.
+#[derive(Debug)]
+struct Listed {
+    name: Option<CString>,
+    lost_events: AtfLoss,
+    lost_details: AtfLoss,
+}
+
+impl Listed {
+    /// A thread that the manifest does not list.
+    const NONE: Self = Self {
+        name: None,
+        lost_events: AtfLoss::NONE,
+        lost_details: AtfLoss::NONE,
+    };
+}
+
+impl From<&ManifestThread> for Listed {
+    fn from(thread: &ManifestThread) -> Self {
+        Self {
+            name: text(thread.name.as_ref()),
+            lost_events: thread.lost_events.map_or(AtfLoss::NONE, Into::into),
+            lost_details: thread.lost_details.map_or(AtfLoss::NONE, Into::into),
+        }
+    }
+}
+
+/// Returns a string's address, or null. It is valid as long as the string.
+fn or_null(text: Option<&CString>) -> *const c_char {
+    text.map_or(std::ptr::null(), |text| text.as_ptr())
+}
+
+fn text(text: Option<&String>) -> Option<CString> {
+    text.map(|text| c_string(text.as_bytes()))
 }
 
 /// Function names as strings for C.
@@ -44,9 +85,20 @@ impl Object for Session {
 
 impl Session {
     fn new(reader: SessionReader) -> Self {
-        let path = |entry: &ThreadEntry| c_string(entry.path().as_os_str().as_encoded_bytes());
+        let manifest = reader.manifest();
+        let listed = manifest.iter().flat_map(|manifest| &manifest.threads);
+        let listed: HashMap<u32, &ManifestThread> = listed.map(|it| (it.id, it)).collect();
+        let thread = |entry: &ThreadEntry| {
+            let path = c_string(entry.path().as_os_str().as_encoded_bytes());
+            let listed = listed.get(&entry.id()).copied();
+            (path, listed.map_or(Listed::NONE, Listed::from))
+        };
+        let modules = manifest.iter().flat_map(|manifest| &manifest.modules);
         Self {
-            paths: reader.threads().iter().map(path).collect(),
+            threads: reader.threads().iter().map(thread).collect(),
+            modules: modules
+                .map(|module| [&module.path, &module.uuid].map(|it| text(it.as_ref())))
+                .collect(),
             reader,
             names: OnceLock::new(),
             problems: OnceLock::new(),
@@ -131,9 +183,15 @@ pub struct AtfThreadInfo {
     pub is_listed: u8,
     /// 0.
     pub reserved: [u8; 2],
+    /// Its name in the manifest, or null; valid until the session is closed.
+    pub name: *const c_char,
+    /// The events that its tracer lost.
+    pub lost_events: AtfLoss,
+    /// The details that its tracer lost.
+    pub lost_details: AtfLoss,
 }
 
-// SAFETY: `repr(C)`, and all members are numbers or a pointer that Rust never dereferences.
+// SAFETY: `repr(C)`, and all members are numbers or pointers that Rust never dereferences.
 unsafe impl memory::Plain for AtfThreadInfo {
     const ZERO: Self = Self {
         path: std::ptr::null(),
@@ -141,6 +199,9 @@ unsafe impl memory::Plain for AtfThreadInfo {
         presence: 0,
         is_listed: 0,
         reserved: [0; 2],
+        name: std::ptr::null(),
+        lost_events: AtfLoss::NONE,
+        lost_details: AtfLoss::NONE,
     };
 }
 
@@ -158,9 +219,9 @@ pub unsafe extern "C" fn atf_session_thread_info(
 ) -> AtfStatus {
     let body = |this: &Session| {
         let thread = this.thread(position)?;
-        let path = this.paths.get(position);
+        let (path, listed) = this.threads.get(position).ok_or(Failure::Nothing)?;
         let found = AtfThreadInfo {
-            path: path.map_or(c"".as_ptr(), |path| path.as_ptr()),
+            path: path.as_ptr(),
             id: thread.id(),
             presence: match thread.presence() {
                 Presence::Folder => 0,
@@ -170,6 +231,9 @@ pub unsafe extern "C" fn atf_session_thread_info(
             },
             is_listed: thread.is_listed().into(),
             reserved: [0; 2],
+            name: or_null(listed.name.as_ref()),
+            lost_events: listed.lost_events,
+            lost_details: listed.lost_details,
         };
         // SAFETY: guaranteed by this function's caller.
         unsafe { put_sized(info, info_size, &found) }
@@ -235,6 +299,92 @@ impl From<SessionSummary> for AtfSessionTotals {
     }
 }
 
+/// The number of modules in the manifest; 0 if `session` is invalid.
+///
+/// # Safety
+///
+/// `session` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_module_count(session: *const AtfSessionReader) -> usize {
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(0, || unsafe {
+        handle::with(session, |this| Ok(this.modules.len()))
+    })
+}
+
+/// Reads the module at a position; `ATF_NONE` after the last one. Its strings are valid until the
+/// session is closed, and null if the manifest has none.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `module` is null or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_module(
+    session: *const AtfSessionReader,
+    position: usize,
+    module: *mut AtfModule,
+) -> AtfStatus {
+    let body = |this: &Session| {
+        required(module, "the output pointer for the module is null")?;
+        let modules = this.reader.manifest().map(|m| &m.modules);
+        let found = modules.and_then(|modules| modules.get(position));
+        let found = found.ok_or(Failure::Nothing)?;
+        let [path, uuid] = this.modules.get(position).ok_or(Failure::Nothing)?;
+        let found = AtfModule {
+            module_id: found.module_id,
+            function_offsets: (found.function_offsets == Some(true)).into(),
+            base_address: found.base_address.unwrap_or(0),
+            size: found.size.unwrap_or(0),
+            path: or_null(path.as_ref()),
+            uuid: or_null(uuid.as_ref()),
+            reserved2: [0; 2],
+        };
+        // SAFETY: not null, so the caller guarantees that it can be written.
+        unsafe { put(module, found) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(session, body) })
+}
+
+/// The number of timing anchors in the manifest; 0 if `session` is invalid.
+///
+/// # Safety
+///
+/// `session` is null or a handle.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_timing_anchor_count(
+    session: *const AtfSessionReader,
+) -> usize {
+    let count = |this: &Session| Ok(this.reader.manifest().map_or(0, |m| m.timing_anchors.len()));
+    // SAFETY: guaranteed by this function's caller.
+    boundary::value(0, || unsafe { handle::with(session, count) })
+}
+
+/// Reads the timing anchor at a position; `ATF_NONE` after the last one.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `anchor` is null or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_timing_anchor(
+    session: *const AtfSessionReader,
+    position: usize,
+    anchor: *mut AtfTimingAnchor,
+) -> AtfStatus {
+    let body = |this: &Session| {
+        required(anchor, "the output pointer for the anchor is null")?;
+        let anchors = this.reader.manifest().map(|m| &m.timing_anchors);
+        let found = anchors.and_then(|anchors| anchors.get(position));
+        let found = found.ok_or(Failure::Nothing)?;
+        // SAFETY: not null, so the caller guarantees that it can be written.
+        unsafe { put(anchor, (*found).into()) };
+        Ok(())
+    };
+    // SAFETY: guaranteed by this function's caller.
+    boundary::status(|| unsafe { handle::with(session, body) })
+}
+
 /// The number of symbols in the manifest; 0 if `session` is invalid.
 ///
 /// # Safety
@@ -268,7 +418,7 @@ pub unsafe extern "C" fn atf_session_symbol(
         let name = this.names().names.get(position).and_then(Option::as_ref);
         let found = AtfSymbol {
             function_id: found.function_id,
-            name: name.map_or(std::ptr::null(), |name| name.as_ptr()),
+            name: or_null(name),
             reserved: [0; 2],
         };
         // SAFETY: not null, so the caller guarantees that it can be written.
@@ -293,7 +443,7 @@ pub unsafe extern "C" fn atf_session_function_name(
         let names = this.names();
         let position = names.by_function.get(&function_id);
         let name = position.and_then(|position| names.names.get(*position)?.as_ref());
-        Ok(name.map_or(std::ptr::null(), |name| name.as_ptr()))
+        Ok(or_null(name))
     };
     // SAFETY: guaranteed by this function's caller.
     boundary::value(std::ptr::null(), || unsafe { handle::with(session, body) })

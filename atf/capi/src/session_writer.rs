@@ -4,12 +4,13 @@ use std::ffi::{CString, c_char};
 use std::mem::size_of;
 use std::path::Path;
 
-use atf::manifest::{Module, Symbol};
+use atf::manifest::{Loss, Module, Symbol};
 use atf::write::{SessionTotals, SessionWriter};
 
 use crate::boundary;
+use crate::clock::{self, AtfTimingAnchor};
 use crate::handle::{self, Handle, Object};
-use crate::memory::{self, Plain, put, put_sized, required, reserved_are_0};
+use crate::memory::{self, Plain, argument, put, put_sized, required, reserved_are_0};
 use crate::options::{AtfWriteOptions, write_options};
 use crate::status::{AtfStatus, Outcome, c_string};
 use crate::writer::{AtfThreadWriter, Writer};
@@ -35,8 +36,8 @@ impl Object for Session {
 pub struct AtfModule {
     /// The upper 32 bits of its functions' `function_id`.
     pub module_id: u32,
-    /// 0.
-    pub reserved: u32,
+    /// 1 if the lower halves of its functions' ids are offsets from `base_address`, else 0.
+    pub function_offsets: u32,
     /// The address it was loaded at.
     pub base_address: u64,
     /// Its size in memory in bytes.
@@ -59,6 +60,42 @@ pub struct AtfSymbol {
     pub name: *const c_char,
     /// 0; for later versions.
     pub reserved: [u64; 2],
+}
+
+/// `AtfLoss`: events or details of a thread that the tracer could not keep.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AtfLoss {
+    /// How many; 0 if none were lost.
+    pub count: u64,
+    /// The first one's timestamp in nanoseconds.
+    pub first_ns: u64,
+    /// The last one's timestamp in nanoseconds.
+    pub last_ns: u64,
+}
+
+impl AtfLoss {
+    pub(crate) const NONE: Self = Self {
+        count: 0,
+        first_ns: 0,
+        last_ns: 0,
+    };
+}
+
+impl From<AtfLoss> for Loss {
+    fn from(loss: AtfLoss) -> Self {
+        Self::new(loss.count, loss.first_ns, loss.last_ns)
+    }
+}
+
+impl From<Loss> for AtfLoss {
+    fn from(loss: Loss) -> Self {
+        Self {
+            count: loss.count,
+            first_ns: loss.first_ns,
+            last_ns: loss.last_ns,
+        }
+    }
 }
 
 /// `AtfSessionTotals`: totals over a session's threads.
@@ -223,10 +260,15 @@ pub unsafe extern "C" fn atf_session_writer_set_modules(
         let given = unsafe { memory::slice(modules, count) }?;
         let mut modules = Vec::with_capacity(given.len());
         for module in given {
-            reserved_are_0(module.reserved == 0 && module.reserved2 == [0; 2])?;
+            reserved_are_0(module.reserved2 == [0; 2])?;
             let mut known = Module::new(module.module_id)
                 .base_address(module.base_address)
                 .size(module.size);
+            known.function_offsets = match module.function_offsets {
+                0 => None,
+                1 => Some(true),
+                _ => return Err(argument("a module's function_offsets is neither 0 nor 1")),
+            };
             // SAFETY: null or valid; guaranteed by this function's caller.
             known.path = unsafe { memory::text(module.path) };
             // SAFETY: null or valid; guaranteed by this function's caller.
@@ -273,6 +315,82 @@ pub unsafe extern "C" fn atf_session_writer_set_symbols(
                 Ok(())
             })
         }
+    })
+}
+
+/// Sets a thread's name in the manifest; null: none.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `name` is null or a string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_set_thread_name(
+    session: *const AtfSessionWriter,
+    thread_id: u32,
+    name: *const c_char,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: null or valid; guaranteed by this function's caller.
+        let name = unsafe { memory::text(name) }.unwrap_or_default();
+        // SAFETY: guaranteed by this function's caller.
+        unsafe {
+            handle::with(session, |this| {
+                this.writer.set_thread_name(thread_id, name);
+                Ok(())
+            })
+        }
+    })
+}
+
+/// Sets what the tracer lost of a thread; null: nothing.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `events` and `details` are null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_set_losses(
+    session: *const AtfSessionWriter,
+    thread_id: u32,
+    events: *const AtfLoss,
+    details: *const AtfLoss,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let [events, details] = [events, details].map(|loss| unsafe { read(loss) });
+        // SAFETY: guaranteed by this function's caller.
+        unsafe {
+            handle::with(session, |this| {
+                this.writer.set_losses(thread_id, events, details);
+                Ok(())
+            })
+        }
+    })
+}
+
+/// # Safety
+///
+/// `loss` is null or valid.
+unsafe fn read(loss: *const AtfLoss) -> Option<Loss> {
+    // SAFETY: not null, so the caller guarantees that it can be read; it may be unaligned.
+    (!loss.is_null()).then(|| unsafe { loss.read_unaligned() }.into())
+}
+
+/// Adds a moment on the trace's clock and on a recording's clock to the manifest.
+///
+/// # Safety
+///
+/// `session` is null or a handle; `anchor` is null or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn atf_session_writer_add_timing_anchor(
+    session: *const AtfSessionWriter,
+    anchor: *const AtfTimingAnchor,
+) -> AtfStatus {
+    boundary::status(|| {
+        // SAFETY: guaranteed by this function's caller.
+        let anchor = unsafe { clock::read(anchor) }?;
+        let add = |this: &Session| Ok(this.writer.add_timing_anchor(anchor)?);
+        // SAFETY: guaranteed by this function's caller.
+        unsafe { handle::with(session, add) }
     })
 }
 

@@ -202,7 +202,8 @@ fn status_of(kind: &ErrorKind) -> AtfStatus {
         | ErrorKind::DetailsMissing { .. }
         | ErrorKind::ThreadsNotFinalized { .. } => AtfStatus::State,
         ErrorKind::ThreadHasWriter { .. } | ErrorKind::OutputExists => AtfStatus::Exists,
-        ErrorKind::OutputInside => AtfStatus::Argument,
+        // Of the manifest's values, only one that the caller passed is an error.
+        ErrorKind::OutputInside | ErrorKind::WrongType { .. } => AtfStatus::Argument,
         ErrorKind::Internal { .. } => AtfStatus::Panic,
         _ => AtfStatus::Format,
     }

@@ -12,7 +12,7 @@ use atf_capi::file::AtfFileInfo;
 use atf_capi::options::AtfWriteOptions;
 use atf_capi::recover::AtfRecoverOptions;
 use atf_capi::session::AtfThreadInfo;
-use atf_capi::session_writer::{AtfModule, AtfSessionTotals, AtfSymbol};
+use atf_capi::session_writer::{AtfLoss, AtfModule, AtfSessionTotals, AtfSymbol};
 use atf_capi::writer::{AtfDetail, AtfLink, AtfThreadSummary};
 use tempfile::TempDir;
 
@@ -101,8 +101,9 @@ fn program() -> String {
         AtfLink { index_seq, detail_seq, reserved }
         AtfThreadSummary { event_count, detail_count, time_start_ns, time_end_ns, thread_id,
             reserved, dropped_details }
-        AtfModule { module_id, reserved, base_address, size, path, uuid, reserved2 }
+        AtfModule { module_id, function_offsets, base_address, size, path, uuid, reserved2 }
         AtfSymbol { function_id, name, reserved }
+        AtfLoss { count, first_ns, last_ns }
         AtfSessionTotals { threads, finalized_or_unreadable, event_count, detail_count,
             time_start_ns, time_end_ns }
         AtfEvent { timestamp_ns, function_id, index_seq, detail_seq, thread_id, thread,
@@ -112,7 +113,8 @@ fn program() -> String {
         AtfFileInfo { event_count, file_size, events_offset, events_end, footer_offset,
             bytes_after_footer, trailing_bytes, zero_tail_bytes, thread_id, flags, wire, arch, os,
             clock_type, completeness, count_source, reserved }
-        AtfThreadInfo { path, id, presence, is_listed, reserved }
+        AtfThreadInfo { path, id, presence, is_listed, reserved, name, lost_events,
+            lost_details }
         AtfRecoverOptions { struct_size, salvage, durability, reserved, symbols_path }
     );
     text.push_str("typedef void (*Function)(void);\nint main(void) {\n    Function all[] = {\n");

@@ -252,6 +252,18 @@ static void sessions(const char *folder) {
     const AtfModule later_module = { 1, 0, 0, 0, NULL, NULL, { 1, 0 } };
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_symbols(session, &later_symbol, 1));
     SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(session, &later_module, 1));
+    const AtfModule odd_module = { 1, 2, 0, 0, NULL, NULL, { 0, 0 } };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_modules(session, &odd_module, 1));
+    const AtfModule module = { 1, 0, 0, 0, "/lib/a", "id", { 0, 0 } };
+    SAYS(ATF_OK, atf_session_writer_set_modules(session, &module, 1));
+    AtfTimingAnchor anchor = { 1, { 2, 0, 0 } };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_add_timing_anchor(session, &anchor));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_add_timing_anchor(session, NULL));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_thread_name(NULL, 5, "a"));
+    const AtfLoss loss = { 1, 2, 3 }, nothing = { 0, 0, 0 };
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_writer_set_losses(NULL, 5, &loss, NULL));
+    SAYS(ATF_OK, atf_session_writer_set_thread_name(session, 5, "na\xffme"));
+    SAYS(ATF_OK, atf_session_writer_set_losses(session, 5, &loss, &nothing));
     SAYS(ATF_ERROR_HANDLE, atf_writer_flush((AtfThreadWriter *)session));
     atf_writer_close(writer);
     SAYS(ATF_OK, atf_session_writer_finish(session, NULL, 0));
@@ -268,6 +280,19 @@ static void sessions(const char *folder) {
     TRUE(atf_session_function_name(reader, 2) == NULL);
     TRUE(atf_session_function_name(reader, 3) == NULL);
     TRUE(atf_session_symbol_count(reader) == 3);
+    AtfThreadInfo info;
+    SAYS(ATF_OK, atf_session_thread_info(reader, 0, &info, sizeof info));
+    TRUE(info.name != NULL && strcmp(info.name, "na\xef\xbf\xbdme") == 0);
+    TRUE(info.lost_events.last_ns == 3 && info.lost_details.count == 0);
+    AtfModule read;
+    SAYS(ATF_OK, atf_session_module(reader, 0, &read));
+    TRUE(read.function_offsets == 0 && strcmp(read.uuid, "id") == 0);
+    SAYS(ATF_NONE, atf_session_module(reader, 1, &read));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_module(reader, 0, NULL));
+    TRUE(atf_session_module_count(reader) == 1 && atf_session_module_count(NULL) == 0);
+    SAYS(ATF_NONE, atf_session_timing_anchor(reader, 0, &anchor));
+    SAYS(ATF_ERROR_ARGUMENT, atf_session_timing_anchor(reader, 0, NULL));
+    TRUE(atf_session_timing_anchor_count(reader) == 0);
     TRUE(atf_session_problem_count(reader) == 0);
     SAYS(ATF_OK, atf_session_close(reader));
 }

@@ -8,6 +8,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use atf::wire::DetailFunctionPayload;
+use atf_capi::clock::{AtfMediaTime, AtfTimingAnchor};
 use atf_capi::detail::*;
 use atf_capi::event::{AtfDetailEvent, AtfEvent};
 use atf_capi::file::{AtfChecksum, AtfFileInfo};
@@ -176,6 +177,21 @@ fn write(writer: *mut AtfThreadWriter, first_ns: u64) {
     call!(atf_writer_close(writer));
 }
 
+static LOSS: AtfLoss = AtfLoss {
+    count: 3,
+    first_ns: 4,
+    last_ns: 5,
+};
+
+static ANCHOR: AtfTimingAnchor = AtfTimingAnchor {
+    host_time_ns: 6,
+    media_time: AtfMediaTime {
+        value: -7,
+        timescale: 600,
+        reserved: 0,
+    },
+};
+
 /// Writes a session of two threads, each on a separate thread.
 fn session(folder: &CStr, wire: u8) {
     let options = options(wire);
@@ -202,7 +218,7 @@ fn session(folder: &CStr, wire: u8) {
     ));
     let module = AtfModule {
         module_id: 0,
-        reserved: 0,
+        function_offsets: 1,
         base_address: 0x40_0000,
         size: 0x1000,
         path: c"/bin/traced".as_ptr(),
@@ -213,6 +229,21 @@ fn session(folder: &CStr, wire: u8) {
         session,
         &raw const module,
         1
+    ));
+    ok!(atf_session_writer_set_thread_name(
+        session,
+        2,
+        c"render".as_ptr()
+    ));
+    ok!(atf_session_writer_set_losses(
+        session,
+        2,
+        ptr::null(),
+        &raw const LOSS
+    ));
+    ok!(atf_session_writer_add_timing_anchor(
+        session,
+        &raw const ANCHOR
     ));
     ok!(atf_session_writer_write_manifest(session));
     // A handle that other threads may use.
@@ -315,6 +346,22 @@ fn read_session(folder: &CStr) {
     let info = get_sized!(atf_session_thread_info(session, 1) -> AtfThreadInfo);
     assert_eq!((info.id, info.is_listed), (2, 1));
     assert!(text(info.path).ends_with("thread_2"));
+    assert_eq!(text(info.name), "render");
+    assert_eq!((info.lost_events.count, info.lost_details), (0, LOSS));
+    let info = get_sized!(atf_session_thread_info(session, 0) -> AtfThreadInfo);
+    assert!(info.name.is_null() && info.lost_details.count == 0);
+    assert_eq!(call!(atf_session_module_count(session)), 1);
+    let module: AtfModule = get!(atf_session_module(session, 0));
+    assert_eq!((module.function_offsets, module.size), (1, 0x1000));
+    assert_eq!(text(module.path), "/bin/traced");
+    assert!(module.uuid.is_null());
+    assert_eq!(call!(atf_session_timing_anchor_count(session)), 1);
+    let anchor: AtfTimingAnchor = get!(atf_session_timing_anchor(session, 0));
+    let media = anchor.media_time;
+    assert_eq!(
+        (anchor.host_time_ns, media.value, media.timescale),
+        (6, -7, 600)
+    );
     let totals = get_sized!(atf_session_summary(session) -> AtfSessionTotals);
     assert_eq!((totals.event_count, totals.detail_count), (12, 4));
     let name = |id| call!(atf_session_function_name(session, id));
