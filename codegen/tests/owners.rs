@@ -60,6 +60,7 @@ fn production() -> BTreeMap<String, String> {
         "atf",
         "atf/capi",
         "atf/cli",
+        "atf/symbolize",
         "atf/synth",
         "atf/bench",
         "conformance",

@@ -1,0 +1,88 @@
+//! Why a file gives no names.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a file gives no names.
+#[derive(Debug)]
+pub struct Error {
+    path: PathBuf,
+    kind: ErrorKind,
+}
+
+/// The kinds of [`Error`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The system's error.
+    Io(io::Error),
+    /// A folder, a pipe or a device.
+    NotAFile,
+    /// Neither ELF nor Mach-O, or damaged.
+    Malformed(String),
+    /// Its tables are larger than [`LIMIT`](crate::LIMIT).
+    TooLarge,
+    /// A Mach-O file of several architectures.
+    Universal,
+    /// Its build id is not the one of the traced module.
+    OtherBuild {
+        /// The file's, in hexadecimal, if it has one.
+        found: Option<String>,
+        /// The module's.
+        expected: String,
+    },
+    /// It has no function symbols.
+    NoFunctions,
+}
+
+impl Error {
+    pub(crate) fn new(path: &Path, kind: ErrorKind) -> Self {
+        let path = path.to_path_buf();
+        Self { path, kind }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        match &self.kind {
+            ErrorKind::Io(error) => error.fmt(f),
+            ErrorKind::NotAFile => f.write_str("not a regular file"),
+            ErrorKind::Malformed(what) => f.write_str(what),
+            ErrorKind::TooLarge => {
+                let limit = crate::LIMIT >> 30;
+                write!(f, "its symbol tables are larger than {limit} GiB")
+            }
+            ErrorKind::Universal => {
+                f.write_str("has several architectures; extract one with `lipo -thin`")
+            }
+            ErrorKind::OtherBuild { found, expected } => {
+                let found = found.as_deref().unwrap_or("none");
+                write!(f, "build id {found}, expected {expected}")
+            }
+            ErrorKind::NoFunctions => f.write_str("no function symbols"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            ErrorKind::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}

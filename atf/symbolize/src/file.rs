@@ -1,0 +1,56 @@
+//! Reads parts of a file, up to a limit.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::ops::Range;
+
+use object::read::{ReadCache, ReadRef};
+
+/// The largest number of bytes read of one file: 2 GiB. A file with debug information may be larger,
+/// as only its headers and symbol tables are read.
+pub const LIMIT: u64 = 2 << 30;
+
+/// A file whose parts are read at positions, within its size.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts<'a> {
+    pub(crate) cache: &'a ReadCache<File>,
+    /// How many bytes may still be read; `None` once more were needed.
+    pub(crate) left: &'a Cell<Option<u64>>,
+}
+
+impl<'a> ReadRef<'a> for Parts<'a> {
+    fn len(self) -> Result<u64, ()> {
+        self.cache.len()
+    }
+
+    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
+        let end = offset.checked_add(size).ok_or(())?;
+        if end > self.cache.len()? {
+            return Err(());
+        }
+        let left = self.left.get().and_then(|left| left.checked_sub(size));
+        self.left.set(left);
+        left.ok_or(())?;
+        self.cache.read_bytes_at(offset, size)
+    }
+
+    fn read_bytes_at_until(self, range: Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
+        // The cache reads 4 KiB at most.
+        self.cache.read_bytes_at_until(range, delimiter)
+    }
+}
+
+/// What is wrong with a file's content.
+pub(crate) struct Fault(pub(crate) String);
+
+impl Fault {
+    pub(crate) fn new(what: &str) -> Self {
+        Self(what.to_owned())
+    }
+}
+
+impl From<object::read::Error> for Fault {
+    fn from(error: object::read::Error) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -1,0 +1,47 @@
+//! Names of functions, found after a run in the symbol tables of the program's files.
+//!
+//! A tracer that must not look names up while the program runs records each function as an offset
+//! from its module's base address. [`Search`] finds the module's file by path and build id, and
+//! [`SymbolTable`] returns the name of the function at an offset, demangled.
+//!
+//! Files are untrusted. Only their tables are read, at positions, never mapped: a program that is
+//! replaced meanwhile gives an error or other names, nothing worse. Nothing is allocated for a size
+//! that the file does not have, and at most [`LIMIT`] bytes are read of one file.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::current_exe()?;
+//! let table = atf_symbolize::SymbolTable::read(&path)?;
+//! if let Some(name) = table.name_at(0x1139) {
+//!     println!("{name}");
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+// Numbers from a file are never trusted: code that handles them must not be able to panic.
+#![cfg_attr(
+    not(test),
+    warn(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
+mod demangle;
+mod elf;
+mod error;
+mod file;
+mod macho;
+mod search;
+mod table;
+
+pub use demangle::demangle;
+pub use error::{Error, ErrorKind};
+pub use file::LIMIT;
+pub use search::{Found, Search};
+pub use table::SymbolTable;

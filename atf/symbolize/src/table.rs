@@ -1,0 +1,195 @@
+//! The functions of one file.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::path::Path;
+
+use object::read::{FileKind, ReadCache};
+use object::{Endianness, elf, macho};
+
+use crate::error::{Error, ErrorKind};
+use crate::file::{Fault, LIMIT, Parts};
+
+/// The longest name in a file, in bytes; longer ones are ignored.
+const LONGEST: usize = 1 << 16;
+
+/// The functions of an executable, a library or a file with its debug information.
+///
+/// Offsets count from the module's base address, where its first byte is in memory: the address of
+/// the first loaded segment of an ELF file, rounded down to a page of 4 KiB, or of `__TEXT` of a
+/// Mach-O file. In the program this is `dlpi_addr` plus that segment's `p_vaddr`.
+///
+/// The names come from `.symtab`, which has `static` functions too, or else from `.dynsym`. If one
+/// address has several names, the first of these rules that differs decides: a name with a size before
+/// one without; global before local before weak; without leading underscore before one before more;
+/// the first in the file.
+#[derive(Debug)]
+pub struct SymbolTable {
+    build_id: Option<String>,
+    has_statics: bool,
+    functions: Vec<Function>,
+    strings: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Function {
+    start: u64,
+    end: u64,
+    /// Its name's offset in the strings.
+    name: u32,
+}
+
+/// What a file contains.
+pub(crate) struct Raw {
+    pub(crate) build_id: Option<Vec<u8>>,
+    /// Whether the symbols include functions that are not exported.
+    pub(crate) has_statics: bool,
+    pub(crate) symbols: Vec<Symbol>,
+    pub(crate) strings: Vec<u8>,
+}
+
+/// The name of a function, in the file's order.
+pub(crate) struct Symbol {
+    /// Its first byte, counted from the base address.
+    pub(crate) start: u64,
+    /// Its size; 0 if it reaches to the next function.
+    pub(crate) size: u64,
+    /// The end of its segment or section.
+    pub(crate) limit: u64,
+    pub(crate) binding: Binding,
+    pub(crate) name: u32,
+}
+
+/// The best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Binding {
+    Global,
+    Local,
+    Weak,
+}
+
+impl SymbolTable {
+    /// Reads the functions of a file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is not an ELF or Mach-O file, or is damaged. A file without functions is
+    /// not an error.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let failed = |kind| Error::new(path, kind);
+        let io = |error| failed(ErrorKind::Io(error));
+        // Opening a pipe could block forever.
+        if !fs::metadata(path).map_err(io)?.is_file() {
+            return Err(failed(ErrorKind::NotAFile));
+        }
+        let cache = ReadCache::new(File::open(path).map_err(io)?);
+        let left = Cell::new(Some(LIMIT));
+        let parts = Parts {
+            cache: &cache,
+            left: &left,
+        };
+        match raw(parts) {
+            Ok(Some(raw)) => Ok(Self::new(raw)),
+            Ok(None) => Err(failed(ErrorKind::Universal)),
+            Err(_) if left.get().is_none() => Err(failed(ErrorKind::TooLarge)),
+            Err(error) => Err(failed(ErrorKind::Malformed(error.0))),
+        }
+    }
+
+    fn new(raw: Raw) -> Self {
+        let Raw {
+            build_id,
+            has_statics,
+            mut symbols,
+            strings,
+        } = raw;
+        symbols.retain(|symbol| name(&strings, symbol.name).is_some());
+        let underscores = |symbol: &Symbol| {
+            let name = name(&strings, symbol.name).unwrap_or_default();
+            name.iter()
+                .take(2)
+                .take_while(|byte| **byte == b'_')
+                .count()
+        };
+        symbols.sort_by_cached_key(|symbol| {
+            (
+                symbol.start,
+                symbol.size == 0,
+                symbol.binding,
+                underscores(symbol),
+            )
+        });
+        symbols.dedup_by_key(|symbol| symbol.start);
+        let nexts = symbols.iter().skip(1).map(|next| next.start);
+        let nexts = nexts.chain([u64::MAX]);
+        let functions = symbols.iter().zip(nexts).map(|(symbol, next)| Function {
+            start: symbol.start,
+            end: match symbol.size {
+                0 => next.min(symbol.limit),
+                size => symbol.start.saturating_add(size),
+            },
+            name: symbol.name,
+        });
+        Self {
+            build_id: build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
+            has_statics,
+            functions: functions.collect(),
+            strings,
+        }
+    }
+
+    /// Returns the GNU build id or the Mach-O UUID, in lower-case hexadecimal without dashes.
+    #[must_use]
+    pub fn build_id(&self) -> Option<&str> {
+        self.build_id.as_deref()
+    }
+
+    /// Returns the number of functions, each counted once.
+    #[must_use]
+    pub fn function_count(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Returns whether the table includes functions that are not exported: not if the file was
+    /// stripped.
+    #[must_use]
+    pub fn has_statics(&self) -> bool {
+        self.has_statics
+    }
+
+    /// Returns the name of the function with the byte at `offset`, demangled. Of functions inside one
+    /// another, only the one that starts last is considered. Takes logarithmic time.
+    #[must_use]
+    pub fn name_at(&self, offset: u64) -> Option<String> {
+        let after = self
+            .functions
+            .partition_point(|function| function.start <= offset);
+        let function = self.functions.get(after.checked_sub(1)?)?;
+        if offset >= function.end {
+            return None;
+        }
+        let name = String::from_utf8_lossy(name(&self.strings, function.name)?);
+        // `name@@VERSION` in a library with versions.
+        let end = name.find('@').filter(|end| *end > 0).unwrap_or(name.len());
+        Some(crate::demangle(name.get(..end)?))
+    }
+}
+
+fn raw(parts: Parts<'_>) -> Result<Option<Raw>, Fault> {
+    match FileKind::parse(parts)? {
+        FileKind::Elf32 => crate::elf::read::<elf::FileHeader32<Endianness>>(parts),
+        FileKind::Elf64 => crate::elf::read::<elf::FileHeader64<Endianness>>(parts),
+        FileKind::MachO32 => crate::macho::read::<macho::MachHeader32<Endianness>>(parts),
+        FileKind::MachO64 => crate::macho::read::<macho::MachHeader64<Endianness>>(parts),
+        _ => return Ok(None),
+    }
+    .map(Some)
+}
+
+/// Returns the name at an offset: not empty, and ended by a zero.
+fn name(strings: &[u8], offset: u32) -> Option<&[u8]> {
+    let rest = strings.get(usize::try_from(offset).ok()?..)?;
+    let size = rest.iter().take(LONGEST).position(|byte| *byte == 0)?;
+    rest.get(..size).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,238 @@
+//! The names of functions in files built by the system's compiler, at the offsets that the running
+//! programs computed; and of damaged files.
+
+#![cfg(target_os = "linux")]
+
+mod damaged;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use atf_symbolize::{ErrorKind, Search, SymbolTable};
+
+fn has(tool: &str) -> bool {
+    let found = Command::new(tool).arg("--version").output().is_ok();
+    let required = std::env::var_os("ATF_REQUIRE_TOOLS").is_some_and(|value| value == "1");
+    assert!(found || !required, "{tool} is missing and required");
+    if !found {
+        eprintln!("SKIPPED: {tool} is missing");
+    }
+    found
+}
+
+#[track_caller]
+fn run(program: &str, arguments: &[&str], folder: &Path) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {messages}"
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn source(name: &str) -> String {
+    format!("{}/tests/symbols/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Compiles the program in C as `name`.
+#[track_caller]
+fn compile(name: &str, options: &[&str], folder: &Path) -> PathBuf {
+    let source = source("program.c");
+    let fixed = ["-O1", "-Wl,--build-id=sha1", "-o", name, &source];
+    run("cc", &[&fixed, options].concat(), folder);
+    folder.join(name)
+}
+
+/// The pairs of offset and name that a program prints.
+fn printed(text: &str) -> Vec<(u64, &str)> {
+    let lines = text.lines().map(|line| line.split_once(' ').unwrap());
+    lines
+        .map(|(offset, name)| (u64::from_str_radix(offset, 16).unwrap(), name))
+        .collect()
+}
+
+fn check(table: &SymbolTable, expected: &[(u64, &str)]) {
+    for (offset, name) in expected {
+        assert_eq!(
+            table.name_at(*offset).as_deref(),
+            Some(*name),
+            "at {offset:#x}"
+        );
+    }
+}
+
+#[test]
+fn each_kind_of_program_and_library_gives_the_running_functions_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") {
+        return;
+    }
+    for (name, options) in [
+        ("pie", &["-fPIE", "-pie"][..]),
+        ("fixed", &["-no-pie"]),
+        ("static", &["-static", "-no-pie"]),
+        ("static-pie", &["-static-pie"]),
+    ] {
+        let program = compile(name, options, path);
+        let text = run(&format!("./{name}"), &[], path);
+        let expected = printed(&text);
+        assert_eq!(expected.len(), 6, "{text}");
+        let table = SymbolTable::read(&program).unwrap();
+        assert!(table.has_statics());
+        check(&table, &expected);
+        assert_eq!(table.name_at(0), None);
+        assert_eq!(table.name_at(u64::MAX), None);
+        assert_eq!(table.build_id().unwrap().len(), 40);
+    }
+}
+
+#[test]
+fn a_stripped_library_has_its_exported_functions_and_its_debug_file_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") || !has("objcopy") || !has("strip") {
+        return;
+    }
+    let library = compile(
+        "liba.so",
+        &["-shared", "-fPIC", "-DLIBRARY", "-Wl,-Bsymbolic"],
+        path,
+    );
+    compile(
+        "user",
+        &["-Wl,--no-as-needed", "-L.", "-la", "-Wl,-rpath,$ORIGIN"],
+        path,
+    );
+    let text = run("./user", &[], path);
+    let expected = &printed(&text)[..5];
+    let whole = SymbolTable::read(&library).unwrap();
+    check(&whole, expected);
+    let id = whole.build_id().unwrap().to_owned();
+    let debug = path.join(format!("debug/.build-id/{}/{}.debug", &id[..2], &id[2..]));
+    fs::create_dir_all(debug.parent().unwrap()).unwrap();
+    run(
+        "objcopy",
+        &["--only-keep-debug", "liba.so", debug.to_str().unwrap()],
+        path,
+    );
+    run("strip", &["liba.so"], path);
+
+    let stripped = SymbolTable::read(&library).unwrap();
+    assert!(!stripped.has_statics());
+    assert_eq!(stripped.name_at(expected[0].0), None);
+    check(&stripped, &expected[1..]);
+
+    // The search prefers the file with all functions.
+    let name = library.to_str();
+    let found = Search::new([]).find(name, Some(&id));
+    assert_eq!(found.file.unwrap().0, library);
+    let search = Search::new([path.join("nosuch"), path.join("debug")]);
+    let found = search.find(name, Some(&id.to_ascii_uppercase()));
+    let (file, table) = found.file.unwrap();
+    assert_eq!(file, debug);
+    check(&table, expected);
+    assert!(found.refused.is_empty());
+    // By path below a folder, and by name.
+    for place in ["debug/opt/x/liba.so", "debug/liba.so"] {
+        fs::create_dir_all(path.join(place).parent().unwrap()).unwrap();
+        fs::copy(&debug, path.join(place)).unwrap();
+        let found = Search::new([path.join("debug")]).find(Some("/opt/x/liba.so"), Some(&id));
+        assert_eq!(found.file.unwrap().0, path.join(place));
+        fs::remove_file(path.join(place)).unwrap();
+    }
+}
+
+#[test]
+fn a_file_of_another_build_or_without_functions_is_refused_and_the_next_one_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if !has("cc") || !has("strip") {
+        return;
+    }
+    let program = compile("program", &["-static", "-no-pie"], path);
+    let id = SymbolTable::read(&program)
+        .unwrap()
+        .build_id()
+        .unwrap()
+        .to_owned();
+    let name = program.to_str();
+    let search = Search::new([path.join("debug")]);
+    let found = search.find(name, Some("00ff"));
+    assert!(found.file.is_none());
+    let message = format!("{}: build id {id}, expected 00ff", program.display());
+    assert_eq!(found.refused[0].to_string(), message);
+    assert!(matches!(
+        found.refused[0].kind(),
+        ErrorKind::OtherBuild { .. }
+    ));
+    assert!(search.find(name, None).file.is_some());
+
+    fs::create_dir(path.join("debug")).unwrap();
+    fs::copy(&program, path.join("debug/program")).unwrap();
+    run("strip", &["program"], path);
+    let found = search.find(name, Some(&id));
+    assert_eq!(found.file.unwrap().0, path.join("debug/program"));
+    assert!(matches!(found.refused[0].kind(), ErrorKind::NoFunctions));
+    fs::remove_file(path.join("debug/program")).unwrap();
+    compile("debug/program", &["-Wl,--build-id=none"], path);
+    let found = search.find(name, Some(&id));
+    assert!(found.file.is_none());
+    let message = found.refused[1].to_string();
+    assert!(
+        message.ends_with(&format!("build id none, expected {id}")),
+        "{message}"
+    );
+}
+
+#[test]
+fn names_of_cpp_and_rust_are_demangled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    if has("c++") {
+        let source = source("program.cpp");
+        run(
+            "c++",
+            &["-std=c++17", "-O1", "-no-pie", "-o", "cpp", &source],
+            path,
+        );
+        let text = run("./cpp", &[], path);
+        check(
+            &SymbolTable::read(path.join("cpp")).unwrap(),
+            &printed(&text),
+        );
+    }
+    for mangling in ["legacy", "v0"] {
+        let text = "mod shape { #[inline(never)] pub fn area(a: u32) -> u32 { std::hint::black_box(a) } }\n\
+                    unsafe extern \"C\" { static __executable_start: u8; }\n\
+                    fn main() { shape::area(1); println!(\"{:x} program::shape::area\", \
+                    shape::area as fn(u32) -> u32 as usize - &raw const __executable_start as usize); }";
+        fs::write(path.join("program.rs"), text).unwrap();
+        let symbols = format!("-Csymbol-mangling-version={mangling}");
+        let unstable = ("RUSTC_BOOTSTRAP", "1");
+        let arguments = [
+            "--edition=2024",
+            "-Zunstable-options",
+            &symbols,
+            "program.rs",
+        ];
+        let compiler = std::env::var_os("RUSTC").unwrap_or("rustc".into());
+        let mut command = Command::new(compiler);
+        command
+            .args(arguments)
+            .current_dir(path)
+            .env(unstable.0, unstable.1);
+        assert!(command.status().unwrap().success());
+        let text = run("./program", &[], path);
+        check(
+            &SymbolTable::read(path.join("program")).unwrap(),
+            &printed(&text),
+        );
+    }
+}
