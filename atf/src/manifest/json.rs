@@ -303,7 +303,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 /// The items of a list.
-struct List<'a>(Vec<&'a RawValue>);
+pub(super) struct List<'a>(pub(super) Vec<&'a RawValue>);
 
 impl<'de> Deserialize<'de> for List<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -362,7 +362,7 @@ fn shown(raw: &RawValue) -> String {
 }
 
 /// Returns the parser's message without its line and column, as the error has the byte offset.
-fn message(error: &serde_json::Error) -> String {
+pub(super) fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split_once(" at line ")
         .map_or(text.clone(), |(message, _)| message.to_owned())

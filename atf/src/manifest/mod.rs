@@ -5,10 +5,12 @@
 //! not require it.
 
 mod json;
+mod names;
 mod read;
 mod write;
 
-pub(crate) use read::unknown_keys;
+pub(crate) use names::with_symbols;
+pub(crate) use read::{bytes_in_session, unknown_keys};
 
 use crate::clock::TimingAnchor;
 use crate::error::Error;

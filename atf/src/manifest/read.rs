@@ -124,7 +124,7 @@ impl Manifest {
     }
 }
 
-fn without_mark(text: &str) -> &str {
+pub(super) fn without_mark(text: &str) -> &str {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
@@ -152,12 +152,19 @@ fn whole(file: &Input, limit: u64) -> Result<Vec<u8>> {
     }
 }
 
+/// Reads the bytes of a session's manifest.
+pub(crate) fn bytes_in_session(path: &Path) -> Result<Vec<u8>> {
+    let options = OpenOptions::new();
+    whole(
+        &Input::open_in_session(path, options)?,
+        options.manifest_limit,
+    )
+}
+
 /// Returns the members that this crate does not know, in order, with the last value of each; `None`
 /// if the file cannot be read or is not JSON.
 pub(crate) fn unknown_keys(path: &Path) -> Option<Vec<(String, Box<RawValue>)>> {
-    let options = OpenOptions::new();
-    let file = Input::open_in_session(path, options).ok()?;
-    let bytes = whole(&file, options.manifest_limit).ok()?;
+    let bytes = bytes_in_session(path).ok()?;
     let text = str::from_utf8(&bytes).ok()?;
     let Members(members) = serde_json::from_str(without_mark(text)).ok()?;
     let mut last = HashMap::new();
@@ -310,7 +317,7 @@ fn module<'a>(
     })
 }
 
-fn symbol<'a>(
+pub(super) fn symbol<'a>(
     reader: &mut Reader<'a>,
     raw: &'a RawValue,
     place: Place<'_>,

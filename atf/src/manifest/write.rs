@@ -137,7 +137,7 @@ impl<'a> From<&'a Module> for ModuleText<'a> {
     }
 }
 
-struct SymbolText<'a> {
+pub(super) struct SymbolText<'a> {
     function_id: String,
     module_id: Option<u32>,
     symbol_index: Option<u32>,

@@ -59,6 +59,7 @@ mod event;
 )]
 mod limits;
 mod memory;
+mod names;
 mod options;
 mod ring;
 mod section;
@@ -68,6 +69,7 @@ mod thread;
 
 pub use event::{Detail, Event, Link, ThreadSummary};
 pub use memory::{Fate, Memory, Step};
+pub use names::add_symbols;
 pub use options::{Durability, WriteOptions};
 pub use session::{SessionTotals, SessionWriter};
 pub use storage::{Disk, Storage, StorageFile};

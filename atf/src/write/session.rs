@@ -14,7 +14,7 @@ use crate::manifest::{Loss, Manifest, ManifestThread, Module, Symbol, TIMESCALE}
 use crate::session::{MANIFEST_FILE, THREAD_FOLDER};
 
 /// The manifest's file name until it is complete.
-const MANIFEST_PART: &str = "manifest.json.part";
+pub(super) const MANIFEST_PART: &str = "manifest.json.part";
 
 /// Writes a session: a `thread_N` folder for each thread, and `manifest.json`.
 ///

@@ -8,6 +8,7 @@ mod claims;
 mod encode;
 mod faults;
 mod memory;
+mod names;
 mod refusals;
 mod reserve;
 mod ring;

@@ -228,6 +228,10 @@ pub(crate) const SPANS: &[(&str, How)] = &[
         Runs(0, Some("atf dump samples/sample-small")),
     ),
     (
+        "atf symbolize SESSION",
+        Runs(0, Some("atf symbolize session_20260105_101500/pid_4242")),
+    ),
+    (
         "atf explain FILE",
         Runs(0, Some("atf explain thread_0/index.atf")),
     ),
@@ -368,6 +372,10 @@ pub(crate) const HELP: &[(&str, How)] = &[
     ("atf recover samples/sample-crashed --out recovered", RUNS),
     (
         "atf scrub --module-names-only samples/sample-small --out shared",
+        RUNS,
+    ),
+    (
+        "atf symbolize --debug-dir debug session_20260105_101500/pid_4242",
         RUNS,
     ),
     (

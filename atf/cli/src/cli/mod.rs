@@ -8,6 +8,7 @@ mod info;
 mod recover;
 mod rewrite;
 mod scrub;
+mod symbolize;
 mod synth;
 
 use std::io;
@@ -45,6 +46,8 @@ enum Command {
     Convert(convert::Options),
     /// Write a copy without registers, stacks and other data from the program's memory
     Scrub(scrub::Options),
+    /// Add names of functions from the modules' files to a session's manifest
+    Symbolize(symbolize::Options),
     /// Generate a synthetic trace
     Synth(synth::Options),
     /// Write a shell's completion script
@@ -64,6 +67,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(Command::Recover(options)) => recover::run(&options),
         Ok(Command::Convert(options)) => convert::run(&options),
         Ok(Command::Scrub(options)) => scrub::run(&options),
+        Ok(Command::Symbolize(options)) => symbolize::run(&options),
         Ok(Command::Synth(options)) => synth::run(&options),
         Ok(Command::Completions(options)) => completions::run(&options),
         // Requested help, or an error in the command line.

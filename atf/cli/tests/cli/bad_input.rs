@@ -16,6 +16,7 @@ const COMMANDS: &[&[&str]] = &[
     &["dump", "--details", "--json"],
     &["explain", "--all"],
     &["explain", "--json"],
+    &["symbolize"],
 ];
 
 /// Runs all subcommands on a path. Each must exit normally and explain a usage error.
@@ -133,8 +134,8 @@ fn hostile_sessions_cause_no_panic_or_signal() {
         }
         fs::write(folder.path().join("thread_9"), b"a file").unwrap();
         let statuses = run_all(folder.path(), ".");
-        // A session: info and dump report the damage; explain only takes files.
-        assert_eq!(statuses, [1, 1, 1, 1, 2, 2]);
+        // A session: info and dump report the damage; explain only takes files, symbolize a manifest.
+        assert_eq!(statuses, [1, 1, 1, 1, 2, 2, 2]);
         rewrite_all(folder.path(), ".");
     }
 }
@@ -144,7 +145,7 @@ fn an_unreadable_path_is_exit_status_2() {
     let folder = TempDir::new().unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     for path in ["nothing", "empty", "empty/.."] {
-        assert_eq!(run_all(folder.path(), path), [2; 6], "{path}");
+        assert_eq!(run_all(folder.path(), path), [2; COMMANDS.len()], "{path}");
     }
     let output = atf(folder.path(), &["dump", "nothing"]);
     let (_, text, messages) = texts(&output);
@@ -216,6 +217,7 @@ fn every_help_has_an_example_and_the_exit_status() {
         "recover",
         "convert",
         "scrub",
+        "symbolize",
         "synth",
         "completions",
     ] {

@@ -12,6 +12,9 @@ mod explain;
 mod follow;
 mod info;
 mod rewrite;
+// Builds ELF files.
+#[cfg(target_os = "linux")]
+mod symbolize;
 mod told;
 
 use std::path::{Path, PathBuf};

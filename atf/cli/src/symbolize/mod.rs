@@ -1,0 +1,212 @@
+//! `symbolize`: finds names of a session's functions in the files of its modules.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use atf::ErrorKind;
+use atf::manifest::{Manifest, Module, Symbol};
+use atf::session::{MANIFEST_FILE, SessionReader};
+use atf_symbolize::Search;
+use serde::Serialize;
+
+use crate::json::U64;
+use crate::output::{Failure, complain};
+use crate::text::{Counted, Printable};
+
+/// What was named, and what was not.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    manifest: String,
+    modules: Vec<ModuleReport>,
+    /// Functions without a name whose module the manifest does not list.
+    without_module: U64,
+    names_added: U64,
+    /// Threads of which some events could not be read.
+    unread_threads: U64,
+}
+
+/// The functions of one module in the events.
+#[derive(Debug, Serialize)]
+struct ModuleReport {
+    module_id: u32,
+    path: Option<String>,
+    functions: U64,
+    /// Those that had a name before.
+    had_names: U64,
+    /// Those that have one now.
+    named: U64,
+    /// The file with the names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    /// Why functions were not searched for, or which check was not possible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+    /// The files that were refused, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<String>,
+}
+
+impl Report {
+    /// Names the functions of a session and writes its manifest.
+    pub(crate) fn of(path: &Path, debug_dirs: &[PathBuf]) -> Result<Self, Failure> {
+        let session = SessionReader::open(path)?;
+        let path = session.path().join(MANIFEST_FILE);
+        let refused = |what: &str| Failure::Usage(format!("{}: {what}", path.display()));
+        let manifest = session.manifest();
+        let manifest = manifest.ok_or_else(|| refused("missing; it lists the modules"))?;
+        if manifest.modules.is_empty() {
+            return Err(match manifest.problems.first() {
+                Some(problem) => Failure::Usage(problem.to_string()),
+                None => refused("has no modules"),
+            });
+        }
+        let mut report = Self {
+            manifest: crate::json::path(&path),
+            modules: Vec::new(),
+            without_module: U64(0),
+            names_added: U64(0),
+            unread_threads: U64(0),
+        };
+        let mut functions = BTreeMap::<u32, Vec<u64>>::new();
+        for id in report.functions(&session) {
+            functions.entry((id >> 32) as u32).or_default().push(id);
+        }
+        let search = Search::new(debug_dirs.iter().cloned());
+        let has_name = |id: &u64| session.symbols().function(*id).name.is_some();
+        let mut symbols = Vec::new();
+        let mut size = 0;
+        // Of a module listed twice, the first entry counts.
+        for module in &manifest.modules {
+            let Some(mut ids) = functions.remove(&module.module_id) else {
+                continue;
+            };
+            let all = ids.len();
+            ids.retain(|id| !has_name(id));
+            ids.sort_unstable();
+            let mut entry = ModuleReport {
+                module_id: module.module_id,
+                path: module.path.clone(),
+                functions: U64(all as u64),
+                had_names: U64((all - ids.len()) as u64),
+                named: U64(0),
+                file: None,
+                note: None,
+                refused: Vec::new(),
+            };
+            let before = symbols.len();
+            entry.look(module, &ids, &search, &mut symbols);
+            let new = &symbols[before..];
+            entry.named = U64((all - ids.len() + new.len()) as u64);
+            let sizes = new
+                .iter()
+                .map(|symbol| symbol.name.as_ref().map_or(0, String::len));
+            size += sizes.sum::<usize>() as u64;
+            if size > Manifest::LIMIT {
+                return Err(refused("the names would not fit in a manifest"));
+            }
+            report.modules.push(entry);
+        }
+        let unlisted = functions.values().flatten();
+        report.without_module = U64(unlisted.filter(|id| !has_name(id)).count() as u64);
+        if !symbols.is_empty() {
+            atf::write::add_symbols(session.path(), &symbols)?;
+        }
+        report.names_added = U64(symbols.len() as u64);
+        Ok(report)
+    }
+
+    /// Returns the ids of the functions in the events. Other problems of the threads than unread events
+    /// are for `atf check`.
+    fn functions(&mut self, session: &SessionReader) -> HashSet<u64> {
+        let mut ids = HashSet::new();
+        for entry in session.threads() {
+            let unread = match entry.open_index() {
+                Ok(index) => {
+                    let mut last = None;
+                    let mut unread = None;
+                    for event in index.events() {
+                        match event {
+                            Ok(event) if last != Some(event.function_id) => {
+                                last = Some(event.function_id);
+                                ids.insert(event.function_id);
+                            }
+                            Err(error) if matches!(error.kind(), ErrorKind::Io(_)) => {
+                                unread = Some(error);
+                            }
+                            _ => {}
+                        }
+                    }
+                    unread
+                }
+                Err(error) => Some(error),
+            };
+            if let Some(error) = unread {
+                complain(error);
+                self.unread_threads.0 += 1;
+            }
+        }
+        ids
+    }
+
+    /// Whether a function still has no name, or events were not read.
+    pub(crate) fn lacks_something(&self) -> bool {
+        let is_lacking = |module: &ModuleReport| module.named < module.functions;
+        self.modules.iter().any(is_lacking) || self.without_module.0 + self.unread_threads.0 > 0
+    }
+
+    /// Writes the report as text.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        for module in &self.modules {
+            let path = module.path.as_deref().unwrap_or("without a path");
+            let (named, all) = (module.named.0, Counted(module.functions.0, "function"));
+            let (id, path) = (module.module_id, Printable(path));
+            write!(out, "module {id}  {path}: {named} of {all} named")?;
+            if let Some(file) = &module.file {
+                write!(out, ", from {}", Printable(file))?;
+            }
+            match module.note {
+                Some(note) => writeln!(out, "; {note}")?,
+                None => writeln!(out)?,
+            }
+            for refused in &module.refused {
+                writeln!(out, "  refused {}", Printable(refused))?;
+            }
+        }
+        if self.without_module.0 > 0 {
+            let functions = Counted(self.without_module.0, "function");
+            writeln!(out, "{functions} of modules that are not listed")?;
+        }
+        let names = Counted(self.names_added.0, "name");
+        writeln!(out, "{names} added to {}", Printable(&self.manifest))
+    }
+}
+
+impl ModuleReport {
+    /// Adds the names of these functions that the module's file has.
+    fn look(&mut self, module: &Module, ids: &[u64], search: &Search, symbols: &mut Vec<Symbol>) {
+        if ids.is_empty() {
+            return;
+        }
+        if module.function_offsets != Some(true) {
+            self.note = Some("ids are not offsets");
+            return;
+        }
+        let found = search.find(module.path.as_deref(), module.uuid.as_deref());
+        self.refused = found.refused.iter().map(ToString::to_string).collect();
+        let Some((file, table)) = found.file else {
+            self.note = Some("no file found").filter(|_| self.refused.is_empty());
+            return;
+        };
+        self.file = Some(crate::json::path(&file));
+        self.note = match &module.uuid {
+            None => Some("no uuid to compare with its build id"),
+            Some(_) if !table.has_statics() => Some("it is stripped: only exported functions"),
+            Some(_) => None,
+        };
+        symbols.extend(ids.iter().filter_map(|id| {
+            let name = table.name_at(id & u64::from(u32::MAX))?;
+            Some(Symbol::new(*id, name))
+        }));
+    }
+}

@@ -1,0 +1,120 @@
+//! Adds names to the text of a manifest.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde_core::ser::SerializeMap as _;
+use serde_core::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::json::{List, Members, Place, Reader, message};
+use super::read::{symbol, without_mark};
+use super::write::SymbolText;
+use super::{Manifest, Symbol};
+use crate::error::{Error, ErrorKind, Result};
+
+const SYMBOLS: &str = "symbols";
+const VERSION: &str = "format_version";
+
+/// Returns the text with the names of functions that have none, and with all other values as they are,
+/// also those that this crate does not know.
+pub(crate) fn with_symbols(bytes: &[u8], symbols: &[Symbol]) -> Result<Vec<u8>> {
+    let text = str::from_utf8(bytes)
+        .map_err(|error| Error::new(ErrorKind::NotUtf8).with_offset(error.valid_up_to() as u64))?;
+    let text = without_mark(text);
+    let Members(members) = parse(text)?;
+    let old = members.iter().find(|(key, _)| key == SYMBOLS);
+    let old = match old {
+        Some((_, raw)) => {
+            parse::<List<'_>>(raw.get())
+                .map_err(|e| e.with_field(SYMBOLS))?
+                .0
+        }
+        None => Vec::new(),
+    };
+    let named = symbols
+        .iter()
+        .filter_map(|symbol| Some((symbol.function_id, symbol.name.as_deref()?)));
+    let names: HashMap<u64, &str> = named.collect();
+    let mut seen = HashSet::new();
+    let mut items = Vec::new();
+    for raw in old {
+        // The manifest's problems are the checker's to report.
+        let found = symbol(&mut Reader::new(raw.get(), 0), raw, Place::Root, 0);
+        // Of a function listed twice, the first entry counts.
+        let is_first = found
+            .as_ref()
+            .is_some_and(|found| seen.insert(found.function_id));
+        let lacking = found.filter(|found| is_first && found.name.is_none());
+        let name = lacking.and_then(|found| names.get(&found.function_id));
+        items.push(match name {
+            Some(name) => Item::Named(parse(raw.get())?, name),
+            None => Item::Old(raw),
+        });
+    }
+    let new = symbols.iter().filter(|new| seen.insert(new.function_id));
+    items.extend(new.map(|new| Item::New(new.into())));
+    let text = serde_json::to_vec_pretty(&Text { members, items });
+    let mut text = text.map_err(|_| Error::internal("a manifest can be encoded as JSON"))?;
+    text.push(b'\n');
+    let (found, limit) = (text.len() as u64, Manifest::LIMIT);
+    if found > limit {
+        return Err(Error::new(ErrorKind::ManifestTooLarge { found, limit }));
+    }
+    Ok(text)
+}
+
+fn parse<'a, T: serde_core::Deserialize<'a>>(text: &'a str) -> Result<T> {
+    let parsed = serde_json::from_str(text);
+    parsed.map_err(|error| Error::new(ErrorKind::NotJson(message(&error))))
+}
+
+struct Text<'a> {
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    items: Vec<Item<'a>>,
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        // The version follows from the content.
+        object.serialize_entry(VERSION, "2.1")?;
+        let mut has_symbols = false;
+        for (key, value) in self.members.iter().filter(|(key, _)| key != VERSION) {
+            if key == SYMBOLS && !has_symbols {
+                object.serialize_entry(key, &self.items)?;
+                has_symbols = true;
+            } else {
+                object.serialize_entry(key, value)?;
+            }
+        }
+        if !has_symbols {
+            object.serialize_entry(SYMBOLS, &self.items)?;
+        }
+        object.end()
+    }
+}
+
+enum Item<'a> {
+    Old(&'a RawValue),
+    /// An entry without a name, and its name.
+    Named(Members<'a>, &'a str),
+    New(SymbolText<'a>),
+}
+
+impl Serialize for Item<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Old(raw) => raw.serialize(serializer),
+            Self::New(symbol) => symbol.serialize(serializer),
+            Self::Named(Members(members), name) => {
+                let mut object = serializer.serialize_map(None)?;
+                for (key, value) in members.iter().filter(|(key, _)| key != "name") {
+                    object.serialize_entry(key, value)?;
+                }
+                object.serialize_entry("name", name)?;
+                object.end()
+            }
+        }
+    }
+}

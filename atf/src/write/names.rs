@@ -1,0 +1,52 @@
+//! Adds names to a session that was written before.
+
+use std::path::Path;
+
+use super::section::{sync, write_whole};
+use super::session::MANIFEST_PART;
+use super::{Disk, Storage, at};
+use crate::error::Result;
+use crate::manifest::{self, Symbol};
+use crate::platform::Mode;
+use crate::session::MANIFEST_FILE;
+
+/// Adds names of functions that have none to the manifest of the session in `folder`, for example names
+/// found after the run. All other values stay as they are, also those that this crate does not know;
+/// `format_version` becomes `"2.1"`. The new manifest replaces the old one atomically and has its mode.
+///
+/// The session must not be written at the same time: its writer would replace the manifest with its own.
+///
+/// # Errors
+///
+/// [`ErrorKind::Io`](crate::ErrorKind::Io); [`NotUtf8`](crate::ErrorKind::NotUtf8) and
+/// [`NotJson`](crate::ErrorKind::NotJson) if the manifest is damaged;
+/// [`ManifestTooLarge`](crate::ErrorKind::ManifestTooLarge) if it is, or would become, too large to read.
+/// The old manifest is then still in place.
+pub fn add_symbols(folder: impl AsRef<Path>, symbols: &[Symbol]) -> Result<()> {
+    let folder = folder.as_ref();
+    let path = folder.join(MANIFEST_FILE);
+    let old = manifest::bytes_in_session(&path)?;
+    let new = manifest::with_symbols(&old, symbols);
+    let new = new.map_err(|error| error.with_path(Some(&path)))?;
+    let part = folder.join(MANIFEST_PART);
+    // A killed process may have left one.
+    if Disk.exists(&part).map_err(at(&part))? {
+        Disk.remove(&part).map_err(at(&part))?;
+    }
+    let written = replace(&path, &part, &new);
+    if written.is_err() {
+        // The first error counts.
+        let _ = Disk.remove(&part);
+    }
+    written?;
+    Disk.sync_folder(folder).map_err(at(folder))
+}
+
+fn replace(path: &Path, part: &Path, bytes: &[u8]) -> Result<()> {
+    let mode = Mode::of(path).map_err(at(path))?;
+    let mut file = Disk.create(part).map_err(at(part))?;
+    mode.set(part).map_err(at(part))?;
+    write_whole(&mut *file, part, bytes)?;
+    sync(&mut *file).map_err(at(part))?;
+    Disk.rename(part, path).map_err(at(path))
+}
